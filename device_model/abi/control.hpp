@@ -1,0 +1,325 @@
+// The control protocol between a provider and the device process: what the kernel's uverbs commands are to a
+// real NIC. SOCK_SEQPACKET messages on the connection that opening /dev/infiniband/uverbsN makes.
+//
+// A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
+// and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
+// as SCM_RIGHTS in the order that each body's comment gives. `open_context` or `join_context` comes first. A
+// message of the wrong length, an unknown opcode or a handle of somebody else is answered with EINVAL;
+// nonsense in the header closes the connection.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::abi {
+
+inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
+inline constexpr std::uint32_t kControlVersion = 1;
+inline constexpr std::uint32_t kMaxControlMessage = 1024;
+
+enum class ControlOpcode : std::uint32_t {
+  open_context = 1,
+  join_context = 2,
+  add_completion_channel = 3,  // sent by the kernel stand-in; has no reply
+  query_device = 4,
+  query_port = 5,
+  allocate_pd = 10,
+  deallocate_pd = 11,
+  register_mr = 12,
+  deregister_mr = 13,
+  reregister_mr = 14,
+  allocate_mw = 15,
+  deallocate_mw = 16,
+  create_cq = 20,
+  destroy_cq = 21,
+  resize_cq = 22,
+  create_qp = 30,
+  modify_qp = 31,
+  query_qp = 32,
+  destroy_qp = 33,
+  bind_mw = 34,
+};
+
+struct RequestHeader {
+  std::uint32_t magic;   // kControlMagic
+  std::uint32_t opcode;  // ControlOpcode
+  std::uint32_t length;  // of the whole message with this header
+  std::uint32_t sequence;
+};
+
+struct ReplyHeader {
+  std::uint32_t magic;
+  std::uint32_t opcode;
+  std::uint32_t length;
+  std::uint32_t sequence;
+  std::int32_t error;  // 0, or a positive errno
+  std::uint32_t reserved;
+};
+
+struct ContextToken {
+  std::uint8_t bytes[16];
+};
+
+// A range of an arena. Arenas are memfds that the device process makes and seals; a reply that names an arena
+// for the first time on a connection has arena_is_new = 1 and carries the arena's descriptor.
+struct ArenaRange {
+  std::uint32_t arena;
+  std::uint32_t arena_is_new;
+  std::uint64_t arena_size;
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+
+// Descriptors sent: a pidfd of the sender, /proc/self/mem (O_RDWR), read end and write end of the pipe that
+// carries asynchronous events to the program (16-byte ib_uverbs_async_event_desc records).
+struct OpenContextRequest {
+  std::uint32_t version;  // kControlVersion
+  std::uint32_t reserved;
+  char program[64];  // name for status displays, NUL-terminated
+};
+// Descriptors received: doorbells (memfd, read and write), engine status (memfd, read only), the eventfd that
+// wakes the engine.
+struct OpenContextReply {
+  ContextToken token;
+  std::uint32_t context;
+  std::uint32_t max_doorbells;
+  std::uint32_t completion_vectors;
+  std::uint32_t reserved;
+};
+
+// A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd,
+// /proc/self/mem. Memory it registers from then on is its own; the context lives until its last connection
+// closes.
+struct JoinContextRequest {
+  ContextToken token;
+  std::uint32_t version;
+  std::uint32_t reserved;
+  char program[64];
+};
+struct JoinContextReply {
+  std::uint32_t context;
+  std::uint32_t reserved;
+};
+
+// Descriptors sent: read end and write end of the channel's pipe. The channel is known from then on by the
+// inode number of the pipe (fstat). An event is an 8-byte record: the CQ's user_handle.
+struct AddCompletionChannelRequest {
+  std::uint64_t reserved;
+};
+
+struct Empty {
+  std::uint64_t reserved;
+};
+
+// The device's limits and identity; members as in ibv_device_attr.
+struct QueryDeviceReply {
+  char firmware[64];
+  std::uint64_t node_guid;  // as 8 bytes in wire order
+  std::uint64_t system_image_guid;
+  std::uint64_t max_mr_size;
+  std::uint64_t page_size_cap;
+  std::uint32_t vendor_id;
+  std::uint32_t vendor_part_id;
+  std::uint32_t hw_version;
+  std::uint32_t max_qp;
+  std::uint32_t max_qp_wr;
+  std::uint32_t device_cap_flags;
+  std::uint32_t max_sge;
+  std::uint32_t max_sge_rd;
+  std::uint32_t max_inline_data;
+  std::uint32_t max_cq;
+  std::uint32_t max_cqe;
+  std::uint32_t max_mr;
+  std::uint32_t max_mw;
+  std::uint32_t max_pd;
+  std::uint32_t max_qp_rd_atom;
+  std::uint32_t max_res_rd_atom;
+  std::uint32_t max_qp_init_rd_atom;
+  std::uint32_t max_ah;
+  std::uint32_t max_pkeys;
+  std::uint32_t local_ca_ack_delay;
+  std::uint32_t phys_port_cnt;
+  std::uint32_t atomic_cap;  // value of ibv_atomic_cap
+};
+
+struct QueryPortRequest {
+  std::uint32_t port;
+  std::uint32_t reserved;
+};
+// Members as in ibv_port_attr.
+struct QueryPortReply {
+  std::uint32_t state;
+  std::uint32_t physical_state;
+  std::uint32_t max_mtu;     // ibv_mtu value
+  std::uint32_t active_mtu;  // ibv_mtu value
+  std::uint32_t gid_table_length;
+  std::uint32_t pkey_table_length;
+  std::uint32_t port_capabilities;
+  std::uint32_t max_message_size;
+  std::uint32_t active_speed;
+  std::uint32_t active_width;
+  std::uint32_t link_layer;
+  std::uint32_t flags;
+};
+
+// Objects are named by handles, which are numbers within a context.
+struct HandleRequest {
+  std::uint32_t handle;
+  std::uint32_t reserved;
+};
+struct HandleReply {
+  std::uint32_t handle;
+  std::uint32_t reserved;
+};
+
+struct RegisterMrRequest {
+  std::uint64_t address;  // in the sender's address space
+  std::uint64_t length;
+  std::uint64_t iova;
+  std::uint32_t pd;
+  std::uint32_t access;  // ibv_access_flags
+};
+struct RegisterMrReply {
+  std::uint32_t handle;
+  std::uint32_t lkey;
+  std::uint32_t rkey;
+  std::uint32_t reserved;
+};
+// `flags` as ibv_rereg_mr_flags; members whose flag is not set are ignored. Replies with RegisterMrReply.
+struct ReregisterMrRequest {
+  std::uint32_t handle;
+  std::uint32_t flags;
+  RegisterMrRequest change;
+};
+
+struct AllocateMwRequest {
+  std::uint32_t pd;
+  std::uint32_t type;  // ibv_mw_type: 1 or 2
+};
+struct AllocateMwReply {
+  std::uint32_t handle;
+  std::uint32_t rkey;
+};
+
+struct CreateCqRequest {
+  std::uint64_t user_handle;    // the value that events carry: the ibv_cq's address
+  std::uint64_t channel_inode;  // 0: none
+  std::uint32_t entries;        // wanted; at least this many are given
+  std::uint32_t completion_vector;
+};
+// `ring` holds `entries` Cqe slots, a power of two; `indices` a CompletionQueueIndices.
+struct CreateCqReply {
+  ArenaRange ring;
+  ArenaRange indices;
+  std::uint32_t handle;
+  std::uint32_t entries;
+};
+// Events that were put into a channel (or the asynchronous pipe) for an object and have left it by being
+// read; the destroyer waits until as many are acknowledged. Unread ones have been taken out. After the reply
+// to destroy_qp, and to modify_qp towards RESET, the device adds no more completions of the QP to any CQ.
+struct DestroyReply {
+  std::uint32_t completion_events_reported;
+  std::uint32_t async_events_reported;
+};
+struct ResizeCqRequest {
+  std::uint32_t handle;
+  std::uint32_t entries;
+};
+// A new ring at index 0; completions that were unread in the old ring are moved to the new one's beginning by
+// the device (with the phase of their new index), and consumer and producer start at 0 with them: the device
+// stores 0 to `consumer` at the switch, while the provider keeps everybody from polling.
+struct ResizeCqReply {
+  ArenaRange ring;
+  std::uint32_t entries;
+  std::uint32_t unread;
+};
+
+struct CreateQpRequest {
+  std::uint64_t user_handle;  // the ibv_qp's address, which asynchronous events carry
+  std::uint32_t pd;
+  std::uint32_t send_cq;
+  std::uint32_t receive_cq;
+  std::uint32_t type;  // ibv_qp_type
+  std::uint32_t max_send_wr;
+  std::uint32_t max_receive_wr;
+  std::uint32_t max_send_sge;
+  std::uint32_t max_receive_sge;
+  std::uint32_t max_inline_data;
+  std::uint32_t signal_all;  // sq_sig_all
+};
+// Slots are powers of two in number and size; `send_ring` is empty (length 0) where no WRs were asked for.
+struct CreateQpReply {
+  ArenaRange send_ring;
+  ArenaRange receive_ring;
+  ArenaRange indices;  // QueuePairIndices
+  std::uint32_t handle;
+  std::uint32_t qpn;
+  std::uint32_t doorbell;
+  std::uint32_t send_slots;
+  std::uint32_t send_slot_size;  // bytes
+  std::uint32_t receive_slots;
+  std::uint32_t receive_slot_size;  // bytes
+  std::uint32_t max_send_sge;
+  std::uint32_t max_receive_sge;
+  std::uint32_t max_inline_data;
+};
+
+// ibv_global_route and ibv_ah_attr without what RoCE does not have.
+struct AddressVector {
+  std::uint8_t destination_gid[16];
+  std::uint32_t flow_label;
+  std::uint8_t source_gid_index;
+  std::uint8_t hop_limit;
+  std::uint8_t traffic_class;
+  std::uint8_t service_level;
+  std::uint8_t is_global;
+  std::uint8_t port;
+  std::uint8_t static_rate;
+  std::uint8_t reserved;
+};
+
+// Members and values as in ibv_qp_attr.
+struct QpAttributes {
+  std::uint32_t state;
+  std::uint32_t current_state;
+  std::uint32_t path_mtu;  // ibv_mtu value
+  std::uint32_t path_migration_state;
+  std::uint32_t qkey;
+  std::uint32_t receive_psn;
+  std::uint32_t send_psn;
+  std::uint32_t destination_qpn;
+  std::uint32_t access_flags;
+  AddressVector path;
+  AddressVector alternate_path;
+  std::uint16_t pkey_index;
+  std::uint16_t alternate_pkey_index;
+  std::uint8_t enable_sqd_notify;
+  std::uint8_t sq_draining;
+  std::uint8_t max_rd_atomic;
+  std::uint8_t max_dest_rd_atomic;
+  std::uint8_t min_rnr_timer;
+  std::uint8_t port;
+  std::uint8_t timeout;
+  std::uint8_t retry_count;
+  std::uint8_t rnr_retry;
+  std::uint8_t alternate_port;
+  std::uint8_t alternate_timeout;
+  std::uint8_t reserved;
+  std::uint32_t rate_limit;
+};
+
+struct ModifyQpRequest {
+  std::uint32_t handle;
+  std::uint32_t mask;  // ibv_qp_attr_mask
+  QpAttributes attributes;
+};
+struct QueryQpReply {
+  QpAttributes attributes;
+  std::uint32_t max_send_wr;
+  std::uint32_t max_receive_wr;
+  std::uint32_t max_send_sge;
+  std::uint32_t max_receive_sge;
+  std::uint32_t max_inline_data;
+  std::uint32_t signal_all;
+};
+
+}  // namespace urnic::abi

@@ -1,0 +1,129 @@
+// Work queues and completion queues as they lie in shared memory: the layout that the provider writes and the
+// device reads, and the other way round. All integers are little endian, all offsets fixed.
+//
+// Every queue is a ring of a power of two of equal slots. Producer and consumer indices run freely over 32
+// bits; a slot's place is `index & (slots - 1)`. The device treats all of it as hostile: it copies a WQE
+// once, masks indices and never reads a word twice.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace urnic::abi {
+
+// Opcodes of send WQEs; the values are those of ibv_wr_opcode.
+enum class SendOpcode : std::uint8_t {
+  rdma_write = 0,
+  rdma_write_with_immediate = 1,
+  send = 2,
+  send_with_immediate = 3,
+  rdma_read = 4,
+  atomic_compare_swap = 5,
+  atomic_fetch_add = 6,
+  local_invalidate = 7,
+  bind_memory_window = 8,
+  send_with_invalidate = 9,
+};
+
+// Flags of send WQEs; the values are those of ibv_send_flags.
+enum SendFlag : std::uint8_t {
+  send_fence = 1 << 0,
+  send_signaled = 1 << 1,
+  send_solicited = 1 << 2,
+  send_inline = 1 << 3,
+};
+
+struct ScatterGather {
+  std::uint64_t address;
+  std::uint32_t length;
+  std::uint32_t lkey;
+};
+static_assert(sizeof(ScatterGather) == 16);
+
+// The head of a send queue slot. Behind it lie `sge_count` ScatterGather entries or, with send_inline,
+// `inline_length` bytes of data.
+struct SendWqe {
+  std::uint8_t opcode;  // SendOpcode
+  std::uint8_t flags;   // SendFlag values
+  std::uint8_t sge_count;
+  std::uint8_t reserved0;
+  std::uint32_t inline_length;
+  std::uint32_t immediate_or_rkey;  // immediate data as on the wire, or the R_Key to invalidate in host order
+  std::uint32_t rkey;               // of remote memory; for bind_memory_window: the window's current R_Key
+  std::uint64_t remote_address;     // for bind_memory_window: the window's first address
+  std::uint64_t compare_add;        // for bind_memory_window: the window's length
+  std::uint64_t swap;               // for bind_memory_window: access flags
+  std::uint32_t bind_lkey;    // bind_memory_window: the region's lkey; the new R_Key is in immediate_or_rkey
+  std::uint32_t remote_qpn;   // datagrams
+  std::uint32_t remote_qkey;  // datagrams
+  std::uint32_t address_handle;  // datagrams
+  std::uint64_t reserved1;
+};
+static_assert(sizeof(SendWqe) == 64);
+
+// The head of a receive queue slot; `sge_count` ScatterGather entries follow.
+struct ReceiveWqe {
+  std::uint32_t sge_count;
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(ReceiveWqe) == 16);
+
+// Flags of a CQE.
+enum CqeFlag : std::uint8_t {
+  cqe_receive = 1 << 0,          // completes a receive WQE (else a send WQE)
+  cqe_with_immediate = 1 << 1,   // `immediate_or_rkey` is immediate data
+  cqe_with_invalidate = 1 << 2,  // `immediate_or_rkey` is the R_Key that was invalidated
+  cqe_grh = 1 << 3,              // datagrams: a GRH precedes the data
+  cqe_inline = 1 << 4,  // `byte_length` bytes (at most kCqeInlineBytes) are in `inline_data`, not in memory
+};
+
+// cqe_inline is for small receives. The provider copies the data to the WQE's segments as virtual addresses
+// of the process that polls: the device uses it only where each segment's region has its address as its iova
+// and the context has no second process.
+inline constexpr std::uint32_t kCqeInlineBytes = 32;
+
+// One completion. Written by the device; `phase` last, with release order: an entry is valid for the consumer
+// index i when phase == 1 for even, 0 for odd values of i / slots.
+struct Cqe {
+  std::uint32_t qpn;
+  std::uint32_t wqe_index;  // free-running index of the WQE; send: all earlier WQEs of the queue are done too
+  std::uint8_t opcode;      // value of ibv_wc_opcode
+  std::uint8_t status;      // value of ibv_wc_status
+  std::uint8_t flags;       // CqeFlag values
+  std::uint8_t reserved0;
+  std::uint32_t byte_length;
+  std::uint32_t immediate_or_rkey;  // immediate data as on the wire, or an R_Key in host order
+  std::uint32_t vendor_error;
+  std::uint32_t source_qpn;
+  std::uint8_t inline_data[kCqeInlineBytes];
+  std::uint16_t reserved1;
+  std::uint8_t reserved2;
+  std::atomic<std::uint8_t> phase;
+};
+static_assert(sizeof(Cqe) == 64);
+
+// The control words of a QP; one such block per QP in an arena. The device stores 1 to `in_error` (then looks
+// at both producers once more, and flushes) when the QP enters the error state, and 0 when it leaves it.
+// Posting a receive rings no doorbell, except while `in_error` is set: the store to `receive_producer`, a
+// full fence, then the look at `in_error`, so that no receive posted late goes without its flush error.
+struct alignas(64) QueuePairIndices {
+  alignas(64) std::atomic<std::uint32_t> send_producer;     // written by the provider
+  alignas(64) std::atomic<std::uint32_t> receive_producer;  // written by the provider
+  std::atomic<std::uint32_t> in_error;                      // written by the device
+};
+static_assert(sizeof(QueuePairIndices) == 128);
+
+// What the provider asks of a CQ's event, the low two bits of `arm`; the bits above count requests, so that
+// each request is a new value.
+enum class ArmKind : std::uint32_t { none = 0, solicited = 1, next = 2 };
+
+// The control words of a CQ; one block per CQ in an arena. The device raises an event when a completion that
+// `arm` asks for is added while arm != arm_fired, and then sets arm_fired = arm.
+struct alignas(64) CompletionQueueIndices {
+  alignas(64) std::atomic<std::uint32_t> consumer;   // written by the provider
+  std::atomic<std::uint32_t> arm;                    // written by the provider: request count << 2 | ArmKind
+  alignas(64) std::atomic<std::uint32_t> arm_fired;  // written by the device
+};
+static_assert(sizeof(CompletionQueueIndices) == 128);
+
+}  // namespace urnic::abi

@@ -1,0 +1,95 @@
+#include <sys/socket.h>
+#include <time.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "device_model/capture/capture_ring.hpp"
+#include "device_model/capture/reader_patience.hpp"
+
+namespace urnic::capture {
+
+namespace {
+
+std::int64_t nanoseconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+CaptureWriter::CaptureWriter(std::size_t bytes, int patience_ms)
+    : ring_(RingMemory::create(bytes, descriptor_)), patience_ms_(patience_ms) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::system_error(errno, std::system_category(), "capture ring: socketpair");
+  wake_readable_ = memory::Descriptor(ends[0]);
+  wake_writable_ = memory::Descriptor(ends[1]);
+}
+
+// `tail` is the reader's word: one that lies outside of what was written gives no room.
+bool CaptureWriter::has_room(std::uint64_t bytes) const {
+  const std::uint64_t used = head_ - ring_.indices().tail.load(std::memory_order_acquire);
+  return used <= ring_.capacity() && bytes <= ring_.capacity() - used;
+}
+
+void CaptureWriter::wake_reader() {
+  if (ring_.indices().waiting.exchange(0, std::memory_order_seq_cst) == 0) return;
+  const std::byte byte{};
+  // It fails only when the socket is full, and then the reader is awake.
+  (void)send(wake_writable_.get(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Losing frames makes a capture useless, so the network waits for its observer; but not for one that hangs.
+// The reader is awake: it does not sleep while there are records.
+bool CaptureWriter::wait_for_room(std::uint64_t bytes) {
+  constexpr timespec kNap{0, 200'000};
+  const std::atomic<std::uint64_t>& tail = ring_.indices().tail;
+  ReaderPatience patience(std::int64_t{patience_ms_} * 1'000'000, tail.load(std::memory_order_relaxed),
+                          nanoseconds(CLOCK_MONOTONIC));
+  while (!has_room(bytes)) {
+    if (patience.ends(tail.load(std::memory_order_relaxed), nanoseconds(CLOCK_MONOTONIC))) return false;
+    nanosleep(&kNap, nullptr);
+  }
+  return true;
+}
+
+void CaptureWriter::drop() {
+  const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed) + 1;
+  dropped_.store(dropped, std::memory_order_relaxed);
+  ring_.indices().dropped.store(dropped, std::memory_order_relaxed);
+}
+
+void CaptureWriter::observe(const wire::Frame& frame) {
+  const std::size_t size = frame.size();
+  const std::uint64_t bytes = record_bytes(size);
+  if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
+  if (!has_room(bytes)) {
+    if (reader_is_stuck_) return drop();
+    reader_is_stuck_ = !wait_for_room(bytes);
+    if (reader_is_stuck_) return drop();
+  }
+  reader_is_stuck_ = false;
+
+  const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
+  const RecordHeader header{static_cast<std::uint32_t>(size), 0, timestamps_.next(now)};
+  std::uint64_t position = head_;
+  const auto append = [&](const void* data, std::size_t length) {
+    if (length > 0) ring_.put(position, data, length);
+    position += length;
+  };
+  append(&header, sizeof header);
+  append(frame.headers.data(), frame.headers.size());
+  append(frame.payload.data(), frame.payload.size());
+  append(frame.trailer.data(), frame.trailer.size());
+
+  head_ += bytes;
+  captured_.store(captured_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Sequentially consistent with the load of `waiting`: either the reader sees this head before it sleeps,
+  // or it is seen waiting here.
+  ring_.indices().head.store(head_, std::memory_order_seq_cst);
+  if (ring_.indices().waiting.load(std::memory_order_seq_cst) != 0) wake_reader();
+}
+
+}  // namespace urnic::capture

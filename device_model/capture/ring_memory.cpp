@@ -1,0 +1,87 @@
+#include "device_model/capture/ring_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace urnic::capture {
+
+namespace {
+
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr std::size_t kMaxRingBytes = std::size_t{1} << 40;
+
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::system_category(), what); }
+
+void* map(int descriptor, std::size_t capacity) {
+  void* base = mmap(nullptr, kRingDataOffset + capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (base == MAP_FAILED) fail("capture ring: mmap");
+  return base;
+}
+
+}  // namespace
+
+RingMemory RingMemory::create(std::size_t bytes, memory::Descriptor& descriptor) {
+  if (!std::has_single_bit(bytes) || bytes < kMinRingBytes || bytes > kMaxRingBytes)
+    throw std::system_error(EINVAL, std::system_category(),
+                            "capture ring: its size must be a power of two from 8 KiB on");
+  descriptor = memory::Descriptor(memfd_create("urnic-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor) fail("capture ring: memfd_create");
+  if (ftruncate(descriptor.get(), static_cast<off_t>(kRingDataOffset + bytes)) != 0)
+    fail("capture ring: ftruncate");
+  if (fcntl(descriptor.get(), F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) fail("capture ring: F_ADD_SEALS");
+  RingMemory ring(map(descriptor.get(), bytes), bytes);
+  auto* indices = new (ring.base_) RingIndices{};
+  indices->magic = kRingMagic;
+  indices->capacity = bytes;
+  return ring;
+}
+
+RingMemory RingMemory::open(const memory::Descriptor& descriptor) {
+  // Without the seals a peer could shrink the file, and reading it would end this process with SIGBUS.
+  const int seals = fcntl(descriptor.get(), F_GET_SEALS);
+  struct stat file {};
+  if (fstat(descriptor.get(), &file) != 0) fail("capture ring: fstat");
+  const auto size = static_cast<std::uint64_t>(file.st_size);
+  if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || size < kRingDataOffset + kMinRingBytes ||
+      !std::has_single_bit(size - kRingDataOffset))
+    throw std::runtime_error("capture ring: what the device process handed over is not a sealed ring");
+  const std::uint64_t capacity = size - kRingDataOffset;
+  RingMemory ring(map(descriptor.get(), capacity), capacity);
+  if (ring.indices().magic != kRingMagic || ring.indices().capacity != capacity)
+    throw std::runtime_error(
+        "capture ring: unknown layout; device process and command must be of the same version");
+  return ring;
+}
+
+RingMemory::RingMemory(RingMemory&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), capacity_(other.capacity_) {}
+
+RingMemory::~RingMemory() {
+  if (base_ != nullptr) munmap(base_, kRingDataOffset + capacity_);
+}
+
+void RingMemory::put(std::uint64_t position, const void* bytes, std::size_t size) const {
+  const std::size_t at = position & (capacity_ - 1);
+  const std::size_t first = std::min<std::size_t>(size, capacity_ - at);
+  std::memcpy(data() + at, bytes, first);
+  std::memcpy(data(), static_cast<const std::byte*>(bytes) + first, size - first);
+}
+
+void RingMemory::get(std::uint64_t position, void* bytes, std::size_t size) const {
+  const std::size_t at = position & (capacity_ - 1);
+  const std::size_t first = std::min<std::size_t>(size, capacity_ - at);
+  std::memcpy(bytes, data() + at, first);
+  std::memcpy(static_cast<std::byte*>(bytes) + first, data(), size - first);
+}
+
+}  // namespace urnic::capture

@@ -1,0 +1,77 @@
+// The capture ring as it lies in its memfd: one page of indices, then the records.
+//
+// A record is a RecordHeader and the frame's bytes, padded to 8 bytes; it may wrap around the ring's end.
+// Positions run freely over 64 bits. `head` moves by whole records only, so a ring whose writer was killed
+// holds whole records up to it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::capture {
+
+inline constexpr std::uint64_t kRingMagic = 0x75726E6963706331;  // "urnicpc1"
+inline constexpr std::size_t kRingDataOffset = 4096;
+inline constexpr std::size_t kMinRingBytes = 8192;
+
+// A frame that is longer is not one of ours: the longest link, a jumbo Ethernet frame, stays below.
+inline constexpr std::size_t kMaxFrameBytes = 16384;
+
+struct RingIndices {
+  std::uint64_t magic;
+  std::uint64_t capacity;  // bytes of records, a power of two
+  // The writer's line.
+  alignas(64) std::atomic<std::uint64_t> head;
+  std::atomic<std::uint64_t> dropped;
+  // The reader's line. `waiting` is 1 while the reader wants to be woken.
+  alignas(64) std::atomic<std::uint64_t> tail;
+  std::atomic<std::uint32_t> waiting;
+};
+static_assert(sizeof(RingIndices) <= kRingDataOffset);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+struct RecordHeader {
+  std::uint32_t length;  // of the frame
+  std::uint32_t reserved;
+  std::uint64_t nanoseconds;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+constexpr std::uint64_t record_bytes(std::uint64_t frame_bytes) {
+  return sizeof(RecordHeader) + ((frame_bytes + 7) & ~std::uint64_t{7});
+}
+
+// A mapping of a ring. Capacity is kept here because what lies in the mapping can be changed by the peer.
+class RingMemory {
+ public:
+  // Makes a ring of `bytes`, a power of two of at least kMinRingBytes, sealed against changes of its size.
+  // Throws std::system_error.
+  static RingMemory create(std::size_t bytes, memory::Descriptor& descriptor);
+  // Maps a ring that another process made. Throws std::system_error if that fails, std::runtime_error if it
+  // is not a sealed ring.
+  static RingMemory open(const memory::Descriptor& descriptor);
+
+  RingMemory(RingMemory&& other) noexcept;
+  RingMemory& operator=(RingMemory&&) = delete;
+  ~RingMemory();
+
+  RingIndices& indices() const { return *static_cast<RingIndices*>(base_); }
+  std::uint64_t capacity() const { return capacity_; }
+
+  // Copies to (from) the ring, around its end, at any position. `size` is at most the capacity.
+  void put(std::uint64_t position, const void* bytes, std::size_t size) const;
+  void get(std::uint64_t position, void* bytes, std::size_t size) const;
+
+ private:
+  RingMemory(void* base, std::uint64_t capacity) : base_(base), capacity_(capacity) {}
+  std::byte* data() const { return static_cast<std::byte*>(base_) + kRingDataOffset; }
+
+  void* base_;
+  std::uint64_t capacity_;
+};
+
+}  // namespace urnic::capture

@@ -1,0 +1,160 @@
+// The admin socket's requests, one function each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "device_model/control/active_capture.hpp"
+#include "device_model/control/admin_server.hpp"
+#include "device_model/control/counter_values.hpp"
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+json describe_limits() {
+  return {{"max_qp", limits::kMaxQp},         {"max_qp_wr", limits::kMaxQpWr},
+          {"max_sge", limits::kMaxSge},       {"max_inline_data", limits::kMaxInlineData},
+          {"max_cq", limits::kMaxCq},         {"max_cqe", limits::kMaxCqe},
+          {"max_mr", limits::kMaxMr},         {"max_mw", limits::kMaxMw},
+          {"max_pd", limits::kMaxPd},         {"max_qp_rd_atom", limits::kMaxRdAtomic},
+          {"max_msg_sz", limits::kMaxMessage}};
+}
+
+json describe_context(const Context& context) {
+  const ObjectCounts counts = context.counts();
+  json processes = json::array();
+  json pids = json::array();
+  for (const auto& process : context.processes()) {
+    const auto* memory = process->memory();
+    processes.push_back({{"pid", process->pid()},
+                         {"program", process->program()},
+                         {"memory", memory != nullptr ? memory->way() : "none"}});
+    pids.push_back(process->pid());
+  }
+  const json program = processes.empty() ? json("") : processes[0]["program"];
+  return {{"id", context.id},
+          {"device", context.device.settings.name},
+          {"program", program},
+          {"pids", pids},
+          {"processes", processes},
+          {"objects",
+           {{"pd", counts.pd},
+            {"mr", counts.mr},
+            {"mw", counts.mw},
+            {"cq", counts.cq},
+            {"qp", counts.qp},
+            {"channels", counts.channels}}},
+          {"queue_bytes", context.arenas.total_size()}};
+}
+
+const ServedDevice* find_device(const Fabric& fabric, const json& request) {
+  const auto found = request.find("device");
+  if (found == request.end() || found->is_null()) return nullptr;
+  for (const auto& device : fabric.devices()) {
+    if (found->is_string() && device->settings.name == found->get_ref<const std::string&>()) {
+      return device.get();
+    }
+  }
+  throw std::runtime_error(fmt::format("there is no device {}", found->dump()));
+}
+
+double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+}  // namespace
+
+json AdminServer::handle(const json& request, AdminConnectionState& state) {
+  static const std::map<std::string, Handler> kHandlers{
+      {"status", &AdminServer::status}, {"counters", &AdminServer::counters}, {"lease", &AdminServer::lease},
+      {"keep", &AdminServer::keep},     {"capture", &AdminServer::capture},   {"down", &AdminServer::down},
+  };
+  const auto cmd = request.find("cmd");
+  const auto handler = cmd != request.end() && cmd->is_string()
+                           ? kHandlers.find(cmd->get_ref<const std::string&>())
+                           : kHandlers.end();
+  if (handler == kHandlers.end()) {
+    throw std::runtime_error("\"cmd\" must be one of status, counters, lease, keep, capture, down");
+  }
+  return (this->*handler->second)(request, state);
+}
+
+json AdminServer::describe_device(const ServedDevice& device) const {
+  const DeviceSettings& settings = device.settings;
+  json gids = json::array();
+  for (const wire::Gid& gid : settings.gids) gids.push_back(to_text(gid));
+  const auto& g = device.node_guid;
+  return {{"name", settings.name},
+          {"node", fmt::format("uverbs{}", surroundings_.sysfs.node_number(device))},
+          {"node_guid", fmt::format("{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}", g[0], g[1], g[2],
+                                    g[3], g[4], g[5], g[6], g[7])},
+          {"mac", to_text(settings.mac)},
+          {"gids", gids},
+          {"link", "up"},
+          {"mtu", settings.mtu},
+          {"limits", describe_limits()}};
+}
+
+json AdminServer::status(const json&, AdminConnectionState&) {
+  json devices = json::array();
+  for (const auto& device : surroundings_.fabric.devices()) devices.push_back(describe_device(*device));
+  json contexts = json::array();
+  for (const auto& context : surroundings_.control.contexts().all()) {
+    contexts.push_back(describe_context(*context));
+  }
+  return {{"version", URNIC_VERSION},
+          {"pid", getpid()},
+          {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
+          {"engine", {{"processor_seconds", seconds(surroundings_.fabric.engine().processor_time())}}},
+          {"devices", devices},
+          {"contexts", contexts},
+          {"captures", captures()},
+          {"leases", leases()}};
+}
+
+json AdminServer::counters(const json& request, AdminConnectionState&) {
+  const ServedDevice* only = find_device(surroundings_.fabric, request);
+  json devices = json::object();
+  for (const auto& device : surroundings_.fabric.devices()) {
+    if (only != nullptr && device.get() != only) continue;
+    json& values = devices[device->settings.name] = json::object();
+    const CounterSnapshot counters = snapshot(surroundings_.fabric.engine(), *device->device);
+    for (const CounterValue& counter : port_values(counters))
+      values[std::string(counter.name)] = counter.value;
+    for (const CounterValue& counter : hardware_values(counters)) {
+      values[std::string(counter.name)] = counter.value;
+    }
+  }
+  return {{"devices", devices}};
+}
+
+json AdminServer::lease(const json&, AdminConnectionState& state) {
+  state.lease = true;
+  surroundings_.changed();
+  return {{"ok", true}};
+}
+
+json AdminServer::keep(const json&, AdminConnectionState&) {
+  surroundings_.keep();
+  return {{"ok", true}};
+}
+
+json AdminServer::capture(const json& request, AdminConnectionState& state) {
+  if (state.capture != nullptr) throw std::runtime_error("a capture runs on this connection already");
+  const ServedDevice* device = find_device(surroundings_.fabric, request);
+  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device);
+  state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
+  return {{"ok", true}};
+}
+
+json AdminServer::down(const json&, AdminConnectionState& state) {
+  surroundings_.shut_down(memory::Descriptor(fcntl(state.socket, F_DUPFD_CLOEXEC, 0)));
+  return {{"ok", true}};
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,133 @@
+#include "device_model/control/arena.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kSmallestBlock = 128;  // two cache lines: what the index blocks need
+constexpr std::uint64_t kSmallestArena = 256 * 1024;
+constexpr std::uint64_t kLargestStep = 32 * 1024 * 1024;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+[[noreturn]] void out_of_memory(const char* what) {
+  throw std::system_error(ENOMEM, std::generic_category(), what);
+}
+
+memory::Descriptor make_sealed_memory(std::uint64_t size) {
+  memory::Descriptor descriptor(memfd_create("urnic-queues", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor) out_of_memory("memfd_create");
+  const auto length = static_cast<off_t>(size);
+  // Allocated now: a page that cannot be had later would be a SIGBUS in the engine. Sealed: a program that
+  // shrinks it would be one, too.
+  if (ftruncate(descriptor.get(), length) != 0 || fallocate(descriptor.get(), 0, 0, length) != 0) {
+    out_of_memory("queue memory");
+  }
+  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    throw std::system_error(errno, std::generic_category(), "F_ADD_SEALS");
+  }
+  return descriptor;
+}
+
+}  // namespace
+
+ArenaBlock::ArenaBlock(ArenaBlock&& other) noexcept { *this = std::move(other); }
+
+ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
+  std::swap(owner_, other.owner_);
+  std::swap(arena_, other.arena_);
+  std::swap(offset_, other.offset_);
+  std::swap(length_, other.length_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+ArenaBlock::~ArenaBlock() {
+  if (owner_ != nullptr) owner_->release(*this);
+}
+
+ArenaBlock ArenaAllocator::allocate(std::uint64_t length) {
+  ArenaBlock block;
+  if (length == 0) return block;
+  if (length > limit_) out_of_memory("queue memory");
+  length = round_up(length, kSmallestBlock);
+  const std::uint64_t alignment = std::min(kPage, std::bit_floor(length));
+  for (std::uint32_t number = 0; number < arenas_.size(); ++number) {
+    if (cut(number, length, alignment, block)) return block;
+  }
+  add_arena(length);
+  if (!cut(static_cast<std::uint32_t>(arenas_.size() - 1), length, alignment, block)) {
+    out_of_memory("queue memory");
+  }
+  return block;
+}
+
+bool ArenaAllocator::cut(std::uint32_t number, std::uint64_t length, std::uint64_t alignment,
+                         ArenaBlock& block) {
+  Arena& arena = *arenas_[number];
+  for (auto range = arena.free.begin(); range != arena.free.end(); ++range) {
+    const auto [start, room] = *range;
+    const std::uint64_t offset = round_up(start, alignment);
+    if (offset + length > start + room) continue;
+
+    // Insertions first: if they throw, nothing is lost but order.
+    const std::uint64_t behind = start + room - (offset + length);
+    if (behind != 0) arena.free.emplace(offset + length, behind);
+    if (offset != start) {
+      range->second = offset - start;
+    } else {
+      arena.free.erase(range);
+    }
+
+    block.owner_ = this;
+    block.arena_ = number;
+    block.offset_ = offset;
+    block.length_ = length;
+    block.data_ = arena.mapping.data() + offset;
+    if (offset < arena.untouched) std::memset(block.data_, 0, length);
+    arena.untouched = std::max(arena.untouched, offset + length);
+    return true;
+  }
+  return false;
+}
+
+void ArenaAllocator::add_arena(std::uint64_t at_least) {
+  const std::uint64_t step = std::clamp(total_, kSmallestArena, kLargestStep);
+  std::uint64_t size = round_up(std::max(step, at_least), kPage);
+  if (total_ + size > limit_) size = round_up(at_least, kPage);
+  if (total_ + size > limit_) out_of_memory("queue memory of the context");
+
+  auto arena = std::make_unique<Arena>();
+  arena->descriptor = make_sealed_memory(size);
+  arena->mapping = SharedMapping(arena->descriptor.get(), size);
+  arena->free.emplace(0, size);
+  arenas_.push_back(std::move(arena));
+  total_ += size;
+}
+
+void ArenaAllocator::release(const ArenaBlock& block) {
+  Arena& arena = *arenas_[block.arena_];
+  std::uint64_t start = block.offset_;
+  std::uint64_t length = block.length_;
+  auto next = arena.free.lower_bound(start);
+  if (next != arena.free.end() && next->first == start + length) {
+    length += next->second;
+    next = arena.free.erase(next);
+  }
+  if (next != arena.free.begin()) {
+    const auto previous = std::prev(next);
+    if (previous->first + previous->second == start) {
+      previous->second += length;
+      return;
+    }
+  }
+  arena.free.emplace(start, length);
+}
+
+}  // namespace urnic::control

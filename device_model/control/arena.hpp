@@ -1,0 +1,78 @@
+// The shared memory of one context: a few sealed memfds out of which queues are cut, so that a program with
+// tens of thousands of QPs does not pass the kernel's limit on mappings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device_model/control/mapping.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+class ArenaAllocator;
+
+// A range of an arena; gives itself back. The allocator outlives it.
+class ArenaBlock {
+ public:
+  ArenaBlock() = default;
+  ArenaBlock(ArenaBlock&& other) noexcept;
+  ArenaBlock& operator=(ArenaBlock&& other) noexcept;
+  ~ArenaBlock();
+
+  std::uint32_t arena() const { return arena_; }
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t length() const { return length_; }  // 0 for an empty block
+  std::byte* data() const { return data_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  friend class ArenaAllocator;
+  ArenaAllocator* owner_ = nullptr;
+  std::uint32_t arena_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t length_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+class ArenaAllocator {
+ public:
+  // `limit`: the most bytes that all arenas together may have.
+  explicit ArenaAllocator(std::uint64_t limit) : limit_(limit) {}
+  ArenaAllocator(const ArenaAllocator&) = delete;
+  ArenaAllocator& operator=(const ArenaAllocator&) = delete;
+
+  // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
+  // an empty block. Throws std::system_error with ENOMEM when the limit or the machine's memory is used up.
+  ArenaBlock allocate(std::uint64_t length);
+
+  // For whoever is told about a block.
+  int descriptor(std::uint32_t arena) const { return arenas_.at(arena)->descriptor.get(); }
+  std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena)->mapping.size(); }
+  std::uint64_t total_size() const { return total_; }
+
+ private:
+  friend class ArenaBlock;
+  struct Arena {
+    memory::Descriptor descriptor;
+    SharedMapping mapping;
+    std::map<std::uint64_t, std::uint64_t> free;  // offset to length, no two adjacent
+    std::uint64_t untouched = 0;                  // no block was ever at or above this offset
+  };
+
+  bool cut(std::uint32_t number, std::uint64_t length, std::uint64_t alignment, ArenaBlock& block);
+  void add_arena(std::uint64_t at_least);
+  void release(const ArenaBlock& block);
+
+  std::uint64_t limit_;
+  std::uint64_t total_ = 0;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+};
+
+}  // namespace urnic::control

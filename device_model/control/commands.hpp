@@ -1,0 +1,36 @@
+// The control protocol's requests, one function each. All return 0 or the errno that the reply carries, and
+// may throw std::bad_alloc or std::system_error, which become one. `session.context` is set for all but the
+// first two.
+#pragma once
+
+#include "device_model/control/session.hpp"
+
+namespace urnic::control {
+
+int open_context(Session&, const abi::OpenContextRequest&, abi::OpenContextReply&, DescriptorExchange&);
+int join_context(Session&, const abi::JoinContextRequest&, abi::JoinContextReply&, DescriptorExchange&);
+int add_completion_channel(Session&, const abi::AddCompletionChannelRequest&, abi::Empty&,
+                           DescriptorExchange&);
+
+int query_device(Session&, const abi::Empty&, abi::QueryDeviceReply&, DescriptorExchange&);
+int query_port(Session&, const abi::QueryPortRequest&, abi::QueryPortReply&, DescriptorExchange&);
+
+int allocate_pd(Session&, const abi::Empty&, abi::HandleReply&, DescriptorExchange&);
+int deallocate_pd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+
+int register_mr(Session&, const abi::RegisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int deregister_mr(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int reregister_mr(Session&, const abi::ReregisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int allocate_mw(Session&, const abi::AllocateMwRequest&, abi::AllocateMwReply&, DescriptorExchange&);
+int deallocate_mw(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+
+int create_cq(Session&, const abi::CreateCqRequest&, abi::CreateCqReply&, DescriptorExchange&);
+int destroy_cq(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
+int resize_cq(Session&, const abi::ResizeCqRequest&, abi::ResizeCqReply&, DescriptorExchange&);
+
+int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
+int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
+int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);
+int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
+
+}  // namespace urnic::control

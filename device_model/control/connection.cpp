@@ -1,0 +1,73 @@
+#include "device_model/control/connection.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace urnic::control {
+namespace {
+
+// For log lines.
+std::string peer_of(const Session& session) {
+  if (session.process == nullptr) return session.device.settings.name + ": a program";
+  return fmt::format("{}: {} (pid {})", session.device.settings.name, session.process->program(),
+                     session.process->pid());
+}
+
+}  // namespace
+
+Connection::Connection(EventLoop& loop, memory::Descriptor socket, Session session,
+                       std::function<void()> handled, std::function<void()> closed)
+    : socket_(std::move(socket)),
+      session_(std::move(session)),
+      handled_(std::move(handled)),
+      closed_(std::move(closed)),
+      watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {}
+
+Connection::~Connection() {
+  if (session_.context == nullptr) return;
+  const ObjectCounts alive = session_.context->counts();
+  if (session_.context.use_count() == 1 && alive.qp + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
+    spdlog::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),
+                  alive.qp, alive.cq, alive.mr, alive.mw, alive.pd);
+  }
+}
+
+void Connection::ready(std::uint32_t) {
+  if (handle_one()) return handled_();
+  watch_.reset();
+  const auto closed = std::move(closed_);
+  closed();
+}
+
+bool Connection::handle_one() {
+  Message message;
+  switch (receive_message(socket_.get(), message)) {
+    case ReceiveResult::message:
+      break;
+    case ReceiveResult::nothing:
+      return true;
+    case ReceiveResult::closed:
+      return false;
+    case ReceiveResult::unusable:
+      spdlog::warn("{} sent a message that is too long or has too many descriptors: connection closed",
+                   peer_of(session_));
+      return false;
+  }
+  Reply reply;
+  if (!dispatch(session_, message, reply)) {
+    spdlog::warn("{} sent {} bytes that are no control message: connection closed", peer_of(session_),
+                 message.length);
+    return false;
+  }
+  if (reply.length == 0) return true;
+  if (send_message(socket_.get(), reply.bytes(), reply.descriptors)) return true;
+  if (errno != EPIPE && errno != ECONNRESET) {
+    spdlog::warn("{} cannot be answered: {}: connection closed", peer_of(session_), std::strerror(errno));
+  }
+  return false;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,172 @@
+#include "device_model/control/context.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+// How many QPs go between two of the engine's batches when a program ends: other programs' packets wait.
+constexpr std::size_t kRemovedAtOnce = 32;
+
+[[noreturn]] void fail(int error, const char* what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+memory::Descriptor make_doorbell_memory() {
+  memory::Descriptor descriptor(memfd_create("urnic-doorbells", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor) fail(errno, "memfd_create");
+  const auto size = static_cast<off_t>(sizeof(abi::Doorbells));
+  if (ftruncate(descriptor.get(), size) != 0 || fallocate(descriptor.get(), 0, 0, size) != 0) {
+    fail(ENOMEM, "doorbell memory");
+  }
+  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    fail(errno, "F_ADD_SEALS");
+  }
+  return descriptor;
+}
+
+// A quarter of the machine: nobody's queues are to drive the machine out of memory, for the device process
+// might be what the kernel ends then.
+std::uint64_t arena_limit() {
+  const std::uint64_t memory =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(limits::kMaxArenaBytes, memory / 4);
+}
+
+memory::Descriptor make_wake_event() {
+  memory::Descriptor descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!descriptor) fail(errno, "eventfd");
+  return descriptor;
+}
+
+}  // namespace
+
+Context::Context(std::uint32_t context_id, const abi::ContextToken& context_token, Fabric& in_fabric,
+                 ServedDevice& on_device, std::unique_ptr<engine::EventPipe> async_events)
+    : id(context_id),
+      token(context_token),
+      fabric(in_fabric),
+      device(on_device),
+      arenas(arena_limit()),
+      async_events_(std::move(async_events)),
+      doorbell_memory_(make_doorbell_memory()),
+      doorbell_mapping_(doorbell_memory_.get(), sizeof(abi::Doorbells)),
+      wake_(make_wake_event()),
+      doorbells_(std::make_unique<engine::DoorbellSet>(
+          *reinterpret_cast<abi::Doorbells*>(doorbell_mapping_.data()), wake_.get())) {
+  fabric.engine().execute([this] { fabric.engine().add_doorbells(*doorbells_); });
+}
+
+Context::~Context() {
+  try {
+    remove_queue_pairs();
+    remove_memory();
+    remove_completion();
+  } catch (const std::exception& error) {
+    spdlog::critical("context {}: cannot be taken down: {}", id, error.what());
+    std::terminate();  // the engine would go on using memory that is about to go
+  }
+}
+
+void Context::remove_queue_pairs() {
+  std::vector<QueuePair*> batch;
+  const auto remove_batch = [&] {
+    fabric.engine().execute([&] {
+      for (QueuePair* qp : batch) {
+        doorbells_->detach(qp->doorbell);
+        qp->queue_pair.reset();
+      }
+    });
+    batch.clear();
+  };
+  for (const auto& [handle, qp] : qps) {
+    batch.push_back(qp.get());
+    if (batch.size() == kRemovedAtOnce) remove_batch();
+  }
+  if (!batch.empty()) remove_batch();
+  device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
+  qps.clear();
+}
+
+void Context::remove_memory() {
+  fabric.engine().execute([this] {
+    memory::MemoryTable& table = device.device->memory_table();
+    for (const auto& [handle, window] : windows) table.remove_window(window->key);
+    for (const auto& [handle, region] : regions) table.remove_region(region->key);
+  });
+  device.memory_windows -= static_cast<std::uint32_t>(windows.size());
+  device.memory_regions -= static_cast<std::uint32_t>(regions.size());
+  device.protection_domains -= static_cast<std::uint32_t>(pds.size());
+  windows.clear();
+  regions.clear();
+  pds.clear();
+}
+
+void Context::remove_completion() {
+  fabric.engine().execute([this] {
+    for (const auto& [handle, cq] : cqs) cq->queue.reset();
+    fabric.engine().remove_doorbells(*doorbells_);
+    doorbells_.reset();
+    channels_.clear();
+    async_events_.reset();
+  });
+  device.completion_queues -= static_cast<std::uint32_t>(cqs.size());
+  cqs.clear();
+}
+
+std::uint32_t Context::take_doorbell() {
+  if (!free_doorbells_.empty()) {
+    const std::uint32_t number = free_doorbells_.back();
+    free_doorbells_.pop_back();
+    return number;
+  }
+  if (next_doorbell_ == abi::kDoorbellsPerContext) fail(ENOMEM, "doorbells of the context");
+  return next_doorbell_++;
+}
+
+void Context::add_process(const std::shared_ptr<Process>& process) {
+  std::erase_if(processes_, [](const auto& known) { return known.expired(); });
+  processes_.push_back(process);
+}
+
+std::vector<std::shared_ptr<Process>> Context::processes() const {
+  std::vector<std::shared_ptr<Process>> alive;
+  for (const auto& known : processes_) {
+    if (auto process = known.lock()) alive.push_back(std::move(process));
+  }
+  return alive;
+}
+
+CompletionChannel* Context::find_channel(std::uint64_t inode) const {
+  const auto found = channels_.find(inode);
+  return found == channels_.end() ? nullptr : found->second.get();
+}
+
+void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe) {
+  drop_closed_channels();
+  if (channels_.size() >= limits::kMaxChannels) fail(EMFILE, "completion channels of the context");
+  auto channel = std::make_unique<CompletionChannel>();
+  const std::uint64_t inode = pipe->inode();
+  channel->pipe = std::move(pipe);
+  channels_.try_emplace(inode, std::move(channel));
+}
+
+// Nothing tells the device when a program closes a channel, so it looks when the next one is made.
+void Context::drop_closed_channels() {
+  std::erase_if(channels_,
+                [](const auto& entry) { return entry.second->users == 0 && entry.second->pipe->closed(); });
+}
+
+ObjectCounts Context::counts() const {
+  return {pds.size(), regions.size(), windows.size(), cqs.size(), qps.size(), channels_.size()};
+}
+
+}  // namespace urnic::control

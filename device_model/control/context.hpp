@@ -1,0 +1,142 @@
+// An opened device: the shared memory that a program and the device have in common, and all objects that the
+// program has made. Dies with its last connection.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device_model/abi/control.hpp"
+#include "device_model/abi/doorbells.hpp"
+#include "device_model/control/arena.hpp"
+#include "device_model/control/fabric.hpp"
+#include "device_model/control/handle_table.hpp"
+#include "device_model/control/mapping.hpp"
+#include "device_model/control/process.hpp"
+#include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/doorbell_set.hpp"
+#include "device_model/engine/event_pipe.hpp"
+#include "device_model/engine/hosted_queue_pair.hpp"
+#include "wire/network_headers.hpp"
+
+namespace urnic::control {
+
+struct ProtectionDomain {
+  transport::PdId id;
+  std::uint32_t users = 0;  // regions, windows and QPs in it
+};
+
+struct MemoryRegion {
+  ProtectionDomain* pd = nullptr;
+  std::shared_ptr<Process> process;  // whose memory it is
+  memory::RegionSpec spec;
+  transport::Lkey key;
+};
+
+struct MemoryWindow {
+  ProtectionDomain* pd = nullptr;
+  wire::Rkey key;  // as given at allocation; binds change its low 8 bits
+};
+
+struct CompletionChannel {
+  std::unique_ptr<engine::EventPipe> pipe;
+  std::uint32_t users = 0;  // CQs that report to it
+};
+
+struct CompletionQueue {
+  CompletionChannel* channel = nullptr;  // may be null
+  std::uint64_t user_handle = 0;
+  std::uint32_t users = 0;  // QPs that complete here, a QP with one CQ for both counting twice
+  ArenaBlock ring;
+  ArenaBlock indices;
+  std::unique_ptr<engine::CompletionQueue> queue;
+};
+
+struct QueuePair {
+  ProtectionDomain* pd = nullptr;
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* receive_cq = nullptr;
+  abi::CreateQpRequest request{};
+  abi::CreateQpReply given{};  // sizes as given
+  std::uint64_t user_handle = 0;
+  std::uint32_t doorbell = 0;
+  ArenaBlock send_ring;
+  ArenaBlock receive_ring;
+  ArenaBlock indices;
+  std::unique_ptr<engine::HostedQueuePair> queue_pair;
+
+  abi::QpAttributes attributes{};              // all that modify has set, without the state
+  std::optional<wire::NetworkHeaders> path{};  // from RTR on
+};
+
+struct ObjectCounts {
+  std::size_t pd = 0;
+  std::size_t mr = 0;
+  std::size_t mw = 0;
+  std::size_t cq = 0;
+  std::size_t qp = 0;
+  std::size_t channels = 0;
+};
+
+// Control thread only.
+class Context {
+ public:
+  // Throws std::system_error if there is no memory or there are no descriptors left.
+  Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
+          std::unique_ptr<engine::EventPipe> async_events);
+  // Takes every object away, QPs first.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const std::uint32_t id;
+  const abi::ContextToken token;
+  Fabric& fabric;
+  ServedDevice& device;
+
+  engine::EventPipe& async_events() { return *async_events_; }
+  engine::DoorbellSet& doorbells() { return *doorbells_; }
+  int doorbell_descriptor() const { return doorbell_memory_.get(); }
+  int wake_descriptor() const { return wake_.get(); }
+
+  // Doorbell numbers of this context. Throws std::system_error with ENOMEM when all are in use.
+  std::uint32_t take_doorbell();
+  void give_doorbell(std::uint32_t number) { free_doorbells_.push_back(number); }
+
+  void add_process(const std::shared_ptr<Process>& process);
+  // Those whose connections are open.
+  std::vector<std::shared_ptr<Process>> processes() const;
+
+  CompletionChannel* find_channel(std::uint64_t inode) const;
+  // Throws std::system_error with EMFILE if the program has too many.
+  void add_channel(std::unique_ptr<engine::EventPipe> pipe);
+
+  ObjectCounts counts() const;
+
+  ArenaAllocator arenas;
+  HandleTable<ProtectionDomain> pds;
+  HandleTable<MemoryRegion> regions;
+  HandleTable<MemoryWindow> windows;
+  HandleTable<CompletionQueue> cqs;
+  HandleTable<QueuePair> qps;
+
+ private:
+  void remove_queue_pairs();
+  void remove_memory();
+  void remove_completion();
+  void drop_closed_channels();
+
+  std::unique_ptr<engine::EventPipe> async_events_;
+  memory::Descriptor doorbell_memory_;
+  SharedMapping doorbell_mapping_;
+  memory::Descriptor wake_;
+  std::unique_ptr<engine::DoorbellSet> doorbells_;
+  std::uint32_t next_doorbell_ = 0;
+  std::vector<std::uint32_t> free_doorbells_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
+  std::vector<std::weak_ptr<Process>> processes_;
+};
+
+}  // namespace urnic::control

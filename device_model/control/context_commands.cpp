@@ -1,0 +1,95 @@
+// open_context, join_context, add_completion_channel: connections and what they bring along.
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+// The device writes to these without blocking and without surprises: both ends of one pipe, nothing else.
+std::unique_ptr<engine::EventPipe> take_pipe(memory::Descriptor read_end, memory::Descriptor write_end,
+                                             std::size_t record) {
+  struct stat reading {};
+  struct stat writing {};
+  const bool is_pipe = fstat(read_end.get(), &reading) == 0 && fstat(write_end.get(), &writing) == 0 &&
+                       S_ISFIFO(reading.st_mode) && S_ISFIFO(writing.st_mode) &&
+                       reading.st_ino == writing.st_ino && reading.st_dev == writing.st_dev &&
+                       (fcntl(read_end.get(), F_GETFL) & O_ACCMODE) == O_RDONLY &&
+                       (fcntl(write_end.get(), F_GETFL) & O_ACCMODE) == O_WRONLY;
+  if (!is_pipe) throw std::system_error(EINVAL, std::generic_category(), "not the two ends of a pipe");
+  return std::make_unique<engine::EventPipe>(std::move(read_end), std::move(write_end), record);
+}
+
+void introduce(Session& session, std::shared_ptr<Context> context, std::shared_ptr<Process> process) {
+  context->add_process(process);
+  session.context = std::move(context);
+  session.process = std::move(process);
+  if (session.process->memory() == nullptr) {
+    spdlog::warn("context {}: {} (pid {}): {}; registering memory will fail", session.context->id,
+                 session.process->program(), session.process->pid(), session.process->memory_problem());
+  }
+}
+
+}  // namespace
+
+int open_context(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
+                 DescriptorExchange& descriptors) {
+  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
+  if (request.version != abi::kControlVersion) {
+    spdlog::warn(
+        "{}: a program's provider speaks version {} of the control protocol, this is version {}: "
+        "install provider and device process of one release",
+        session.device.settings.name, request.version, abi::kControlVersion);
+    return EPROTO;
+  }
+  auto& received = descriptors.received;
+  auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
+                                           printable_name(request.program, sizeof request.program));
+  auto events = take_pipe(std::move(received[2]), std::move(received[3]), 16);
+  auto context = std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric,
+                                           session.device, std::move(events));
+  session.contexts.add(context);
+  spdlog::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
+                process->pid(), session.device.settings.name,
+                process->memory() != nullptr ? process->memory()->way() : "no way");
+
+  reply.token = context->token;
+  reply.context = context->id;
+  reply.max_doorbells = abi::kDoorbellsPerContext;
+  reply.completion_vectors = limits::kCompletionVectors;
+  descriptors.sent = {context->doorbell_descriptor(), session.fabric.engine().status_descriptor(),
+                      context->wake_descriptor()};
+  introduce(session, std::move(context), std::move(process));
+  return 0;
+}
+
+int join_context(Session& session, const abi::JoinContextRequest& request, abi::JoinContextReply& reply,
+                 DescriptorExchange& descriptors) {
+  if (session.context != nullptr || descriptors.received.size() != 2) return EINVAL;
+  if (request.version != abi::kControlVersion) return EPROTO;
+  auto context = session.contexts.find(request.token);
+  if (context == nullptr || &context->device != &session.device) return EINVAL;
+  auto& received = descriptors.received;
+  auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
+                                           printable_name(request.program, sizeof request.program));
+  spdlog::debug("context {}: {} (pid {}) joins", context->id, process->program(), process->pid());
+  reply.context = context->id;
+  introduce(session, std::move(context), std::move(process));
+  return 0;
+}
+
+int add_completion_channel(Session& session, const abi::AddCompletionChannelRequest&, abi::Empty&,
+                           DescriptorExchange& descriptors) {
+  if (descriptors.received.size() != 2) return EINVAL;
+  session.context->add_channel(
+      take_pipe(std::move(descriptors.received[0]), std::move(descriptors.received[1]), 8));
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,34 @@
+#include "device_model/control/control_server.hpp"
+
+#include <sys/socket.h>
+
+namespace urnic::control {
+
+ControlServer::ControlServer(EventLoop& loop, Fabric& fabric) : loop_(loop), fabric_(fabric) {}
+
+ControlServer::~ControlServer() = default;
+
+void ControlServer::serve(ServedDevice& device, const std::filesystem::path& node) {
+  nodes_.push_back(std::make_unique<ListeningSocket>(
+      loop_, node, SOCK_SEQPACKET,
+      [this, &device](memory::Descriptor socket) { adopt(device, std::move(socket)); }));
+}
+
+void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
+  const std::uint64_t number = next_connection_++;
+  connections_.emplace(number, std::make_unique<Connection>(
+                                   loop_, std::move(socket), Session{fabric_, device, contexts_, {}, {}, {}},
+                                   [this] { note_change(); }, [this, number] { close(number); }));
+  note_change();
+}
+
+void ControlServer::note_change() {
+  if (changed_) changed_();
+}
+
+void ControlServer::close(std::uint64_t connection) {
+  connections_.erase(connection);
+  note_change();
+}
+
+}  // namespace urnic::control

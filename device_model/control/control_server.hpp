@@ -1,0 +1,52 @@
+// The device nodes of a run directory: a socket per device, and the connections that programs make to it by
+// opening /dev/infiniband/uverbsN.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "device_model/control/connection.hpp"
+#include "device_model/control/context_registry.hpp"
+#include "device_model/control/event_loop.hpp"
+#include "device_model/control/fabric.hpp"
+#include "device_model/control/listening_socket.hpp"
+
+namespace urnic::control {
+
+class ControlServer {
+ public:
+  // Loop and fabric outlive it. Throws std::system_error.
+  ControlServer(EventLoop& loop, Fabric& fabric);
+  // Closes all connections; all objects of all programs go.
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  // Listens for programs that open `device` at `node`.
+  void serve(ServedDevice& device, const std::filesystem::path& node);
+  // Takes over a connected socket as if a program had opened `device`.
+  void adopt(ServedDevice& device, memory::Descriptor socket);
+
+  const ContextRegistry& contexts() const { return contexts_; }
+  std::size_t connections() const { return connections_.size(); }
+  // Called after a connection has come or gone or has been given an answer.
+  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
+ private:
+  void close(std::uint64_t connection);
+  void note_change();
+
+  EventLoop& loop_;
+  Fabric& fabric_;
+  ContextRegistry contexts_;
+  std::vector<std::unique_ptr<ListeningSocket>> nodes_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::uint64_t next_connection_ = 0;
+  std::function<void()> changed_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,72 @@
+#include "device_model/control/counter_values.hpp"
+
+namespace urnic::control {
+
+CounterSnapshot snapshot(engine::Engine& engine, engine::Device& device) {
+  CounterSnapshot copy;
+  engine.execute([&] { copy = {device.counters(), device.port_counters()}; });
+  return copy;
+}
+
+std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
+  const engine::PortCounters& port = counters.port;
+  return {
+      {"VL15_dropped", 0},
+      {"excessive_buffer_overrun_errors", 0},
+      {"link_downed", 0},
+      {"link_error_recovery", 0},
+      {"local_link_integrity_errors", 0},
+      {"multicast_rcv_packets", 0},
+      {"multicast_xmit_packets", 0},
+      {"port_rcv_constraint_errors", 0},
+      {"port_rcv_data", port.received_bytes / 4},  // in 4-byte words (IBTA 16.1.3.5)
+      {"port_rcv_errors", port.receive_errors},
+      {"port_rcv_packets", port.received_packets},
+      {"port_rcv_remote_physical_errors", 0},
+      {"port_rcv_switch_relay_errors", 0},
+      {"port_xmit_constraint_errors", 0},
+      {"port_xmit_data", port.transmitted_bytes / 4},
+      {"port_xmit_discards", 0},
+      {"port_xmit_packets", port.transmitted_packets},
+      {"port_xmit_wait", 0},
+      {"symbol_error", 0},
+      {"unicast_rcv_packets", port.received_packets},
+      {"unicast_xmit_packets", port.transmitted_packets},
+  };
+}
+
+std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
+  const transport::Counters& c = counters.transport;
+  return {
+      {"bad_resp_err", c.bad_responses},                            // bnxt_re
+      {"duplicate_acknowledgement", c.duplicate_acknowledgements},  // ours
+      {"duplicate_request", c.duplicate_request},
+      {"implied_nak_seq_err", c.implied_nak_sequence_error},
+      {"local_ack_timeout_err", c.local_ack_timeout},
+      {"out_of_buffer", c.rnr_nak_sent},
+      {"out_of_sequence", c.out_of_sequence},
+      {"packet_seq_err", c.packet_sequence_error},
+      {"req_cqe_error", c.requester_cqe_errors},
+      {"req_cqe_flush_error", c.requester_flushed},
+      {"req_remote_access_errors", c.requester_remote_access_errors},
+      {"req_remote_invalid_request", c.requester_remote_invalid_request},
+      {"req_rnr_retries_exceeded", c.rnr_retry_exceeded},
+      {"req_transport_retries_exceeded", c.retry_exceeded},
+      {"resp_cqe_error", c.responder_cqe_errors},
+      {"resp_cqe_flush_error", c.responder_flushed},
+      {"resp_local_length_error", c.responder_local_length_errors},
+      {"resp_remote_access_errors", c.responder_access_errors},
+      {"resp_remote_invalid_request", c.responder_invalid_requests},   // ours
+      {"resp_remote_operation_errors", c.responder_operation_errors},  // ours
+      {"retrans_pkts", c.retransmitted_packets},                       // efa
+      {"rnr_nak_retry_err", c.rnr_nak_retry},
+      {"rx_atomic_requests", c.received_atomic_requests},
+      {"rx_icrc_encapsulated", counters.port.icrc_errors},
+      {"rx_read_requests", c.received_read_requests},
+      {"rx_send_requests", c.received_send_requests},  // ours
+      {"rx_unknown_qp", counters.port.unknown_qp},     // ours
+      {"rx_write_requests", c.received_write_requests},
+  };
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,32 @@
+// A device's counters under the names that the kernel's RDMA drivers give them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/transport/counters.hpp"
+
+namespace urnic::control {
+
+struct CounterValue {
+  std::string_view name;
+  std::uint64_t value = 0;
+};
+
+// A copy taken between two batches of the engine.
+struct CounterSnapshot {
+  transport::Counters transport;
+  engine::PortCounters port;
+};
+CounterSnapshot snapshot(engine::Engine& engine, engine::Device& device);
+
+// The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (a link that goes
+// down, symbol errors) is always 0.
+std::vector<CounterValue> port_values(const CounterSnapshot& counters);
+// The files of ports/1/hw_counters: names of mlx5 where it has the counter, else of the driver that has.
+std::vector<CounterValue> hardware_values(const CounterSnapshot& counters);
+
+}  // namespace urnic::control

@@ -1,0 +1,93 @@
+// create_cq, destroy_cq, resize_cq
+#include <bit>
+#include <cerrno>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+// The manual page promises at least the entries that were asked for; rings are powers of two.
+std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
+
+bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
+
+}  // namespace
+
+int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
+              DescriptorExchange& descriptors) {
+  if (!is_valid_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
+    return EINVAL;
+  }
+  if (session.device.completion_queues >= limits::kMaxCq) return ENOMEM;
+  Context& context = *session.context;
+  auto cq = std::make_unique<CompletionQueue>();
+  if (request.channel_inode != 0) {
+    cq->channel = context.find_channel(request.channel_inode);
+    if (cq->channel == nullptr) return EINVAL;
+  }
+  const std::uint32_t slots = slots_for(request.entries);
+  cq->user_handle = request.user_handle;
+  cq->ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
+  cq->indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));
+  cq->queue = std::make_unique<engine::CompletionQueue>(engine::CompletionQueueConfig{
+      .ring = cq->ring.as<abi::Cqe>(),
+      .slots = slots,
+      .indices = cq->indices.as<abi::CompletionQueueIndices>(),
+      .user_handle = request.user_handle,
+      .channel = cq->channel != nullptr ? cq->channel->pipe.get() : nullptr,
+      .async_events = &context.async_events(),
+  });
+
+  CompletionQueue& made = *cq;
+  reply.handle = context.cqs.add(std::move(cq));
+  reply.entries = slots;
+  reply.ring = describe(made.ring, session, descriptors);
+  reply.indices = describe(made.indices, session, descriptors);
+  if (made.channel != nullptr) ++made.channel->users;
+  ++session.device.completion_queues;
+  return 0;
+}
+
+int destroy_cq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
+               DescriptorExchange&) {
+  Context& context = *session.context;
+  CompletionQueue* cq = context.cqs.find(request.handle);
+  if (cq == nullptr) return EINVAL;
+  if (cq->users != 0) return EBUSY;
+  session.fabric.engine().execute([&] {
+    reply.completion_events_reported = cq->queue->completion_events();
+    reply.async_events_reported = cq->queue->async_events();
+    if (cq->channel != nullptr) {
+      reply.completion_events_reported -= cq->channel->pipe->purge(cq->user_handle);
+    }
+    if (reply.async_events_reported != 0) {
+      reply.async_events_reported -= context.async_events().purge(cq->user_handle);
+    }
+    cq->queue.reset();
+  });
+  if (cq->channel != nullptr) --cq->channel->users;
+  --session.device.completion_queues;
+  context.cqs.take(request.handle);
+  return 0;
+}
+
+int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::ResizeCqReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  CompletionQueue* cq = context.cqs.find(request.handle);
+  if (cq == nullptr || !is_valid_size(request.entries)) return EINVAL;
+  const std::uint32_t slots = slots_for(request.entries);
+  ArenaBlock ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
+  bool fits = false;
+  session.fabric.engine().execute(
+      [&] { fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread); });
+  if (!fits) return EINVAL;  // more completions are waiting than the new ring would hold
+  cq->ring = std::move(ring);
+  reply.entries = slots;
+  reply.ring = describe(cq->ring, session, descriptors);
+  return 0;
+}
+
+}  // namespace urnic::control

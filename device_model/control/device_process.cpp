@@ -1,0 +1,90 @@
+#include "device_model/control/device_process.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "device_model/control/admin_server.hpp"
+#include "device_model/control/control_server.hpp"
+#include "device_model/control/counter_files.hpp"
+#include "device_model/control/event_loop.hpp"
+#include "device_model/control/fabric.hpp"
+#include "device_model/control/linger.hpp"
+#include "device_model/control/sysfs_tree.hpp"
+
+namespace urnic::control {
+
+// In order of construction: what is below uses what is above.
+struct DeviceProcess::Impl {
+  Impl(const RunDirectory& directory, const Configuration& configuration, const DeviceProcessOptions& options)
+      : fabric(configuration),
+        sysfs(directory.sysfs(), fabric),
+        counters(loop, fabric, sysfs),
+        linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
+        control(loop, fabric),
+        admin({loop, fabric, control, sysfs, [this] { look_at_use(); }, [this] { linger.stay(); },
+               [this](memory::Descriptor socket) {
+                 waiting.push_back(std::move(socket));
+                 end("'urnic down'");
+               }},
+              directory.admin_socket()) {
+    control.on_change([this] {
+      counters.touch();
+      look_at_use();
+    });
+    fabric.start();
+    for (const auto& device : fabric.devices()) {
+      control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
+    }
+  }
+
+  void look_at_use() { linger.set_used(!control.contexts().empty() || admin.leases() != 0); }
+
+  void end(const char* reason) {
+    spdlog::info("ends: {}", reason);
+    loop.stop();
+  }
+
+  std::vector<memory::Descriptor> waiting;
+  EventLoop loop;
+  Fabric fabric;
+  SysfsTree sysfs;
+  CounterFiles counters;
+  Linger linger;
+  ControlServer control;
+  AdminServer admin;
+  memory::Descriptor signals;
+  ScopedWatch signal_watch;
+};
+
+DeviceProcess::DeviceProcess(const RunDirectory& directory, const Configuration& configuration,
+                             const DeviceProcessOptions& options)
+    : impl_(std::make_unique<Impl>(directory, configuration, options)) {}
+
+DeviceProcess::~DeviceProcess() = default;
+
+void DeviceProcess::run() { impl_->loop.run(); }
+
+std::vector<memory::Descriptor> DeviceProcess::take_waiting() { return std::move(impl_->waiting); }
+
+void DeviceProcess::stop() { impl_->loop.stop(); }
+
+void DeviceProcess::stop_on_signals(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  impl_->signals = memory::Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!impl_->signals) throw std::system_error(errno, std::generic_category(), "signalfd");
+  impl_->signal_watch = ScopedWatch(impl_->loop, impl_->signals.get(), EPOLLIN, [this](std::uint32_t) {
+    signalfd_siginfo info{};
+    if (read(impl_->signals.get(), &info, sizeof info) != sizeof info) return;
+    impl_->end(sigabbrev_np(static_cast<int>(info.ssi_signo)));
+  });
+}
+
+}  // namespace urnic::control

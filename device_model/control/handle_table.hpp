@@ -1,0 +1,46 @@
+// Objects of one kind in a context, named by numbers that are not soon given out again, so that a handle used
+// after its object's end names nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+namespace urnic::control {
+
+template <class T>
+class HandleTable {
+ public:
+  // Takes the object and names it.
+  std::uint32_t add(std::unique_ptr<T> object) {
+    while (next_ == 0 || objects_.contains(next_)) ++next_;
+    objects_.emplace(next_, std::move(object));
+    return next_++;
+  }
+
+  // Null if nothing of this kind has that name in this context.
+  T* find(std::uint32_t handle) const {
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second.get();
+  }
+
+  std::unique_ptr<T> take(std::uint32_t handle) {
+    const auto found = objects_.find(handle);
+    if (found == objects_.end()) return nullptr;
+    std::unique_ptr<T> object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+
+  std::size_t size() const { return objects_.size(); }
+  bool empty() const { return objects_.empty(); }
+  void clear() { objects_.clear(); }
+  auto begin() const { return objects_.begin(); }
+  auto end() const { return objects_.end(); }
+
+ private:
+  std::unordered_map<std::uint32_t, std::unique_ptr<T>> objects_;
+  std::uint32_t next_ = 1;
+};
+
+}  // namespace urnic::control

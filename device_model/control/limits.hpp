@@ -1,0 +1,65 @@
+// What a device offers, in one place: checks, query_device and sysfs all read it here.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "device_model/abi/doorbells.hpp"
+#include "device_model/abi/queues.hpp"
+
+namespace urnic::control::limits {
+
+inline constexpr std::uint32_t kMaxQp = 65536;
+inline constexpr std::uint32_t kMaxQpWr = 32768;
+inline constexpr std::uint32_t kMaxSge = 30;
+// With the 64 bytes of a WQE's head this fills a slot of 1024.
+inline constexpr std::uint32_t kMaxInlineData = 960;
+inline constexpr std::uint32_t kMaxCq = 65536;
+inline constexpr std::uint32_t kMaxCqe = 1u << 20;
+inline constexpr std::uint32_t kMaxMemoryKeys = 1u << 20;  // regions and windows share one table
+inline constexpr std::uint32_t kMaxMr = kMaxMemoryKeys / 2;
+inline constexpr std::uint32_t kMaxMw = kMaxMemoryKeys / 2;
+inline constexpr std::uint32_t kMaxPd = 65536;
+inline constexpr std::uint32_t kMaxRdAtomic = 16;
+inline constexpr std::uint64_t kMaxMrSize = 1ull << 46;  // a user address space is 2^47 bytes
+inline constexpr std::uint32_t kMaxMessage = 1u << 31;   // IBTA 9.7.2: 2 GiB
+inline constexpr std::uint64_t kPageSizes = ~0xFFFull;   // every power of two from 4 KiB
+inline constexpr std::uint32_t kGidTableLength = 16;
+inline constexpr std::uint32_t kPkeyTableLength = 1;
+inline constexpr std::uint32_t kAckDelay = 15;  // code for 134 ms: what a busy 2-core machine may need
+inline constexpr std::uint32_t kCompletionVectors = 1;
+inline constexpr std::uint32_t kPorts = 1;
+
+// Per context: against programs that ask without end.
+inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
+inline constexpr std::size_t kMaxChannels = 4096;
+
+inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
+                                              IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
+                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+
+inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+
+// 100 Gbit/s: four lanes of EDR, as ibv_port_attr encodes them. What this machine's processors make of it is
+// another matter.
+inline constexpr std::uint32_t kPortWidth4x = 2;
+inline constexpr std::uint32_t kPortSpeedEdr = 32;
+inline constexpr char kPortRate[] = "100 Gb/sec (4X EDR)";
+inline constexpr std::uint32_t kPhysicalLinkUp = 5;
+
+// ibv_mtu's code for 256 (1) to 4096 (5) bytes, and back.
+constexpr std::uint32_t mtu_code(std::uint32_t bytes) {
+  return static_cast<std::uint32_t>(std::bit_width(bytes)) - 8;
+}
+constexpr std::uint32_t mtu_bytes(std::uint32_t code) { return 128u << code; }
+static_assert(mtu_code(256) == IBV_MTU_256 && mtu_code(4096) == IBV_MTU_4096);
+static_assert(mtu_bytes(IBV_MTU_256) == 256 && mtu_bytes(IBV_MTU_4096) == 4096);
+
+static_assert(kMaxQp <= abi::kDoorbellsPerContext);
+static_assert(sizeof(abi::SendWqe) + kMaxSge * sizeof(abi::ScatterGather) <=
+              sizeof(abi::SendWqe) + kMaxInlineData);
+
+}  // namespace urnic::control::limits

@@ -1,0 +1,80 @@
+#include "device_model/control/listening_socket.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace urnic::control {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* what) {
+  throw std::system_error(errno, std::generic_category(), path.string() + ": " + what);
+}
+
+memory::Descriptor make_socket(const std::filesystem::path& path, int type) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.native().size() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    fail(path, "bind");
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.native().size());
+
+  memory::Descriptor socket(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) fail(path, "socket");
+  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    fail(path, "bind");
+  if (chmod(path.c_str(), 0600) != 0) fail(path, "chmod");
+  if (listen(socket.get(), 1024) != 0) fail(path, "listen");
+  return socket;
+}
+
+bool is_own_user(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  return peer.uid == geteuid() || peer.uid == 0;
+}
+
+memory::Descriptor open_reserve() { return memory::Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+}  // namespace
+
+ListeningSocket::ListeningSocket(EventLoop& loop, const std::filesystem::path& path, int type,
+                                 std::function<void(memory::Descriptor)> accepted)
+    : socket_(make_socket(path, type)),
+      reserve_(open_reserve()),
+      accepted_(std::move(accepted)),
+      watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { accept_one(); }) {}
+
+void ListeningSocket::accept_one() {
+  memory::Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!connection && (errno == EMFILE || errno == ENFILE)) {
+    spdlog::error("no descriptors left: a program is turned away; raise the limit (ulimit -n)");
+    reserve_.reset();
+    connection = memory::Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    connection.reset();
+    reserve_ = open_reserve();
+    return;
+  }
+  if (!connection) return;
+  if (!is_own_user(connection.get())) {
+    spdlog::warn("a program of another user is turned away");
+    return;
+  }
+  try {
+    accepted_(std::move(connection));
+  } catch (const std::exception& error) {
+    spdlog::error("a program is turned away: {}", error.what());
+  }
+}
+
+}  // namespace urnic::control

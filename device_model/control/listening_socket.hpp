@@ -1,0 +1,30 @@
+// A Unix socket that accepts connections from this user's programs (and root's).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "device_model/control/event_loop.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+class ListeningSocket {
+ public:
+  // `type` is SOCK_SEQPACKET or SOCK_STREAM; `path` is absolute and not there yet. Calls `accepted` with each
+  // connection. Throws std::system_error.
+  ListeningSocket(EventLoop& loop, const std::filesystem::path& path, int type,
+                  std::function<void(memory::Descriptor)> accepted);
+
+ private:
+  void accept_one();
+
+  memory::Descriptor socket_;
+  // Given up for a moment when there are no descriptors left, so that a connection can be taken and turned
+  // away: left waiting, it would keep the loop spinning.
+  memory::Descriptor reserve_;
+  std::function<void(memory::Descriptor)> accepted_;
+  ScopedWatch watch_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,118 @@
+// urnicd, the device process. Started by `urnic run` and `urnic up`; by hand for debugging.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "device_model/control/configuration.hpp"
+#include "device_model/control/device_process.hpp"
+#include "device_model/control/logging.hpp"
+#include "device_model/control/run_directory.hpp"
+
+namespace {
+
+using namespace urnic::control;
+
+struct Options {
+  std::string run_directory;
+  std::string configuration;
+  int ready_descriptor = -1;
+  unsigned linger_ms = 0;
+  bool foreground = false;
+};
+
+constexpr std::initializer_list<int> kEndSignals{SIGTERM, SIGINT};
+
+// Every program costs a few descriptors.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Before any thread starts, so that all inherit it.
+void block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kEndSignals) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void tell_ready(int descriptor) {
+  if (descriptor < 0) return;
+  constexpr char text[] = "ready\n";
+  if (write(descriptor, text, sizeof text - 1) < 0) spdlog::warn("nobody waits on --ready-fd {}", descriptor);
+  close(descriptor);
+}
+
+// A pipe or terminal that the starter handed down must not stay open as long as the device process runs.
+void leave_the_terminal() {
+  setsid();
+  std::signal(SIGHUP, SIG_IGN);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return;
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, descriptor);
+  if (null > STDERR_FILENO) close(null);
+}
+
+void serve(const Options& options) {
+  const Configuration configuration =
+      options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
+  std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
+  RunDirectory directory(options.run_directory.empty() ? default_run_directory()
+                                                       : std::filesystem::path(options.run_directory));
+  start_logging(directory, configuration.log_level, options.foreground);
+  {
+    DeviceProcessOptions process_options;
+    if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
+    DeviceProcess process(directory, configuration, process_options);
+    process.stop_on_signals(kEndSignals);
+    spdlog::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
+                 configuration.devices.size(), directory.path().string());
+    tell_ready(options.ready_descriptor);
+    if (!options.foreground) leave_the_terminal();
+    process.run();
+    waiting = process.take_waiting();
+  }
+  if (has_logged_a_problem()) directory.keep_log();
+  spdlog::shutdown();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("The urnic device process: RDMA devices made of software. 'urnic run' starts it by itself.");
+  app.set_version_flag("--version", URNIC_VERSION);
+  app.add_option("--run-dir", options.run_directory,
+                 "Directory of sockets and sysfs files (default: $URNIC_DIR, else one of this user's own)");
+  app.add_option("--config", options.configuration, "TOML file, see docs/configuration.md");
+  app.add_option("--ready-fd", options.ready_descriptor,
+                 "Descriptor that gets a line 'ready' once programs can connect");
+  app.add_option("--linger", options.linger_ms,
+                 "End this many milliseconds after the last program has; 0: stay (default)");
+  app.add_flag("--foreground", options.foreground, "Stay on the terminal and log to it, too");
+  app.footer("Example: urnicd --foreground --run-dir /tmp/lab");
+  CLI11_PARSE(app, argc, argv);
+
+  raise_descriptor_limit();
+  block_signals();
+  try {
+    serve(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "urnicd: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,58 @@
+#include "device_model/control/path_resolution.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint32_t kFlowLabelMask = 0xFFFFF;
+constexpr std::uint8_t kDefaultHopLimit = 64;
+
+wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
+  wire::Gid gid;
+  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
+  return gid;
+}
+
+bool is_multicast(const wire::Gid& gid) { return gid.bytes[0] == 0xFF; }
+
+}  // namespace
+
+std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn destination) {
+  flow_label &= kFlowLabelMask;
+  if (flow_label == 0) {
+    std::uint64_t product = std::uint64_t{own.value} * destination.value;
+    product ^= product >> 20;
+    product ^= product >> 40;
+    flow_label = static_cast<std::uint32_t>(product & kFlowLabelMask);
+  }
+  // 20 bits folded into 14, in the dynamic ports.
+  return static_cast<std::uint16_t>(0xC000 | ((flow_label ^ (flow_label >> 14)) & 0x3FFF));
+}
+
+int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                 wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {
+  const auto& gids = device.settings.gids;
+  if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
+  if (address.source_gid_index >= gids.size()) return EINVAL;
+  path.source = gids[address.source_gid_index];
+  path.destination = to_gid(address.destination_gid);
+  if (is_multicast(path.destination)) return EINVAL;
+  if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
+
+  const auto mac = fabric.resolve(path.destination);
+  if (!mac) return ETIMEDOUT;
+  path.source_mac = device.settings.mac;
+  path.destination_mac = *mac;
+  path.traffic_class = address.traffic_class;
+  path.hop_limit = address.hop_limit != 0 ? address.hop_limit : kDefaultHopLimit;
+  path.flow_label = address.flow_label & kFlowLabelMask;
+  path.udp_source = udp_source_port(address.flow_label, own, destination);
+  return 0;
+}
+
+}  // namespace urnic::control

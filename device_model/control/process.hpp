@@ -1,0 +1,51 @@
+// A program's process as it introduced itself on a connection.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device_model/memory/descriptor.hpp"
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::control {
+
+class Process {
+ public:
+  // `pidfd` and `mem` are what the program sent and are checked here: throws std::system_error with EINVAL
+  // for a descriptor that is something else. Memory that cannot be reached is no error yet; registering
+  // fails then.
+  Process(memory::Descriptor pidfd, memory::Descriptor mem, std::string program);
+
+  pid_t pid() const { return pid_; }  // as this process sees it; 0 if a PID namespace hides it
+  const std::string& program() const { return program_; }
+  // Null if the machine allows no way to it; `memory_problem` says why.
+  memory::ApplicationMemory* memory() const { return memory_.get(); }
+  const std::string& memory_problem() const { return memory_problem_; }
+
+  // 0 if the process has all of [address, address + length) mapped, readable and, if asked, writable; EFAULT
+  // if not. What registration on real hardware learns by pinning the pages. Pages are not touched, so sparse
+  // memory stays sparse.
+  int check_mapped(std::uint64_t address, std::uint64_t length, bool writable) const;
+
+ private:
+  int probe(std::uint64_t address, std::uint64_t length) const;
+
+  memory::Descriptor pidfd_;
+  pid_t pid_ = 0;
+  std::string program_;
+  std::unique_ptr<memory::ApplicationMemory> memory_;
+  std::string memory_problem_;
+};
+
+// True for a descriptor made by pidfd_open.
+bool is_pidfd(int descriptor);
+
+// The part of a name of fixed size before its NUL, with everything unprintable replaced: it goes into logs
+// and status displays.
+std::string printable_name(const char* name, std::size_t size);
+
+}  // namespace urnic::control

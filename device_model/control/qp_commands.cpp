@@ -1,0 +1,161 @@
+// create_qp, query_qp, destroy_qp; modify_qp is in modify_qp.cpp
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+int check_sizes(const abi::CreateQpRequest& request) {
+  const bool fits = request.max_send_wr <= limits::kMaxQpWr && request.max_receive_wr <= limits::kMaxQpWr &&
+                    request.max_send_sge <= limits::kMaxSge && request.max_receive_sge <= limits::kMaxSge &&
+                    request.max_inline_data <= limits::kMaxInlineData;
+  return fits ? 0 : EINVAL;
+}
+
+std::uint32_t slots_for(std::uint32_t requests) { return requests == 0 ? 0 : std::bit_ceil(requests); }
+
+constexpr auto kSgeBytes = static_cast<std::uint32_t>(sizeof(abi::ScatterGather));
+constexpr auto kSendHead = static_cast<std::uint32_t>(sizeof(abi::SendWqe));
+constexpr auto kReceiveHead = static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe));
+
+// Sizes as given: what a slot has room for beyond what was asked is given away as inline data only, which
+// costs nothing later.
+void size_rings(const abi::CreateQpRequest& request, abi::CreateQpReply& given) {
+  const std::uint32_t payload = std::max(request.max_send_sge * kSgeBytes, request.max_inline_data);
+  given.send_slots = slots_for(request.max_send_wr);
+  given.send_slot_size = std::bit_ceil(kSendHead + payload);
+  given.receive_slots = slots_for(request.max_receive_wr);
+  given.receive_slot_size = std::bit_ceil(kReceiveHead + request.max_receive_sge * kSgeBytes);
+  given.max_send_sge = request.max_send_sge;
+  given.max_receive_sge = request.max_receive_sge;
+  given.max_inline_data = given.send_slot_size - kSendHead;
+}
+
+void allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
+  const abi::CreateQpReply& given = qp.given;
+  qp.send_ring = arenas.allocate(std::uint64_t{given.send_slots} * given.send_slot_size);
+  qp.receive_ring = arenas.allocate(std::uint64_t{given.receive_slots} * given.receive_slot_size);
+  qp.indices = arenas.allocate(sizeof(abi::QueuePairIndices));
+}
+
+std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const QueuePair& qp) {
+  return std::make_unique<engine::HostedQueuePair>(engine::HostedQueuePairConfig{
+      .device = session.device.device.get(),
+      .pd = qp.pd->id,
+      .send_cq = qp.send_cq->queue.get(),
+      .receive_cq = qp.receive_cq->queue.get(),
+      .async_events = &session.context->async_events(),
+      .user_handle = qp.user_handle,
+      .signal_all = qp.request.signal_all != 0,
+      .send_ring = qp.send_ring.data(),
+      .send_slots = qp.given.send_slots,
+      .send_slot_size = qp.given.send_slot_size,
+      .receive_ring = qp.receive_ring.data(),
+      .receive_slots = qp.given.receive_slots,
+      .receive_slot_size = qp.given.receive_slot_size,
+      .indices = qp.indices.as<abi::QueuePairIndices>(),
+  });
+}
+
+bool install(Context& context, QueuePair& qp) {
+  qp.doorbell = context.take_doorbell();
+  bool installed = false;
+  context.fabric.engine().execute([&] {
+    installed = qp.queue_pair->install();
+    if (installed) context.doorbells().attach(qp.doorbell, *qp.queue_pair);
+  });
+  if (!installed) context.give_doorbell(qp.doorbell);
+  return installed;
+}
+
+abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session& session,
+                             DescriptorExchange& descriptors) {
+  abi::CreateQpReply reply = qp.given;
+  reply.handle = handle;
+  reply.qpn = qp.queue_pair->qpn().value;
+  reply.doorbell = qp.doorbell;
+  reply.send_ring = describe(qp.send_ring, session, descriptors);
+  reply.receive_ring = describe(qp.receive_ring, session, descriptors);
+  reply.indices = describe(qp.indices, session, descriptors);
+  return reply;
+}
+
+}  // namespace
+
+int create_qp(Session& session, const abi::CreateQpRequest& request, abi::CreateQpReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  auto qp = std::make_unique<QueuePair>();
+  qp->pd = context.pds.find(request.pd);
+  qp->send_cq = context.cqs.find(request.send_cq);
+  qp->receive_cq = context.cqs.find(request.receive_cq);
+  if (qp->pd == nullptr || qp->send_cq == nullptr || qp->receive_cq == nullptr) return EINVAL;
+  if (request.type != IBV_QPT_RC) return EOPNOTSUPP;
+  if (const int error = check_sizes(request)) return error;
+  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+
+  qp->request = request;
+  qp->user_handle = request.user_handle;
+  size_rings(request, qp->given);
+  allocate_rings(context.arenas, *qp);
+  qp->queue_pair = make_hosted(session, *qp);
+  if (!install(context, *qp)) return ENOMEM;
+
+  QueuePair& made = *qp;
+  const std::uint32_t handle = context.qps.add(std::move(qp));
+  ++made.pd->users;
+  ++made.send_cq->users;
+  ++made.receive_cq->users;
+  ++session.device.queue_pairs;
+  reply = reply_for(made, handle, session, descriptors);
+  return 0;
+}
+
+int query_qp(Session& session, const abi::HandleRequest& request, abi::QueryQpReply& reply,
+             DescriptorExchange&) {
+  const QueuePair* qp = session.context->qps.find(request.handle);
+  if (qp == nullptr) return EINVAL;
+  reply.attributes = qp->attributes;
+  session.fabric.engine().execute([&] {
+    const transport::QpState state = qp->queue_pair->state();
+    reply.attributes.state = reply.attributes.current_state = static_cast<std::uint32_t>(state);
+    reply.attributes.sq_draining = state == transport::QpState::sqd && !qp->queue_pair->drained();
+  });
+  reply.max_send_wr = qp->given.send_slots;
+  reply.max_receive_wr = qp->given.receive_slots;
+  reply.max_send_sge = qp->given.max_send_sge;
+  reply.max_receive_sge = qp->given.max_receive_sge;
+  reply.max_inline_data = qp->given.max_inline_data;
+  reply.signal_all = qp->request.signal_all;
+  return 0;
+}
+
+int destroy_qp(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
+               DescriptorExchange&) {
+  Context& context = *session.context;
+  QueuePair* qp = context.qps.find(request.handle);
+  if (qp == nullptr) return EINVAL;
+  session.fabric.engine().execute([&] {
+    context.doorbells().detach(qp->doorbell);
+    reply.async_events_reported = qp->queue_pair->async_events();
+    if (reply.async_events_reported != 0) {
+      reply.async_events_reported -= context.async_events().purge(qp->user_handle);
+    }
+    qp->queue_pair.reset();
+  });
+  context.give_doorbell(qp->doorbell);
+  --qp->pd->users;
+  --qp->send_cq->users;
+  --qp->receive_cq->users;
+  --session.device.queue_pairs;
+  context.qps.take(request.handle);
+  return 0;
+}
+
+}  // namespace urnic::control

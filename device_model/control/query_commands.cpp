@@ -1,0 +1,61 @@
+// query_device, query_port
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
+
+namespace urnic::control {
+
+int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& reply, DescriptorExchange&) {
+  const DeviceSettings& settings = session.device.settings;
+  std::strncpy(reply.firmware, URNIC_VERSION, sizeof reply.firmware - 1);
+  std::memcpy(&reply.node_guid, session.device.node_guid.data(), sizeof reply.node_guid);
+  reply.system_image_guid = reply.node_guid;
+  reply.max_mr_size = limits::kMaxMrSize;
+  reply.page_size_cap = limits::kPageSizes;
+  reply.vendor_id = settings.vendor_id;
+  reply.vendor_part_id = settings.vendor_part_id;
+  reply.hw_version = settings.hardware_version;
+  reply.max_qp = limits::kMaxQp;
+  reply.max_qp_wr = limits::kMaxQpWr;
+  reply.device_cap_flags = limits::kDeviceFlags;
+  reply.max_sge = limits::kMaxSge;
+  reply.max_sge_rd = limits::kMaxSge;
+  reply.max_inline_data = limits::kMaxInlineData;
+  reply.max_cq = limits::kMaxCq;
+  reply.max_cqe = limits::kMaxCqe;
+  reply.max_mr = limits::kMaxMr;
+  reply.max_mw = limits::kMaxMw;
+  reply.max_pd = limits::kMaxPd;
+  reply.max_qp_rd_atom = limits::kMaxRdAtomic;
+  reply.max_res_rd_atom = limits::kMaxRdAtomic * limits::kMaxQp;
+  reply.max_qp_init_rd_atom = limits::kMaxRdAtomic;
+  reply.max_ah = 0;  // no datagrams yet
+  reply.max_pkeys = limits::kPkeyTableLength;
+  reply.local_ca_ack_delay = limits::kAckDelay;
+  reply.phys_port_cnt = limits::kPorts;
+  reply.atomic_cap = IBV_ATOMIC_HCA;
+  return 0;
+}
+
+int query_port(Session& session, const abi::QueryPortRequest& request, abi::QueryPortReply& reply,
+               DescriptorExchange&) {
+  if (request.port != limits::kPorts) return EINVAL;
+  reply.state = IBV_PORT_ACTIVE;
+  reply.physical_state = limits::kPhysicalLinkUp;
+  reply.max_mtu = IBV_MTU_4096;
+  reply.active_mtu = limits::mtu_code(session.device.settings.mtu);
+  reply.gid_table_length = limits::kGidTableLength;
+  reply.pkey_table_length = limits::kPkeyTableLength;
+  reply.port_capabilities = limits::kPortFlags;
+  reply.max_message_size = limits::kMaxMessage;
+  reply.active_speed = limits::kPortSpeedEdr;
+  reply.active_width = limits::kPortWidth4x;
+  reply.link_layer = IBV_LINK_LAYER_ETHERNET;
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,36 @@
+// What the handlers of control messages work on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "device_model/abi/control.hpp"
+#include "device_model/control/context.hpp"
+#include "device_model/control/context_registry.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+// One connection's view of the device.
+struct Session {
+  Fabric& fabric;
+  ServedDevice& device;
+  ContextRegistry& contexts;
+  std::shared_ptr<Context> context;  // null before open_context or join_context
+  std::shared_ptr<Process> process;  // whose memory is registered on this connection
+  std::unordered_set<std::uint32_t> known_arenas;
+};
+
+// The descriptors of one request and of its reply.
+struct DescriptorExchange {
+  std::vector<memory::Descriptor> received;
+  std::vector<int> sent;  // they stay their owners'
+};
+
+// A block as a reply names it, with the arena's descriptor the first time. To be called once nothing can fail
+// any more: the connection counts the arena as known from then on.
+abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors);
+
+}  // namespace urnic::control

@@ -1,0 +1,34 @@
+// One ordered stream of a QP's actions (its requester's or its responder's) as the batch follows it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "device_model/transport/host.hpp"
+
+namespace urnic::engine {
+
+class QueuePairContext;
+
+struct ActionStream {
+  static constexpr std::uint32_t kNotFailed = std::numeric_limits<std::uint32_t>::max();
+
+  QueuePairContext* queue_pair = nullptr;
+  transport::Stream stream = transport::Stream::requester;
+
+  // The action list that holds a memory access of this stream.
+  std::uint64_t list_with_access = 0;
+  // The stretches of it (memory_batch.hpp) in which the stream has written, and done an atomic: what must
+  // see that waits for the next.
+  std::uint64_t stretch_with_write = 0;
+  std::uint64_t stretch_with_atomic = 0;
+
+  // Position, in the list that is being carried out, of the first memory access that failed.
+  std::uint32_t failed_at = kNotFailed;
+  transport::AccessTag failed_tag;
+
+  // Whatever was emitted when the list held `accesses` memory accesses lies behind the failed one.
+  bool discards(std::uint32_t accesses) const { return accesses > failed_at; }
+};
+
+}  // namespace urnic::engine

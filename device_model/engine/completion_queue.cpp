@@ -1,0 +1,119 @@
+#include "device_model/engine/completion_queue.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "device_model/engine/event_pipe.hpp"
+
+namespace urnic::engine {
+
+namespace {
+
+constexpr std::uint32_t kEventCqError = 0;  // IBV_EVENT_CQ_ERR
+constexpr std::uint32_t kArmKindMask = 3;
+
+std::uint8_t flags_of(const transport::Completion& completion) {
+  std::uint8_t flags = 0;
+  if (completion.receive) flags |= abi::cqe_receive;
+  if (completion.with_immediate) flags |= abi::cqe_with_immediate;
+  if (completion.with_invalidate) flags |= abi::cqe_with_invalidate;
+  return flags;
+}
+
+std::uint32_t immediate_or_rkey(const transport::Completion& completion) {
+  if (!completion.with_immediate) return completion.invalidated.value;
+  std::uint32_t value;
+  std::memcpy(&value, completion.immediate.bytes.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(const CompletionQueueConfig& config) : config_(config) {
+  for (std::uint32_t i = 0; i < config_.slots; ++i) config_.ring[i].phase.store(0, std::memory_order_relaxed);
+}
+
+// The first lap's entries are valid with phase 1 (queues.hpp, Cqe).
+std::uint8_t CompletionQueue::phase(std::uint32_t index) const {
+  return (index & config_.slots) == 0 ? 1 : 0;
+}
+
+bool CompletionQueue::full() {
+  if (producer_ - consumer_ < config_.slots) return false;
+  consumer_ = config_.indices->consumer.load(std::memory_order_acquire);
+  return producer_ - consumer_ >= config_.slots;
+}
+
+bool CompletionQueue::push(const transport::Completion& completion, std::span<const std::byte> inline_data) {
+  if (overrun_ || full()) {
+    report_overrun();
+    return false;
+  }
+  abi::Cqe& entry = config_.ring[producer_ & (config_.slots - 1)];
+  entry.qpn = completion.qpn.value;
+  entry.wqe_index = completion.wqe_index;
+  entry.opcode = static_cast<std::uint8_t>(completion.opcode);
+  entry.status = static_cast<std::uint8_t>(completion.status);
+  entry.flags = flags_of(completion);
+  entry.byte_length = completion.byte_length;
+  entry.immediate_or_rkey = immediate_or_rkey(completion);
+  entry.vendor_error = completion.vendor_error;
+  entry.source_qpn = completion.source.value;
+  if (!inline_data.empty() && inline_data.size() <= abi::kCqeInlineBytes) {
+    entry.flags |= abi::cqe_inline;
+    std::memcpy(entry.inline_data, inline_data.data(), inline_data.size());
+  }
+  entry.phase.store(phase(producer_), std::memory_order_release);
+  ++producer_;
+  pushed_ = true;
+  solicited_ |= completion.solicited;
+  return true;
+}
+
+void CompletionQueue::report_overrun() {
+  if (overrun_) return;
+  overrun_ = true;
+  if (config_.async_events == nullptr) return;
+  ++async_events_;
+  config_.async_events->push(config_.user_handle, kEventCqError);
+}
+
+// A program arms and then polls once more; the device adds and then looks whether it is armed. With a full
+// fence on both sides at least one of them sees the other (ibv_req_notify_cq).
+void CompletionQueue::notify() {
+  if (!pushed_) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::uint32_t arm = config_.indices->arm.load(std::memory_order_relaxed);
+  const auto kind = static_cast<abi::ArmKind>(arm & kArmKindMask);
+  const bool asked_for = kind == abi::ArmKind::next || (kind == abi::ArmKind::solicited && solicited_);
+  pushed_ = false;
+  solicited_ = false;
+  if (arm == arm_fired_ || !asked_for) return;
+  arm_fired_ = arm;
+  config_.indices->arm_fired.store(arm, std::memory_order_release);
+  if (config_.channel == nullptr) return;
+  ++completion_events_;
+  config_.channel->push(config_.user_handle);
+}
+
+bool CompletionQueue::resize(abi::Cqe* ring, std::uint32_t slots, std::uint32_t& unread) {
+  const std::uint32_t consumer = config_.indices->consumer.load(std::memory_order_acquire);
+  unread = std::min(producer_ - consumer, config_.slots);
+  if (unread > slots) return false;
+  for (std::uint32_t i = 0; i < slots; ++i) {
+    if (i < unread) {
+      const abi::Cqe& from = config_.ring[(producer_ - unread + i) & (config_.slots - 1)];
+      std::memcpy(static_cast<void*>(&ring[i]), static_cast<const void*>(&from), offsetof(abi::Cqe, phase));
+    }
+    ring[i].phase.store(i < unread ? 1 : 0, std::memory_order_release);
+  }
+  config_.ring = ring;
+  config_.slots = slots;
+  producer_ = unread;
+  consumer_ = 0;
+  config_.indices->consumer.store(0, std::memory_order_release);
+  return true;
+}
+
+}  // namespace urnic::engine

@@ -1,0 +1,68 @@
+// The device's end of a completion queue in shared memory: writes CQEs with a phase bit, notices overrun,
+// raises events that the program has asked for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "device_model/abi/queues.hpp"
+#include "device_model/transport/work_request.hpp"
+
+namespace urnic::engine {
+
+class EventPipe;
+
+struct CompletionQueueConfig {
+  abi::Cqe* ring = nullptr;
+  std::uint32_t slots = 0;  // a power of two
+  abi::CompletionQueueIndices* indices = nullptr;
+  std::uint64_t user_handle = 0;
+  EventPipe* channel = nullptr;       // may be null
+  EventPipe* async_events = nullptr;  // for IBV_EVENT_CQ_ERR
+};
+
+// Clears the ring's phases when made. Engine thread only from then on. The mappings belong to the context and
+// outlive the CQ.
+class CompletionQueue {
+ public:
+  explicit CompletionQueue(const CompletionQueueConfig& config);
+
+  // Writes a CQE; `inline_data` (at most kCqeInlineBytes) travels in it. On overrun the CQ is in error for
+  // good: IBV_EVENT_CQ_ERR is raised once and completions are lost; the caller takes the QP to error when
+  // this returns false.
+  bool push(const transport::Completion& completion, std::span<const std::byte> inline_data = {});
+
+  // Called when a batch ends, after all its pushes: raises the event if one is asked for.
+  void notify();
+
+  // Moves unread CQEs to a new ring (ibv_resize_cq); false if they do not fit.
+  bool resize(abi::Cqe* ring, std::uint32_t slots, std::uint32_t& unread);
+
+  // CQEs were added since the last `notify`.
+  bool notification_owed() const { return pushed_; }
+
+  // Events raised on the channel / as asynchronous events since creation.
+  std::uint32_t completion_events() const { return completion_events_; }
+  std::uint32_t async_events() const { return async_events_; }
+  std::uint64_t user_handle() const { return config_.user_handle; }
+  EventPipe* channel() const { return config_.channel; }
+
+  std::uint32_t users = 0;  // QPs that complete here
+
+ private:
+  std::uint8_t phase(std::uint32_t index) const;
+  bool full();
+  void report_overrun();
+
+  CompletionQueueConfig config_;
+  std::uint32_t producer_ = 0;
+  std::uint32_t consumer_ = 0;  // as last seen; looked at again only when the ring seems full
+  std::uint32_t arm_fired_ = 0;
+  bool pushed_ = false;
+  bool solicited_ = false;
+  bool overrun_ = false;
+  std::uint32_t completion_events_ = 0;
+  std::uint32_t async_events_ = 0;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,165 @@
+#include "device_model/engine/data_path.hpp"
+
+#include <algorithm>
+
+#include "device_model/engine/completion_queue.hpp"
+
+namespace urnic::engine {
+
+namespace {
+
+// A round sends at most this much, so that what it gathers is still in the cache when it is scattered and
+// answers are not kept waiting.
+constexpr std::uint32_t kPacketsPerRound = 256;
+constexpr std::size_t kBytesPerRound = 256 * 1024;
+// What one QP may send before the next one's turn.
+constexpr std::uint32_t kPacketsPerTurn = 32;
+
+}  // namespace
+
+DataPath::DataPath() {
+  failed_.reserve(256);
+  to_notify_.reserve(256);
+  for (ActionList& list : lists_) list.number = ++list_number_;
+}
+
+bool DataPath::round() {
+  run_timers();
+  end_inputs();
+  if (!backlog_.empty()) retry_backlog();
+  pump_ready();
+  if (filling().empty()) return !ready_.empty();
+  carry_out();
+  return true;
+}
+
+void DataPath::settle() {
+  end_inputs();
+  while (!filling().empty()) carry_out();
+}
+
+void DataPath::run_timers() {
+  const transport::Time time = time_for_timers();
+  while (QueuePairContext* const due = timers_.take_due(time)) {
+    const auto deadline = due->deadline();
+    if (!deadline) continue;
+    if (*deadline <= time) {
+      due->on_timer();
+    } else {
+      timers_.update(*due, deadline);
+    }
+  }
+}
+
+// A request and its acknowledgement take a round each. When this thread was kept waiting between the two, the
+// answer is here but not yet looked at, and a timer must not call it late: as long as something is under way,
+// timers see the time of the rounds before.
+transport::Time DataPath::time_for_timers() {
+  const transport::Time time = busy() ? earlier_rounds_.back() : now_;
+  std::copy_backward(earlier_rounds_.begin(), earlier_rounds_.end() - 1, earlier_rounds_.end());
+  earlier_rounds_.front() = now_;
+  return time;
+}
+
+void DataPath::want_pump(QueuePairContext& queue_pair) {
+  if (!queue_pair.ready_hook.is_linked()) ready_.push_back(queue_pair);
+}
+
+void DataPath::pump_ready() {
+  std::uint32_t packets = kPacketsPerRound;
+  std::size_t bytes = std::min(kBytesPerRound, filling().arena.remaining());
+  while (!ready_.empty()) {
+    QueuePairContext& queue_pair = ready_.front();
+    const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
+    const auto fit = static_cast<std::uint32_t>(bytes / mtu);
+    const std::uint32_t turn = std::min({kPacketsPerTurn, packets, fit});
+    if (turn == 0) break;
+    ready_.pop_front();
+    const std::uint32_t sent = queue_pair.pump(turn);
+    packets -= std::min(sent, packets);
+    bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
+    if (sent != 0 && queue_pair.wants_pump()) {
+      if (!queue_pair.ready_hook.is_linked()) ready_.push_back(queue_pair);
+    } else {
+      touch(queue_pair);
+    }
+  }
+}
+
+void DataPath::carry_out() {
+  ActionList& list = filling();
+  ActionList& next = lists_[filling_ ^ 1];
+  memory_batch_.run(list, failed_);
+  // The writes just done were the last to refer to what the list before had gathered.
+  next.arena.clear();
+  filling_ ^= 1;
+  finish_completions(list);
+  report_failures(list);
+  transmit_packets(list);
+  for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;
+  failed_.clear();
+  list.clear();
+  list.number = ++list_number_;
+  end_inputs();
+}
+
+void DataPath::finish_completions(ActionList& list) {
+  for (const CompletionAction& action : list.completions) {
+    if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
+  }
+  for (const EventAction& action : list.events) action.queue_pair->raise(action.event);
+  notify_queues();
+}
+
+// A responder whose program has died says nothing: its peers see what a dead host looks like, silence, and
+// not an error that a program made. The control thread takes the rest away as soon as it notices.
+void DataPath::report_failures(const ActionList& list) {
+  for (const ActionStream* stream : failed_) {
+    const bool responds = stream->stream == transport::Stream::responder;
+    if (responds && !list.memory[stream->failed_at].memory->owner_lives()) {
+      stream->queue_pair->owner_died();
+    } else {
+      stream->queue_pair->memory_failed(*stream);
+    }
+  }
+}
+
+void DataPath::transmit_packets(ActionList& list) {
+  for (PacketAction& packet : list.packets) {
+    if (!packet.stream->discards(packet.accesses)) packet.stream->queue_pair->transmit(packet);
+  }
+}
+
+void DataPath::end_inputs() {
+  while (!touched_.empty()) {
+    QueuePairContext& queue_pair = touched_.front();
+    touched_.pop_front();
+    queue_pair.after_input();
+  }
+  notify_queues();
+}
+
+void DataPath::added_to(CompletionQueue& queue, bool first_in_batch) {
+  if (first_in_batch) to_notify_.push_back(&queue);
+}
+
+void DataPath::notify_queues() {
+  for (CompletionQueue* queue : to_notify_) {
+    queue->notify();
+    if (queue->channel() != nullptr) wrote_to(*queue->channel());
+  }
+  to_notify_.clear();
+}
+
+void DataPath::wrote_to(EventPipe& pipe) {
+  if (pipe.has_backlog() && !pipe.is_linked()) backlog_.push_back(pipe);
+}
+
+void DataPath::retry_backlog() {
+  for (auto pipe = backlog_.begin(); pipe != backlog_.end();) {
+    EventPipe& current = *pipe++;
+    if (current.flush()) current.unlink();
+  }
+}
+
+}  // namespace urnic::engine

@@ -1,0 +1,84 @@
+// The part of the engine that queue pairs, devices and completion queues work with: the action lists and the
+// rounds that carry them out, the QPs that want to send, the timers.
+//
+// No thread, no clock, no doorbells: the engine's loop hands in the time, tests do too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device_model/engine/action_list.hpp"
+#include "device_model/engine/event_pipe.hpp"
+#include "device_model/engine/memory_batch.hpp"
+#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/timers.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::engine {
+
+class CompletionQueue;
+
+class DataPath {
+ public:
+  DataPath();
+
+  transport::Time now() const { return now_; }
+  void set_now(transport::Time now) { now_ = now; }
+
+  // One round: due timers, QPs that want to send, then everything they asked for. What that brings about
+  // (packets that arrived) is in the list for the next round. False if there was nothing to do.
+  bool round();
+  // Rounds without new packets to send until nothing is under way, so that objects can be changed.
+  void settle();
+  // Something is left to do without any new input.
+  bool busy() const { return !filling().empty() || !ready_.empty() || !touched_.empty(); }
+
+  Timers& timers() { return timers_; }
+  std::optional<transport::Time> earliest_timer() const { return timers_.earliest(); }
+
+  // For QPs. The list that actions are added to.
+  ActionList& filling() { return lists_[filling_]; }
+  const ActionList& filling() const { return lists_[filling_]; }
+  void want_pump(QueuePairContext& queue_pair);
+  // The QP had an input: `after_input` is owed to it.
+  void touch(QueuePairContext& queue_pair) {
+    if (!queue_pair.touched_hook.is_linked()) touched_.push_back(queue_pair);
+  }
+  // A CQE was added: an event may be owed.
+  void added_to(CompletionQueue& queue, bool first_in_batch);
+  // Something was written to a pipe that may not have taken it.
+  void wrote_to(EventPipe& pipe);
+
+  // Ends a batch of inputs: asks the touched QPs what they want, raises the events that are owed.
+  void end_inputs();
+  // Event records that their pipe did not take yet.
+  bool has_backlog() const { return !backlog_.empty(); }
+
+ private:
+  void run_timers();
+  transport::Time time_for_timers();
+  void pump_ready();
+  void carry_out();
+  void finish_completions(ActionList& list);
+  void report_failures(const ActionList& list);
+  void transmit_packets(ActionList& list);
+  void notify_queues();
+  void retry_backlog();
+
+  transport::Time now_{};
+  std::array<ActionList, 2> lists_;
+  std::uint32_t filling_ = 0;
+  std::uint64_t list_number_ = 0;
+  MemoryBatch memory_batch_;
+  std::vector<ActionStream*> failed_;
+  Timers timers_;
+  std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
+  ReadyList ready_;
+  TouchedList touched_;
+  std::vector<CompletionQueue*> to_notify_;
+  EventPipeList backlog_;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,80 @@
+// One RDMA device: its addresses, its tables, its counters, its port.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device_model/engine/qp_table.hpp"
+#include "device_model/link/port.hpp"
+#include "device_model/link/switch.hpp"
+#include "device_model/memory/memory_table.hpp"
+#include "device_model/transport/counters.hpp"
+#include "wire/frame.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::engine {
+
+class DataPath;
+class Engine;
+
+struct DeviceConfig {
+  std::string name;  // urnic0
+  wire::MacAddress mac;
+  std::vector<wire::Gid> gids;  // by GID index
+  std::uint32_t max_qp = 65536;
+  std::uint32_t max_memory_keys = 1u << 20;
+};
+
+// What the port counts, under the names of the kernel's counters/ folder.
+struct PortCounters {
+  std::uint64_t transmitted_packets = 0;  // port_xmit_packets
+  std::uint64_t transmitted_bytes = 0;    // port_xmit_data is this / 4
+  std::uint64_t received_packets = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t receive_errors = 0;  // port_rcv_errors: frames that do not parse, by ICRC or otherwise
+  std::uint64_t icrc_errors = 0;     // rx_icrc_encapsulated
+  std::uint64_t wrong_address = 0;   // neither MAC nor GID, or not those of the QP's path
+  std::uint64_t unknown_qp = 0;
+};
+
+class Device final : private link::FrameReceiver {
+ public:
+  // Attaches itself to `fabric`; both `engine` and `fabric` outlive it, and no frame moves once it is gone.
+  Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const DeviceConfig& config() const { return config_; }
+
+  // Engine thread only, from here on.
+  memory::MemoryTable& memory_table() { return memory_table_; }
+  const transport::Counters& counters() const { return counters_; }
+  const PortCounters& port_counters() const { return port_counters_; }
+
+  // For queue pairs.
+  DataPath& data_path() { return data_path_; }
+  transport::Counters& transport_counters() { return counters_; }
+  QpTable& queue_pairs() { return queue_pairs_; }
+  void transmit(const wire::Frame& frame);
+  // For links.
+  link::FrameReceiver& receiver() { return *this; }
+
+ private:
+  void arrive(const wire::Frame& frame, bool payload_is_stable) override;
+  bool is_for_us(const wire::NetworkHeaders& network) const;
+  bool keep_payload(std::span<const std::byte>& payload);
+
+  const DeviceConfig config_;
+  DataPath& data_path_;
+  memory::MemoryTable memory_table_;
+  QpTable queue_pairs_;
+  transport::Counters counters_;
+  PortCounters port_counters_;
+  wire::ParsedFrame parsed_;
+  link::Port& port_;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,36 @@
+// The engine's end of one context's doorbells: which QP each doorbell number means, and the eventfd that
+// wakes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "device_model/abi/doorbells.hpp"
+
+namespace urnic::engine {
+
+class HostedQueuePair;
+
+class DoorbellSet {
+ public:
+  // `doorbells` is the shared mapping, `wake` the eventfd; both belong to the context and outlive this.
+  DoorbellSet(abi::Doorbells& doorbells, int wake);
+
+  // Engine thread only. `number` was not in use; ringing it calls the QP's doorbell().
+  void attach(std::uint32_t number, HostedQueuePair& queue_pair);
+  void detach(std::uint32_t number);
+  int wake_descriptor() const { return wake_; }
+
+  // Takes all rung doorbells and calls their QPs. A bit that no QP has is ignored. Returns how many were
+  // rung.
+  std::uint32_t collect();
+
+ private:
+  std::uint32_t collect_word(std::uint32_t word);
+
+  abi::Doorbells& doorbells_;
+  int wake_;
+  std::vector<HostedQueuePair*> queue_pairs_;  // by doorbell number
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,141 @@
+#include "device_model/engine/engine.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+#include "device_model/engine/doorbell_set.hpp"
+
+namespace urnic::engine {
+
+namespace {
+
+// How often a pipe that was full is tried again while the engine has nothing else to do.
+constexpr transport::Nanoseconds kBacklogPeriod{10'000'000};
+// How late the kernel may end a sleep: a little, since RNR timers begin at 10 us.
+constexpr unsigned long kTimerSlackNanoseconds = 1000;
+
+transport::Time clock_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return transport::Time(transport::Nanoseconds(std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec));
+}
+
+// Signals are the control thread's business; SIGPIPE of a channel without reader is nobody's.
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+}  // namespace
+
+Engine::Engine(const EngineConfig& config) : config_(config) { data_path_.set_now(clock_now()); }
+
+Engine::~Engine() { stop(); }
+
+void Engine::start() {
+  if (thread_.joinable()) return;
+  stopping_.store(false);
+  thread_ = std::thread([this] { run(); });
+  pthread_getcpuclockid(thread_.native_handle(), &processor_clock_);
+  running_.store(true);
+}
+
+void Engine::stop() {
+  if (!thread_.joinable()) return;
+  stopping_.store(true);
+  sleeper_.wake_if_asleep();
+  used_ = processor_time();
+  running_.store(false);
+  thread_.join();
+}
+
+void Engine::execute(const std::function<void()>& task) {
+  Mailbox::Letter letter(task);
+  mailbox_.post(letter);
+  if (!thread_.joinable()) {
+    mailbox_.run([this] { data_path_.settle(); });
+  } else {
+    sleeper_.wake_if_asleep();
+  }
+  mailbox_.wait(letter);
+}
+
+int Engine::status_descriptor() const { return sleeper_.status_descriptor(); }
+
+transport::Nanoseconds Engine::processor_time() const {
+  if (!running_.load()) return used_;
+  timespec used{};
+  clock_gettime(processor_clock_, &used);
+  return transport::Nanoseconds(std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec);
+}
+
+void Engine::add_device(Device& device) { devices_.push_back(&device); }
+
+void Engine::add_doorbells(DoorbellSet& doorbells) {
+  sleeper_.add(doorbells.wake_descriptor());
+  doorbells_.push_back(&doorbells);
+}
+
+void Engine::remove_doorbells(DoorbellSet& doorbells) {
+  sleeper_.remove(doorbells.wake_descriptor());
+  std::erase(doorbells_, &doorbells);
+}
+
+transport::Time Engine::now() const { return data_path_.now(); }
+
+void Engine::run() {
+  pthread_setname_np(pthread_self(), "urnic-engine");
+  prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
+  block_signals();
+  transport::Time last_work = clock_now();
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    data_path_.set_now(clock_now());
+    if (look()) {
+      last_work = data_path_.now();
+    } else if (data_path_.now() - last_work < config_.idle_spin) {
+      sched_yield();
+    } else {
+      sleep();
+      last_work = clock_now();
+    }
+  }
+  mailbox_.run([this] { data_path_.settle(); });
+}
+
+// One look at everything that can ask for work, and the work. False if there was none.
+bool Engine::look() {
+  bool worked = false;
+  if (mailbox_.has_tasks()) {
+    data_path_.settle();
+    mailbox_.run([this] { data_path_.settle(); });
+    worked = true;
+  }
+  for (DoorbellSet* doorbells : doorbells_) worked |= doorbells->collect() != 0;
+  if (!data_path_.round()) return worked;
+  activity_.store(activity_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
+  return true;
+}
+
+void Engine::sleep() {
+  sleeper_.announce();
+  data_path_.set_now(clock_now());
+  if (!look() && !data_path_.busy() && !stopping_.load()) sleeper_.wait(data_path_.now(), wake_at());
+  sleeper_.awake();
+}
+
+std::optional<transport::Time> Engine::wake_at() const {
+  std::optional<transport::Time> earliest = data_path_.earliest_timer();
+  if (data_path_.has_backlog()) {
+    const transport::Time retry = data_path_.now() + kBacklogPeriod;
+    if (!earliest || retry < *earliest) earliest = retry;
+  }
+  return earliest;
+}
+
+}  // namespace urnic::engine

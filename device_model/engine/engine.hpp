@@ -1,0 +1,84 @@
+// The engine: one thread that runs whole devices — doorbells, timers, links, completions.
+//
+// Everything that the engine works on is touched by its thread only. The control thread builds objects and
+// has them installed, changed and removed by `execute`, between two batches; so the tables need no locks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/mailbox.hpp"
+#include "device_model/engine/sleeper.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::engine {
+
+class Device;
+class DoorbellSet;
+
+struct EngineConfig {
+  // How long the engine looks for work, giving the processor away each time, before it sleeps.
+  transport::Nanoseconds idle_spin{50'000};
+};
+
+class Engine {
+ public:
+  explicit Engine(const EngineConfig& config);
+  ~Engine();  // stops the thread
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void start();
+  void stop();
+
+  // Runs `task` on the engine thread between two batches and returns when it has run; while the engine is not
+  // started, on the caller's. Not from the engine thread. An exception of `task` is thrown on here.
+  void execute(const std::function<void()>& task);
+
+  // A descriptor of the EngineStatus page that its receiver can only read; belongs to the engine.
+  int status_descriptor() const;
+
+  // Processor time that the engine thread has used.
+  transport::Nanoseconds processor_time() const;
+
+  // Grows whenever packets or work requests have moved; from any thread. Who wants to know whether counters
+  // may have changed asks this, which wakes nobody.
+  std::uint64_t activity() const { return activity_.load(std::memory_order_relaxed); }
+
+  // The following from inside `execute` only (or before `start`).
+  void add_device(Device& device);
+  // From now on the engine looks at these doorbells (and wakes by their eventfd). Removing ends that.
+  void add_doorbells(DoorbellSet& doorbells);
+  void remove_doorbells(DoorbellSet& doorbells);
+  transport::Time now() const;
+
+  // For devices.
+  DataPath& data_path() { return data_path_; }
+
+ private:
+  void run();
+  bool look();
+  void sleep();
+  std::optional<transport::Time> wake_at() const;
+
+  const EngineConfig config_;
+  DataPath data_path_;
+  Mailbox mailbox_;
+  Sleeper sleeper_;
+  std::vector<Device*> devices_;
+  std::vector<DoorbellSet*> doorbells_;
+  std::atomic<std::uint64_t> activity_{0};
+  std::atomic<bool> stopping_{false};
+  clockid_t processor_clock_{};
+  transport::Nanoseconds used_{0};  // of processor time, by threads that have ended
+  std::atomic<bool> running_{false};
+  std::thread thread_;
+};
+
+}  // namespace urnic::engine

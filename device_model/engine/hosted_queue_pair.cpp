@@ -1,0 +1,56 @@
+#include "device_model/engine/hosted_queue_pair.hpp"
+
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/queue_pair_context.hpp"
+
+namespace urnic::engine {
+
+HostedQueuePair::HostedQueuePair(const HostedQueuePairConfig& config) : device_(*config.device) {
+  if (const auto qpn = device_.queue_pairs().reserve()) {
+    context_ = std::make_unique<QueuePairContext>(config, *qpn);
+  }
+}
+
+HostedQueuePair::~HostedQueuePair() {
+  if (!context_) return;
+  // What the QP has emitted, and the events owed for it, refer to it and to its CQs.
+  device_.data_path().settle();
+  if (installed_) {
+    device_.queue_pairs().remove(*context_);
+    device_.data_path().timers().expect_one_less();
+  }
+  const wire::Qpn qpn = context_->qpn();
+  device_.memory_table().release_queue_pair(qpn);
+  context_.reset();
+  device_.queue_pairs().release(qpn);
+}
+
+bool HostedQueuePair::install() {
+  if (!context_) return false;
+  device_.queue_pairs().install(*context_);
+  device_.data_path().timers().expect_one_more();
+  installed_ = true;
+  return true;
+}
+
+wire::Qpn HostedQueuePair::qpn() const { return context_->qpn(); }
+
+transport::QpState HostedQueuePair::state() const { return context_->transport_queue_pair().state(); }
+
+const transport::QpParameters& HostedQueuePair::parameters() const {
+  return context_->transport_queue_pair().parameters();
+}
+
+bool HostedQueuePair::drained() const { return context_->transport_queue_pair().drained(); }
+
+void HostedQueuePair::modify(transport::QpState state, const transport::QpParameters& parameters,
+                             const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
+  context_->modify(state, parameters, path, notify_drained);
+}
+
+void HostedQueuePair::doorbell() { context_->doorbell(); }
+
+std::uint32_t HostedQueuePair::async_events() const { return context_->async_events(); }
+
+}  // namespace urnic::engine

@@ -1,0 +1,71 @@
+// A transport queue pair with everything around it that the device provides: its rings in shared memory, its
+// CQs, its path through the port. The engine's implementation of the transport's Host, SendQueue and
+// ReceiveQueue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "device_model/abi/queues.hpp"
+#include "device_model/transport/queue_pair.hpp"
+#include "wire/network_headers.hpp"
+
+namespace urnic::engine {
+
+class CompletionQueue;
+class Device;
+class EventPipe;
+class QueuePairContext;
+
+struct HostedQueuePairConfig {
+  Device* device = nullptr;
+  transport::PdId pd;
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* receive_cq = nullptr;
+  EventPipe* async_events = nullptr;
+  std::uint64_t user_handle = 0;  // what asynchronous events carry
+  bool signal_all = false;
+  std::byte* send_ring = nullptr;  // may be null with 0 slots
+  std::uint32_t send_slots = 0;    // a power of two
+  std::uint32_t send_slot_size = 0;
+  std::byte* receive_ring = nullptr;
+  std::uint32_t receive_slots = 0;
+  std::uint32_t receive_slot_size = 0;
+  abi::QueuePairIndices* indices = nullptr;
+};
+
+class HostedQueuePair {
+ public:
+  // Makes the QP, with private copies of its slots so that a WQE is read from shared memory once. May be
+  // built on any thread; `install` and everything after on the engine thread, or on any once it is certain
+  // that `install` was not called or returned false. Slot sizes are at least a WQE's head. Everything that
+  // `config` refers to outlives this.
+  explicit HostedQueuePair(const HostedQueuePairConfig& config);
+  ~HostedQueuePair();  // removes itself from the device's tables if installed
+
+  // Puts it into the device's QP table; false if the device has as many QPs as it can.
+  bool install();
+  // The rest only after `install` returned true.
+  wire::Qpn qpn() const;
+
+  transport::QpState state() const;
+  const transport::QpParameters& parameters() const;
+  bool drained() const;
+  // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
+  void modify(transport::QpState state, const transport::QpParameters& parameters,
+              const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
+
+  // The doorbell rang.
+  void doorbell();
+
+  // Asynchronous events raised for it since creation.
+  std::uint32_t async_events() const;
+
+ private:
+  Device& device_;
+  std::unique_ptr<QueuePairContext> context_;  // null if the device had no number left
+  bool installed_ = false;
+};
+
+}  // namespace urnic::engine

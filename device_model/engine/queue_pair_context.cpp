@@ -1,0 +1,245 @@
+#include "device_model/engine/queue_pair_context.hpp"
+
+#include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/event_pipe.hpp"
+
+namespace urnic::engine {
+
+using transport::QpState;
+
+QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qpn qpn)
+    : config_(config),
+      qpn_(qpn),
+      data_path_(config.device->data_path()),
+      send_ring_(config.send_ring, config.send_slots, config.send_slot_size, &config.indices->send_producer,
+                 config.signal_all),
+      receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
+                    &config.indices->receive_producer),
+      queue_pair_({.qpn = qpn,
+                   .pd = config.pd,
+                   .send_slots = config.send_slots,
+                   .receive_slots = config.receive_slots,
+                   .host = this,
+                   .keys = &config.device->memory_table(),
+                   .send_queue = &send_ring_,
+                   .receive_queue = &receive_ring_,
+                   .counters = &config.device->transport_counters()}) {
+  requester_.queue_pair = responder_.queue_pair = this;
+  requester_.stream = transport::Stream::requester;
+  responder_.stream = transport::Stream::responder;
+}
+
+QueuePairContext::~QueuePairContext() { data_path_.timers().remove(*this); }
+
+void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
+                              const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
+  if (path) {
+    path_ = *path;
+    frame_template_.emplace(path_);
+  }
+  if (state == QpState::reset) {
+    frame_template_.reset();
+    config_.indices->send_producer.store(0, std::memory_order_relaxed);
+    config_.indices->receive_producer.store(0, std::memory_order_relaxed);
+    send_ring_.reset();
+    receive_ring_.reset();
+  }
+  queue_pair_.modify(state, parameters, data_path_.now(), notify_drained);
+  follow_state();
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::doorbell() {
+  send_ring_.doorbell();
+  queue_pair_.doorbell(data_path_.now());
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::receive(const transport::InboundPacket& packet) {
+  queue_pair_.receive(packet, data_path_.now());
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::on_timer() {
+  queue_pair_.on_timer(data_path_.now());
+  data_path_.touch(*this);
+}
+
+std::uint32_t QueuePairContext::pump(std::uint32_t packets) {
+  return queue_pair_.pump(data_path_.now(), packets);
+}
+
+void QueuePairContext::memory_failed(const ActionStream& stream) {
+  queue_pair_.memory_failed(stream.failed_tag, data_path_.now());
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::owner_died() {
+  must_enter_error_ = true;
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::after_input() {
+  if (send_ring_.lied() || receive_ring_.lied() || must_enter_error_) enter_error();
+  follow_state();
+  if (queue_pair_.wants_pump()) data_path_.want_pump(*this);
+  data_path_.timers().update(*this, queue_pair_.deadline());
+}
+
+// A program that lies about its indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that no
+// WQE can report are affiliated asynchronous errors).
+void QueuePairContext::enter_error() {
+  must_enter_error_ = false;
+  const QpState state = queue_pair_.state();
+  if (state == QpState::error || state == QpState::reset) return;
+  const bool lied = send_ring_.lied() || receive_ring_.lied();
+  queue_pair_.modify(QpState::error, queue_pair_.parameters(), data_path_.now());
+  if (lied) raise(transport::AsyncEvent::qp_fatal);
+}
+
+// Publishes the error state, and then looks once more for what was posted before the program could see it
+// (queues.hpp, QueuePairIndices).
+void QueuePairContext::follow_state() {
+  const bool error = queue_pair_.state() == QpState::error;
+  if (error == in_error_) return;
+  in_error_ = error;
+  config_.indices->in_error.store(error ? 1 : 0, std::memory_order_seq_cst);
+  if (!error) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  send_ring_.doorbell();
+  queue_pair_.doorbell(data_path_.now());
+}
+
+void QueuePairContext::finish(const transport::Completion& completion) {
+  CompletionQueue* const queue = completion.receive ? config_.receive_cq : config_.send_cq;
+  if (queue == nullptr) return;
+  const bool first = !queue->notification_owed();
+  if (queue->push(completion)) {
+    data_path_.added_to(*queue, first);
+    return;
+  }
+  if (config_.async_events != nullptr) data_path_.wrote_to(*config_.async_events);
+  must_enter_error_ = true;
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::raise(transport::AsyncEvent event) {
+  if (config_.async_events == nullptr) return;
+  ++async_events_;
+  config_.async_events->push(config_.user_handle, static_cast<std::uint32_t>(event));
+  data_path_.wrote_to(*config_.async_events);
+}
+
+void QueuePairContext::transmit(PacketAction& packet) {
+  if (!frame_template_) return;
+  if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
+  wire::FrameStorage storage;
+  config_.device->transmit(frame_template_->encode(packet.headers, {packet.payload, packet.length}, storage));
+}
+
+bool QueuePairContext::waits_for_memory(const ActionStream& stream) const {
+  return stream.list_with_access == data_path_.filling().number;
+}
+
+void QueuePairContext::mark_access(ActionStream& stream) {
+  stream.list_with_access = data_path_.filling().number;
+}
+
+// Has the ranges read into adjacent bytes of the arena, and returns where; null if there is no room.
+const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange> ranges,
+                                          transport::AccessTag tag, std::uint32_t& length) {
+  ActionList& list = data_path_.filling();
+  ActionStream& from = stream(tag.stream);
+  for (const transport::MemoryRange& range : ranges) length += range.length;
+  list.arena.align_like(ranges.front().address);
+  std::byte* place = list.arena.take(length);
+  const std::byte* const begin = place;
+  if (begin == nullptr) return nullptr;
+  for (const transport::MemoryRange& range : ranges) {
+    if (range.length == 0) continue;
+    mark_access(from);
+    list.memory.push_back({.kind = AccessKind::read,
+                           .length = range.length,
+                           .memory = static_cast<memory::ApplicationMemory*>(range.space),
+                           .address = range.address,
+                           .local = place,
+                           .stream = &from,
+                           .tag = tag});
+    place += range.length;
+  }
+  return begin;
+}
+
+void QueuePairContext::send(const transport::OutboundPacket& packet) {
+  std::uint32_t length = static_cast<std::uint32_t>(packet.bytes.size());
+  const std::byte* payload = packet.bytes.data();
+  if (!packet.gather.empty()) {
+    payload = gather(packet.gather, packet.tag, length);
+    // As if lost on the wire: the transport sends it again. `pump_ready` asks for no more than fits.
+    if (payload == nullptr) return;
+  }
+  ActionList& list = data_path_.filling();
+  list.packets.push_back({.headers = packet.headers,
+                          .stream = &stream(packet.tag.stream),
+                          .payload = payload,
+                          .length = length,
+                          .accesses = static_cast<std::uint32_t>(list.memory.size()),
+                          .atomic_original = packet.atomic_original});
+}
+
+void QueuePairContext::write(const transport::MemoryRange& target, std::span<const std::byte> data,
+                             bool message_end, transport::AccessTag tag) {
+  if (data.empty()) return;
+  ActionStream& from = stream(tag.stream);
+  mark_access(from);
+  data_path_.filling().memory.push_back({.kind = AccessKind::write,
+                                         .message_end = message_end,
+                                         .length = static_cast<std::uint32_t>(data.size()),
+                                         .memory = static_cast<memory::ApplicationMemory*>(target.space),
+                                         .address = target.address,
+                                         .local = const_cast<std::byte*>(data.data()),  // read only
+                                         .stream = &from,
+                                         .tag = tag});
+}
+
+void QueuePairContext::atomic(const transport::AtomicAction& action) {
+  ActionList& list = data_path_.filling();
+  ActionStream& from = stream(action.tag.stream);
+  mark_access(from);
+  list.memory.push_back({.kind = AccessKind::atomic,
+                         .length = sizeof(std::uint64_t),
+                         .operands = static_cast<std::uint32_t>(list.atomics.size()),
+                         .memory = static_cast<memory::ApplicationMemory*>(action.target.space),
+                         .address = action.target.address,
+                         .stream = &from,
+                         .tag = action.tag});
+  list.atomics.push_back({.kind = action.kind,
+                          .swap_or_add = action.swap_or_add,
+                          .compare = action.compare,
+                          .original = action.original});
+  if (!action.send_reply) return;
+  list.packets.push_back({.headers = action.reply,
+                          .stream = &from,
+                          .accesses = static_cast<std::uint32_t>(list.memory.size()),
+                          .atomic_original = action.original});
+}
+
+// What waits for no memory access is done at once: nothing of its stream can be in front of it, since the
+// completions of a list are finished before its packets become new inputs.
+void QueuePairContext::complete(const transport::Completion& completion, transport::Stream which) {
+  ActionStream& from = stream(which);
+  if (!waits_for_memory(from)) return finish(completion);
+  ActionList& list = data_path_.filling();
+  list.completions.push_back({.completion = completion,
+                              .stream = &from,
+                              .accesses = static_cast<std::uint32_t>(list.memory.size())});
+}
+
+void QueuePairContext::event(transport::AsyncEvent event) {
+  if (!waits_for_memory(requester_) && !waits_for_memory(responder_)) return raise(event);
+  data_path_.filling().events.push_back({this, event});
+}
+
+}  // namespace urnic::engine

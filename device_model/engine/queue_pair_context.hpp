@@ -1,0 +1,116 @@
+// A queue pair as the engine keeps it (IBTA: the QP context): the transport's QP, its rings, its CQs, its
+// path, and its place in the engine's lists. Carries the transport's actions to the data path.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "device_model/engine/action_stream.hpp"
+#include "device_model/engine/hosted_queue_pair.hpp"
+#include "device_model/engine/receive_ring.hpp"
+#include "device_model/engine/send_ring.hpp"
+#include "device_model/engine/timers.hpp"
+#include "device_model/transport/queue_pair.hpp"
+#include "wire/frame.hpp"
+#include "wire/frame_template.hpp"
+
+namespace urnic::engine {
+
+class DataPath;
+struct CompletionAction;
+struct PacketAction;
+
+// Unlinks itself when its QP goes.
+using QueuePairHook =
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+class QueuePairContext final : public transport::Host {
+ public:
+  QueuePairContext(const HostedQueuePairConfig& config, wire::Qpn qpn);
+  ~QueuePairContext();
+  QueuePairContext(const QueuePairContext&) = delete;
+  QueuePairContext& operator=(const QueuePairContext&) = delete;
+
+  wire::Qpn qpn() const { return qpn_; }
+  const transport::QueuePair& transport_queue_pair() const { return queue_pair_; }
+  std::uint32_t async_events() const { return async_events_; }
+
+  // Inputs, each followed by `after_input` before the round ends.
+  void modify(transport::QpState state, const transport::QpParameters& parameters,
+              const std::optional<wire::NetworkHeaders>& path, bool notify_drained);
+  void doorbell();
+  void receive(const transport::InboundPacket& packet);
+  void on_timer();
+  std::uint32_t pump(std::uint32_t packets);
+  // A memory access of `stream` failed, as the stream says.
+  void memory_failed(const ActionStream& stream);
+  // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.
+  void owner_died();
+
+  // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
+  // state.
+  void after_input();
+  bool wants_pump() const { return queue_pair_.wants_pump(); }
+  std::optional<transport::Time> deadline() const { return queue_pair_.deadline(); }
+  std::uint32_t path_mtu() const { return queue_pair_.parameters().path_mtu; }
+
+  // IBTA 9.6.1.2: a connected QP takes packets only between the two GIDs of its path.
+  bool is_on_path(const wire::NetworkHeaders& network) const {
+    return frame_template_ && network.source == path_.destination && network.destination == path_.source;
+  }
+
+  // Deferred actions, when their turn has come.
+  void finish(const transport::Completion& completion);
+  void raise(transport::AsyncEvent event);
+  void transmit(PacketAction& packet);
+
+  // transport::Host
+  void send(const transport::OutboundPacket& packet) override;
+  void write(const transport::MemoryRange& target, std::span<const std::byte> data, bool message_end,
+             transport::AccessTag tag) override;
+  void atomic(const transport::AtomicAction& action) override;
+  void complete(const transport::Completion& completion, transport::Stream stream) override;
+  void event(transport::AsyncEvent event) override;
+
+  QueuePairHook ready_hook;
+  QueuePairHook touched_hook;
+  TimerPosition timer_position;
+
+ private:
+  ActionStream& stream(transport::Stream which) {
+    return which == transport::Stream::requester ? requester_ : responder_;
+  }
+  bool waits_for_memory(const ActionStream& stream) const;
+  void mark_access(ActionStream& stream);
+  const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
+                          std::uint32_t& length);
+  void enter_error();
+  void follow_state();
+
+  const HostedQueuePairConfig config_;
+  const wire::Qpn qpn_;
+  DataPath& data_path_;
+  SendRing send_ring_;
+  ReceiveRing receive_ring_;
+  ActionStream requester_;
+  ActionStream responder_;
+  std::optional<wire::FrameTemplate> frame_template_;
+  wire::NetworkHeaders path_;
+  bool in_error_ = false;          // as published in the shared indices
+  bool must_enter_error_ = false;  // a CQ overran
+  std::uint32_t async_events_ = 0;
+  transport::QueuePair queue_pair_;
+};
+
+using ReadyList = boost::intrusive::list<
+    QueuePairContext,
+    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::ready_hook>,
+    boost::intrusive::constant_time_size<false>>;
+using TouchedList = boost::intrusive::list<
+    QueuePairContext,
+    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::touched_hook>,
+    boost::intrusive::constant_time_size<false>>;
+
+}  // namespace urnic::engine

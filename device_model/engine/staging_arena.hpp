@@ -1,0 +1,42 @@
+// Where payload rests between the memory it was read from and the memory it is written to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace urnic::engine {
+
+// A bump allocator, emptied as a whole. Sized so that two of them stay in a core's second-level cache: what a
+// gather brought in is still there when the frame check sum and the scatter read it.
+class StagingArena {
+ public:
+  static constexpr std::size_t kBytes = 512 * 1024;
+
+  StagingArena() : bytes_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
+
+  // Room for `length` bytes, or null. Not aligned, so that consecutive calls give adjacent bytes.
+  std::byte* take(std::uint32_t length) {
+    if (length > kBytes - used_) return nullptr;
+    std::byte* const place = bytes_.get() + used_;
+    used_ += length;
+    return place;
+  }
+
+  // Makes the next `take` lie at the same offset within an 8-byte word as `address`, so that a copy moves
+  // whole aligned words. Skips nothing when the last bytes taken were those in front of `address`.
+  void align_like(std::uint64_t address) {
+    const auto here = reinterpret_cast<std::uintptr_t>(bytes_.get()) + used_;
+    used_ += (address - here) & 7;
+    if (used_ > kBytes) used_ = kBytes;
+  }
+
+  std::size_t remaining() const { return kBytes - used_; }
+  void clear() { used_ = 0; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,39 @@
+// Way (b): the process's own /proc/self/mem, which it handed over.
+//
+// The descriptor names an address space, not a number: it works across PID namespaces, and after an exec or
+// the process's end it reaches nothing. It bypasses page protection (a read-only page is written), so rights
+// must have been checked when the region was registered.
+#pragma once
+
+#include <sys/types.h>
+
+#include <utility>
+
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::memory {
+
+// True if `descriptor` is a /proc/PID/mem, open for reading and writing. Everything else that a hostile
+// process could hand over (a pipe, a FUSE file) might block whoever reads it.
+bool is_mem_file(int descriptor);
+
+// The number of the process that a /proc/PID/mem is of; 0 if that cannot be told because it was opened in
+// another /proc than ours, which may be another PID namespace's.
+pid_t mem_file_number(int mem_file);
+
+// False once the address space behind a /proc/PID/mem is gone: its process has ended or called exec.
+bool address_space_lives(int mem_file);
+
+class MemFileMemory final : public ApplicationMemory {
+ public:
+  explicit MemFileMemory(Descriptor mem) : mem_(std::move(mem)) {}
+  void read(std::span<Transfer> batch) override;
+  void write(std::span<Transfer> batch) override;
+  bool owner_lives() override { return address_space_lives(mem_.get()); }
+  const char* way() const override { return "/proc/PID/mem"; }
+
+ private:
+  Descriptor mem_;
+};
+
+}  // namespace urnic::memory

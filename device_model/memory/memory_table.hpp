@@ -1,0 +1,112 @@
+// The device's translation and protection table: regions and windows by key (IBTA 10.6). One per device,
+// touched by the engine thread only; the control thread's changes are installed between two batches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "device_model/memory/process_memory.hpp"
+#include "device_model/transport/memory_access.hpp"
+
+namespace urnic::memory {
+
+// ibv_access_flags values that the table knows.
+enum AccessFlag : std::uint32_t {
+  access_local_write = 1,
+  access_remote_write = 2,
+  access_remote_read = 4,
+  access_remote_atomic = 8,
+  access_window_bind = 16,
+  access_zero_based = 32,
+};
+
+struct RegionSpec {
+  ApplicationMemory* memory = nullptr;  // must outlive the region
+  transport::PdId pd;
+  std::uint64_t address = 0;  // in the process
+  std::uint64_t iova = 0;     // as keys' users address it
+  std::uint64_t length = 0;
+  std::uint32_t access = 0;  // AccessFlag values
+};
+
+class MemoryTable final : public transport::MemoryKeys {
+ public:
+  // At most `max_entries` regions and windows (and at most 2^24 - 1: a key is an index and 8 bits that change
+  // when the index is used again). Memory for them is taken in chunks as they are needed.
+  explicit MemoryTable(std::uint32_t max_entries);
+  ~MemoryTable();
+
+  // Lkey and R_Key of a region are the same value; empty when the table is full. Keys of removed entries are
+  // not given out again soon.
+  std::optional<transport::Lkey> add_region(const RegionSpec& spec);
+  // False (nothing changed) while a window is bound to the region, or if there is none of that key. Other
+  // memory or addresses get a new key, and the old one is no longer valid. Where only rights or the domain
+  // change the key stays, as Linux's drivers have it: peers go on using the one that they were told.
+  bool change_region(transport::Lkey key, const RegionSpec& spec, transport::Lkey& new_key);
+  bool remove_region(transport::Lkey key);
+
+  // `type` 1 or 2 (ibv_mw_type), else throws std::invalid_argument; unbound at first.
+  std::optional<wire::Rkey> add_window(transport::PdId pd, std::uint32_t type);
+  // `key` is any R_Key that the window has had: binds, which the caller does not see, change the low 8 bits.
+  // A bound window is unbound first. What is no window is ignored.
+  void remove_window(wire::Rkey key);
+  // Unbinds the type 2 windows that are bound to a QP which is being destroyed: its number may come back.
+  void release_queue_pair(wire::Qpn queue_pair);
+
+  transport::KeyCheck check_local(transport::Lkey key, transport::PdId pd, std::uint64_t address,
+                                  std::uint32_t length, transport::AccessRight right,
+                                  transport::MemoryRange& range) const override;
+  transport::KeyCheck check_remote(wire::Rkey key, transport::PdId pd, wire::Qpn queue_pair,
+                                   std::uint64_t address, std::uint32_t length, transport::AccessRight right,
+                                   transport::MemoryRange& range) const override;
+  transport::KeyCheck bind(const transport::WindowBinding& binding, transport::PdId pd,
+                           wire::Qpn queue_pair) override;
+  transport::KeyCheck invalidate(wire::Rkey key, transport::PdId pd, wire::Qpn queue_pair) override;
+
+ private:
+  enum class Kind : std::uint8_t { free, region, window_type_1, window_type_2 };
+
+  // What a key stands for. One cache line: the check of a packet touches nothing else.
+  struct alignas(64) Entry {
+    ApplicationMemory* memory = nullptr;  // null: free, or a window that is not bound
+    std::uint64_t start = 0;              // first address as the key's users give it
+    std::uint64_t length = 0;
+    std::uint64_t address = 0;  // of `start`, in the process
+    std::uint32_t key = 0;
+    transport::PdId pd;
+    std::uint32_t access = 0;
+    wire::Qpn queue_pair;  // type 2 windows: whom it is bound to
+    // Region: windows bound to it. Window: index of its region. Free: index of the next free entry.
+    std::uint32_t link = 0;
+    Kind kind = Kind::free;
+  };
+  static constexpr std::uint32_t kChunkEntries = 4096;
+
+  Entry& at(std::uint32_t index);
+  const Entry* find(std::uint32_t key) const;
+  Entry* find(std::uint32_t key);
+  Entry* find_region(transport::Lkey key);
+  Entry* find_window(wire::Rkey key);
+  Entry* take_entry();
+  void give_back(Entry& entry);
+  static void describe(Entry& entry, const RegionSpec& spec);
+  void unbind(Entry& window);
+  static std::uint32_t key_after_bind(const Entry& window, wire::Rkey next);
+  static transport::KeyCheck check_window(const Entry* window, const transport::WindowBinding& binding,
+                                          transport::PdId pd);
+  void attach(Entry& window, Entry& region, const transport::WindowBinding& binding, wire::Qpn queue_pair);
+  static transport::KeyCheck check_range(const Entry& entry, std::uint64_t address, std::uint32_t length,
+                                         transport::AccessRight right, transport::MemoryRange& range);
+
+  const std::uint32_t max_entries_;
+  std::vector<std::unique_ptr<Entry[]>> chunks_;
+  std::uint32_t highest_index_ = 0;  // used so far
+  std::uint32_t oldest_free_ = 0;    // given out next
+  std::uint32_t newest_free_ = 0;
+  std::uint32_t free_count_ = 0;
+  std::uint32_t bound_type_2_ = 0;
+};
+
+}  // namespace urnic::memory

@@ -1,0 +1,49 @@
+// The memory of one application process, reached across address spaces (DESIGN: two ways, chosen when the
+// process introduces itself): process_vm_readv/writev where the kernel allows it, else the process's own
+// /proc/self/mem.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "device_model/memory/descriptor.hpp"
+#include "device_model/transport/memory_access.hpp"
+
+namespace urnic::memory {
+
+// One contiguous piece of a batch: `local` bytes here, `address` there.
+struct Transfer {
+  std::uint64_t address = 0;
+  std::span<std::byte> local;
+  bool failed = false;  // set by read and write
+};
+
+// How a process's memory is reached; every process memory is one of these.
+class ApplicationMemory : public transport::AddressSpace {
+ public:
+  virtual ~ApplicationMemory() = default;
+  // Reads (writes) every transfer of the batch, in order, in as few system calls as the way allows. A
+  // transfer that cannot be done whole is marked failed and does not keep the others from being tried. No
+  // allocation.
+  virtual void read(std::span<Transfer> batch) = 0;
+  virtual void write(std::span<Transfer> batch) = 0;
+  // False once the process is gone, by its end or by exec, so that a transfer may have failed for that
+  // reason. May cost a system call: to be asked after a failure, not before each batch.
+  virtual bool owner_lives() { return true; }
+  // The way, for status displays and logs.
+  virtual const char* way() const = 0;
+};
+
+// Chooses the way for a process that introduced itself with its pidfd and its /proc/self/mem; `pid` is its
+// number as this process sees it (0 if it lives in a PID namespace that hides it). The number is used only if
+// both descriptors mean it. Tries a way without touching the process's data; returns null and one line with
+// what happened and a cure in `problem` if none works.
+std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor pidfd, Descriptor mem,
+                                                       std::string& problem);
+
+}  // namespace urnic::memory

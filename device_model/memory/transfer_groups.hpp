@@ -1,0 +1,81 @@
+// How a batch of transfers becomes system calls that take vectors: groups of at most IOV_MAX pieces, resumed
+// behind each piece that fails. Used by the ways that go through the kernel.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::memory {
+
+// The kernel takes at most IOV_MAX (1024) pieces and a little less than 2 GiB a call.
+inline constexpr std::size_t kMaxGroupPieces = 1024;
+inline constexpr std::size_t kMaxGroupBytes = std::size_t{1} << 30;
+
+// Pieces of consecutive transfers; piece k belongs to the transfer `first + k`.
+struct TransferGroup {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  iovec local[kMaxGroupPieces];
+  iovec remote[kMaxGroupPieces];
+};
+
+// Where the next group begins: a transfer and, if it is larger than a group, an offset into it.
+struct BatchPosition {
+  std::size_t index = 0;
+  std::size_t offset = 0;
+};
+
+enum class Adjacency { any, contiguous_addresses };
+
+// Fills `group` from `position` on, which is advanced. With `contiguous_addresses` the group ends where a
+// transfer does not begin at the end of the one before it. At least one piece is taken.
+void fill_group(std::span<const Transfer> batch, Adjacency adjacency, BatchPosition& position,
+                TransferGroup& group);
+
+// Errors after which no other transfer of the process can succeed.
+inline bool process_is_lost(int error) { return error == ESRCH || error == EPERM || error == ENOSYS; }
+
+void fail_all(std::span<Transfer> batch);
+
+// Carries out a group: call(group, k) moves the pieces from k on, in order, and returns how many bytes it
+// moved before it met one that it cannot move, or -1 and errno if that is the first. False if the process is
+// lost.
+template <class Call>
+bool run_group(std::span<Transfer> batch, const TransferGroup& group, Call call) {
+  std::size_t k = 0;
+  while (k < group.count) {
+    const ssize_t moved = call(group, k);
+    if (moved < 0 && process_is_lost(errno)) {
+      fail_all(batch.subspan(group.first + k));
+      return false;
+    }
+    std::size_t left = moved < 0 ? 0 : static_cast<std::size_t>(moved);
+    while (k < group.count && left >= group.local[k].iov_len) left -= group.local[k++].iov_len;
+    if (k < group.count) batch[group.first + k++].failed = true;
+  }
+  return true;
+}
+
+template <class Call>
+void run_batch(std::span<Transfer> batch, Adjacency adjacency, Call call) {
+  for (Transfer& transfer : batch) transfer.failed = false;
+  TransferGroup group;  // 32 KiB, on the stack and not cleared
+  BatchPosition position;
+  while (position.index < batch.size()) {
+    if (position.offset > 0 && batch[position.index].failed) {
+      position = {position.index + 1, 0};
+      continue;
+    }
+    fill_group(batch, adjacency, position, group);
+    if (!run_group(batch, group, call)) return;
+  }
+}
+
+}  // namespace urnic::memory

@@ -1,0 +1,55 @@
+#include "device_model/memory/vm_process_memory.hpp"
+
+#include <sys/uio.h>
+
+#include <ctime>
+
+#include "device_model/memory/mem_file_memory.hpp"
+#include "device_model/memory/transfer_groups.hpp"
+
+namespace urnic::memory {
+
+namespace {
+
+// Read from the vDSO in a few nanoseconds; advances with the kernel's tick.
+std::int64_t coarse_clock_tick() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+// A process number can pass to another process, and exec puts another program behind the same number. Asking
+// the witness is a system call, so it is done once per tick of the coarse clock, not once per batch.
+bool VmProcessMemory::process_is_there() {
+  if (gone_) return false;
+  const std::int64_t tick = coarse_clock_tick();
+  if (tick == checked_at_) return true;
+  checked_at_ = tick;
+  return owner_lives();
+}
+
+bool VmProcessMemory::owner_lives() {
+  if (gone_) return false;
+  gone_ = !address_space_lives(mem_.get());
+  return !gone_;
+}
+
+void VmProcessMemory::read(std::span<Transfer> batch) {
+  if (!process_is_there()) return fail_all(batch);
+  run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
+    const auto count = group.count - k;
+    return process_vm_readv(pid_, group.local + k, count, group.remote + k, count, 0);
+  });
+}
+
+void VmProcessMemory::write(std::span<Transfer> batch) {
+  if (!process_is_there()) return fail_all(batch);
+  run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
+    const auto count = group.count - k;
+    return process_vm_writev(pid_, group.local + k, count, group.remote + k, count, 0);
+  });
+}
+
+}  // namespace urnic::memory

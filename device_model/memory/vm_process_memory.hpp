@@ -1,0 +1,33 @@
+// Way (a): process_vm_readv and process_vm_writev, which name the process by its number.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::memory {
+
+class VmProcessMemory final : public ApplicationMemory {
+ public:
+  // `mem` is the process's own /proc/PID/mem: the witness that `pid` still is the process that introduced
+  // itself.
+  VmProcessMemory(pid_t pid, Descriptor mem) : pid_(pid), mem_(std::move(mem)) {}
+
+  void read(std::span<Transfer> batch) override;
+  void write(std::span<Transfer> batch) override;
+  bool owner_lives() override;
+  const char* way() const override { return "process_vm_readv"; }
+
+ private:
+  bool process_is_there();
+
+  pid_t pid_;
+  Descriptor mem_;
+  bool gone_ = false;
+  std::int64_t checked_at_ = -1;  // tick of the coarse clock
+};
+
+}  // namespace urnic::memory

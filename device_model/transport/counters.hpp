@@ -1,0 +1,40 @@
+// What a port counts, under the names that the kernel's RDMA drivers give these in hw_counters/. Plain
+// integers: one engine writes them, others read copies.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::transport {
+
+struct Counters {
+  // Responder side
+  std::uint64_t out_of_sequence = 0;  // requests with a PSN later than expected
+  std::uint64_t duplicate_request = 0;
+  std::uint64_t rnr_nak_sent = 0;
+  std::uint64_t responder_access_errors = 0;     // resp_remote_access_errors
+  std::uint64_t responder_invalid_requests = 0;  // resp_remote_invalid_request
+  std::uint64_t responder_operation_errors = 0;  // resp_remote_operation_errors
+  std::uint64_t responder_local_length_errors = 0;
+  std::uint64_t received_write_requests = 0;  // rx_write_requests
+  std::uint64_t received_read_requests = 0;
+  std::uint64_t received_atomic_requests = 0;
+  std::uint64_t received_send_requests = 0;
+  // Requester side
+  std::uint64_t packet_sequence_error = 0;       // packet_seq_err: NAKs for a PSN sequence error that arrived
+  std::uint64_t implied_nak_sequence_error = 0;  // implied_nak_seq_err
+  std::uint64_t local_ack_timeout = 0;           // local_ack_timeout_err
+  std::uint64_t rnr_nak_retry = 0;               // rnr_nak_retry_err
+  std::uint64_t requester_remote_access_errors = 0;
+  std::uint64_t requester_remote_invalid_request = 0;
+  std::uint64_t requester_cqe_errors = 0;
+  std::uint64_t responder_cqe_errors = 0;
+  std::uint64_t requester_flushed = 0;  // req_cqe_flush_error
+  std::uint64_t responder_flushed = 0;
+  std::uint64_t retransmitted_packets = 0;
+  std::uint64_t duplicate_acknowledgements = 0;
+  std::uint64_t retry_exceeded = 0;
+  std::uint64_t rnr_retry_exceeded = 0;
+  std::uint64_t bad_responses = 0;
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,47 @@
+// Requests that have been executed before: their responses were lost or are late (IBTA 9.7.5.1,
+// C9-105, C9-110). Nothing is executed twice but a READ.
+#include "device_model/transport/responder.hpp"
+
+namespace urnic::transport {
+
+void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
+  switch (kind) {
+    case RequestKind::send:
+    case RequestKind::write:
+      owed_.ack(resources_.last_before_response(packet.headers.bth.psn, expected_ - 1));
+      return;
+    case RequestKind::read:
+      repeat_read(packet);
+      return;
+    case RequestKind::atomic:
+      repeat_atomic(packet);
+      return;
+  }
+}
+
+// Executed again, from wherever the requester asks: it may have received the first part, and then asks for
+// the rest with an address, a length and a PSN of its own.
+void Responder::repeat_read(const InboundPacket& packet) {
+  const wire::Psn first = packet.headers.bth.psn;
+  const wire::Reth& reth = packet.headers.reth;
+  const ResponderResource* resource = resources_.find(first);
+  if (resource == nullptr || resource->is_atomic || reth.dma_length > kMaxRdmaLength) return;
+  const std::uint32_t packets = response_packets(reth.dma_length, shared_.parameters.path_mtu);
+  const auto skipped = static_cast<std::uint32_t>(distance(resource->first, first));
+  if (packets > resource->packets - skipped) return;
+  responses_.repeat({.next = first,
+                     .last = first + (packets - 1),
+                     .rkey = reth.rkey,
+                     .address = reth.virtual_address,
+                     .remaining = reth.dma_length});
+}
+
+// Answered with what was saved, never executed again. One that is not remembered any more is dropped.
+void Responder::repeat_atomic(const InboundPacket& packet) {
+  const wire::Psn psn = packet.headers.bth.psn;
+  const ResponderResource* resource = resources_.find(psn);
+  if (resource == nullptr || !resource->is_atomic) return;
+  responses_.repeat({.next = psn, .last = psn, .atomic_original = &resource->original});
+}
+
+}  // namespace urnic::transport

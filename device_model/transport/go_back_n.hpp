@@ -1,0 +1,28 @@
+// Loss recovery as the specification has it: after a loss everything from the missing packet on is sent
+// again, in order (IBTA 9.7.5.1.2, 9.7.6.1.2).
+#pragma once
+
+#include "device_model/transport/loss_recovery.hpp"
+
+namespace urnic::transport {
+
+class GoBackN final : public LossRecovery {
+ public:
+  void start() override;
+  void sent(PacketRange packets, Time now) override;
+  void acknowledged(PacketNumber until, Time now) override;
+  void missing(PacketNumber first_missing, Time now) override;
+  void timed_out(PacketNumber oldest, Time now) override;
+  void discarded(PacketNumber from) override;
+  void truncate(PacketNumber end) override;
+  std::optional<PacketRange> resend() const override;
+  bool may_send_new(std::uint64_t) const override { return true; }
+  std::optional<Time> wake() const override { return std::nullopt; }
+  void woken(Time) override {}
+
+ private:
+  PacketNumber next_;  // to be sent next
+  PacketNumber high_;  // beyond all that was sent
+};
+
+}  // namespace urnic::transport

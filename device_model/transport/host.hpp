@@ -1,0 +1,100 @@
+// What the transport asks of its surroundings: an ordered stream of actions.
+//
+// A QP emits actions while it handles an input (a packet, a doorbell, a timer, a pump). The host carries them
+// out in order, but may batch: memory is read and written when the batch is flushed, and packets, completions
+// and events behind a memory access happen only after it. So an acknowledgement never overtakes the data it
+// is for.
+//
+// A QP has two streams, its requester's and its responder's. When a memory access of a stream fails, the host
+// discards all later actions of that stream in the batch (completions and packets too) and then calls
+// QueuePair::memory_failed with the access's tag, before it gives the QP any other input. The stream starts
+// afresh.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device_model/transport/memory_access.hpp"
+#include "device_model/transport/work_request.hpp"
+#include "wire/headers.hpp"
+
+namespace urnic::transport {
+
+enum class Stream : std::uint8_t { requester, responder };
+
+// Names the cause of a memory access, for memory_failed.
+struct AccessTag {
+  Stream stream = Stream::requester;
+  wire::Psn psn;  // of the packet that the access belongs to
+  // Requester: the send WQE. Responder: the first receive WQE that was not complete when the access was made.
+  std::uint32_t wqe_index = 0;
+  std::uint32_t action = 0;  // a number of the half's own: which of its actions this is
+  bool places_send = false;  // responder: the access places a SEND's data where that receive WQE says
+};
+
+// A packet to send. Its payload is `bytes`, or the concatenation of `gather` (at most one of the two is not
+// empty). `gather` is copied by the host during the call; `bytes` stays valid until the batch is flushed.
+struct OutboundPacket {
+  wire::TransportHeaders headers;
+  std::span<const std::byte> bytes;
+  std::span<const MemoryRange> gather;
+  AccessTag tag;
+  // If set, the value of an atomic acknowledge: the host puts it in `headers.atomic_original` when the
+  // packet's turn in the stream comes, which is behind the atomic that stores it. Outlives the batch.
+  const std::uint64_t* atomic_original = nullptr;
+};
+
+// A packet that arrived, parsed and checked by the port. `payload` stays valid until the batch is flushed.
+struct InboundPacket {
+  wire::TransportHeaders headers;
+  std::span<const std::byte> payload;
+  bool congestion_experienced = false;  // ECN bits 11
+};
+
+enum class AtomicKind : std::uint8_t { compare_swap, fetch_add };
+
+// Reads the 8 bytes at `target`, writes what the operation makes of them, stores the old value (host order)
+// in
+// `*original`, which must outlive the batch, and then sends `reply` with it if `send_reply`. No other atomic
+// of this device comes between (IBTA 9.4.5, ibv_atomic_cap ATOMIC_HCA).
+struct AtomicAction {
+  AtomicKind kind = AtomicKind::compare_swap;
+  MemoryRange target;
+  std::uint64_t swap_or_add = 0;
+  std::uint64_t compare = 0;
+  std::uint64_t* original = nullptr;
+  bool send_reply = true;
+  wire::TransportHeaders reply;
+  AccessTag tag;
+};
+
+// The values are those of ibv_event_type.
+enum class AsyncEvent : std::uint8_t {
+  qp_fatal = 1,
+  qp_request_error = 2,
+  qp_access_error = 3,
+  communication_established = 4,
+  send_queue_drained = 5,
+  path_migrated = 6,
+  path_migration_error = 7,
+  last_wqe_reached = 16,
+};
+
+class Host {
+ public:
+  virtual void send(const OutboundPacket& packet) = 0;
+  // Scatters `data` at `target`. Writes of one stream to adjacent addresses may be joined. `message_end` says
+  // that these are the last bytes of a message: they are written after all others, whole 8-byte words untorn.
+  virtual void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
+                     AccessTag tag) = 0;
+  virtual void atomic(const AtomicAction& action) = 0;
+  // Goes to the send CQ or the receive CQ, as `completion.receive` says; `stream` is whose order it keeps.
+  virtual void complete(const Completion& completion, Stream stream) = 0;
+  virtual void event(AsyncEvent event) = 0;
+
+ protected:
+  ~Host() = default;
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,101 @@
+#include "device_model/transport/receive_placement.hpp"
+
+#include <algorithm>
+
+namespace urnic::transport {
+
+void ReceivePlacement::reset() {
+  under_way_ = false;
+  next_index_ = 0;
+}
+
+bool ReceivePlacement::take() {
+  if (!shared_.config.receive_queue->next(current_)) return false;
+  under_way_ = true;
+  next_index_ = current_.index + 1;
+  sge_ = 0;
+  sge_offset_ = 0;
+  placed_ = 0;
+  return true;
+}
+
+WorkStatus ReceivePlacement::place(std::span<const std::byte> data, bool end, wire::Psn psn) {
+  if (current_.malformed) return WorkStatus::local_qp_operation_error;
+  if (data.size() > current_.length - placed_) return WorkStatus::local_length_error;
+  const QpConfig& config = shared_.config;
+  const AccessTag tag{
+      .stream = Stream::responder, .psn = psn, .wqe_index = current_.index, .places_send = true};
+  while (!data.empty() && sge_ < current_.sges.size()) {
+    const Sge& sge = current_.sges[sge_];
+    const auto piece =
+        static_cast<std::uint32_t>(std::min<std::size_t>(data.size(), sge.length - sge_offset_));
+    if (piece > 0) {
+      MemoryRange range;
+      if (config.keys->check_local(sge.lkey, config.pd, sge.address + sge_offset_, piece,
+                                   AccessRight::local_write, range) != KeyCheck::ok) {
+        return WorkStatus::local_protection_error;
+      }
+      config.host->write(range, data.first(piece), end && piece == data.size(), tag);
+      data = data.subspan(piece);
+      placed_ += piece;
+      sge_offset_ += piece;
+    }
+    if (sge_offset_ == sge.length) {
+      ++sge_;
+      sge_offset_ = 0;
+    }
+  }
+  // A host whose `length` is more than its SGEs hold.
+  return data.empty() ? WorkStatus::success : WorkStatus::local_length_error;
+}
+
+void ReceivePlacement::complete(Completion completion) {
+  completion.qpn = shared_.config.qpn;
+  completion.source = shared_.parameters.destination;
+  completion.receive = true;
+  completion.wqe_index = current_.index;
+  under_way_ = false;
+  shared_.config.host->complete(completion, Stream::responder);
+  shared_.config.receive_queue->retire(current_.index);
+}
+
+void ReceivePlacement::complete_in_error(WorkStatus status) {
+  under_way_ = false;
+  emit_error(current_.index, status);
+  shared_.config.receive_queue->retire(current_.index);
+}
+
+void ReceivePlacement::emit_error(std::uint32_t index, WorkStatus status) {
+  Counters& counters = *shared_.config.counters;
+  if (status == WorkStatus::flushed) {
+    ++counters.responder_flushed;
+  } else {
+    ++counters.responder_cqe_errors;
+  }
+  Completion completion;
+  completion.qpn = shared_.config.qpn;
+  completion.wqe_index = index;
+  completion.receive = true;
+  completion.opcode = CompletionOpcode::receive;
+  completion.status = status;
+  completion.source = shared_.parameters.destination;
+  completion.solicited = true;
+  shared_.config.host->complete(completion, Stream::responder);
+}
+
+void ReceivePlacement::flush() {
+  if (under_way_) complete_in_error(WorkStatus::flushed);
+  while (take()) complete_in_error(WorkStatus::flushed);
+}
+
+void ReceivePlacement::complete_discarded(std::uint32_t first, WorkStatus status) {
+  const std::uint32_t count = next_index_ - first;
+  if (count > shared_.config.receive_slots) return;  // of a life before the last reset
+  for (std::uint32_t i = 0; i < count; ++i) {
+    emit_error(first + i, i == 0 ? status : WorkStatus::flushed);
+  }
+  if (under_way_) shared_.config.receive_queue->retire(current_.index);
+  under_way_ = false;
+}
+
+}  // namespace urnic::transport

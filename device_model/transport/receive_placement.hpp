@@ -1,0 +1,59 @@
+// Receive WQEs in the hands of a responder: taken in order, filled by a SEND, completed once each
+// (IBTA 9.7.4.1.7, 10.8.3.2).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/work_request.hpp"
+
+namespace urnic::transport {
+
+class ReceivePlacement {
+ public:
+  explicit ReceivePlacement(SharedState& shared) : shared_(shared) {}
+
+  // Forgets all; the next WQE has index 0 (QP to reset).
+  void reset();
+
+  // Takes the next receive WQE; false if none is posted.
+  bool take();
+  bool under_way() const { return under_way_; }
+  bool malformed() const { return current_.malformed; }
+
+  // Scatters the next `data` of a SEND. Anything but success is the status that the WQE has to complete with:
+  // local_qp_operation_error, local_length_error or local_protection_error. `end`: last bytes of the message.
+  WorkStatus place(std::span<const std::byte> data, bool end, wire::Psn psn);
+
+  // Bytes that `place` took for this WQE.
+  std::uint64_t placed() const { return placed_; }
+
+  // Completes the WQE under way; index, QPNs and receive are filled in here.
+  void complete(Completion completion);
+  void complete_in_error(WorkStatus status);
+
+  // Completes what is under way and all that is posted with `flushed`.
+  void flush();
+
+  // The host has discarded every completion from the WQE `first` on: they are made again, the first of them
+  // with `status`, the others flushed.
+  void complete_discarded(std::uint32_t first, WorkStatus status);
+
+  // The first WQE that is not complete: for AccessTag::wqe_index.
+  std::uint32_t first_incomplete() const { return under_way_ ? current_.index : next_index_; }
+
+ private:
+  void emit_error(std::uint32_t index, WorkStatus status);
+
+  SharedState& shared_;
+  ReceiveRequest current_;
+  bool under_way_ = false;
+  std::uint32_t sge_ = 0;         // the SGE that the next byte goes to
+  std::uint32_t sge_offset_ = 0;  // and where in it
+  std::uint64_t placed_ = 0;
+  std::uint32_t next_index_ = 0;  // of the WQE that `take` gives next
+};
+
+}  // namespace urnic::transport

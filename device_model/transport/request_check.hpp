@@ -1,0 +1,41 @@
+// Checks of a request packet that need nothing but the packet, the QP's attributes and what message is under
+// way: opcode sequence, enabled operations, lengths (IBTA 9.7.4.1.3, 9.7.4.1.4, 9.7.4.1.6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device_model/transport/queue_pair.hpp"
+#include "wire/opcode.hpp"
+
+namespace urnic::transport {
+
+// The message that began with a "first" packet and has not seen its "last".
+enum class MessageUnderWay : std::uint8_t { none, send, write };
+
+enum class RequestKind : std::uint8_t { send, write, read, atomic };
+
+// The largest message that RDMA may ask for (IBTA 9.7.4.1.6).
+inline constexpr std::uint32_t kMaxRdmaLength = 1u << 31;
+
+// `operation` must be one of a request.
+RequestKind request_kind(wire::Operation operation);
+
+// Takes a receive WQE at the end of an RDMA WRITE (with immediate data).
+bool is_write_with_immediate(wire::Operation operation);
+
+// An allowed successor of what came before: middle and last only inside a message of their kind, everything
+// else only outside of one (IBTA 9.7.4.1.3, table 39).
+bool follows(MessageUnderWay message, wire::Operation operation);
+
+// The QP's attributes let remote requests of this kind in (IBTA 9.7.4.1.4). SENDs always.
+bool is_enabled(const QpAccess& access, RequestKind kind);
+
+// First and middle packets are exactly one path MTU, last ones 1 to one MTU, only ones 0 to one MTU
+// (IBTA 9.7.4.1.6).
+bool payload_fits(wire::Operation operation, std::size_t payload, std::uint32_t path_mtu);
+
+// Response packets of a READ of `length` bytes: at least one (IBTA 9.7.5.1.3).
+std::uint32_t response_packets(std::uint32_t length, std::uint32_t path_mtu);
+
+}  // namespace urnic::transport

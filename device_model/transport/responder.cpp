@@ -1,0 +1,152 @@
+#include "device_model/transport/responder.hpp"
+
+#include "device_model/transport/psn_check.hpp"
+
+namespace urnic::transport {
+
+Responder::Responder(SharedState& shared)
+    : shared_(shared),
+      receives_(shared),
+      resources_(shared.config.responder_resources),
+      responses_(shared.config.responder_resources) {}
+
+void Responder::reset() {
+  receives_.reset();
+  resources_.reset(0);
+  responses_.clear();
+  owed_.clear();
+  msn_ = {};
+  message_ = MessageUnderWay::none;
+  awaiting_expected_ = false;
+  stopped_ = false;
+}
+
+void Responder::start() {
+  expected_ = shared_.parameters.receive_psn;
+  resources_.reset(shared_.parameters.max_destination_reads);
+}
+
+void Responder::parameters_changed() { resources_.set_limit(shared_.parameters.max_destination_reads); }
+
+void Responder::receive(const InboundPacket& packet, Time) {
+  if (stopped_) return;
+  const wire::Bth& bth = packet.headers.bth;
+  const RequestKind kind = request_kind(bth.opcode.operation());
+  switch (psn_region(bth.psn, expected_)) {
+    case PsnRegion::expected:
+      // An RNR NAK on its way promises that this packet has not been executed.
+      if (owed_.kind() != OwedAcknowledge::Kind::rnr_nak) execute(packet, kind);
+      return;
+    case PsnRegion::duplicate:
+      ++shared_.config.counters->duplicate_request;
+      repeat(packet, kind);
+      return;
+    case PsnRegion::out_of_sequence:
+      out_of_sequence();
+      return;
+  }
+}
+
+// One NAK until the expected PSN is back: the requester goes back anyway, and a second NAK would send it back
+// twice (IBTA 9.7.5.2.2).
+void Responder::out_of_sequence() {
+  ++shared_.config.counters->out_of_sequence;
+  if (awaiting_expected_) return;
+  awaiting_expected_ = true;
+  owed_.sequence_nak();
+}
+
+void Responder::execute(const InboundPacket& packet, RequestKind kind) {
+  const wire::Bth& bth = packet.headers.bth;
+  const wire::Operation operation = bth.opcode.operation();
+  if (owed_.kind() != OwedAcknowledge::Kind::sequence_nak) awaiting_expected_ = false;
+  if (!follows(message_, operation)) return refuse(opcode_violation(), bth.psn);
+  if (!is_enabled(shared_.parameters.access, kind)) return refuse(opcode_violation(), bth.psn);
+  if (!payload_fits(operation, packet.payload.size(), shared_.parameters.path_mtu)) {
+    return refuse(length_error(), bth.psn);
+  }
+  Verdict verdict;
+  switch (kind) {
+    case RequestKind::send:
+      verdict = execute_send(packet);
+      break;
+    case RequestKind::write:
+      verdict = execute_write(packet);
+      break;
+    case RequestKind::read:
+      verdict = execute_read(packet);
+      break;
+    case RequestKind::atomic:
+      verdict = execute_atomic(packet);
+      break;
+  }
+  if (verdict) refuse(*verdict, bth.psn);
+}
+
+// The packet of a SEND or WRITE has had its effect.
+void Responder::executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message) {
+  expected_ = bth.psn + 1;
+  message_ = traits.last ? MessageUnderWay::none : message;
+  if (traits.last) count_message();
+  if (bth.ack_request) {
+    owed_.ack(bth.psn);
+  } else {
+    owed_.coalesce(bth.psn);
+  }
+}
+
+// IBTA 9.7.5.2.8: the expected PSN stays; the requester tries again when the timer has run out, and what it
+// has sent behind is dropped.
+void Responder::receiver_not_ready() {
+  ++shared_.config.counters->rnr_nak_sent;
+  awaiting_expected_ = true;
+  owed_.rnr_nak();
+}
+
+// Class A and C errors (IBTA 9.9.3): a NAK that cannot be retried, and the QP goes to the error state. A
+// receive that is in use completes in error; otherwise the application gets an event.
+void Responder::refuse(const Refusal& refusal, wire::Psn psn) {
+  Counters& counters = *shared_.config.counters;
+  switch (refusal.nak) {
+    case wire::NakCode::remote_access_error:
+      ++counters.responder_access_errors;
+      break;
+    case wire::NakCode::remote_operational_error:
+      ++counters.responder_operation_errors;
+      break;
+    default:
+      ++counters.responder_invalid_requests;
+  }
+  if (refusal.receive_status == WorkStatus::local_length_error) ++counters.responder_local_length_errors;
+  if (refusal.receive_status != WorkStatus::success) receives_.complete_in_error(refusal.receive_status);
+  if (refusal.event) shared_.config.host->event(*refusal.event);
+  owed_.fatal_nak(psn, refusal.nak);
+  stop();
+}
+
+void Responder::stop() {
+  stopped_ = true;
+  // Responses to earlier requests come first, from `pump`; a QP in error has none.
+  if (responses_.empty() || shared_.state == QpState::error) send_owed();
+}
+
+// The host could not carry an access out and has discarded everything behind it. The key allowed the access,
+// so the fault is this side's (IBTA 9.7.5.2.5).
+void Responder::memory_failed(const AccessTag& tag, Time) {
+  if (shared_.state == QpState::reset || shared_.state == QpState::init) return;
+  receives_.complete_discarded(tag.wqe_index,
+                               tag.places_send ? WorkStatus::local_protection_error : WorkStatus::flushed);
+  if (!tag.places_send) shared_.config.host->event(AsyncEvent::qp_access_error);
+  ++shared_.config.counters->responder_operation_errors;
+  responses_.drop_from(tag.psn);
+  owed_.fatal_nak(tag.psn, wire::NakCode::remote_operational_error);
+  stop();
+}
+
+void Responder::flush() {
+  responses_.clear();
+  owed_.clear();
+  receives_.flush();
+}
+
+}  // namespace urnic::transport

@@ -1,0 +1,116 @@
+// The responder of an RC queue pair (IBTA 9.7.4, 9.7.5, 9.7.7): checks the PSN and the rights of each
+// request, places its data or reads what it asks for, completes receives, and acknowledges.
+//
+// Requests are executed as they arrive; every response leaves in `pump`, in the order of the requests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/owed_acknowledge.hpp"
+#include "device_model/transport/receive_placement.hpp"
+#include "device_model/transport/request_check.hpp"
+#include "device_model/transport/responder_resources.hpp"
+#include "device_model/transport/response_queue.hpp"
+#include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::transport {
+
+class Responder {
+ public:
+  explicit Responder(SharedState& shared);
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+
+  // Forgets everything (QP to reset).
+  void reset();
+  // First expected PSN is parameters.receive_psn (QP enters RTR).
+  void start();
+  // parameters changed while running.
+  void parameters_changed();
+
+  // A request packet.
+  void receive(const InboundPacket& packet, Time now);
+  // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
+  std::uint32_t pump(Time now, std::uint32_t packets);
+  bool wants_pump() const { return !responses_.empty() || owed_.owed(); }
+  void memory_failed(const AccessTag& tag, Time now);
+
+  // Completes everything taken and everything posted with `flushed` (QP in error).
+  void flush();
+
+ private:
+  // Why a request is refused for good (IBTA 9.9.3): what the peer is told, and what the application learns,
+  // by the receive that the request uses or else by an event.
+  struct Refusal {
+    wire::NakCode nak;
+    WorkStatus receive_status = WorkStatus::success;  // success: no receive is completed for it
+    std::optional<AsyncEvent> event = {};
+  };
+  using Verdict = std::optional<Refusal>;  // empty: executed
+
+  // responder.cpp
+  void count_message() { msn_ = msn_.next(); }
+  void out_of_sequence();
+  void execute(const InboundPacket& packet, RequestKind kind);
+  void executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message);
+  void receiver_not_ready();
+  void refuse(const Refusal& refusal, wire::Psn psn);
+  void stop();
+
+  // refusals.cpp
+  Refusal length_error() const;
+  Refusal access_error() const;
+  Refusal opcode_violation() const;
+  Refusal reported(wire::NakCode nak, WorkStatus receive_status, AsyncEvent event) const;
+
+  // send_write_requests.cpp
+  Verdict execute_send(const InboundPacket& packet);
+  Verdict finish_send(const InboundPacket& packet);
+  Verdict execute_write(const InboundPacket& packet);
+  Verdict place_write(const InboundPacket& packet);
+
+  // read_atomic_requests.cpp
+  Verdict execute_read(const InboundPacket& packet);
+  Verdict execute_atomic(const InboundPacket& packet);
+  bool has_free_resource() const;
+  void answered(const ResponderResource& resource);
+
+  // duplicate_requests.cpp
+  void repeat(const InboundPacket& packet, RequestKind kind);
+  void repeat_read(const InboundPacket& packet);
+  void repeat_atomic(const InboundPacket& packet);
+
+  // responses.cpp
+  void send_pending();
+  void send_read_response(PendingResponse& response);
+  void send_owed();
+  wire::TransportHeaders response_headers(wire::Operation operation, wire::Psn psn,
+                                          std::uint8_t syndrome) const;
+  std::uint8_t ack_syndrome() const;
+  AccessTag tag(wire::Psn psn) const;
+
+  SharedState& shared_;
+  ReceivePlacement receives_;
+  ResponderResources resources_;
+  ResponseQueue responses_;
+  OwedAcknowledge owed_;
+
+  wire::Psn expected_;
+  wire::Msn msn_;
+  MessageUnderWay message_ = MessageUnderWay::none;
+  // A NAK for the expected PSN is owed or sent: what comes later is dropped until that PSN is back.
+  bool awaiting_expected_ = false;
+  // No request is executed any more; once the owed responses are out, the QP has failed.
+  bool stopped_ = false;
+
+  // The RDMA WRITE under way.
+  std::uint64_t write_address_ = 0;
+  std::uint32_t write_remaining_ = 0;
+  std::uint32_t write_length_ = 0;
+  wire::Rkey write_rkey_;
+};
+
+}  // namespace urnic::transport

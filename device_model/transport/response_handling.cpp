@@ -1,0 +1,213 @@
+// What a response says: which packets it acknowledges, which it refuses, and the data it brings.
+#include "device_model/transport/message_memory.hpp"
+#include "device_model/transport/requester_impl.hpp"
+#include "wire/aeth.hpp"
+
+namespace urnic::transport {
+
+using wire::Operation;
+
+void Requester::Impl::receive(const InboundPacket& packet, Time now) {
+  if (!running()) return;
+  const wire::Bth& bth = packet.headers.bth;
+  const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged).value()) & wire::Psn::kMask;
+  const PacketNumber number = unacknowledged + offset;
+  if (offset >= in_flight()) {
+    if (number >= cut_end) {
+      on_stale_response(packet);
+    } else if (!acknowledge_until(next_new, now)) {
+      implied_nak(now);
+    }
+    return;
+  }
+  switch (bth.opcode.operation()) {
+    case Operation::acknowledge:
+      on_acknowledge(number, packet.headers.aeth, now);
+      break;
+    case Operation::read_response_first:
+    case Operation::read_response_middle:
+    case Operation::read_response_last:
+    case Operation::read_response_only:
+      on_read_response(number, packet, now);
+      break;
+    case Operation::atomic_acknowledge:
+      on_atomic_acknowledge(number, packet, now);
+      break;
+    default:
+      break;  // not a response
+  }
+}
+
+// Behind the oldest packet under way: a duplicate, which may still bring new credits (IBTA 9.7.7.2.3). Beyond
+// all that was sent: a ghost. Both change nothing else (IBTA 9.7.5.1.4).
+void Requester::Impl::on_stale_response(const InboundPacket& packet) {
+  const wire::Bth& bth = packet.headers.bth;
+  if (!before(bth.psn, psn_of(unacknowledged))) return;
+  const bool repeats_last = bth.psn + 1 == psn_of(unacknowledged);
+  if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
+      wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
+    credits.update(packet.headers.aeth);
+  }
+  ++shared.config.counters->duplicate_acknowledgements;
+}
+
+void Requester::Impl::on_acknowledge(PacketNumber number, const wire::Aeth& aeth, Time now) {
+  switch (wire::kind(aeth.syndrome)) {
+    case wire::AethKind::ack:
+      credits.update(aeth);
+      if (!acknowledge_until(number + 1, now)) implied_nak(now);
+      return;
+    case wire::AethKind::rnr_nak:
+      on_rnr_nak(number, wire::code(aeth.syndrome), now);
+      return;
+    case wire::AethKind::nak:
+      on_nak(number, wire::code(aeth.syndrome), now);
+      return;
+    case wire::AethKind::reserved:
+      break;
+  }
+  bad_response();
+}
+
+// A NAK acknowledges everything before its PSN (IBTA 9.7.5.2.8).
+void Requester::Impl::on_nak(PacketNumber number, std::uint8_t code, Time now) {
+  Counters& counters = *shared.config.counters;
+  const auto nak = static_cast<wire::NakCode>(code);
+  if (nak == wire::NakCode::psn_sequence_error) ++counters.packet_sequence_error;
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared.failed) return;  // a request before it failed here
+  switch (nak) {
+    case wire::NakCode::psn_sequence_error:
+      if (!rnr_until) recover_from(number, now);
+      return;
+    case wire::NakCode::invalid_request:
+      ++counters.requester_remote_invalid_request;
+      fail_oldest(WorkStatus::remote_invalid_request_error);
+      return;
+    case wire::NakCode::remote_access_error:
+      ++counters.requester_remote_access_errors;
+      fail_oldest(WorkStatus::remote_access_error);
+      return;
+    case wire::NakCode::remote_operational_error:
+      fail_oldest(WorkStatus::remote_operation_error);
+      return;
+    case wire::NakCode::invalid_rd_request:
+      break;
+  }
+  bad_response();
+}
+
+// IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
+void Requester::Impl::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared.failed || rnr_until) return;  // the same refusal twice
+  ++shared.config.counters->rnr_nak_retry;
+  if (!retries.take_rnr_retry()) {
+    ++shared.config.counters->rnr_retry_exceeded;
+    fail_oldest(WorkStatus::rnr_retry_exceeded);
+    return;
+  }
+  rnr_until = now + wire::rnr_timer(code);
+  rnr_packet = number;
+  ack_timer.stop();
+  recovery->missing(number, now);
+}
+
+void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared.failed) return;
+  SendSlot& slot = window.at(window.oldest());
+  const auto at = static_cast<std::uint32_t>(number - slot.first);
+  if (!read_response_fits(slot, at, packet)) {
+    bad_response();
+    return;
+  }
+  const bool last = at + 1 == slot.packets;
+  if (!scatter(slot, std::uint64_t{at} * path_mtu, packet.payload, last, number)) {
+    fail_oldest(WorkStatus::local_protection_error);
+    return;
+  }
+  if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
+    credits.update(packet.headers.aeth);
+  }
+  if (last) --reads_under_way;
+  progress_to(number + 1, now);
+}
+
+// IBTA 9.7.5.1.3, 9.7.4.2: opcode by the packet's place, length by the opcode, a positive AETH where there is
+// one. The response to a READ that was asked for again from its middle begins with First or Only there.
+bool Requester::Impl::read_response_fits(const SendSlot& slot, std::uint32_t at,
+                                         const InboundPacket& packet) const {
+  if (slot.request.opcode != WorkOpcode::rdma_read) return false;
+  const Operation operation = packet.headers.bth.opcode.operation();
+  const bool begins =
+      operation == Operation::read_response_first || operation == Operation::read_response_only;
+  const bool ends = operation == Operation::read_response_last || operation == Operation::read_response_only;
+  const bool last = at + 1 == slot.packets;
+  if (ends != last) return false;
+  if (begins != (at == 0) && !(begins && slot.asked_again)) return false;
+  if (operation != Operation::read_response_middle &&
+      wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
+    return false;
+  }
+  const std::uint64_t expected =
+      last ? slot.request.length - std::uint64_t{at} * path_mtu : std::uint64_t{path_mtu};
+  return packet.payload.size() == expected;
+}
+
+void Requester::Impl::on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared.failed) return;
+  SendSlot& slot = window.at(window.oldest());
+  if (!is_atomic(slot.request.opcode) || wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
+    bad_response();
+    return;
+  }
+  // Kept in the slot: the host reads it when its batch ends.
+  slot.atomic_original = packet.headers.atomic_original;
+  if (!scatter(slot, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
+    fail_oldest(WorkStatus::local_protection_error);
+    return;
+  }
+  credits.update(packet.headers.aeth);
+  --reads_under_way;
+  progress_to(number + 1, now);
+}
+
+// Writes `data` to the request's memory at `offset` of its message; false if a key does not allow it.
+bool Requester::Impl::scatter(SendSlot& slot, std::uint64_t offset, std::span<const std::byte> data,
+                              bool message_end, PacketNumber number) {
+  RangeList memory;
+  if (!map_message(slot.request.sges, offset, static_cast<std::uint32_t>(data.size()),
+                   AccessRight::local_write, *shared.config.keys, shared.config.pd, memory)) {
+    return false;
+  }
+  for (const MemoryRange& range : memory.ranges()) {
+    const std::span<const std::byte> piece = data.first(range.length);
+    data = data.subspan(range.length);
+    const AccessTag tag = next_tag(number, window.oldest());
+    slot.last_write = tag.action;
+    shared.config.host->write(range, piece, message_end && data.empty(), tag);
+  }
+  return true;
+}
+
+// IBTA 9.9.2.4: a response that no correct responder sends ends the connection.
+void Requester::Impl::bad_response() {
+  ++shared.config.counters->bad_responses;
+  fail_oldest(WorkStatus::bad_response_error);
+}
+
+}  // namespace urnic::transport

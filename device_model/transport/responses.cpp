@@ -1,0 +1,117 @@
+// Response packets: READ responses and atomic acknowledges in the order of their requests, then the ACK or
+// NAK that is owed (IBTA 9.7.5.1).
+#include "device_model/transport/responder.hpp"
+
+namespace urnic::transport {
+
+using wire::Operation;
+
+std::uint32_t Responder::pump(Time, std::uint32_t packets) {
+  std::uint32_t sent = 0;
+  for (; sent < packets && !responses_.empty(); ++sent) send_pending();
+  if (sent < packets && owed_.owed()) {
+    send_owed();
+    ++sent;
+  }
+  return sent;
+}
+
+// Sends one packet of the oldest response, or the NAK that it turns into.
+void Responder::send_pending() {
+  PendingResponse& response = responses_.front();
+  if (response.atomic_original == nullptr) return send_read_response(response);
+  shared_.config.host->send(
+      {.headers = response_headers(Operation::atomic_acknowledge, response.next, ack_syndrome()),
+       .bytes = {},
+       .gather = {},
+       .tag = tag(response.next),
+       .atomic_original = response.atomic_original});
+  responses_.pop_front();
+}
+
+namespace {
+
+Operation read_response_operation(bool first, bool last) {
+  if (first) return last ? Operation::read_response_only : Operation::read_response_first;
+  return last ? Operation::read_response_last : Operation::read_response_middle;
+}
+
+}  // namespace
+
+// The R_Key is checked again at every packet: the region may be gone since the request was accepted.
+void Responder::send_read_response(PendingResponse& response) {
+  const QpConfig& config = shared_.config;
+  const bool last = response.next == response.last;
+  const std::uint32_t length = last ? response.remaining : shared_.parameters.path_mtu;
+  MemoryRange range;
+  if (length > 0 && config.keys->check_remote(response.rkey, config.pd, config.qpn, response.address, length,
+                                              AccessRight::remote_read, range) != KeyCheck::ok) {
+    const wire::Psn psn = response.next;
+    responses_.drop_from(psn);
+    return refuse({wire::NakCode::remote_access_error, WorkStatus::success, AsyncEvent::qp_access_error},
+                  psn);
+  }
+  config.host->send(
+      {.headers =
+           response_headers(read_response_operation(!response.begun, last), response.next, ack_syndrome()),
+       .bytes = {},
+       .gather = length > 0 ? std::span<const MemoryRange>(&range, 1) : std::span<const MemoryRange>(),
+       .tag = tag(response.next)});
+  response.begun = true;
+  response.address += length;
+  response.remaining -= length;
+  ++response.next;
+  if (last) responses_.pop_front();
+}
+
+void Responder::send_owed() {
+  const wire::Psn psn = owed_.psn();
+  std::uint8_t syndrome = 0;
+  wire::Psn of = psn;
+  switch (owed_.kind()) {
+    case OwedAcknowledge::Kind::none:
+      return;
+    case OwedAcknowledge::Kind::ack:
+      syndrome = ack_syndrome();
+      break;
+    case OwedAcknowledge::Kind::sequence_nak:
+      syndrome = wire::nak_syndrome(wire::NakCode::psn_sequence_error);
+      of = expected_;
+      break;
+    case OwedAcknowledge::Kind::rnr_nak:
+      syndrome = wire::rnr_nak_syndrome(shared_.parameters.min_rnr_timer);
+      of = expected_;
+      break;
+    case OwedAcknowledge::Kind::fatal_nak:
+      syndrome = wire::nak_syndrome(owed_.nak());
+      break;
+  }
+  owed_.clear();
+  shared_.config.host->send({.headers = response_headers(Operation::acknowledge, of, syndrome),
+                             .bytes = {},
+                             .gather = {},
+                             .tag = tag(of)});
+  if (stopped_) shared_.failed = true;
+}
+
+wire::TransportHeaders Responder::response_headers(Operation operation, wire::Psn psn,
+                                                   std::uint8_t syndrome) const {
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::Opcode(wire::Service::rc, operation);
+  headers.bth.pkey = shared_.parameters.pkey;
+  headers.bth.destination = shared_.parameters.destination;
+  headers.bth.psn = psn;
+  headers.aeth = {syndrome, msn_};
+  return headers;
+}
+
+// End-to-end credits: how many receives are posted (IBTA 9.7.7.2.2).
+std::uint8_t Responder::ack_syndrome() const {
+  return wire::ack_syndrome(wire::credit_code_for(shared_.config.receive_queue->available()));
+}
+
+AccessTag Responder::tag(wire::Psn psn) const {
+  return {.stream = Stream::responder, .psn = psn, .wqe_index = receives_.first_incomplete()};
+}
+
+}  // namespace urnic::transport

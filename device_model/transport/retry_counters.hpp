@@ -1,0 +1,37 @@
+// How often the requester may try again without progress (IBTA 9.7.6.1.3, 9.7.5.2.8).
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/queue_pair.hpp"
+
+namespace urnic::transport {
+
+class RetryCounters {
+ public:
+  // rnr_retry of 7 means for ever (IBTA 9.7.5.2.8).
+  static constexpr std::uint8_t kRnrForEver = 7;
+
+  // At the start and whenever a request makes progress.
+  void reload(const QpParameters& parameters) {
+    transport_ = parameters.retry_count;
+    rnr_ = parameters.rnr_retry;
+  }
+
+  // Uses up one retry; false if none is left. One try is always made, so `retry_count` retries end with the
+  // (retry_count + 1)-th failure.
+  bool take_transport_retry() { return take(transport_); }
+  bool take_rnr_retry() { return rnr_ == kRnrForEver || take(rnr_); }
+
+ private:
+  static bool take(std::uint8_t& left) {
+    if (left == 0) return false;
+    --left;
+    return true;
+  }
+
+  std::uint8_t transport_ = 0;
+  std::uint8_t rnr_ = 0;
+};
+
+}  // namespace urnic::transport

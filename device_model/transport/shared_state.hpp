@@ -1,0 +1,18 @@
+// What a QP's requester and responder both look at. The QueuePair owns it; both halves hold a reference.
+#pragma once
+
+#include "device_model/transport/queue_pair.hpp"
+
+namespace urnic::transport {
+
+struct SharedState {
+  const QpConfig config;
+  QpState state = QpState::reset;
+  QpParameters parameters;
+  // Set by either half when it meets an error that takes the QP to the error state; its own error completion
+  // or NAK is emitted by then. The QueuePair sees it after each call, enters the error state and flushes both
+  // halves.
+  bool failed = false;
+};
+
+}  // namespace urnic::transport

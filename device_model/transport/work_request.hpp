@@ -1,0 +1,139 @@
+// Work requests and completions as the transport sees them: already copied out of shared memory and decoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device_model/transport/memory_access.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::transport {
+
+// The values are those of ibv_wr_opcode.
+enum class WorkOpcode : std::uint8_t {
+  rdma_write = 0,
+  rdma_write_with_immediate = 1,
+  send = 2,
+  send_with_immediate = 3,
+  rdma_read = 4,
+  atomic_compare_swap = 5,
+  atomic_fetch_add = 6,
+  local_invalidate = 7,
+  bind_memory_window = 8,
+  send_with_invalidate = 9,
+};
+
+struct Sge {
+  std::uint64_t address = 0;
+  std::uint32_t length = 0;
+  Lkey lkey;
+};
+
+// A send work request. The spans refer to the host's private copy of the WQE and stay valid until the request
+// is retired.
+struct SendRequest {
+  std::uint32_t index = 0;  // free-running position in the send queue
+  WorkOpcode opcode = WorkOpcode::send;
+  bool malformed = false;  // the WQE made no sense: complete it with local_qp_operation_error
+  bool fence = false;
+  bool signaled = false;  // flag of the WQE, or sq_sig_all
+  bool solicited = false;
+  bool is_inline = false;
+  wire::Immediate immediate;
+  wire::Rkey invalidate;  // send_with_invalidate, local_invalidate
+  std::uint64_t remote_address = 0;
+  wire::Rkey rkey;
+  std::uint64_t compare_add = 0;
+  std::uint64_t swap = 0;
+  WindowBinding binding;  // bind_memory_window
+  std::span<const Sge> sges;
+  std::span<const std::byte> inline_data;
+  std::uint64_t length = 0;  // sum over sges, or size of inline_data
+};
+
+struct ReceiveRequest {
+  std::uint32_t index = 0;  // free-running position in the receive queue
+  bool malformed = false;
+  std::span<const Sge> sges;
+  std::uint64_t length = 0;
+};
+
+// The send queue of one QP. The host gives out each posted WQE once, in order.
+class SendQueue {
+ public:
+  // Takes the next posted WQE; false if there is none.
+  virtual bool next(SendRequest& request) = 0;
+  // True if `next` would give one.
+  virtual bool pending() const = 0;
+  // The request at `index` and all before it are done with; their spans may go once the host's batch has
+  // ended well. In a batch with a failed access of the requester (host.hpp) it counts as not said.
+  virtual void retire(std::uint32_t index) = 0;
+
+ protected:
+  ~SendQueue() = default;
+};
+
+// The receive queue of one QP, or the SRQ behind it.
+class ReceiveQueue {
+ public:
+  virtual bool next(ReceiveRequest& request) = 0;
+  // Receive WQEs that are posted and not yet taken, for AETH credits (IBTA 9.7.7.2).
+  virtual std::uint32_t available() const = 0;
+  virtual void retire(std::uint32_t index) = 0;
+
+ protected:
+  ~ReceiveQueue() = default;
+};
+
+// The values are those of ibv_wc_status.
+enum class WorkStatus : std::uint8_t {
+  success = 0,
+  local_length_error = 1,
+  local_qp_operation_error = 2,
+  local_protection_error = 4,
+  flushed = 5,
+  memory_window_bind_error = 6,
+  bad_response_error = 7,
+  local_access_error = 8,
+  remote_invalid_request_error = 9,
+  remote_access_error = 10,
+  remote_operation_error = 11,
+  retry_exceeded = 12,
+  rnr_retry_exceeded = 13,
+  remote_aborted = 16,
+  fatal_error = 19,
+  general_error = 21,
+};
+
+// The values are those of ibv_wc_opcode.
+enum class CompletionOpcode : std::uint8_t {
+  send = 0,
+  rdma_write = 1,
+  rdma_read = 2,
+  compare_swap = 3,
+  fetch_add = 4,
+  bind_memory_window = 5,
+  local_invalidate = 6,
+  receive = 128,
+  receive_rdma_with_immediate = 129,
+};
+
+struct Completion {
+  wire::Qpn qpn;
+  std::uint32_t wqe_index = 0;
+  bool receive = false;
+  CompletionOpcode opcode = CompletionOpcode::send;
+  WorkStatus status = WorkStatus::success;
+  std::uint32_t byte_length = 0;
+  bool with_immediate = false;
+  bool with_invalidate = false;
+  wire::Immediate immediate;
+  wire::Rkey invalidated;
+  std::uint32_t vendor_error = 0;
+  wire::Qpn source;
+  bool solicited =
+      false;  // the incoming message asked for an event, or the completion is an error (IBTA 11.4.2.2)
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,113 @@
+#include "provider/kernel/device_node.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "provider/kernel/descriptor_table.hpp"
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+#include "provider/kernel/run_directory.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+const char* last_component(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+bool same_file(const char* path, dev_t device, ino_t inode) {
+  struct stat status;
+  return real::stat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
+// True if the path that a device process bound its socket to is that of one of our nodes. The spelling may
+// differ (a symbolic link on the way); the same text is enough, for the node is gone once its process has
+// ended.
+bool is_node_path(const char* bound) {
+  const char* name = last_component(bound);
+  if (!is_node_name(name)) return false;
+  PathText node;
+  append_node_path(name, node);
+  if (std::strcmp(node.text(), bound) == 0) return true;
+  struct stat status;
+  return real::stat(bound, &status) == 0 && same_file(node.text(), status.st_dev, status.st_ino);
+}
+
+int connect_to(const PathText& node, int flags) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (!node.fits() || node.length() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  std::memcpy(address.sun_path, node.text(), node.length() + 1);
+  const int type = SOCK_SEQPACKET | ((flags & O_CLOEXEC) != 0 ? SOCK_CLOEXEC : 0);
+  const int descriptor = real::socket(AF_UNIX, type, 0);
+  if (descriptor < 0) return -1;
+  int result = 0;
+  do {
+    result = connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  } while (result != 0 && errno == EINTR);
+  // Only now: a full backlog would make a connect that does not block fail.
+  if (result == 0 && (flags & O_NONBLOCK) != 0) result = fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  if (result == 0) return descriptor;
+  const int error = errno == ECONNREFUSED ? ENXIO : errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+bool identify_socket(const char* path, dev_t device, ino_t inode, dev_t& number) {
+  if (!stand_in_active()) return false;
+  const KeptErrno kept;
+  const char* name = last_component(path);
+  if (!is_node_name(name)) return false;
+  PathText node;
+  append_node_path(name, node);
+  return same_file(node.text(), device, inode) && read_device_number(name, number);
+}
+
+bool identify_descriptor(int descriptor, dev_t& number) {
+  if (!stand_in_active()) return false;
+  const KeptErrno kept;
+  struct {
+    sockaddr_un address;
+    char terminator;  // the kernel ends a path that fills sun_path beyond it
+  } peer = {};
+  socklen_t length = sizeof peer.address;
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;
+  if (peer.address.sun_family != AF_UNIX || length <= offsetof(sockaddr_un, sun_path)) return false;
+  if (!is_node_path(peer.address.sun_path)) return false;
+  if (!read_device_number(last_component(peer.address.sun_path), number)) return false;
+  enter_device(descriptor);
+  return true;
+}
+
+int open_device_node(int directory, const char* path, int flags) {
+  struct stat status;
+  dev_t number = 0;
+  if (real::fstatat(directory, path, &status, 0) != 0 || !S_ISSOCK(status.st_mode) ||
+      !identify_socket(path, status.st_dev, status.st_ino, number)) {
+    errno = ENXIO;
+    return -1;
+  }
+  PathText node;
+  append_node_path(last_component(path), node);
+  const int descriptor = connect_to(node, flags);
+  if (descriptor >= 0) enter_device(descriptor);
+  return descriptor;
+}
+
+}  // namespace urnic::kernel

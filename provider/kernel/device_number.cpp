@@ -1,0 +1,98 @@
+#include "provider/kernel/device_number.hpp"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "device_model/abi/run_directory.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+#include "provider/kernel/run_directory.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+constexpr char kUverbs[] = "uverbs";
+constexpr char kRdmaCm[] = "rdma_cm";
+
+void append_class(const char* name, PathText& path) {
+  path.append(run_directory()).append("/").append(abi::kSysfs).append("/class/").append(name);
+}
+
+// A decimal number and the character that ends it.
+bool parse_number(const char*& text, unsigned& number) {
+  if (*text < '0' || *text > '9') return false;
+  number = 0;
+  while (*text >= '0' && *text <= '9') {
+    if (number > 0xFFFFFF) return false;
+    number = number * 10 + static_cast<unsigned>(*text++ - '0');
+  }
+  return true;
+}
+
+}  // namespace
+
+bool parse_device_number(const char* text, dev_t& number) {
+  unsigned major_number = 0;
+  unsigned minor_number = 0;
+  if (!parse_number(text, major_number) || *text++ != ':' || !parse_number(text, minor_number)) return false;
+  if (*text != '\0' && *text != '\n') return false;
+  number = makedev(major_number, minor_number);
+  return true;
+}
+
+bool is_node_name(const char* name) {
+  if (std::strcmp(name, kRdmaCm) == 0) return true;
+  if (std::strncmp(name, kUverbs, sizeof kUverbs - 1) != 0) return false;
+  unsigned index = 0;
+  name += sizeof kUverbs - 1;
+  return parse_number(name, index) && *name == '\0';
+}
+
+void append_node_path(const char* name, PathText& path) {
+  path.append(run_directory()).append("/").append(abi::kDeviceNodes).append("/").append(name);
+}
+
+bool read_device_number(const char* name, dev_t& number) {
+  const KeptErrno kept;
+  PathText path;
+  append_class(std::strcmp(name, kRdmaCm) == 0 ? "misc/" : "infiniband_verbs/", path);
+  path.append(name).append("/dev");
+  const int file = real::open(path.text(), O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return false;
+  char text[24];
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return false;
+  text[length] = '\0';
+  return parse_device_number(text, number);
+}
+
+bool find_node_name(dev_t number, PathText& name) {
+  const KeptErrno kept;
+  PathText path;
+  append_class("infiniband_verbs", path);
+  const int folder = real::open(path.text(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (folder < 0) return false;
+  bool found = false;
+  alignas(dirent64) char entries[1024];
+  long filled = 0;
+  while (!found && (filled = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+    for (long at = 0; at < filled && !found;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      dev_t candidate = 0;
+      found =
+          is_node_name(entry->d_name) && read_device_number(entry->d_name, candidate) && candidate == number;
+      if (found) name.append(entry->d_name);
+    }
+  }
+  close(folder);
+  return found;
+}
+
+}  // namespace urnic::kernel

@@ -1,0 +1,69 @@
+// opendir, readdir, scandir. glibc's own opendir and scandir do not come back through open.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/entry_point.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/path_map.hpp"
+#include "provider/kernel/real.hpp"
+#include "provider/kernel/shown_status.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+static_assert(sizeof(dirent) == sizeof(dirent64), "one function serves both names");
+
+// `find -type c` and others trust d_type and do not ask stat.
+void show_entry(DIR* directory, dirent& entry) {
+  if (!is_node_name(entry.d_name)) return;
+  const KeptErrno kept;
+  struct stat status;
+  if (real::fstatat(dirfd(directory), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  show_path_status(entry.d_name, status);
+  if (S_ISCHR(status.st_mode)) entry.d_type = DT_CHR;
+}
+
+}  // namespace
+
+extern "C" {
+
+DIR* entry_opendir(const char* path) URNIC_ENTRY_POINT("opendir");
+DIR* entry_opendir(const char* path) {
+  const KernelPath kernel_path(AT_FDCWD, path);
+  return real::opendir(kernel_path.get());
+}
+
+struct dirent* entry_readdir(DIR* directory) URNIC_ENTRY_POINT("readdir");
+struct dirent* entry_readdir(DIR* directory) {
+  struct dirent* entry = real::readdir(directory);
+  if (entry != nullptr && __builtin_expect(entry->d_type == DT_SOCK, 0)) show_entry(directory, *entry);
+  return entry;
+}
+struct dirent* entry_readdir64(DIR* directory) URNIC_ENTRY_ALIAS("readdir64", "readdir");
+
+int entry_scandir(const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                  real::DirectoryOrder order) URNIC_ENTRY_POINT("scandir");
+int entry_scandir(const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                  real::DirectoryOrder order) {
+  const KernelPath kernel_path(AT_FDCWD, path);
+  return real::scandir(kernel_path.get(), names, filter, order);
+}
+int entry_scandir64(const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                    real::DirectoryOrder order) URNIC_ENTRY_ALIAS("scandir64", "scandir");
+
+int entry_scandirat(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                    real::DirectoryOrder order) URNIC_ENTRY_POINT("scandirat");
+int entry_scandirat(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                    real::DirectoryOrder order) {
+  const KernelPath kernel_path(directory, path);
+  return real::scandirat(directory, kernel_path.get(), names, filter, order);
+}
+int entry_scandirat64(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
+                      real::DirectoryOrder order) URNIC_ENTRY_ALIAS("scandirat64", "scandirat");
+
+}  // extern "C"
+
+}  // namespace urnic::kernel

@@ -1,0 +1,171 @@
+#include "provider/kernel/path_map.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device_model/abi/run_directory.hpp"
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+#include "provider/kernel/run_directory.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+constexpr char kDeviceFolder[] = "/dev/infiniband";
+constexpr char kDeviceNumbers[] = "/dev/char";
+constexpr char kSysfsMount[] = "/sys";
+
+// Directories of the kernel that lie in the run directory's sysfs tree under the same name. The one below
+// /sys/devices is where Linux keeps software devices: class entries may be links into it, as they are there.
+constexpr const char* kSysfsFolders[] = {
+    "/sys/class/infiniband",     "/sys/class/infiniband_verbs", "/sys/class/infiniband_cm",
+    "/sys/class/infiniband_mad", "/sys/class/misc/rdma_cm",     "/sys/devices/virtual/infiniband",
+};
+
+struct Component {
+  const char* text;
+  std::size_t length;
+  bool is(const char* name) const {
+    return std::strlen(name) == length && std::memcmp(text, name, length) == 0;
+  }
+};
+
+// Takes the next component off `cursor`, passing over empty ones and ".".
+bool next_component(const char*& cursor, Component& component) {
+  do {
+    while (*cursor == '/') ++cursor;
+    component.text = cursor;
+    while (*cursor != '\0' && *cursor != '/') ++cursor;
+    component.length = static_cast<std::size_t>(cursor - component.text);
+  } while (component.is("."));
+  return component.length != 0;
+}
+
+bool climbs_out(const char* rest) {
+  int depth = 0;
+  Component component;
+  while (depth >= 0 && next_component(rest, component)) depth += component.is("..") ? -1 : 1;
+  return depth < 0;
+}
+
+// Appends what stands for the mapped directory `folder`, a path in plain form; false if it is none.
+bool append_mapped_folder(const char* folder, PathText& mapped) {
+  if (std::strcmp(folder, kDeviceFolder) == 0) {
+    mapped.append(run_directory()).append("/").append(abi::kDeviceNodes);
+    return true;
+  }
+  for (const char* candidate : kSysfsFolders) {
+    if (std::strcmp(folder, candidate) != 0) continue;
+    mapped.append(run_directory()).append("/").append(abi::kSysfs);
+    mapped.append(folder + sizeof kSysfsMount - 1);
+    return true;
+  }
+  return false;
+}
+
+// Appends the node that /dev/char/`rest` is another name of; false if it is not one of ours.
+bool append_node_by_number(const char* rest, PathText& mapped) {
+  Component component;
+  dev_t number = 0;
+  PathText name;
+  if (!next_component(rest, component) || *rest != '\0') return false;
+  if (!parse_device_number(component.text, number) || !find_node_name(number, name)) return false;
+  append_node_path(name.text(), mapped);
+  return true;
+}
+
+// Adds a component to `plain`, or takes one off for "..".
+void step(const Component& component, PathText& plain) {
+  if (!component.is("..")) {
+    plain.append("/").append(component.text, component.length);
+    return;
+  }
+  std::size_t length = plain.length();
+  while (length > 0 && plain.text()[--length] != '/') {
+  }
+  plain.shorten(length);
+}
+
+// Every mapped path has one of these words in it.
+bool has_telling_word(const char* path) {
+  return std::strstr(path, "infiniband") != nullptr || std::strstr(path, "rdma_cm") != nullptr ||
+         std::strstr(path, "/char/") != nullptr;
+}
+
+bool append_working_directory(int directory, PathText& path) {
+  const KeptErrno kept;
+  char place[kPathCapacity];
+  ssize_t length = 0;
+  if (directory == AT_FDCWD) {
+    length = syscall(SYS_getcwd, place, sizeof place) - 1;
+  } else if (directory >= 0) {
+    PathText link;
+    link.append("/proc/self/fd/").append_number(static_cast<unsigned>(directory));
+    length = real::readlink(link.text(), place, sizeof place);
+  }
+  if (length <= 0 || place[0] != '/') return false;
+  path.append(place, static_cast<std::size_t>(length));
+  return true;
+}
+
+bool starts_with_folder(const char* path, const PathText& folder) {
+  return std::strncmp(path, folder.text(), folder.length()) == 0 &&
+         (path[folder.length()] == '/' || path[folder.length()] == '\0');
+}
+
+}  // namespace
+
+bool map_absolute_path(const char* path, PathText& mapped) {
+  if (!has_telling_word(path)) return false;
+  PathText plain;
+  bool climbed_out = false;
+  const char* cursor = path;
+  for (Component component; next_component(cursor, component);) {
+    step(component, plain);
+    if (std::strcmp(plain.text(), kDeviceNumbers) == 0 && append_node_by_number(cursor, mapped)) return true;
+    PathText target;
+    if (!append_mapped_folder(plain.text(), target)) continue;
+    climbed_out = climbs_out(cursor);
+    if (climbed_out) continue;
+    mapped.append(target.text()).append(cursor);
+    return true;
+  }
+  if (climbed_out) mapped.append(plain.length() == 0 ? "/" : plain.text());
+  return climbed_out;
+}
+
+bool find_program_path(const char* run, const char* actual, PathText& path) {
+  PathText nodes;
+  nodes.append(run).append("/").append(abi::kDeviceNodes);
+  if (starts_with_folder(actual, nodes)) {
+    path.append(kDeviceFolder).append(actual + nodes.length());
+    return path.fits();
+  }
+  PathText sysfs;
+  sysfs.append(run).append("/").append(abi::kSysfs);
+  if (!sysfs.fits() || !starts_with_folder(actual, sysfs)) return false;
+  path.append(kSysfsMount).append(actual + sysfs.length());
+  PathText mapped;
+  return path.fits() && map_absolute_path(path.text(), mapped);
+}
+
+void KernelPath::look_up(int directory) {
+  if (!stand_in_active()) return;
+  if (path_[0] == '/') {
+    is_mapped_ = map_absolute_path(path_, mapped_);
+  } else {
+    // Below a mapped directory the kernel finds its way without help.
+    if (!has_telling_word(path_)) return;
+    PathText absolute;
+    if (!append_working_directory(directory, absolute)) return;
+    absolute.append("/").append(path_);
+    is_mapped_ = absolute.fits() && map_absolute_path(absolute.text(), mapped_);
+  }
+  is_mapped_ = is_mapped_ && mapped_.fits();
+  if (is_mapped_) path_ = mapped_.text();
+}
+
+}  // namespace urnic::kernel

@@ -1,0 +1,81 @@
+// Which path goes where.
+//
+//     /sys/class/infiniband, infiniband_verbs, infiniband_cm, infiniband_mad  ->  RUN/sysfs/class/…
+//     /sys/class/misc/rdma_cm                                                 -> RUN/sysfs/class/misc/rdma_cm
+//     /sys/devices/virtual/infiniband                                         ->  RUN/sysfs/devices/virtual/…
+//     /dev/infiniband                                                         ->  RUN/dev
+//     /dev/char/MAJOR:MINOR of a node here                                    ->  RUN/dev/uverbsN
+//
+// and everything below them, where RUN is the run directory.
+#pragma once
+
+#include "provider/kernel/bounded_text.hpp"
+
+namespace urnic::kernel {
+
+// Appends to `mapped` the path to use for the absolute path `path`; false (and nothing appended) if that is
+// `path` itself. A path that climbs out of a mapped directory with ".." gets its plain form, for the kernel
+// knows no such directory to climb out of. Only while stand_in_active().
+bool map_absolute_path(const char* path, PathText& mapped);
+
+// The opposite: sets the empty `path` to the path under /sys or /dev that leads to `actual`, an absolute path
+// without "..". False if none does, and `path` is then of no use. `run` is the run directory in the spelling
+// that `actual` has it in. Only while stand_in_active().
+bool find_program_path(const char* run, const char* actual, PathText& path);
+
+// The path to hand to the kernel for one that the program named, relative to the descriptor `directory`
+// (AT_FDCWD: to the working directory) as in openat. Valid as long as the object and `path` live.
+class KernelPath {
+ public:
+  KernelPath(int directory, const char* path) : path_(path) {
+    if (may_be_mapped(path)) look_up(directory);
+  }
+  KernelPath(const KernelPath&) = delete;
+  KernelPath& operator=(const KernelPath&) = delete;
+
+  const char* get() const { return path_; }
+  bool is_mapped() const { return is_mapped_; }
+
+ private:
+  // Sorts out, in a few instructions, nearly every path that other programs use.
+  static bool may_be_mapped(const char* path) {
+    if (path == nullptr) return false;
+    if (path[0] != '/') return may_lead_there(path);
+    if (begins_with("/sys/", path)) return may_be_below("cd", path[5]);
+    if (begins_with("/dev/", path)) return may_be_below("ic", path[5]);
+    return path[1] == '/' || path[1] == '.';
+  }
+  // `letters`: those that a mapped name can begin with; "/" and "." begin odd spellings.
+  static bool may_be_below(const char (&letters)[3], char first) {
+    return first == letters[0] || first == letters[1] || first == '/' || first == '.';
+  }
+  // A relative path may come from /sys/class, /dev, / or anywhere above.
+  static bool may_lead_there(const char* path) {
+    switch (path[0]) {
+      case '.':
+        return true;
+      case 'i':
+        return begins_with("infiniband", path);
+      case 's':
+        return begins_with("sys/", path);
+      case 'd':
+        return begins_with("dev/", path);
+      case 'c':
+        return begins_with("class/", path);
+      case 'm':
+        return begins_with("misc/", path);
+      default:
+        return false;
+    }
+  }
+  static bool begins_with(const char* beginning, const char* path) {
+    return std::strncmp(path, beginning, std::strlen(beginning)) == 0;
+  }
+  void look_up(int directory);
+
+  const char* path_;
+  bool is_mapped_ = false;
+  PathText mapped_;
+};
+
+}  // namespace urnic::kernel

@@ -1,0 +1,270 @@
+#include "provider/kernel/real.hpp"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace urnic::kernel::real {
+
+namespace {
+
+template <typename Function>
+class NextSymbol {
+ public:
+  constexpr explicit NextSymbol(const char* name) : name_(name) {}
+
+  // The next definition if it is known already; else null.
+  Function* known() const { return function_.load(std::memory_order_relaxed); }
+
+  // The next definition, looked up if need be; null if there is none.
+  Function* look_up() {
+    if (Function* function = known()) return function;
+    auto* function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    function_.store(function, std::memory_order_relaxed);
+    return function;
+  }
+
+ private:
+  const char* name_;
+  std::atomic<Function*> function_{nullptr};
+};
+
+constinit NextSymbol<int(const char*, int, ...)> next_open{"open"};
+constinit NextSymbol<int(int, const char*, int, ...)> next_openat{"openat"};
+constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
+constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
+constinit NextSymbol<int(const char*, struct stat*)> next_stat{"stat"};
+constinit NextSymbol<int(const char*, struct stat*)> next_lstat{"lstat"};
+constinit NextSymbol<int(int, struct stat*)> next_fstat{"fstat"};
+constinit NextSymbol<int(int, const char*, struct stat*, int)> next_fstatat{"fstatat"};
+constinit NextSymbol<int(int, const char*, int, unsigned, struct statx*)> next_statx{"statx"};
+constinit NextSymbol<int(const char*, int)> next_access{"access"};
+constinit NextSymbol<int(int, const char*, int, int)> next_faccessat{"faccessat"};
+constinit NextSymbol<ssize_t(const char*, char*, size_t)> next_readlink{"readlink"};
+constinit NextSymbol<ssize_t(int, const char*, char*, size_t)> next_readlinkat{"readlinkat"};
+constinit NextSymbol<int(const char*)> next_chdir{"chdir"};
+
+__attribute__((constructor)) void look_up_async_signal_safe_functions() {
+  next_open.look_up();
+  next_openat.look_up();
+  next_write.look_up();
+  next_socket.look_up();
+  next_stat.look_up();
+  next_lstat.look_up();
+  next_fstat.look_up();
+  next_fstatat.look_up();
+  next_statx.look_up();
+  next_access.look_up();
+  next_faccessat.look_up();
+  next_readlink.look_up();
+  next_readlinkat.look_up();
+  next_chdir.look_up();
+}
+
+// The C library that the program runs with has no such function.
+template <typename Result>
+Result missing(Result failure) {
+  errno = ENOSYS;
+  return failure;
+}
+
+}  // namespace
+
+int open(const char* path, int flags, mode_t mode) {
+  if (auto* next = next_open.known()) return next(path, flags, mode);
+  return static_cast<int>(syscall(SYS_open, path, flags, mode));
+}
+
+int openat(int directory, const char* path, int flags, mode_t mode) {
+  if (auto* next = next_openat.known()) return next(directory, path, flags, mode);
+  return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
+}
+
+ssize_t write(int descriptor, const void* data, size_t size) {
+  if (auto* next = next_write.known()) return next(descriptor, data, size);
+  return syscall(SYS_write, descriptor, data, size);
+}
+
+int socket(int domain, int type, int protocol) {
+  if (auto* next = next_socket.known()) return next(domain, type, protocol);
+  return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
+}
+
+int stat(const char* path, struct stat* status) {
+  if (auto* next = next_stat.known()) return next(path, status);
+  return static_cast<int>(syscall(SYS_stat, path, status));
+}
+
+int lstat(const char* path, struct stat* status) {
+  if (auto* next = next_lstat.known()) return next(path, status);
+  return static_cast<int>(syscall(SYS_lstat, path, status));
+}
+
+int fstat(int descriptor, struct stat* status) {
+  if (auto* next = next_fstat.known()) return next(descriptor, status);
+  return static_cast<int>(syscall(SYS_fstat, descriptor, status));
+}
+
+int fstatat(int directory, const char* path, struct stat* status, int flags) {
+  if (auto* next = next_fstatat.known()) return next(directory, path, status, flags);
+  return static_cast<int>(syscall(SYS_newfstatat, directory, path, status, flags));
+}
+
+int statx(int directory, const char* path, int flags, unsigned mask, struct statx* status) {
+  if (auto* next = next_statx.known()) return next(directory, path, flags, mask, status);
+  return static_cast<int>(syscall(SYS_statx, directory, path, flags, mask, status));
+}
+
+int access(const char* path, int mode) {
+  if (auto* next = next_access.known()) return next(path, mode);
+  return static_cast<int>(syscall(SYS_access, path, mode));
+}
+
+int faccessat(int directory, const char* path, int mode, int flags) {
+  if (auto* next = next_faccessat.known()) return next(directory, path, mode, flags);
+  return static_cast<int>(syscall(SYS_faccessat2, directory, path, mode, flags));
+}
+
+ssize_t readlink(const char* path, char* target, size_t size) {
+  if (auto* next = next_readlink.known()) return next(path, target, size);
+  return syscall(SYS_readlink, path, target, size);
+}
+
+ssize_t readlinkat(int directory, const char* path, char* target, size_t size) {
+  if (auto* next = next_readlinkat.known()) return next(directory, path, target, size);
+  return syscall(SYS_readlinkat, directory, path, target, size);
+}
+
+int chdir(const char* path) {
+  if (auto* next = next_chdir.known()) return next(path);
+  return static_cast<int>(syscall(SYS_chdir, path));
+}
+
+int open_2(const char* path, int flags) {
+  static constinit NextSymbol<int(const char*, int)> symbol{"__open_2"};
+  if (auto* next = symbol.look_up()) return next(path, flags);
+  return missing(-1);
+}
+
+int openat_2(int directory, const char* path, int flags) {
+  static constinit NextSymbol<int(int, const char*, int)> symbol{"__openat_2"};
+  if (auto* next = symbol.look_up()) return next(directory, path, flags);
+  return missing(-1);
+}
+
+int euidaccess(const char* path, int mode) {
+  static constinit NextSymbol<int(const char*, int)> symbol{"euidaccess"};
+  if (auto* next = symbol.look_up()) return next(path, mode);
+  return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+}
+
+ssize_t getxattr(const char* path, const char* name, void* value, size_t size) {
+  static constinit NextSymbol<ssize_t(const char*, const char*, void*, size_t)> symbol{"getxattr"};
+  if (auto* next = symbol.look_up()) return next(path, name, value, size);
+  return syscall(SYS_getxattr, path, name, value, size);
+}
+
+ssize_t lgetxattr(const char* path, const char* name, void* value, size_t size) {
+  static constinit NextSymbol<ssize_t(const char*, const char*, void*, size_t)> symbol{"lgetxattr"};
+  if (auto* next = symbol.look_up()) return next(path, name, value, size);
+  return syscall(SYS_lgetxattr, path, name, value, size);
+}
+
+ssize_t listxattr(const char* path, char* list, size_t size) {
+  static constinit NextSymbol<ssize_t(const char*, char*, size_t)> symbol{"listxattr"};
+  if (auto* next = symbol.look_up()) return next(path, list, size);
+  return syscall(SYS_listxattr, path, list, size);
+}
+
+ssize_t llistxattr(const char* path, char* list, size_t size) {
+  static constinit NextSymbol<ssize_t(const char*, char*, size_t)> symbol{"llistxattr"};
+  if (auto* next = symbol.look_up()) return next(path, list, size);
+  return syscall(SYS_llistxattr, path, list, size);
+}
+
+int inotify_add_watch(int descriptor, const char* path, uint32_t mask) {
+  static constinit NextSymbol<int(int, const char*, uint32_t)> symbol{"inotify_add_watch"};
+  if (auto* next = symbol.look_up()) return next(descriptor, path, mask);
+  return static_cast<int>(syscall(SYS_inotify_add_watch, descriptor, path, mask));
+}
+
+FILE* fopen(const char* path, const char* mode) {
+  static constinit NextSymbol<FILE*(const char*, const char*)> symbol{"fopen"};
+  if (auto* next = symbol.look_up()) return next(path, mode);
+  return missing<FILE*>(nullptr);
+}
+
+FILE* freopen(const char* path, const char* mode, FILE* stream) {
+  static constinit NextSymbol<FILE*(const char*, const char*, FILE*)> symbol{"freopen"};
+  if (auto* next = symbol.look_up()) return next(path, mode, stream);
+  return missing<FILE*>(nullptr);
+}
+
+DIR* opendir(const char* path) {
+  static constinit NextSymbol<DIR*(const char*)> symbol{"opendir"};
+  if (auto* next = symbol.look_up()) return next(path);
+  return missing<DIR*>(nullptr);
+}
+
+struct dirent* readdir(DIR* directory) {
+  static constinit NextSymbol<struct dirent*(DIR*)> symbol{"readdir"};
+  if (auto* next = symbol.look_up()) return next(directory);
+  return missing<struct dirent*>(nullptr);
+}
+
+int scandir(const char* path, struct dirent*** names, DirectoryFilter filter, DirectoryOrder order) {
+  static constinit NextSymbol<int(const char*, struct dirent***, DirectoryFilter, DirectoryOrder)> symbol{
+      "scandir"};
+  if (auto* next = symbol.look_up()) return next(path, names, filter, order);
+  return missing(-1);
+}
+
+int scandirat(int directory, const char* path, struct dirent*** names, DirectoryFilter filter,
+              DirectoryOrder order) {
+  static constinit NextSymbol<int(int, const char*, struct dirent***, DirectoryFilter, DirectoryOrder)>
+      symbol{"scandirat"};
+  if (auto* next = symbol.look_up()) return next(directory, path, names, filter, order);
+  return missing(-1);
+}
+
+char* realpath(const char* path, char* resolved) {
+  static constinit NextSymbol<char*(const char*, char*)> symbol{"realpath"};
+  if (auto* next = symbol.look_up()) return next(path, resolved);
+  return missing<char*>(nullptr);
+}
+
+char* getcwd(char* buffer, size_t size) {
+  static constinit NextSymbol<char*(char*, size_t)> symbol{"getcwd"};
+  if (auto* next = symbol.look_up()) return next(buffer, size);
+  return missing<char*>(nullptr);
+}
+
+int glob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* matches) {
+  static constinit NextSymbol<int(const char*, int, int (*)(const char*, int), glob_t*)> symbol{"glob"};
+  if (auto* next = symbol.look_up()) return next(pattern, flags, on_error, matches);
+  return missing(GLOB_ABORTED);
+}
+
+int nftw(const char* path, WalkVisitor visitor, int descriptors, int flags) {
+  static constinit NextSymbol<int(const char*, WalkVisitor, int, int)> symbol{"nftw"};
+  if (auto* next = symbol.look_up()) return next(path, visitor, descriptors, flags);
+  return missing(-1);
+}
+
+int ftw(const char* path, SimpleWalkVisitor visitor, int descriptors) {
+  static constinit NextSymbol<int(const char*, SimpleWalkVisitor, int)> symbol{"ftw"};
+  if (auto* next = symbol.look_up()) return next(path, visitor, descriptors);
+  return missing(-1);
+}
+
+FTS* fts_open(char* const* paths, int options, TreeOrder order) {
+  static constinit NextSymbol<FTS*(char* const*, int, TreeOrder)> symbol{"fts_open"};
+  if (auto* next = symbol.look_up()) return next(paths, options, order);
+  return missing<FTS*>(nullptr);
+}
+
+}  // namespace urnic::kernel::real

@@ -1,0 +1,64 @@
+// The functions behind the stand-in's entry points: the next definition in the dynamic linker's order, which
+// is the C library's or that of another interposer (a sanitizer's, for one).
+//
+// Those that POSIX calls async-signal-safe are looked up when the library is loaded, because dlsym takes a
+// lock that a forked child may find held for ever. Calls that come earlier, from other libraries'
+// constructors, and where there is no next definition, are made as plain system calls.
+#pragma once
+
+#include <dirent.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace urnic::kernel::real {
+
+int open(const char* path, int flags, mode_t mode);
+int openat(int directory, const char* path, int flags, mode_t mode);
+ssize_t write(int descriptor, const void* data, size_t size);
+int socket(int domain, int type, int protocol);
+int stat(const char* path, struct stat* status);
+int lstat(const char* path, struct stat* status);
+int fstat(int descriptor, struct stat* status);
+int fstatat(int directory, const char* path, struct stat* status, int flags);
+int statx(int directory, const char* path, int flags, unsigned mask, struct statx* status);
+int access(const char* path, int mode);
+int faccessat(int directory, const char* path, int mode, int flags);
+ssize_t readlink(const char* path, char* target, size_t size);
+ssize_t readlinkat(int directory, const char* path, char* target, size_t size);
+int chdir(const char* path);
+
+// Looked up at their first call.
+int open_2(const char* path, int flags);                   // __open_2
+int openat_2(int directory, const char* path, int flags);  // __openat_2
+int euidaccess(const char* path, int mode);
+ssize_t getxattr(const char* path, const char* name, void* value, size_t size);
+ssize_t lgetxattr(const char* path, const char* name, void* value, size_t size);
+ssize_t listxattr(const char* path, char* list, size_t size);
+ssize_t llistxattr(const char* path, char* list, size_t size);
+int inotify_add_watch(int descriptor, const char* path, uint32_t mask);
+FILE* fopen(const char* path, const char* mode);
+FILE* freopen(const char* path, const char* mode, FILE* stream);
+DIR* opendir(const char* path);
+struct dirent* readdir(DIR* directory);
+using DirectoryFilter = int (*)(const struct dirent*);
+using DirectoryOrder = int (*)(const struct dirent**, const struct dirent**);
+int scandir(const char* path, struct dirent*** names, DirectoryFilter filter, DirectoryOrder order);
+int scandirat(int directory, const char* path, struct dirent*** names, DirectoryFilter filter,
+              DirectoryOrder order);
+char* realpath(const char* path, char* resolved);
+char* getcwd(char* buffer, size_t size);
+int glob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* matches);
+using WalkVisitor = int (*)(const char*, const struct stat*, int, struct FTW*);
+int nftw(const char* path, WalkVisitor visitor, int descriptors, int flags);
+using SimpleWalkVisitor = int (*)(const char*, const struct stat*, int);
+int ftw(const char* path, SimpleWalkVisitor visitor, int descriptors);
+using TreeOrder = int (*)(const FTSENT**, const FTSENT**);
+FTS* fts_open(char* const* paths, int options, TreeOrder order);
+
+}  // namespace urnic::kernel::real

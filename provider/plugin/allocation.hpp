@@ -1,0 +1,25 @@
+// Objects on the C heap: the provider is loaded into C programs and must not bring a C++ runtime library, so
+// it has neither operator new nor exceptions.
+#pragma once
+
+#include <cstdlib>
+#include <new>
+
+namespace urnic::provider {
+
+// A zero-initialised T, or null when memory is short. To be freed with `destroy_object`.
+template <typename T>
+T* create_object() {
+  constexpr std::size_t size = (sizeof(T) + alignof(T) - 1) / alignof(T) * alignof(T);
+  void* memory = std::aligned_alloc(alignof(T), size);
+  return memory == nullptr ? nullptr : new (memory) T{};
+}
+
+template <typename T>
+void destroy_object(T* object) {
+  if (object == nullptr) return;
+  object->~T();
+  std::free(object);
+}
+
+}  // namespace urnic::provider

@@ -1,0 +1,34 @@
+#include "provider/plugin/completion_ring.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace urnic::provider {
+namespace {
+
+// All but the phase, which belongs to the place and not to the completion.
+void copy_completion(abi::Cqe& to, const abi::Cqe& from) {
+  std::memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), offsetof(abi::Cqe, phase));
+}
+
+}  // namespace
+
+void CompletionRing::remove_completions_of(std::uint32_t qpn) {
+  std::uint32_t end = consumer_;
+  while (end - consumer_ < entries_ && is_valid(end)) ++end;
+  // From the newest to the oldest: what stays moves towards the newest end, into the room of what goes, so
+  // that the device's producer index stays true and the consumer's jumps over the gap.
+  std::uint32_t removed = 0;
+  for (std::uint32_t index = end; index != consumer_;) {
+    --index;
+    if (at(index).qpn == qpn) {
+      ++removed;
+    } else if (removed != 0) {
+      copy_completion(at(index + removed), at(index));
+    }
+  }
+  consumer_ += removed;
+  publish();
+}
+
+}  // namespace urnic::provider

@@ -1,0 +1,161 @@
+#include "provider/plugin/context.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "provider/plugin/allocation.hpp"
+#include "provider/plugin/death_watch.hpp"
+#include "provider/plugin/operations.hpp"
+#include "provider/plugin/process_identity.hpp"
+
+namespace urnic::provider {
+namespace {
+
+// The kernel's number for a driver that netlink does not name (rdma/ib_user_ioctl_verbs.h).
+constexpr std::uint32_t kUnknownDriver = 0;
+
+constexpr rdmav34::ContextOps make_operations() {
+  rdmav34::ContextOps ops{};
+  ops.alloc_pd = allocate_pd;
+  ops.dealloc_pd = deallocate_pd;
+  ops.reg_mr = register_mr;
+  ops.rereg_mr = reregister_mr;
+  ops.dereg_mr = deregister_mr;
+  ops.alloc_mw = allocate_mw;
+  ops.dealloc_mw = deallocate_mw;
+  ops.bind_mw = bind_mw;
+  ops.create_cq = create_cq;
+  ops.create_cq_ex = create_cq_ex;
+  ops.resize_cq = resize_cq;
+  ops.destroy_cq = destroy_cq;
+  ops.poll_cq = poll_cq;
+  ops.req_notify_cq = request_notification;
+  ops.cq_event = completion_event_read;
+  ops.async_event = async_event_read;
+  ops.create_qp = create_qp;
+  ops.create_qp_ex = create_qp_ex;
+  ops.modify_qp = modify_qp;
+  ops.query_qp = query_qp;
+  ops.destroy_qp = destroy_qp;
+  ops.post_send = post_send;
+  ops.post_recv = post_receive;
+  ops.query_device_ex = query_device;
+  ops.query_port = query_port;
+  ops.free_context = free_context;
+  return ops;
+}
+constexpr rdmav34::ContextOps kOperations = make_operations();
+
+// The pipe of asynchronous events. The provider keeps a write end of its own: readers see no end of file when
+// the device process dies, and there is somewhere to say that it did.
+int open_async_pipe(ibv_context& verbs, Context& context) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  verbs.async_fd = ends[0];
+  context.async_events_writer.reset(ends[1]);
+  return fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+}
+
+int map_doorbells(Context& context, ReceivedDescriptors& received) {
+  const Descriptor doorbells = received.take();
+  const Descriptor status = received.take();
+  context.engine_wakeup = received.take();
+  if (!context.engine_wakeup.valid()) return EIO;
+  void* bits = mmap(nullptr, sizeof(abi::Doorbells), PROT_READ | PROT_WRITE, MAP_SHARED, doorbells.get(), 0);
+  if (bits == MAP_FAILED) return errno;
+  context.doorbells = static_cast<abi::Doorbells*>(bits);
+  void* page = mmap(nullptr, sizeof(abi::EngineStatus), PROT_READ, MAP_SHARED, status.get(), 0);
+  if (page == MAP_FAILED) return errno;
+  context.engine_status = static_cast<const abi::EngineStatus*>(page);
+  return 0;
+}
+
+// 0 or an errno.
+int introduce(ibv_context& verbs, Context& context) {
+  ProcessIdentity identity;
+  if (const int error = identity.open()) return error;
+  allow_memory_access_by_peer(verbs.cmd_fd);
+  abi::OpenContextRequest request{};
+  request.version = abi::kControlVersion;
+  copy_program_name(request.program);
+  const int descriptors[] = {identity.pid_descriptor.get(), identity.memory.get(), verbs.async_fd,
+                             context.async_events_writer.get()};
+  abi::OpenContextReply reply{};
+  ReceivedDescriptors received;
+  const int error = context.control.exchange(
+      {abi::ControlOpcode::open_context, &request, sizeof request, descriptors, 4, &reply, sizeof reply},
+      received);
+  if (error != 0) return error;
+  context.token = reply.token;
+  verbs.num_comp_vectors = static_cast<int>(reply.completion_vectors);
+  return map_doorbells(context, received);
+}
+
+void release_context(Context* context) {
+  if (context->doorbells != nullptr) munmap(context->doorbells, sizeof(abi::Doorbells));
+  if (context->engine_status != nullptr) {
+    munmap(const_cast<abi::EngineStatus*>(context->engine_status), sizeof(abi::EngineStatus));
+  }
+  context->arenas.unmap_all();
+  context->qps_by_number.clear();
+  destroy_object(context);
+}
+
+int open_parts(VerbsContext& verbs) {
+  auto* context = create_object<Context>();
+  if (context == nullptr) return ENOMEM;
+  verbs.context = context;
+  ibv_context& library = verbs.verbs.context;
+  context->control.use(library.cmd_fd);
+  context->connected_process = getpid();
+  if (const int error = open_async_pipe(library, *context)) return error;
+  return introduce(library, *context);
+}
+
+}  // namespace
+
+void ring_doorbell(Context& context, std::uint32_t doorbell) {
+  context.doorbells->ring(doorbell);
+  if (!must_wake(*context.engine_status)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = write(context.engine_wakeup.get(), &one, sizeof one);
+}
+
+verbs_context* open_context(ibv_device* device, int command_fd, void*) {
+  auto* verbs = static_cast<VerbsContext*>(rdmav34::_verbs_init_and_alloc_context(
+      device, command_fd, sizeof(VerbsContext), nullptr, kUnknownDriver));
+  if (verbs == nullptr) return nullptr;
+  if (const int error = open_parts(*verbs)) {
+    std::fprintf(stderr, "urnic: cannot open %s: the device process behind it answers: %s\n", device->name,
+                 std::strerror(error));
+    if (verbs->context != nullptr) release_context(verbs->context);
+    rdmav34::verbs_uninit_context(&verbs->verbs);
+    std::free(verbs);
+    errno = error;
+    return nullptr;
+  }
+  rdmav34::verbs_set_ops(&verbs->verbs, &kOperations);
+  watch_for_death(*verbs->context);
+  return &verbs->verbs;
+}
+
+void free_context(ibv_context* library) {
+  auto* verbs = reinterpret_cast<VerbsContext*>(verbs_get_ctx(library));
+  Context* context = verbs->context;
+  stop_watching(*context);
+  // Whoever has the descriptor too, a forked child for instance, must not keep the connection alive; but a
+  // child that never made one of its own must leave its parent's alone.
+  if (context->connected_process == getpid()) shutdown(context->control.socket(), SHUT_RDWR);
+  release_context(context);
+  rdmav34::verbs_uninit_context(&verbs->verbs);
+  std::free(verbs);
+}
+
+}  // namespace urnic::provider

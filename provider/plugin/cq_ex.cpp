@@ -1,0 +1,106 @@
+// The extended completion queue: ibv_start_poll and its readers, over the same ring as ibv_poll_cq.
+#include <cerrno>
+
+#include "provider/plugin/cq.hpp"
+#include "provider/plugin/operations.hpp"
+
+namespace urnic::provider {
+namespace {
+
+constexpr std::uint64_t kSupportedFields =
+    IBV_WC_STANDARD_FLAGS;  // no timestamps, VLANs, flow tags, tag matching
+
+void lock_for_polling(Cq& cq) {
+  if (!cq.single_threaded) cq.lock.lock();
+}
+
+void unlock_after_polling(Cq& cq) {
+  if (!cq.single_threaded) cq.lock.unlock();
+}
+
+bool step(Cq& cq) {
+  if (!next_completion(cq, cq.current)) return false;
+  cq.verbs.extended.wr_id = cq.current.wr_id;
+  cq.verbs.extended.status = static_cast<ibv_wc_status>(cq.current.status);
+  return true;
+}
+
+int start_poll(ibv_cq_ex* verbs, ibv_poll_cq_attr* attributes) {
+  if (attributes->comp_mask != 0) return EINVAL;
+  Cq& cq = cq_of(verbs);
+  lock_for_polling(cq);
+  if (step(cq)) {
+    cq.empty_polls = 0;
+    return 0;
+  }
+  const std::uint32_t empty_polls = ++cq.empty_polls;
+  unlock_after_polling(cq);
+  rest_after_empty_poll(*cq.context, empty_polls);
+  return ENOENT;
+}
+
+int next_poll(ibv_cq_ex* verbs) { return step(cq_of(verbs)) ? 0 : ENOENT; }
+
+void end_poll(ibv_cq_ex* verbs) {
+  Cq& cq = cq_of(verbs);
+  cq.ring.publish();
+  unlock_after_polling(cq);
+}
+
+const Completion& current(ibv_cq_ex* cq) { return cq_of(cq).current; }
+
+ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return static_cast<ibv_wc_opcode>(current(cq).opcode); }
+std::uint32_t read_vendor_error(ibv_cq_ex* cq) { return current(cq).vendor_error; }
+std::uint32_t read_byte_length(ibv_cq_ex* cq) { return current(cq).byte_length; }
+__be32 read_immediate(ibv_cq_ex* cq) { return current(cq).immediate_or_rkey; }
+std::uint32_t read_qpn(ibv_cq_ex* cq) { return current(cq).qpn; }
+std::uint32_t read_source_qpn(ibv_cq_ex* cq) { return current(cq).source_qpn; }
+unsigned int read_flags(ibv_cq_ex* cq) { return wc_flags_of(current(cq)); }
+// RoCE has no local identifiers; the service level of a received packet is not kept.
+std::uint32_t read_source_lid(ibv_cq_ex*) { return 0; }
+std::uint8_t read_service_level(ibv_cq_ex*) { return 0; }
+std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
+
+void install_readers(ibv_cq_ex& cq) {
+  cq.start_poll = start_poll;
+  cq.next_poll = next_poll;
+  cq.end_poll = end_poll;
+  cq.read_opcode = read_opcode;
+  cq.read_vendor_err = read_vendor_error;
+  cq.read_byte_len = read_byte_length;
+  cq.read_imm_data = read_immediate;
+  cq.read_qp_num = read_qpn;
+  cq.read_src_qp = read_source_qpn;
+  cq.read_wc_flags = read_flags;
+  cq.read_slid = read_source_lid;
+  cq.read_sl = read_service_level;
+  cq.read_dlid_path_bits = read_path_bits;
+}
+
+// 0 or the errno with which the attributes are refused.
+int check(const ibv_cq_init_attr_ex& attributes) {
+  constexpr std::uint32_t kKnownFlags =
+      IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+  if ((attributes.comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0) return EOPNOTSUPP;
+  if ((attributes.wc_flags & ~kSupportedFields) != 0) return EOPNOTSUPP;
+  if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return 0;
+  if ((attributes.flags & ~kKnownFlags) != 0) return EOPNOTSUPP;
+  return (attributes.flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0 ? EOPNOTSUPP : 0;
+}
+
+}  // namespace
+
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
+  if (const int error = check(*attributes)) {
+    errno = error;
+    return nullptr;
+  }
+  Cq* cq = create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector);
+  if (cq == nullptr) return nullptr;
+  cq->single_threaded = (attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+                        (attributes->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+  install_readers(cq->verbs.extended);
+  return &cq->verbs.extended;
+}
+
+}  // namespace urnic::provider

@@ -1,0 +1,31 @@
+// A mutex for objects that are shared between an application's threads, and its guard.
+#pragma once
+
+#include <pthread.h>
+
+namespace urnic::provider {
+
+class Mutex {
+ public:
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+  // Forgets who held it. Only for a child after fork, where the holder does not exist.
+  void renew() { mutex_ = PTHREAD_MUTEX_INITIALIZER; }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+class Lock {
+ public:
+  explicit Lock(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~Lock() { mutex_.unlock(); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+}  // namespace urnic::provider

@@ -1,0 +1,52 @@
+// The verbs that this provider implements, as libibverbs calls them (rdmav34::ContextOps). Each is documented
+// by its manual page; integers returned are 0 or an errno unless that says otherwise, null pointers come with
+// errno.
+#pragma once
+
+#include "provider/rdmav34.hpp"
+
+namespace urnic::provider {
+
+// context.cpp
+verbs_context* open_context(ibv_device* device, int command_fd, void* private_data);
+void free_context(ibv_context* context);
+
+// attributes.cpp
+int query_device(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attributes,
+                 std::size_t size);
+int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
+
+// pd.cpp, mr.cpp, mw.cpp
+ibv_pd* allocate_pd(ibv_context* context);
+int deallocate_pd(ibv_pd* pd);
+ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, int access);
+int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access);
+int deregister_mr(rdmav34::Mr* mr);
+ibv_mw* allocate_mw(ibv_pd* pd, ibv_mw_type type);
+int deallocate_mw(ibv_mw* mw);
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
+
+// cq.cpp, cq_ex.cpp, poll.cpp
+ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, int completion_vector);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
+int resize_cq(ibv_cq* cq, int entries);
+int destroy_cq(ibv_cq* cq);
+int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
+
+// events.cpp
+int request_notification(ibv_cq* cq, int solicited_only);
+void completion_event_read(ibv_cq* cq);
+void async_event_read(ibv_context* context, ibv_async_event* event);
+
+// qp.cpp
+ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
+int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init_attributes);
+int destroy_qp(ibv_qp* qp);
+
+// post_send.cpp, post_receive.cpp
+int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad_request);
+int post_receive(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad_request);
+
+}  // namespace urnic::provider

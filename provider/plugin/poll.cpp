@@ -1,0 +1,153 @@
+#include <sched.h>
+
+#include <cstring>
+
+#include "provider/plugin/cq.hpp"
+#include "provider/plugin/device_death.hpp"
+#include "provider/plugin/operations.hpp"
+#include "provider/plugin/qp.hpp"
+
+namespace urnic::provider {
+namespace {
+
+// How often an empty poll returns at once before it gives the processor away: about what one look at memory
+// written by another processor costs, so that a free processor loses nothing.
+constexpr std::uint32_t kPollsBeforeYield = 16;
+constexpr std::uint32_t kPollsBetweenLooksForDeath = 4096;
+
+// Received data that travelled in the CQE goes where the WQE wanted it.
+void scatter(const WorkQueue& queue, const abi::Cqe& cqe) {
+  const auto* wqe = static_cast<const abi::ReceiveWqe*>(queue.slot(cqe.wqe_index));
+  const auto* segments = reinterpret_cast<const abi::ScatterGather*>(wqe + 1);
+  const std::uint8_t* data = cqe.inline_data;
+  std::uint32_t left = cqe.byte_length < abi::kCqeInlineBytes ? cqe.byte_length : abi::kCqeInlineBytes;
+  const std::uint32_t count = wqe->sge_count < queue.max_sge() ? wqe->sge_count : queue.max_sge();
+  for (std::uint32_t i = 0; i < count && left != 0; ++i) {
+    const std::uint32_t part = segments[i].length < left ? segments[i].length : left;
+    std::memcpy(reinterpret_cast<void*>(segments[i].address), data, part);
+    data += part;
+    left -= part;
+  }
+}
+
+// False: a completion of nobody we know.
+bool complete(const Cq& cq, const abi::Cqe& cqe, Completion& completion) {
+  Qp* qp = cq.context->qps_by_number.find(cqe.qpn);
+  if (qp == nullptr) return false;
+  const bool is_receive = (cqe.flags & abi::cqe_receive) != 0;
+  WorkQueue& queue = is_receive ? qp->receive : qp->send;
+  if (queue.slots() == 0) return false;
+  completion.wr_id = queue.wr_id(cqe.wqe_index);
+  completion.qpn = cqe.qpn;
+  completion.byte_length = cqe.byte_length;
+  completion.immediate_or_rkey = cqe.immediate_or_rkey;
+  completion.vendor_error = cqe.vendor_error;
+  completion.source_qpn = cqe.source_qpn;
+  completion.status = cqe.status;
+  completion.opcode = cqe.opcode;
+  completion.flags = cqe.flags;
+  if (is_receive && (cqe.flags & abi::cqe_inline) != 0) scatter(queue, cqe);
+  queue.retire(cqe.wqe_index);
+  return true;
+}
+
+void flush_next(WorkQueue& queue, std::uint32_t qpn, bool is_receive, Completion& completion) {
+  const std::uint32_t index = queue.consumer();
+  completion = Completion{};
+  completion.wr_id = queue.wr_id(index);
+  completion.qpn = qpn;
+  completion.status = IBV_WC_WR_FLUSH_ERR;
+  completion.opcode = is_receive ? IBV_WC_RECV : IBV_WC_SEND;
+  completion.flags = is_receive ? abi::cqe_receive : 0;
+  queue.retire(index);
+}
+
+// The queue of a QP that completes on `cq` and has something outstanding; null: none has.
+WorkQueue* find_outstanding(Cq& cq, std::uint32_t& qpn, bool& is_receive) {
+  Lock lock(cq.context->objects_lock);
+  for (Qp* qp = cq.context->qps.first(); qp != nullptr; qp = qp->next) {
+    const ibv_qp& verbs = qp->verbs.qp;
+    const bool sends = verbs.send_cq == &cq.verbs.cq && qp->send.has_outstanding();
+    const bool receives = verbs.recv_cq == &cq.verbs.cq && qp->receive.has_outstanding();
+    if (!sends && !receives) continue;
+    qpn = verbs.qp_num;
+    is_receive = !sends;
+    return sends ? &qp->send : &qp->receive;
+  }
+  return nullptr;
+}
+
+// What a dead device left undone is flushed in its name (IBTA 10.3.1: outstanding work completes in error).
+bool next_flush_error(Cq& cq, Completion& completion) {
+  std::uint32_t qpn;
+  bool is_receive;
+  WorkQueue* queue = find_outstanding(cq, qpn, is_receive);
+  if (queue == nullptr) return false;
+  flush_next(*queue, qpn, is_receive, completion);
+  return true;
+}
+
+void fill(ibv_wc& wc, const Completion& completion) {
+  wc = ibv_wc{};
+  wc.wr_id = completion.wr_id;
+  wc.status = static_cast<ibv_wc_status>(completion.status);
+  wc.opcode = static_cast<ibv_wc_opcode>(completion.opcode);
+  wc.vendor_err = completion.vendor_error;
+  wc.byte_len = completion.byte_length;
+  wc.imm_data = completion.immediate_or_rkey;
+  wc.qp_num = completion.qpn;
+  wc.src_qp = completion.source_qpn;
+  wc.wc_flags = wc_flags_of(completion);
+}
+
+}  // namespace
+
+unsigned int wc_flags_of(const Completion& completion) {
+  unsigned int flags = 0;
+  if ((completion.flags & abi::cqe_grh) != 0) flags |= IBV_WC_GRH;
+  if ((completion.flags & abi::cqe_with_immediate) != 0) flags |= IBV_WC_WITH_IMM;
+  if ((completion.flags & abi::cqe_with_invalidate) != 0) flags |= IBV_WC_WITH_INV;
+  return flags;
+}
+
+bool next_completion(Cq& cq, Completion& completion) {
+  while (const abi::Cqe* cqe = cq.ring.peek()) {
+    const bool known = complete(cq, *cqe, completion);
+    cq.ring.advance();
+    if (known) return true;
+    cq.ring.publish();
+  }
+  return is_dead(*cq.context) && next_flush_error(cq, completion);
+}
+
+bool has_flush_errors(Cq& cq) {
+  std::uint32_t qpn;
+  bool is_receive;
+  return is_dead(*cq.context) && find_outstanding(cq, qpn, is_receive) != nullptr;
+}
+
+void rest_after_empty_poll(Context& context, std::uint32_t empty_polls) {
+  if (empty_polls % kPollsBetweenLooksForDeath == 0) look_for_death(context);
+  if (empty_polls > kPollsBeforeYield) sched_yield();
+}
+
+int poll_cq(ibv_cq* verbs, int count, ibv_wc* completions) {
+  Cq& cq = cq_of(verbs);
+  int found = 0;
+  std::uint32_t empty_polls = 0;
+  {
+    Lock lock(cq.lock);
+    Completion completion;
+    while (found < count && next_completion(cq, completion)) fill(completions[found++], completion);
+    if (found != 0) {
+      cq.ring.publish();
+      cq.empty_polls = 0;
+    } else {
+      empty_polls = ++cq.empty_polls;
+    }
+  }
+  if (found == 0) rest_after_empty_poll(*cq.context, empty_polls);
+  return found;
+}
+
+}  // namespace urnic::provider

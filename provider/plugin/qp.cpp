@@ -1,0 +1,250 @@
+#include "provider/plugin/qp.hpp"
+
+#include <cerrno>
+
+#include "provider/plugin/allocation.hpp"
+#include "provider/plugin/control_call.hpp"
+#include "provider/plugin/cq.hpp"
+#include "provider/plugin/events.hpp"
+#include "provider/plugin/operations.hpp"
+
+namespace urnic::provider {
+namespace {
+
+constexpr std::uint32_t kSendOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+                                          IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+                                          IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+                                          IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |
+                                          IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
+
+// 0 or the errno with which the attributes are refused.
+int check(const ibv_qp_init_attr_ex& attributes) {
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
+    return EOPNOTSUPP;
+  }
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
+      (attributes.send_ops_flags & ~std::uint64_t{kSendOperations}) != 0) {
+    return EOPNOTSUPP;
+  }
+  if (attributes.qp_type != IBV_QPT_RC || attributes.srq != nullptr) return EOPNOTSUPP;
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attributes.pd == nullptr ||
+      attributes.send_cq == nullptr || attributes.recv_cq == nullptr) {
+    return EINVAL;
+  }
+  return 0;
+}
+
+abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attributes) {
+  abi::CreateQpRequest request{};
+  request.user_handle = reinterpret_cast<std::uintptr_t>(&qp);
+  request.pd = attributes.pd->handle;
+  request.send_cq = attributes.send_cq->handle;
+  request.receive_cq = attributes.recv_cq->handle;
+  request.type = attributes.qp_type;
+  request.max_send_wr = attributes.cap.max_send_wr;
+  request.max_receive_wr = attributes.cap.max_recv_wr;
+  request.max_send_sge = attributes.cap.max_send_sge;
+  request.max_receive_sge = attributes.cap.max_recv_sge;
+  request.max_inline_data = attributes.cap.max_inline_data;
+  request.signal_all = attributes.sq_sig_all != 0;
+  return request;
+}
+
+bool is_power_of_two(std::uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+// Whether a ring has room for what the answer says of it: a wrong one must not become a stray write of ours.
+bool is_ring(const abi::ArenaRange& range, std::uint32_t slots, std::uint32_t slot_size,
+             std::uint64_t least_slot) {
+  if (slots == 0) return true;
+  return is_power_of_two(slots) && slot_size >= least_slot &&
+         range.length >= std::uint64_t{slots} * slot_size;
+}
+
+bool is_consistent(const abi::CreateQpReply& reply) {
+  using abi::ScatterGather;
+  const std::uint64_t send_segments = std::uint64_t{reply.max_send_sge} * sizeof(ScatterGather);
+  const std::uint64_t receive_segments = std::uint64_t{reply.max_receive_sge} * sizeof(ScatterGather);
+  const std::uint64_t send_data =
+      send_segments > reply.max_inline_data ? send_segments : reply.max_inline_data;
+  return reply.doorbell < abi::kDoorbellsPerContext &&
+         reply.indices.length >= sizeof(abi::QueuePairIndices) &&
+         is_ring(reply.send_ring, reply.send_slots, reply.send_slot_size, sizeof(abi::SendWqe) + send_data) &&
+         is_ring(reply.receive_ring, reply.receive_slots, reply.receive_slot_size,
+                 sizeof(abi::ReceiveWqe) + receive_segments);
+}
+
+// 0 or an errno.
+int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* receive_ring, void* indices) {
+  const bool complete = indices != nullptr && (send_ring != nullptr || reply.send_slots == 0) &&
+                        (receive_ring != nullptr || reply.receive_slots == 0);
+  if (!complete || !is_consistent(reply)) return EIO;
+  qp.indices = static_cast<abi::QueuePairIndices*>(indices);
+  qp.doorbell = reply.doorbell;
+  qp.max_inline_data = reply.max_inline_data;
+  const bool attached = qp.send.attach(send_ring, reply.send_slots, reply.send_slot_size, reply.max_send_sge,
+                                       &qp.indices->send_producer) &&
+                        qp.receive.attach(receive_ring, reply.receive_slots, reply.receive_slot_size,
+                                          reply.max_receive_sge, &qp.indices->receive_producer);
+  if (!attached) return ENOMEM;
+  Lock lock(qp.context->objects_lock);
+  if (!qp.context->qps_by_number.insert(reply.qpn, &qp)) return ENOMEM;
+  qp.context->qps.add(qp);
+  return 0;
+}
+
+// The library leaves all of it to the provider.
+void initialise_verbs(ibv_qp& verbs, const ibv_qp_init_attr_ex& attributes, const abi::CreateQpReply& reply) {
+  verbs.context = attributes.pd->context;
+  verbs.qp_context = attributes.qp_context;
+  verbs.pd = attributes.pd;
+  verbs.send_cq = attributes.send_cq;
+  verbs.recv_cq = attributes.recv_cq;
+  verbs.srq = nullptr;
+  verbs.handle = reply.handle;
+  verbs.qp_num = reply.qpn;
+  verbs.state = IBV_QPS_RESET;
+  verbs.qp_type = attributes.qp_type;
+  verbs.events_completed = 0;
+  pthread_mutex_init(&verbs.mutex, nullptr);
+  pthread_cond_init(&verbs.cond, nullptr);
+}
+
+// 0 or an errno.
+int create_on_device(Qp& qp, const ibv_qp_init_attr_ex& attributes, abi::CreateQpReply& reply) {
+  ControlSession session(*qp.context);
+  if (const int error = session.call(abi::ControlOpcode::create_qp, request_for(qp, attributes), reply))
+    return error;
+  initialise_verbs(qp.verbs.qp, attributes, reply);
+  void* send_ring = session.find(reply.send_ring);
+  void* receive_ring = session.find(reply.receive_ring);
+  void* indices = session.find(reply.indices);
+  const int error = attach(qp, reply, send_ring, receive_ring, indices);
+  if (error != 0) {
+    abi::DestroyReply ignored;
+    session.call(abi::ControlOpcode::destroy_qp, abi::HandleRequest{reply.handle, 0}, ignored);
+  }
+  return error;
+}
+
+ibv_qp_cap given_capabilities(const abi::CreateQpReply& reply) {
+  return {reply.send_slots, reply.receive_slots, reply.max_send_sge, reply.max_receive_sge,
+          reply.max_inline_data};
+}
+
+void free_queue_pair(Qp& qp) {
+  qp.send.release();
+  qp.receive.release();
+  destroy_object(&qp);
+}
+
+// After the device has let go of the QP, no poll may meet its number any more.
+void remove_completions(Qp& qp) {
+  Cq* const queues[] = {&cq_of(qp.verbs.qp.send_cq), &cq_of(qp.verbs.qp.recv_cq)};
+  for (Cq* cq : queues) {
+    Lock lock(cq->lock);
+    cq->ring.remove_completions_of(qp.verbs.qp.qp_num);
+  }
+}
+
+void reset_queues(Qp& qp) {
+  remove_completions(qp);
+  Lock sends(qp.send.lock);
+  Lock receives(qp.receive.lock);
+  qp.send.reset();
+  qp.receive.reset();
+}
+
+}  // namespace
+
+ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
+  int error = check(*attributes);
+  Qp* qp = error == 0 ? create_object<Qp>() : nullptr;
+  if (error == 0 && qp == nullptr) error = ENOMEM;
+  abi::CreateQpReply reply{};
+  if (error == 0) {
+    qp->context = &context_of(verbs);
+    if (attributes->sq_sig_all != 0) qp->implied_flags = IBV_SEND_SIGNALED;
+    error = create_on_device(*qp, *attributes, reply);
+    if (error != 0) free_queue_pair(*qp);
+  }
+  if (error != 0) {
+    errno = error;
+    return nullptr;
+  }
+  if ((attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
+    install_builders(qp->verbs.extended);
+    qp->verbs.comp_mask |= rdmav34::kQpIsExtended;
+  }
+  attributes->cap = given_capabilities(reply);
+  return &qp->verbs.qp;
+}
+
+ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
+  ibv_qp_init_attr_ex extended{};
+  extended.qp_context = attributes->qp_context;
+  extended.send_cq = attributes->send_cq;
+  extended.recv_cq = attributes->recv_cq;
+  extended.srq = attributes->srq;
+  extended.cap = attributes->cap;
+  extended.qp_type = attributes->qp_type;
+  extended.sq_sig_all = attributes->sq_sig_all;
+  extended.comp_mask = IBV_QP_INIT_ATTR_PD;
+  extended.pd = pd;
+  ibv_qp* qp = create_qp_ex(pd->context, &extended);
+  if (qp != nullptr) attributes->cap = extended.cap;
+  return qp;
+}
+
+int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
+  Qp& qp = qp_of(verbs);
+  const abi::ModifyQpRequest request{verbs->handle, static_cast<std::uint32_t>(mask), to_abi(*attributes)};
+  abi::Empty reply;
+  if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;
+  if ((mask & IBV_QP_STATE) == 0) return 0;
+  if (attributes->qp_state == IBV_QPS_RESET) reset_queues(qp);
+  verbs->state = attributes->qp_state;
+  return 0;
+}
+
+int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init_attributes) {
+  abi::QueryQpReply reply{};
+  const abi::HandleRequest request{verbs->handle, 0};
+  if (const int error = call(context_of(verbs->context), abi::ControlOpcode::query_qp, request, reply))
+    return error;
+  from_abi(reply.attributes, *attributes);
+  attributes->cap = {reply.max_send_wr, reply.max_receive_wr, reply.max_send_sge, reply.max_receive_sge,
+                     reply.max_inline_data};
+  *init_attributes = ibv_qp_init_attr{};
+  init_attributes->qp_context = verbs->qp_context;
+  init_attributes->send_cq = verbs->send_cq;
+  init_attributes->recv_cq = verbs->recv_cq;
+  init_attributes->srq = verbs->srq;
+  init_attributes->cap = attributes->cap;
+  init_attributes->qp_type = verbs->qp_type;
+  init_attributes->sq_sig_all = reply.signal_all != 0;
+  return 0;
+}
+
+int destroy_qp(ibv_qp* verbs) {
+  Qp& qp = qp_of(verbs);
+  Context& context = *qp.context;
+  abi::DestroyReply reply{};
+  const int error =
+      call(context, abi::ControlOpcode::destroy_qp, abi::HandleRequest{verbs->handle, 0}, reply);
+  if (error != 0 && !is_dead(context)) return error;
+  {
+    Lock lock(context.objects_lock);
+    context.qps.remove(qp);
+    // The device may have given the number to another thread's QP already.
+    if (context.qps_by_number.find(verbs->qp_num) == &qp) context.qps_by_number.remove(verbs->qp_num);
+  }
+  remove_completions(qp);
+  settle_events(qp, error == 0 ? &reply : nullptr);
+  free_queue_pair(qp);
+  return 0;
+}
+
+}  // namespace urnic::provider

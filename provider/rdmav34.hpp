@@ -1,0 +1,290 @@
+// The private interface between libibverbs and its providers (symbol version IBVERBS_PRIVATE_34, rdma-core 39
+// to 56), declared in our own words: distributions ship it in the library but not as a header. Public types
+// come from <infiniband/verbs.h>. docs/provider-abi.md tells how the interface is used; the assertions below
+// hold every size and offset, so that a build against another rdma-core fails here and not in a running
+// program.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#ifndef URNIC_RDMA_CORE_RELEASE
+#error "URNIC_RDMA_CORE_RELEASE must be the rdma-core release built for (the 44 of libibverbs 1.14.44.0)"
+#endif
+#if URNIC_RDMA_CORE_RELEASE < 39 || URNIC_RDMA_CORE_RELEASE > 56
+#error "provider/rdmav34.hpp describes rdma-core 39 to 56; this release has another private interface"
+#endif
+
+namespace urnic::rdmav34 {
+
+inline constexpr int kRdmaCoreRelease = URNIC_RDMA_CORE_RELEASE;
+
+struct ListNode {
+  ListNode* next;
+  ListNode* previous;
+};
+
+enum class MatchKind : std::uint8_t { end = 0, pci = 1, modalias = 2, driver_id = 3 };
+
+// One line of the table by which the library finds the provider of a device; the table ends with
+// MatchKind::end.
+struct MatchEntry {
+  void* driver_data;
+  union {
+    const char* modalias;  // an fnmatch pattern
+    std::uint64_t driver_id;
+  };
+  std::uint16_t vendor;
+  std::uint16_t device;
+  MatchKind kind;
+};
+static_assert(sizeof(MatchEntry) == 24);
+static_assert(offsetof(MatchEntry, modalias) == 8 && offsetof(MatchEntry, vendor) == 16);
+static_assert(offsetof(MatchEntry, device) == 18 && offsetof(MatchEntry, kind) == 20);
+
+// A device as the library found it in sysfs. Owned by the library, and freed before uninit_device is called.
+struct SysfsDevice {
+  ListNode entry;
+  void* provider_data;
+  const MatchEntry* match;
+  std::uint32_t flags;
+  char sysfs_name[64];
+  dev_t character_device;
+  char device_name[64];
+  char device_path[256];
+  char modalias[512];
+  std::uint64_t node_guid;
+  std::uint32_t driver_id;
+  ibv_node_type node_type;
+  int device_index;
+  std::uint32_t port_count;
+  std::uint32_t abi_version;
+  timespec created;
+};
+static_assert(sizeof(SysfsDevice) == 992);
+static_assert(offsetof(SysfsDevice, provider_data) == 16 && offsetof(SysfsDevice, match) == 24);
+static_assert(offsetof(SysfsDevice, flags) == 32 && offsetof(SysfsDevice, sysfs_name) == 36);
+static_assert(offsetof(SysfsDevice, character_device) == 104 && offsetof(SysfsDevice, device_name) == 112);
+static_assert(offsetof(SysfsDevice, device_path) == 176 && offsetof(SysfsDevice, modalias) == 432);
+static_assert(offsetof(SysfsDevice, node_guid) == 944 && offsetof(SysfsDevice, driver_id) == 952);
+static_assert(offsetof(SysfsDevice, node_type) == 956 && offsetof(SysfsDevice, device_index) == 960);
+static_assert(offsetof(SysfsDevice, port_count) == 964 && offsetof(SysfsDevice, abi_version) == 968);
+static_assert(offsetof(SysfsDevice, created) == 976);
+
+struct Device;
+
+// What a provider registers: how its devices are recognised and opened.
+struct DeviceOps {
+  const char* name;
+  std::uint32_t min_abi_version;  // of the device's abi_version file in sysfs
+  std::uint32_t max_abi_version;
+  const MatchEntry* match_table;
+  const DeviceOps** static_providers;
+  bool (*match_device)(SysfsDevice*);
+  // Owns command_fd from the call on, also when it fails (null, errno set).
+  verbs_context* (*alloc_context)(ibv_device*, int command_fd, void* private_data);
+  verbs_context* (*import_context)(ibv_device*, int command_fd);  // null: importing answers EOPNOTSUPP
+  Device* (*alloc_device)(SysfsDevice*);
+  void (*uninit_device)(Device*);
+};
+static_assert(sizeof(DeviceOps) == 72);
+static_assert(offsetof(DeviceOps, min_abi_version) == 8 && offsetof(DeviceOps, max_abi_version) == 12);
+static_assert(offsetof(DeviceOps, match_table) == 16 && offsetof(DeviceOps, static_providers) == 24);
+static_assert(offsetof(DeviceOps, match_device) == 32 && offsetof(DeviceOps, alloc_context) == 40);
+static_assert(offsetof(DeviceOps, import_context) == 48 && offsetof(DeviceOps, alloc_device) == 56);
+static_assert(offsetof(DeviceOps, uninit_device) == 64);
+
+// Device::core_support: reg_mr is handed the optional access bits too (else the library strips them).
+inline constexpr std::uint64_t kOptionalMrAccess = 1;
+
+// Allocated zeroed by alloc_device; the library fills it in.
+struct Device {
+  ibv_device device;
+  const DeviceOps* ops;
+  int reference_count;
+  ListNode entry;
+  SysfsDevice* sysfs;
+  std::uint64_t core_support;
+};
+static_assert(sizeof(Device) == 712);
+static_assert(offsetof(Device, ops) == 664 && offsetof(Device, reference_count) == 672);
+static_assert(offsetof(Device, entry) == 680 && offsetof(Device, sysfs) == 696);
+static_assert(offsetof(Device, core_support) == 704);
+
+enum class MrType : std::uint32_t { plain = 0, null = 1, imported = 2, dma_buf = 3 };
+
+struct Mr {
+  ibv_mr mr;
+  MrType type;
+  int access;
+};
+static_assert(sizeof(Mr) == 56 && offsetof(Mr, type) == 48 && offsetof(Mr, access) == 52);
+
+struct Xrcd {
+  ibv_xrcd xrcd;
+  std::uint32_t comp_mask;
+  std::uint32_t handle;
+};
+static_assert(sizeof(Xrcd) == 16);
+
+// Bits of Qp::comp_mask.
+inline constexpr std::uint32_t kQpHasXrcd = 1;
+inline constexpr std::uint32_t kQpIsExtended = 2;  // ibv_qp_to_qp_ex gives the ibv_qp_ex
+
+struct Qp {
+  union {
+    ibv_qp qp;
+    ibv_qp_ex extended;
+  };
+  std::uint32_t comp_mask;
+  Xrcd* xrcd;
+};
+
+struct Cq {
+  union {
+    ibv_cq cq;
+    ibv_cq_ex extended;
+  };
+};
+static_assert(sizeof(Cq) == 288);
+
+struct Srq {
+  ibv_srq srq;
+  ibv_srq_type type;
+  Xrcd* xrcd;
+  ibv_cq* cq;
+  std::uint32_t srq_number;
+};
+static_assert(sizeof(Srq) == 160);
+
+// ibv_qp_ex grew within this private ABI number, and Qp::comp_mask moved with it.
+#if URNIC_RDMA_CORE_RELEASE <= 43
+static_assert(sizeof(ibv_qp_ex) == 344 && sizeof(Qp) == 360 && offsetof(Qp, comp_mask) == 344);
+#elif URNIC_RDMA_CORE_RELEASE == 44
+static_assert(sizeof(ibv_qp_ex) == 352 && sizeof(Qp) == 368 && offsetof(Qp, comp_mask) == 352);
+static_assert(offsetof(Qp, xrcd) == 360);
+#else
+static_assert(sizeof(ibv_qp_ex) == 360 && sizeof(Qp) == 376 && offsetof(Qp, comp_mask) == 360);
+#endif
+static_assert(sizeof(verbs_context) == 648 && offsetof(verbs_context, context) == 320);
+static_assert(sizeof(ibv_context) == 328 && sizeof(ibv_qp) == 160);
+static_assert(sizeof(ibv_cq) == 128 && sizeof(ibv_cq_ex) == 288);
+
+// An operation that this provider never sets: a null entry keeps the library's "not supported".
+using Unset = void (*)();
+
+// The operations of a context, sorted by name. Those without a signature here are not provided.
+struct ContextOps {
+  Unset advise_mr;
+  Unset alloc_dm;
+  ibv_mw* (*alloc_mw)(ibv_pd*, ibv_mw_type);
+  Unset alloc_null_mr;
+  Unset alloc_parent_domain;
+  ibv_pd* (*alloc_pd)(ibv_context*);
+  Unset alloc_td;
+  void (*async_event)(ibv_context*, ibv_async_event*);  // after each event that the program has read
+  Unset attach_counters_point_flow;
+  Unset attach_mcast;
+  int (*bind_mw)(ibv_qp*, ibv_mw*, ibv_mw_bind*);
+  Unset close_xrcd;
+  void (*cq_event)(ibv_cq*);  // after each event that the program has read
+  Unset create_ah;
+  Unset create_counters;
+  ibv_cq* (*create_cq)(ibv_context*, int entries, ibv_comp_channel*, int completion_vector);
+  ibv_cq_ex* (*create_cq_ex)(ibv_context*, ibv_cq_init_attr_ex*);
+  Unset create_flow;
+  Unset create_flow_action_esp;
+  ibv_qp* (*create_qp)(ibv_pd*, ibv_qp_init_attr*);
+  ibv_qp* (*create_qp_ex)(ibv_context*, ibv_qp_init_attr_ex*);
+  Unset create_rwq_ind_table;
+  Unset create_srq;
+  Unset create_srq_ex;
+  Unset create_wq;
+  int (*dealloc_mw)(ibv_mw*);
+  int (*dealloc_pd)(ibv_pd*);
+  Unset dealloc_td;
+  int (*dereg_mr)(Mr*);
+  Unset destroy_ah;
+  Unset destroy_counters;
+  int (*destroy_cq)(ibv_cq*);
+  Unset destroy_flow;
+  Unset destroy_flow_action;
+  int (*destroy_qp)(ibv_qp*);
+  Unset destroy_rwq_ind_table;
+  Unset destroy_srq;
+  Unset destroy_wq;
+  Unset detach_mcast;
+  void (*free_context)(ibv_context*);
+  Unset free_dm;
+  Unset get_srq_num;
+  Unset import_dm;
+  Unset import_mr;
+  Unset import_pd;
+  Unset modify_cq;
+  Unset modify_flow_action_esp;
+  int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int mask);
+  Unset modify_qp_rate_limit;
+  Unset modify_srq;
+  Unset modify_wq;
+  Unset open_qp;
+  Unset open_xrcd;
+  int (*poll_cq)(ibv_cq*, int count, ibv_wc*);
+  int (*post_recv)(ibv_qp*, ibv_recv_wr*, ibv_recv_wr** bad);
+  int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr** bad);
+  Unset post_srq_ops;
+  Unset post_srq_recv;
+  int (*query_device_ex)(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
+                         std::size_t size);
+  Unset query_ece;
+  int (*query_port)(ibv_context*, std::uint8_t port, ibv_port_attr*);
+  int (*query_qp)(ibv_qp*, ibv_qp_attr*, int mask, ibv_qp_init_attr*);
+  Unset query_qp_data_in_order;
+  Unset query_rt_values;
+  Unset query_srq;
+  Unset read_counters;
+  Unset reg_dm_mr;
+  Unset reg_dmabuf_mr;
+  ibv_mr* (*reg_mr)(ibv_pd*, void* address, std::size_t length, std::uint64_t iova, int access);
+  int (*req_notify_cq)(ibv_cq*, int solicited_only);
+  int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t length, int access);
+  int (*resize_cq)(ibv_cq*, int entries);
+  Unset set_ece;
+  Unset unimport_dm;
+  Unset unimport_mr;
+  Unset unimport_pd;
+};
+// Spot checks by index catch an entry lost or added, which the size alone would not place.
+static_assert(sizeof(ContextOps) == 76 * sizeof(void*));
+static_assert(offsetof(ContextOps, bind_mw) == 10 * 8 && offsetof(ContextOps, create_cq) == 15 * 8);
+static_assert(offsetof(ContextOps, create_qp) == 19 * 8 && offsetof(ContextOps, dealloc_mw) == 25 * 8);
+static_assert(offsetof(ContextOps, dereg_mr) == 28 * 8 && offsetof(ContextOps, destroy_cq) == 31 * 8);
+static_assert(offsetof(ContextOps, destroy_qp) == 34 * 8 && offsetof(ContextOps, free_context) == 39 * 8);
+static_assert(offsetof(ContextOps, modify_qp) == 47 * 8 && offsetof(ContextOps, poll_cq) == 53 * 8);
+static_assert(offsetof(ContextOps, query_device_ex) == 58 * 8 && offsetof(ContextOps, query_port) == 60 * 8);
+static_assert(offsetof(ContextOps, reg_mr) == 68 * 8 && offsetof(ContextOps, resize_cq) == 71 * 8);
+static_assert(offsetof(ContextOps, unimport_pd) == 75 * 8);
+
+extern "C" {
+
+// Called once when the provider is loaded; `ops` must live for ever.
+void verbs_register_driver_34(const DeviceOps* ops);
+
+// Allocates `size` zeroed bytes, in which a verbs_context lies at `context_offset` (an offset disguised as a
+// pointer), and prepares that one. Owns command_fd, also when it fails (null, errno set).
+void* _verbs_init_and_alloc_context(ibv_device*, int command_fd, std::size_t size,
+                                    verbs_context* context_offset, std::uint32_t driver_id);
+
+// Closes cmd_fd and async_fd and frees what the library allocated; the provider frees its own struct after
+// it.
+void verbs_uninit_context(verbs_context*);
+
+// Sets the operations that are not null in `ops`.
+void verbs_set_ops(verbs_context*, const ContextOps* ops);
+}
+
+}  // namespace urnic::rdmav34

@@ -1,0 +1,244 @@
+"""A device process of a test's own, and programs on it.
+
+A Fabric has a private run directory. Programs run from an installed tree (URNIC_TREE, which ctest prepares) as an
+ordinary user: as user 65534 where the test itself runs as root. Whatever is started is ended by its own process
+group or pid, never by name.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ORDINARY_USER = 65534
+DEVICES = ("urnic0", "urnic1")
+MTUS = (256, 512, 1024, 2048, 4096)
+
+
+def tree():
+    """The installed tree under test. Its real path: what ctest names is a link that only root may be able to follow."""
+    link = os.environ.get("URNIC_TREE")
+    if not link:
+        raise SystemExit("URNIC_TREE is not set: run these tests by ctest -L apps, or set it to an installed prefix")
+    return pathlib.Path(os.path.realpath(link))
+
+
+def wait_until(condition, what, timeout=30.0):
+    """Calls `condition` until it is true; AssertionError with `what` if it does not become so."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {timeout} seconds")
+        time.sleep(0.01)
+
+
+def is_listening(port):
+    """Whether somebody listens on the TCP port, without connecting to it (servers take one connection)."""
+    wanted = f":{port:04X}"
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with contextlib.suppress(FileNotFoundError):
+            for line in pathlib.Path(table).read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[1].endswith(wanted) and fields[3] == "0A":
+                    return True
+    return False
+
+
+# Below the range from which the kernel takes ports for outgoing connections.
+_ports = itertools.cycle(range(20000 + os.getpid() % 5000, 32000))
+
+
+def free_port():
+    """A TCP port that nobody listens on, another one each time."""
+    for port in _ports:
+        with socket.socket() as probe:
+            with contextlib.suppress(OSError):
+                probe.bind(("", port))
+                return port
+
+
+class Program:
+    """A started program; its output goes to a file, so that it never waits for a reader."""
+
+    def __init__(self, command, environment, directory):
+        self.command = command
+        self._output = tempfile.TemporaryFile()
+        self._text = None  # all of it, once the program has ended
+        self.process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.DEVNULL,
+                                        stdout=self._output, stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def status(self):
+        """The exit status; None while it runs."""
+        return self.process.poll()
+
+    def output(self):
+        if self._text is None:
+            text = os.pread(self._output.fileno(), 1 << 24, 0).decode(errors="replace")
+            if self.status is None:
+                return text
+            self._text = text
+            self._output.close()
+        return self._text
+
+    def wait(self, timeout=60.0):
+        """Its exit status. AssertionError, and the program is killed, if it does not end in time."""
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self} did not end within {timeout} seconds") from None
+        self.output()
+        return self.status
+
+    def wait_for_output(self, text, timeout=30.0):
+        wait_until(lambda: text in self.output() or self.status is not None, f"'{text}' from {self}", timeout)
+        if text not in self.output():
+            raise AssertionError(f"{self} ended without saying '{text}'")
+
+    def kill(self):
+        """Ends it and whatever it has started, unless that has left its process group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait()
+        self.output()
+
+    def __str__(self):
+        return f"{' '.join(map(str, self.command))} [status {self.status}]\n{self.output()[-6000:]}"
+
+
+class Fabric:
+    """Use as a context manager; `stop` ends all that is left."""
+
+    def __init__(self, user=ORDINARY_USER, prefix=None):
+        self.prefix = pathlib.Path(prefix) if prefix else tree()
+        self.user = user if os.geteuid() == 0 else None
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="urnic-apps-"))
+        self.run_directory = self.directory / "run"
+        self.home = self.directory / "home"
+        self.home.mkdir()
+        self._programs = []
+        if self.user is not None:
+            shutil.chown(self.directory, self.user, self.user)
+            shutil.chown(self.home, self.user, self.user)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def urnic(self):
+        return str(self.prefix / "bin" / "urnic")
+
+    def verbs_program(self, name):
+        return str(self.prefix / "libexec" / "urnic" / "apps" / name)
+
+    @property
+    def environment(self):
+        return {"PATH": f"{self.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home),
+                "LANG": "C.UTF-8", "URNIC_DIR": str(self.run_directory),
+                # The programs are to end by what is under test, not by the framework's idea of signals.
+                "BOOST_TEST_CATCH_SYSTEM_ERRORS": "no", "BOOST_TEST_COLOR_OUTPUT": "no"}
+
+    def start(self, *command, environment=None):
+        """Starts a command as the ordinary user, in its home directory."""
+        words = list(map(str, command))
+        if self.user is not None:
+            words = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *words]
+        program = Program(words, {**self.environment, **(environment or {})}, self.home)
+        self._programs = [other for other in self._programs if other.status is None] + [program]
+        return program
+
+    def run(self, *command, timeout=60.0, status=0, environment=None):
+        """Runs a command to its end and returns its output. AssertionError if it ends with another status."""
+        program = self.start(*command, environment=environment)
+        ended = program.wait(timeout)
+        if ended != status:
+            raise AssertionError(f"status {ended} instead of {status}: {program}\n{self.log()}")
+        return program.output()
+
+    def on_urnic(self, *command):
+        """The command line that runs `command` with urnic's devices."""
+        return (self.urnic, "run", "--", *map(str, command))
+
+    def start_on_urnic(self, *command):
+        return self.start(*self.on_urnic(*command))
+
+    def run_on_urnic(self, *command, timeout=60.0, status=0):
+        return self.run(*self.on_urnic(*command), timeout=timeout, status=status)
+
+    def start_pair(self, server, client):
+        """Starts a server and, once it listens, its client. Both take their TCP port by -p, the client also the
+        server's address as its last argument."""
+        port = free_port()
+        first = self.start_on_urnic(*server, "-p", port)
+        wait_until(lambda: is_listening(port) or first.status is not None, f"a listening server: {first}")
+        return first, self.start_on_urnic(*client, "-p", port, "127.0.0.1")
+
+    def run_pair(self, server, client, timeout=60.0):
+        """Runs both to their good end and returns (server's output, client's output)."""
+        first, second = self.start_pair(server, client)
+        try:
+            statuses = (second.wait(timeout), first.wait(10.0))
+        except AssertionError as hung:
+            raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{self.log()}") from None
+        finally:
+            first.kill()
+            second.kill()
+        if statuses != (0, 0):
+            raise AssertionError(f"the server: {first}\nthe client: {second}\n{self.log()}")
+        return first.output(), second.output()
+
+    def up(self):
+        """Starts a device process that stays, whoever uses it or not."""
+        self.run(self.urnic, "up")
+
+    def down(self):
+        self.run(self.urnic, "down")
+
+    def status(self):
+        return json.loads(self.run(self.urnic, "status", "--json"))
+
+    def device_process(self):
+        """The pid of the device process; None if none runs."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            pid = int((self.run_directory / "urnicd.pid").read_text())
+            # One that has ended counts as such although nobody may have taken its exit status yet.
+            if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX":
+                return pid
+        return None
+
+    def log(self):
+        """The end of the device process's log, for a failure's report."""
+        try:
+            return "the device process's log ends:\n" + (self.run_directory / "urnicd.log").read_text()[-3000:]
+        except OSError:
+            return "the device process has left no log"
+
+    def stop(self):
+        for program in self._programs:
+            if program.status is None:
+                program.kill()
+        pid = self.device_process()
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+            try:
+                wait_until(lambda: self.device_process() is None, "the end of the device process", 10.0)
+            except AssertionError:
+                os.kill(pid, signal.SIGKILL)
+                raise
+        shutil.rmtree(self.directory, ignore_errors=True)

@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+"""Installs a build, and the test programs beside it, where an ordinary user can read them, or removes that again.
+
+Usage: prepare_tree.py install BUILD LINK | remove LINK
+LINK becomes a symbolic link to the installed tree.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def install(build, link):
+    remove(link)
+    # Not inside the build folder: that may lie where nobody but its owner can look.
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="urnic-tree-"))
+    folder.chmod(0o755)
+    link.symlink_to(folder)
+    for component in ((), ("--component", "apps")):
+        subprocess.run(["cmake", "--install", build, "--prefix", folder, *component], check=True)
+
+
+def remove(link):
+    if not link.is_symlink():
+        return
+    folder = pathlib.Path(os.readlink(link))
+    if folder.name.startswith("urnic-tree-"):
+        shutil.rmtree(folder, ignore_errors=True)
+    link.unlink()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "install":
+        install(sys.argv[2], pathlib.Path(sys.argv[3]))
+    elif len(sys.argv) == 3 and sys.argv[1] == "remove":
+        remove(pathlib.Path(sys.argv[2]))
+    else:
+        sys.exit(__doc__)

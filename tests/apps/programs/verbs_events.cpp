@@ -1,0 +1,277 @@
+// Events: completion channels, solicited ones, what is left in a channel when its queue goes, asynchronous
+// events, and the draining of a send queue.
+#define BOOST_TEST_DYN_LINK
+#define BOOST_TEST_MODULE verbs_events
+#include <fcntl.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/apps/programs/async_events.hpp"
+#include "tests/apps/programs/requests.hpp"
+#include "tests/apps/programs/threads.hpp"
+
+namespace urnic::apps {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSoon{10'000};
+constexpr milliseconds kNever{100};  // how long a test waits for what must not come
+
+EndpointOptions sleeping() {
+  EndpointOptions options;
+  options.sleeps = true;
+  return options;
+}
+
+struct EventBench {
+  Pair pair{sleeping()};
+  Memory source{pair.left_device.pd(), 4096};
+  Memory target{pair.right_device.pd(), 4096};
+  ibv_sge segment = source.segment(0, 64);
+
+  void send(bool solicited = false) {
+    pair.right.post_receive(1, {target.segment(0, 64)});
+    ibv_send_wr request = send_request(segment);
+    if (solicited) request.send_flags |= IBV_SEND_SOLICITED;
+    pair.left.post(request);
+    BOOST_REQUIRE_EQUAL(pair.left.wait_send().status, IBV_WC_SUCCESS);
+  }
+  bool has_event(milliseconds time = kSoon) { return becomes_readable(pair.right.channel()->fd, time); }
+  void take_event() {
+    ibv_cq* cq = nullptr;
+    void* context = nullptr;
+    BOOST_REQUIRE_EQUAL(ibv_get_cq_event(pair.right.channel(), &cq, &context), 0);
+    BOOST_TEST(cq == pair.right.receive_cq());
+    ibv_ack_cq_events(cq, 1);
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(one_event_for_each_request, EventBench) {
+  send();
+  BOOST_TEST(!has_event(kNever));  // nobody asked
+  BOOST_TEST(pair.right.wait_receive().status == IBV_WC_SUCCESS);
+  for (int round = 0; round < 10; ++round) {
+    BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 0), 0);
+    send();
+    send();
+    BOOST_REQUIRE(has_event());
+    take_event();
+    BOOST_TEST(!has_event(kNever));  // one request, one event, though two came
+    BOOST_TEST(pair.right.wait_receive().status == IBV_WC_SUCCESS);
+    BOOST_TEST(pair.right.wait_receive().status == IBV_WC_SUCCESS);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(solicited_only, EventBench) {
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 1), 0);
+  send();
+  BOOST_TEST(!has_event(kNever));
+  send(true);
+  BOOST_REQUIRE(has_event());
+  take_event();
+  // An unsuccessful completion is an event too, solicited or not (IBTA 11.4.2.2).
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 1), 0);
+  pair.right.post_receive(9, {target.segment(0, 64)});
+  BOOST_REQUIRE_EQUAL(pair.right.to_state(IBV_QPS_ERR), 0);
+  BOOST_TEST(has_event());
+  take_event();
+}
+
+// A request for the next completion is not weakened by one for solicited completions (ibv_req_notify_cq(3)).
+BOOST_FIXTURE_TEST_CASE(next_beats_solicited, EventBench) {
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 0), 0);
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 1), 0);
+  send();
+  BOOST_TEST(has_event());
+  take_event();
+}
+
+// The library turns an event back into a pointer: events of a queue that is gone must be gone too.
+BOOST_AUTO_TEST_CASE(unread_events_go_with_their_queue) {
+  const DeviceNames names = device_names();
+  const Device left_device(names.first), right_device(names.second);
+  const ChannelOwner channel(ibv_create_comp_channel(right_device.context()));
+  BOOST_REQUIRE(channel != nullptr);
+  const Memory source(left_device.pd(), 64), target(right_device.pd(), 64);
+  const CqOwner kept(ibv_create_cq(right_device.context(), 64, nullptr, channel.get(), 0));
+  const auto send_to = [&](ibv_cq* cq) {
+    Endpoint left(left_device, {}), right(right_device, {}, cq, cq);
+    left.connect(right.address());
+    right.connect(left.address());
+    BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(cq, 0), 0);
+    right.post_receive(1, {target.segment(0, 64)});
+    ibv_sge segment = source.segment(0, 64);
+    left.post(send_request(segment));
+    BOOST_REQUIRE_EQUAL(wait_completion(cq).status, IBV_WC_SUCCESS);
+  };
+  for (int round = 0; round < 20; ++round) {
+    const CqOwner gone(ibv_create_cq(right_device.context(), 64, nullptr, channel.get(), 0));
+    if (round == 10) send_to(kept.get());
+    send_to(gone.get());
+    BOOST_TEST(becomes_readable(channel->fd, kSoon));
+  }
+  // Only the event of the queue that still exists is left.
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  BOOST_REQUIRE_EQUAL(ibv_get_cq_event(channel.get(), &cq, &context), 0);
+  BOOST_TEST(cq == kept.get());
+  ibv_ack_cq_events(cq, 1);
+  BOOST_TEST(!becomes_readable(channel->fd, kNever));
+}
+
+// Destroying waits until every event that was read is acknowledged (ibv_destroy_cq(3)).
+BOOST_FIXTURE_TEST_CASE(destroying_waits_for_acknowledgement, EventBench) {
+  const ChannelOwner channel(ibv_create_comp_channel(pair.right_device.context()));
+  ibv_cq* cq = ibv_create_cq(pair.right_device.context(), 64, nullptr, channel.get(), 0);
+  BOOST_REQUIRE(cq != nullptr);
+  {
+    Endpoint left(pair.left_device, {}), right(pair.right_device, {}, cq, cq);
+    left.connect(right.address());
+    right.connect(left.address());
+    BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(cq, 0), 0);
+    right.post_receive(1, {target.segment(0, 64)});
+    left.post(send_request(segment));
+    BOOST_REQUIRE_EQUAL(left.wait_send().status, IBV_WC_SUCCESS);
+    BOOST_REQUIRE(becomes_readable(channel->fd, kSoon));
+  }
+  ibv_cq* named = nullptr;
+  void* context = nullptr;
+  BOOST_REQUIRE_EQUAL(ibv_get_cq_event(channel.get(), &named, &context), 0);
+  std::atomic<bool> destroyed{false};
+  Threads threads;
+  threads.start([&] {
+    ibv_destroy_cq(cq);
+    destroyed = true;
+  });
+  std::this_thread::sleep_for(kNever);
+  BOOST_TEST(!destroyed);
+  ibv_ack_cq_events(cq, 1);
+  threads.join();
+}
+
+BOOST_FIXTURE_TEST_CASE(channel_that_does_not_block, EventBench) {
+  const int fd = pair.right.channel()->fd;
+  BOOST_REQUIRE_EQUAL(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  BOOST_TEST(ibv_get_cq_event(pair.right.channel(), &cq, &context) == -1);
+  BOOST_TEST(errno == EAGAIN);
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 0), 0);
+  send();
+  BOOST_REQUIRE(has_event());
+  take_event();
+}
+
+// More completions than the queue holds (IBTA 11.6.3.1): the queue is in error, and so are its QPs.
+BOOST_AUTO_TEST_CASE(completion_queue_overrun) {
+  const DeviceNames names = device_names();
+  const Device left_device(names.first), right_device(names.second);
+  const CqOwner small(ibv_create_cq(left_device.context(), 4, nullptr, nullptr, 0));
+  BOOST_REQUIRE(small != nullptr);
+  Endpoint left(left_device, {}, small.get(), small.get()), right(right_device, {});
+  left.connect(right.address());
+  right.connect(left.address());
+  const Memory source(left_device.pd(), 64), target(right_device.pd(), 64);
+  ibv_sge segment = source.segment(0, 8);
+  const auto entries = static_cast<std::uint64_t>(small->cqe);
+  for (std::uint64_t i = 0; i < entries + 2 && i < left.capacity().max_send_wr; ++i) {
+    left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey(), i));
+  }
+  const auto event = wait_async_event(left_device.context(), kSoon);
+  BOOST_REQUIRE(event);
+  BOOST_TEST(event->event_type == IBV_EVENT_CQ_ERR, ibv_event_type_str(event->event_type));
+  BOOST_TEST(event->element.cq == small.get());
+}
+
+// The peer learns that the connection is used although it has not been told so (IBTA 11.6.3.2).
+BOOST_AUTO_TEST_CASE(communication_established) {
+  const DeviceNames names = device_names();
+  const Device left_device(names.first), right_device(names.second);
+  Endpoint left(left_device, {}), right(right_device, {});
+  left.connect(right.address());
+  BOOST_REQUIRE_EQUAL(right.to_init(), 0);
+  BOOST_REQUIRE_EQUAL(right.to_rtr(left.address()), 0);
+  const Memory source(left_device.pd(), 64), target(right_device.pd(), 64);
+  ibv_sge segment = source.segment(0, 8);
+  left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey()));
+  BOOST_REQUIRE_EQUAL(left.wait_send().status, IBV_WC_SUCCESS);
+  BOOST_REQUIRE(becomes_readable(right_device.context()->async_fd, kSoon));
+  ibv_async_event event{};
+  BOOST_REQUIRE_EQUAL(ibv_get_async_event(right_device.context(), &event), 0);
+  BOOST_TEST(event.event_type == IBV_EVENT_COMM_EST);
+  BOOST_TEST(event.element.qp == right.qp());
+  ibv_ack_async_event(&event);
+}
+
+// SQD: what is under way ends, what is posted later waits for RTS (IBTA 10.3.1.5).
+BOOST_FIXTURE_TEST_CASE(draining, EventBench) {
+  const auto drain = [&] {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_SQD;
+    attributes.en_sqd_async_notify = 1;
+    return ibv_modify_qp(pair.left.qp(), &attributes, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+  };
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey(), i));
+    }
+    BOOST_REQUIRE_EQUAL(drain(), 0);
+    const auto event = wait_async_event(pair.left_device.context(), kSoon);
+    BOOST_REQUIRE(event);
+    BOOST_TEST(event->event_type == IBV_EVENT_SQ_DRAINED);
+    BOOST_TEST(event->element.qp == pair.left.qp());
+    BOOST_TEST(pair.left.state() == IBV_QPS_SQD);
+    // Not one request is half done: those that came through are complete, the others wait.
+    std::uint64_t done = 0;
+    while (poll_for(pair.left.send_cq(), kNever)) ++done;
+    pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey(), 20));
+    BOOST_TEST(!poll_for(pair.left.send_cq(), kNever));
+    BOOST_REQUIRE_EQUAL(pair.left.to_state(IBV_QPS_RTS), 0);
+    for (; done < 21; ++done) {
+      const ibv_wc sent = pair.left.wait_send();
+      BOOST_TEST(sent.status == IBV_WC_SUCCESS);
+      BOOST_TEST(sent.wr_id == done);
+    }
+  }
+}
+
+// Unread asynchronous events of a QP go with it; those of another stay.
+BOOST_AUTO_TEST_CASE(unread_async_events_go_with_their_qp) {
+  const DeviceNames names = device_names();
+  const Device left_device(names.first), right_device(names.second);
+  const Memory source(left_device.pd(), 64);
+  for (int round = 0; round < 10; ++round) {
+    Endpoint left(left_device, {}), right(right_device, {});
+    left.connect(right.address());
+    right.connect(left.address());
+    ibv_sge segment = source.segment(0, 8);
+    left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, 0, 0x12345600));
+    BOOST_REQUIRE_EQUAL(left.wait_send().status, IBV_WC_REM_ACCESS_ERR);
+    BOOST_TEST(becomes_readable(right_device.context()->async_fd, kSoon));
+  }
+  BOOST_TEST(!becomes_readable(right_device.context()->async_fd, kNever));
+}
+
+// A queue that grows and shrinks keeps what is in it.
+BOOST_AUTO_TEST_CASE(resizing_a_full_queue) {
+  Pair pair;
+  const Memory source(pair.left_device.pd(), 64), target(pair.right_device.pd(), 64);
+  ibv_sge segment = source.segment(0, 8);
+  std::uint64_t posted = 0, done = 0;
+  for (const int entries : {1000, 64, 4000, 200}) {
+    for (int i = 0; i < 40; ++i) {
+      pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey(), posted++));
+    }
+    BOOST_REQUIRE_EQUAL(ibv_resize_cq(pair.left.send_cq(), entries), 0);
+    BOOST_TEST(pair.left.send_cq()->cqe >= entries);
+    for (; done < posted; ++done) {
+      const ibv_wc sent = pair.left.wait_send();
+      BOOST_TEST(sent.status == IBV_WC_SUCCESS);
+      BOOST_TEST(sent.wr_id == done);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace urnic::apps

@@ -1,0 +1,150 @@
+// fork and system() while transfers run, with and without ibv_fork_init, and children that go on with what
+// they inherited. `verbs_fork -- DEVICE DEVICE fork-init` calls ibv_fork_init first.
+#define BOOST_TEST_DYN_LINK
+#define BOOST_TEST_MODULE verbs_fork
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+
+#include "tests/apps/programs/endpoint.hpp"
+#include "tests/apps/programs/require.hpp"
+#include "tests/apps/programs/threads.hpp"
+
+namespace urnic::apps {
+namespace {
+
+constexpr std::size_t kLength = 20'000;
+
+struct ForkInit {
+  ForkInit() {
+    const auto& suite = boost::unit_test::framework::master_test_suite();
+    if (suite.argc <= 3 || std::strcmp(suite.argv[3], "fork-init") != 0) return;
+    BOOST_TEST_MESSAGE("with ibv_fork_init");
+    BOOST_REQUIRE_EQUAL(ibv_fork_init(), 0);
+  }
+};
+BOOST_TEST_GLOBAL_FIXTURE(ForkInit);
+
+// The child's end, whatever it was: 0 if it was a good one.
+int wait_for(pid_t child) {
+  int status = 0;
+  require(waitpid(child, &status, 0) == child, "waitpid: {}", std::strerror(errno));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Runs `function` in a child; its failures go to stderr.
+template <typename Function>
+pid_t in_child(Function function) {
+  const pid_t child = fork();
+  require(child >= 0, "fork: {}", std::strerror(errno));
+  if (child > 0) return child;
+  int status = 0;
+  try {
+    function();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "the child failed: {}\n", error.what());
+    status = 1;
+  }
+  _exit(status);
+}
+
+void write_once(Endpoint& from, const Memory& source, const Memory& target, std::uint64_t seed) {
+  fill(source.bytes(0, kLength), seed);
+  ibv_sge segment = source.segment(0, kLength);
+  ibv_send_wr request{};
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma.remote_addr = target.address();
+  request.wr.rdma.rkey = target.rkey();
+  from.post(request);
+  const ibv_wc completion = from.wait_send();
+  require(completion.status == IBV_WC_SUCCESS, "{}", ibv_wc_status_str(completion.status));
+  const auto wrong = difference(target.bytes(0, kLength), seed);
+  require(!wrong, "write {}: {}", seed, wrong.value_or(""));
+}
+
+// Transfers that go on until told to end, in a thread.
+struct RunningTransfers {
+  Pair pair;
+  Memory source{pair.left_device.pd(), kLength};
+  Memory target{pair.right_device.pd(), kLength};
+  std::atomic<std::uint64_t> done{0};
+  Threads threads;
+
+  RunningTransfers() {
+    threads.start([this] {
+      while (!threads.stop()) write_once(pair.left, source, target, done++);
+    });
+    while (done < 10 && !threads.failed()) std::this_thread::yield();
+  }
+
+  // Waits until more has been transferred, so that what was done before is seen not to have ended it.
+  void see_progress() {
+    const std::uint64_t before = done;
+    while (done < before + 10 && !threads.failed()) std::this_thread::yield();
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(system_while_transfers_run, RunningTransfers) {
+  for (int i = 0; i < 50; ++i) {
+    BOOST_REQUIRE_EQUAL(system("exit 7") >> 8, 7);
+    see_progress();
+  }
+  threads.finish();
+}
+
+// The child has a copy of the parent's memory as it was; what is written there later by the device is the
+// parent's alone, on pages that both still share too.
+BOOST_FIXTURE_TEST_CASE(fork_while_transfers_run, RunningTransfers) {
+  Pages own(1 << 16);
+  fill({own.data(), own.size()}, 99);
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = in_child([&] {
+      const auto wrong = difference({own.data(), own.size()}, 99);
+      require(!wrong, "the child's memory: {}", wrong.value_or(""));
+      std::memset(own.data(), 0, own.size());
+    });
+    see_progress();
+    BOOST_TEST(wait_for(child) == 0);
+  }
+  const auto wrong = difference({own.data(), own.size()}, 99);
+  BOOST_TEST(!wrong, wrong.value_or(""));
+  threads.finish();
+}
+
+// The child's end is not the parent's: the connection that both hold belongs to the parent.
+BOOST_AUTO_TEST_CASE(child_that_cleans_up) {
+  Pair pair;
+  const Memory source(pair.left_device.pd(), kLength), target(pair.right_device.pd(), kLength);
+  write_once(pair.left, source, target, 1);
+  const pid_t child = in_child([&] { ibv_close_device(pair.left_device.context()); });
+  BOOST_TEST(wait_for(child) == 0);
+  write_once(pair.left, source, target, 2);
+}
+
+// What rdma-core's own tests do: the context is opened before the fork, all the rest is made after it.
+BOOST_AUTO_TEST_CASE(child_that_goes_on_with_the_context) {
+  const DeviceNames names = device_names();
+  const Device left(names.first), right(names.second);
+  const auto transfer = [&](std::uint64_t seed) {
+    const PdOwner left_pd(ibv_alloc_pd(left.context()));
+    require(left_pd != nullptr, "no protection domain");
+    const Memory source(left.pd(), kLength), target(right.pd(), kLength);
+    Endpoint from(left, {}), to(right, {});
+    from.connect(to.address());
+    to.connect(from.address());
+    for (std::uint64_t i = 0; i < 20; ++i) write_once(from, source, target, seed + i);
+  };
+  const pid_t child = in_child([&] { transfer(1000); });
+  transfer(2000);
+  BOOST_TEST(wait_for(child) == 0);
+  transfer(3000);
+}
+
+}  // namespace
+}  // namespace urnic::apps

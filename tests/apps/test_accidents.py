@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+"""Programs and device processes that are killed: what goes with them, and what everybody else sees."""
+
+import os
+import pathlib
+import re
+import signal
+import time
+import unittest
+
+import fabric
+
+# The time that DESIGN gives a program to learn of its device's death is a second; machines that test are busy.
+PATIENCE = 5.0
+
+
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
+
+
+class Killed(unittest.TestCase):
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up()
+        self.process = self.fabric.device_process()
+
+    def neighbour(self):
+        program = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
+        program.wait_for_output("running")
+        return program
+
+    def finish(self, neighbour):
+        """The neighbour has noticed nothing."""
+        self.assertIsNone(neighbour.status, str(neighbour))
+        os.kill(neighbour.pid, signal.SIGTERM)
+        self.assertEqual(neighbour.wait(), 0, str(neighbour))
+
+    def contexts_of(self, pid):
+        return [context for context in self.fabric.status()["contexts"] if pid in context["pids"]]
+
+    def program_pids(self, name):
+        """The pids of programs of that name that have opened a device, by what the device process says."""
+        return {pid for context in self.fabric.status()["contexts"] if name.startswith(context["program"])
+                for pid in context["pids"]}
+
+
+class KilledProgram(Killed):
+    def killed_server(self, *command):
+        """Kills the server of a pair in the middle of a transfer. Returns the client, which ends by itself."""
+        neighbour = self.neighbour()
+        before = self.program_pids(command[0])
+        server, client = self.fabric.start_pair((*command, "-d", "urnic0"), (*command, "-d", "urnic1"))
+        fabric.wait_until(lambda: len(self.program_pids(command[0]) - before) == 2, f"both ends: {server}\n{client}")
+        time.sleep(1)
+        pids = [context["pids"][0] for context in self.fabric.status()["contexts"]
+                if command[0].startswith(context["program"]) and context["device"] == "urnic0"]
+        self.assertEqual(len(pids), 1)
+        kill(pids[0])
+        self.assertEqual(server.wait(), 128 + signal.SIGKILL)
+        self.assertNotEqual(client.wait(30), 0, str(client))
+        self.assertEqual(self.contexts_of(pids[0]), [], "objects are left of a program that was killed")
+        self.finish(neighbour)
+        self.assertEqual(self.fabric.device_process(), self.process)
+        return client.output()
+
+    def test_peer_of_writes_sees_retries_exceeded(self):
+        said = self.killed_server("ib_write_bw", "-F", "-x", "1", "-D", "30")
+        self.assertRegex(said, r"(?i)status 12\b|transport retry counter exceeded")
+
+    def test_peer_of_sends_sees_retries_exceeded(self):
+        said = self.killed_server("ib_send_bw", "-F", "-x", "1", "-D", "30")
+        self.assertRegex(said, r"(?i)status 12\b|transport retry counter exceeded")
+
+    def test_peer_of_reads_sees_retries_exceeded(self):
+        said = self.killed_server("ib_read_bw", "-F", "-x", "1", "-D", "30")
+        self.assertRegex(said, r"(?i)status 12\b|transport retry counter exceeded")
+
+    def test_thousand_times(self):
+        """No descriptor and no memory is left behind, and the neighbour works on."""
+        neighbour = self.neighbour()
+        self.kill_rounds(100)
+        descriptors, memory = self.descriptors(), self.memory()
+        self.kill_rounds(1000)
+        self.assertLessEqual(self.descriptors(), descriptors + 2)
+        self.assertLessEqual(self.memory(), memory + 4096, "kB of memory have not come back")
+        self.finish(neighbour)
+        self.assertEqual(self.fabric.device_process(), self.process)
+
+    def kill_rounds(self, rounds):
+        variables = dict(re.findall(r"^export (\w+)='(.*)'$", self.fabric.run(self.fabric.urnic, "env"), re.MULTILINE))
+        before = len(self.fabric.status()["contexts"])
+        running = []
+        for i in range(rounds + 4):
+            if i < rounds:
+                # By itself, not by `urnic run`: what is killed is the program.
+                running.append(self.fabric.start(self.fabric.verbs_program("verbs_neighbour"), environment=variables))
+            if i >= 4:
+                program = running.pop(0)
+                program.wait_for_output("running")
+                kill(program.pid)
+                self.assertEqual(program.wait(), -signal.SIGKILL)
+        fabric.wait_until(lambda: len(self.fabric.status()["contexts"]) == before, "the end of all contexts")
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process}/fd"))
+
+    def memory(self):
+        """Resident memory in kB."""
+        text = pathlib.Path(f"/proc/{self.process}/status").read_text(encoding="ascii")
+        return int(re.search(r"VmRSS:\s+(\d+)", text).group(1))
+
+
+class Churn(Killed):
+    def test_programs_come_and_go(self):
+        """Programs start and end all the time, well and badly, while others run."""
+        neighbours = [self.neighbour() for _ in range(2)]
+        deadline = time.monotonic() + 30
+        rounds = 0
+        while time.monotonic() < deadline:
+            short = [self.fabric.start_on_urnic("ibv_devinfo"),
+                     self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_many"), "--log_level=error"),
+                     self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"), "urnic1", "urnic1")]
+            short[2].wait_for_output("running")
+            short[2].kill()
+            for program in short[:2]:
+                self.assertEqual(program.wait(), 0, str(program))
+            rounds += 1
+        self.assertGreater(rounds, 3)
+        for neighbour in neighbours:
+            self.finish(neighbour)
+
+
+class KilledDevice(Killed):
+    def check(self, how):
+        program = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_device_death"), how)
+        program.wait_for_output("waiting")
+        time.sleep(0.2)
+        kill(self.process)
+        self.assertEqual(program.wait(PATIENCE), 0, str(program))
+        self.assertIn("seen", program.output())
+
+    def test_program_that_polls(self):
+        self.check("poll")
+
+    def test_program_that_sleeps_on_a_channel(self):
+        self.check("sleep")
+
+    def test_program_that_waits_for_async_events(self):
+        self.check("async")
+
+    def test_terminated_device(self):
+        program = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_device_death"), "sleep")
+        program.wait_for_output("waiting")
+        self.fabric.down()
+        self.assertEqual(program.wait(PATIENCE), 0, str(program))
+
+    def test_programs_in_the_middle_of_transfers(self):
+        """Debian's programs end with an error instead of hanging, polling or sleeping."""
+        pairs = []
+        for command in (("ib_write_bw", "-D", "60"), ("ib_send_bw", "-e", "-N", "-n", "5000000"), ("ib_read_lat", "-D", "60")):
+            words = (command[0], "-F", "-x", "1", *command[1:])
+            pairs.append(self.fabric.start_pair((*words, "-d", "urnic0"), (*words, "-d", "urnic1")))
+        neighbour = self.neighbour()
+        time.sleep(1)
+        for program in (program for pair in pairs for program in pair):
+            self.assertIsNone(program.status, str(program))
+        kill(self.process)
+        self.assertEqual(neighbour.wait(PATIENCE), 1)
+        for pair in pairs:
+            for program in pair[::-1]:
+                if "ib_write_bw" in program.command and program is pair[0]:
+                    continue  # a passive end of writes polls nothing: it waits for its client, over TCP
+                self.assertNotEqual(program.wait(PATIENCE), 0, str(program))
+
+    def test_stale_directory_is_cleaned(self):
+        kill(self.process)
+        fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
+        self.assertTrue((self.fabric.run_directory / "admin.sock").exists(), "nothing is left that could be stale")
+        (self.fabric.run_directory / "dev" / "uverbs7").write_text("left over")
+        self.assertIn("urnic0", self.fabric.run_on_urnic("ibv_devices"))
+        self.assertFalse((self.fabric.run_directory / "dev" / "uverbs7").exists())
+        self.fabric.up()
+        self.assertNotEqual(self.fabric.device_process(), self.process)
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
+
+    def test_two_that_start_at_once(self):
+        """They end up with one device process."""
+        self.fabric.down()
+        programs = [self.fabric.start_on_urnic("sh", "-c", "ibv_devices; sleep 1") for _ in range(6)]
+        for program in programs:
+            self.assertEqual(program.wait(), 0, str(program))
+            self.assertIn("urnic1", program.output())
+
+
+class EightPairs(Killed):
+    def test_eight_pairs_of_different_kinds(self):
+        kinds = ("ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_read_lat", "ib_atomic_bw",
+                 "ib_atomic_lat")
+        pairs = []
+        for number, kind in enumerate(kinds):
+            devices = fabric.DEVICES if number % 2 else ("urnic1", "urnic1")
+            pairs.append(self.fabric.start_pair((kind, "-F", "-x", "1", "-D", "5", "-d", devices[0]),
+                                                (kind, "-F", "-x", "1", "-D", "5", "-d", devices[1])))
+        neighbour = self.neighbour()
+        for server, client in pairs:
+            self.assertEqual((client.wait(90), server.wait(30)), (0, 0), f"{client}\n{server}")
+        self.finish(neighbour)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,319 @@
+#!/usr/bin/python3
+"""The urnic command: help, JSON, exit statuses, what it refuses, completion, and programs that are hard to preload."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+import fabric
+
+SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "counters")
+SOURCES = pathlib.Path(__file__).parent / "programs"
+# tools/urnic/failure.hpp
+FAILED, USAGE, NOT_RUNNING, RUN_FAILED, NOT_EXECUTABLE, NOT_FOUND = 1, 2, 3, 125, 126, 127
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+
+    def urnic(self, *words, status=0, environment=None):
+        return self.fabric.run(self.fabric.urnic, *words, status=status, environment=environment)
+
+    def refused(self, *words, status, naming):
+        """One line on stderr that names what it is about."""
+        said = self.urnic(*words, status=status)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertTrue(said.startswith("urnic: "), said)
+        self.assertIn(naming, said)
+        return said
+
+
+class Help(Command):
+    def test_every_command_has_help_with_an_example(self):
+        listed = self.urnic("--help")
+        for name in SUBCOMMANDS:
+            with self.subTest(name):
+                self.assertRegex(listed, rf"(?m)^\s+{name}\s")
+                text = self.urnic(name, "--help")
+                self.assertIn(f"Example: urnic", text)
+                self.assertIn(name, text.split("Example:")[1])
+
+    def test_version(self):
+        self.assertRegex(self.urnic("--version"), r"urnic \d+\.\d+\.\d+")
+
+    def test_what_is_not_understood(self):
+        self.refused("status", "--nonsense", status=USAGE, naming="--nonsense")
+        self.refused("nonsense", status=USAGE, naming="nonsense")
+        self.refused("run", status=USAGE, naming="COMMAND")
+        self.refused("capture", status=USAGE, naming="FILE")
+        self.assertEqual(self.urnic(status=USAGE).count("\n"), 1)
+
+
+class Life(Command):
+    def test_up_status_down(self):
+        for words in (("status",), ("down",), ("counters",), ("capture", "a.pcap")):
+            with self.subTest(words):
+                self.refused(*words, status=NOT_RUNNING, naming="urnic up")
+        self.assertIn("running", self.urnic("up"))
+        self.assertIn("runs already", self.urnic("up"))
+        self.assertIn(str(self.fabric.device_process()), self.urnic("status"))
+        self.urnic("down")
+        self.assertIsNone(self.fabric.device_process())
+        self.refused("status", status=NOT_RUNNING, naming="urnic up")
+
+    def test_ends_by_itself_once_unused(self):
+        self.fabric.run_on_urnic("true")
+        fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of an unused device process")
+
+    def test_stays_when_told_to(self):
+        running = self.fabric.start_on_urnic("sleep", "30")
+        fabric.wait_until(lambda: self.fabric.device_process() is not None, "a device process")
+        fabric.wait_until(lambda: "running" in self.urnic("up") or True, "up")
+        pid = self.fabric.device_process()
+        running.kill()
+        self.fabric.run_on_urnic("true")
+        self.assertEqual(self.fabric.device_process(), pid)
+
+    def test_names_are_apart(self):
+        environment = {"URNIC_DIR": "", "XDG_RUNTIME_DIR": str(self.fabric.home)}
+        try:
+            for name in ("one", "two"):
+                self.urnic("up", "--name", name, environment=environment)
+            pids = {json.loads(self.urnic("status", "--json", "--name", name, environment=environment))["pid"]
+                    for name in ("one", "two")}
+            self.assertEqual(len(pids), 2)
+        finally:
+            for name in ("one", "two"):
+                self.urnic("down", "--name", name, environment=environment)
+        self.refused("status", "--name", "a/b", status=FAILED, naming="a/b")
+
+    def test_run_directory_is_private(self):
+        self.fabric.up()
+        self.assertEqual(self.fabric.run_directory.stat().st_mode & 0o777, 0o700)
+
+
+class Status(Command):
+    def test_program_with_objects(self):
+        self.fabric.up()
+        self.assertIn("no program uses a device", self.urnic("status"))
+        program = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_device_death"), "sleep")
+        program.wait_for_output("waiting")
+        status = self.fabric.status()
+        self.assertEqual([device["name"] for device in status["devices"]], list(fabric.DEVICES))
+        for number, device in enumerate(status["devices"]):
+            self.assertEqual(device["link"], "up")
+            self.assertIn("::ffff:192.0.2.%d" % (number + 1), device["gids"])
+        contexts = {context["device"]: context for context in status["contexts"]}
+        self.assertEqual(sorted(contexts), list(fabric.DEVICES))
+        for context in contexts.values():
+            self.assertEqual(context["program"], "verbs_device_death"[:len(context["program"])])
+            self.assertTrue(context["program"])
+            self.assertEqual(context["objects"]["qp"], 1)
+            self.assertEqual(context["objects"]["cq"], 2)
+            self.assertEqual(context["objects"]["pd"], 1)
+        self.assertEqual(contexts["urnic0"]["objects"]["mr"], 1)
+        said = pathlib.Path(f"/proc/{contexts['urnic0']['pids'][0]}/cmdline").read_text(encoding="utf-8")
+        self.assertIn("verbs_device_death", said, "the pid is not the program's")
+        text = self.urnic("status")
+        for word in ("urnic0", "urnic1", "link up", "::ffff:192.0.2.1", "verbs_device_death", "pid"):
+            self.assertIn(word, text)
+
+    def test_counters(self):
+        self.fabric.up()
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
+        counters = json.loads(self.urnic("counters", "--json"))
+        self.assertEqual(sorted(counters), list(fabric.DEVICES))
+        for device in counters.values():
+            self.assertGreaterEqual(device["port_xmit_packets"], 4000)
+            self.assertEqual(device["out_of_sequence"], 0)
+        self.assertIn("port_xmit_packets", self.urnic("counters", "--device", "urnic0"))
+        self.assertNotIn("urnic1", self.urnic("counters", "--device", "urnic0", "--all"))
+        self.refused("counters", "--device", "urnic7", status=FAILED, naming="urnic7")
+        path = "/sys/class/infiniband/urnic0/ports/1/counters/port_xmit_packets"
+        fabric.wait_until(lambda: int(self.fabric.run_on_urnic("cat", path)) >= 4000, "a counter in sysfs", 10)
+
+    def test_counters_of_errors(self):
+        """verbs_order sends to a receiver that is not ready, verbs_errors loses acknowledgements."""
+        self.fabric.up()
+        for name in ("verbs_order", "verbs_errors"):
+            self.fabric.run_on_urnic(self.fabric.verbs_program(name), timeout=120)
+        counters = json.loads(self.urnic("counters", "--json"))
+        total = {name: sum(device[name] for device in counters.values()) for name in counters["urnic0"]}
+        for name in ("rnr_nak_retry_err", "local_ack_timeout_err"):
+            with self.subTest(name):
+                self.assertGreater(total[name], 0)
+
+
+class Environment(Command):
+    def test_env_in_a_shell(self):
+        self.fabric.up()
+        said = self.fabric.run("sh", "-c", f'eval "$({self.fabric.urnic} env)" && ibv_devices')
+        self.assertIn("urnic0", said)
+
+    def test_env_as_json(self):
+        variables = json.loads(self.urnic("env", "--json"))
+        self.assertEqual(variables["URNIC_DIR"], str(self.fabric.run_directory))
+        self.assertIn("LD_PRELOAD", variables)
+
+    def test_what_was_set_before_stays(self):
+        said = self.fabric.run(*self.fabric.on_urnic("sh", "-c", "echo $LD_PRELOAD $ASAN_OPTIONS $RDMAV_DRIVERS"),
+                               environment={"LD_PRELOAD": "libm.so.6", "ASAN_OPTIONS": "detect_leaks=0",
+                                            "RDMAV_DRIVERS": "rxe"})
+        for word in ("libm.so.6", "detect_leaks=0", "rxe"):
+            self.assertIn(word, said)
+
+
+class RunStatus(Command):
+    def test_the_commands_own(self):
+        for status in (0, 1, 2, 3, 77, 125, 255):
+            self.fabric.run_on_urnic("sh", "-c", f"exit {status}", status=status)
+        self.fabric.run_on_urnic("sh", "-c", "kill -9 $$", status=128 + 9)
+        self.fabric.run_on_urnic("sh", "-c", "kill -TERM $$", status=128 + 15)
+
+    def test_no_such_command(self):
+        self.refused("run", "--", "no-such-command", status=NOT_FOUND, naming="no-such-command")
+        self.refused("run", "--", "/no/such/command", status=NOT_FOUND, naming="/no/such/command")
+
+    def test_not_executable(self):
+        file = self.fabric.home / "text"
+        file.write_text("text")
+        self.refused("run", "--", file, status=NOT_EXECUTABLE, naming=str(file))
+
+    def test_unknown_device(self):
+        said = self.fabric.start(*self.fabric.on_urnic("ibv_devinfo", "-d", "urnic9"))
+        self.assertNotEqual(said.wait(), 0)
+        self.assertIn("urnic9", said.output())
+        self.fabric.up()
+        self.refused("capture", "--device", "urnic9", self.fabric.home / "a.pcap", status=FAILED, naming="urnic9")
+
+    def test_configuration_that_is_wrong(self):
+        file = self.fabric.home / "wrong.toml"
+        self.refused("run", "--config", file, "--", "true", status=USAGE, naming=str(file))
+        file.write_text("[nonsense\n")
+        said = self.urnic("run", "--config", file, "--", "true", status=RUN_FAILED)
+        self.assertRegex(said, re.escape(str(file)) + r"\D+\d+")
+
+    def test_run_directory_that_cannot_be(self):
+        said = self.fabric.run(self.fabric.urnic, "run", "--", "true", status=RUN_FAILED,
+                               environment={"URNIC_DIR": "/proc/nowhere"})
+        self.assertIn("/proc/nowhere", said)
+        said = self.fabric.run(self.fabric.urnic, "run", "--", "true", status=RUN_FAILED,
+                               environment={"URNIC_DIR": "/tmp/" + "x" * 200})
+        self.assertIn("URNIC_DIR", said)
+
+
+class HardToPreload(Command):
+    def compile(self, name, *command, source="int main(void) { return 0; }"):
+        program = self.fabric.home / name
+        subprocess.run([*command, "-x", "c", "-", "-o", program], input=source, text=True, check=True)
+        program.chmod(0o755)
+        return program
+
+    def refused_before_start(self, program, naming):
+        self.refused("run", "--", program, status=NOT_EXECUTABLE, naming=naming)
+        self.assertIsNone(self.fabric.device_process(), "a device process was started for nothing")
+
+    def test_static(self):
+        source = '#include <stdio.h>\nint main(void) { puts("started"); return 0; }'
+        self.refused_before_start(self.compile("static", "gcc", "-static", source=source), "statically linked")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to make a program setuid")
+    def test_setuid(self):
+        program = self.compile("setuid", "gcc")
+        program.chmod(0o4755)
+        self.refused_before_start(program, "setuid")
+        program.chmod(0o755)
+        self.fabric.run_on_urnic(program)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setcap"), "needs root and setcap")
+    def test_capabilities(self):
+        program = self.compile("capable", "gcc")
+        if subprocess.run(["setcap", "cap_net_raw+ep", program], check=False).returncode != 0:
+            self.skipTest("this file system keeps no capabilities")
+        self.refused_before_start(program, "capabilities")
+
+    def test_script_of_a_static_interpreter(self):
+        interpreter = self.compile("interpreter", "gcc", "-static")
+        script = self.fabric.home / "script"
+        script.write_text(f"#!{interpreter}\n")
+        script.chmod(0o755)
+        self.refused_before_start(script, "statically linked")
+
+    def test_address_sanitizer(self):
+        source = (SOURCES / "list_devices.c").read_text(encoding="utf-8")
+        for compiler, *options in (("gcc",), ("gcc", "-static-libasan"), ("clang-14",)):
+            with self.subTest(compiler=compiler, options=options):
+                program = self.fabric.home / "sanitized"
+                source_file = self.fabric.home / "list_devices.c"
+                source_file.write_text(source)
+                subprocess.run([compiler, "-fsanitize=address", *options, source_file, "-o", program, "-libverbs"],
+                               check=True)
+                program.chmod(0o755)
+                self.assertIn("2 devices", self.fabric.run_on_urnic(program))
+
+    def test_other_programs_run_as_without(self):
+        for command in (("bash", "-c", "echo $((1+1)); ls / >/dev/null"), ("python3", "-c", "print(2)"),
+                        ("env", "-i", "/bin/true"), ("sh", "-c", "exec 3>&- 4>&-; sleep 0; ibv_devices | grep -c urnic")):
+            with self.subTest(command):
+                self.fabric.run_on_urnic(*command)
+
+
+class BrokenTrees(unittest.TestCase):
+    """A tree with something missing says what, in one line."""
+
+    def test_missing_parts(self):
+        whole = fabric.tree()
+        for part in ("liburnic-kernel.so", "liburnic-rdmav34.so", "urnicd"):
+            with self.subTest(part), fabric.Fabric() as scratch:
+                broken = scratch.directory / "tree"
+                shutil.copytree(whole, broken)
+                for file in broken.rglob(part):
+                    file.unlink()
+                said = scratch.run(broken / "bin" / "urnic", "run", "--", "true", status=RUN_FAILED)
+                self.assertEqual(said.count("\n"), 1, said)
+                self.assertIn(part, said)
+
+    def test_moved_tree(self):
+        """The tree works from any prefix."""
+        with fabric.Fabric() as scratch:
+            moved = scratch.directory / "moved" / "deeper"
+            shutil.copytree(fabric.tree(), moved)
+            self.assertIn("urnic0", scratch.run(moved / "bin" / "urnic", "run", "--", "ibv_devices"))
+
+
+class Completion(unittest.TestCase):
+    def complete(self, *words):
+        """What bash offers for the last of `words`."""
+        script = fabric.tree() / "share" / "bash-completion" / "completions" / "urnic"
+        line = f'''source {script}; COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
+                   _urnic; printf '%s\\n' "${{COMPREPLY[@]}}"'''
+        result = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, text=True, check=True)
+        return set(result.stdout.split())
+
+    def test_subcommands(self):
+        self.assertEqual(self.complete("urnic", ""), {*SUBCOMMANDS, "--help", "--version"})
+        self.assertEqual(self.complete("urnic", "st"), {"status"})
+
+    def test_every_option_that_help_names(self):
+        with fabric.Fabric() as own:
+            for name in SUBCOMMANDS:
+                text = own.run(own.urnic, name, "--help").split("Example:")[0]
+                options = set(re.findall(r"(?m)^\s+(?:-\w,)?(--[a-z-]+)", text))
+                with self.subTest(name):
+                    self.assertEqual(self.complete("urnic", name, "--") - {"--"}, options)
+
+    def test_files(self):
+        self.assertIn("/etc/passwd", self.complete("urnic", "run", "--capture", "/etc/passw"))
+        self.assertIn("/etc/passwd", self.complete("urnic", "capture", "/etc/passw"))
+
+    def test_commands_behind_the_dashes(self):
+        self.assertIn("ibv_devices", self.complete("urnic", "run", "--", "ibv_dev"))
+
+
+if __name__ == "__main__":
+    unittest.main()

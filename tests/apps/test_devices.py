@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+"""What Debian's tools say about the devices: ibv_devices, ibv_devinfo, ibstat, ibstatus."""
+
+import re
+import unittest
+
+import fabric
+
+
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+
+    def devinfo(self, device):
+        """The fields of ibv_devinfo -v, first occurrence each, and its whole text."""
+        text = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", device)
+        fields = {}
+        for name, value in re.findall(r"^\s*([\w \[\]]+?):\s+(.+?)\s*$", text, re.MULTILINE):
+            fields.setdefault(name, value)
+        return fields, text
+
+    def test_list_in_order(self):
+        listed = self.fabric.run_on_urnic("ibv_devices").split("\n")[2:]
+        self.assertEqual([line.split()[0] for line in listed if line.strip()], ["urnic0", "urnic1"])
+        guids = [line.split()[1] for line in listed if line.strip()]
+        self.assertEqual(len(set(guids)), 2, "node GUIDs must be unique: librdmacm tells devices apart by them")
+        for guid in guids:
+            self.assertNotEqual(int(guid, 16), 0)
+
+    def test_port(self):
+        for device in fabric.DEVICES:
+            fields, text = self.devinfo(device)
+            with self.subTest(device):
+                self.assertEqual(fields["hca_id"], device)
+                self.assertEqual(fields["state"], "PORT_ACTIVE (4)")
+                self.assertEqual(fields["phys_state"], "LINK_UP (5)")
+                self.assertEqual(fields["link_layer"], "Ethernet")
+                self.assertEqual(fields["max_mtu"], "4096 (5)")
+                self.assertEqual(fields["active_mtu"], "4096 (5)")
+                self.assertEqual(fields["phys_port_cnt"], "1")
+                self.assertNotIn("invalid", text.lower())
+
+    def test_gids(self):
+        for number, device in enumerate(fabric.DEVICES):
+            _, text = self.devinfo(device)
+            gids = re.findall(r"GID\[\s*(\d+)\]:\s+(\S+?),\s+(RoCE v2)", text)
+            with self.subTest(device):
+                self.assertEqual([int(index) for index, _, _ in gids], [0, 1], text)
+                self.assertTrue(gids[0][1].startswith("fe80:"), gids)
+                self.assertEqual(gids[1][1], f"::ffff:192.0.2.{number + 1}")
+
+    def test_limits(self):
+        fields, _ = self.devinfo("urnic0")
+        least = {"max_qp": 1024, "max_qp_wr": 8192, "max_sge": 16, "max_sge_rd": 16, "max_cq": 1024, "max_cqe": 65535,
+                 "max_mr": 1024, "max_pd": 1024, "max_qp_rd_atom": 16, "max_qp_init_rd_atom": 16, "max_res_rd_atom": 16}
+        for name, value in least.items():
+            with self.subTest(name):
+                self.assertGreaterEqual(int(fields[name]), value)
+        self.assertEqual(int(fields["max_msg_sz"], 0), 1 << 31)
+        self.assertGreaterEqual(int(fields["max_mr_size"], 16), 1 << 40)
+        self.assertTrue(fields["atomic_cap"].startswith("ATOMIC_HCA"), fields["atomic_cap"])
+
+    def test_identity(self):
+        """perftest keeps inline data and plain posting only for devices that it knows by this number."""
+        fields, _ = self.devinfo("urnic0")
+        self.assertEqual(fields["vendor_part_id"], "26428")
+        self.assertNotEqual(int(fields["vendor_id"], 16), 0x02C9, "that is somebody else's vendor id")
+
+    def test_ibstat(self):
+        text = self.fabric.run_on_urnic("ibstat")
+        self.assertEqual(re.findall(r"^CA '(\w+)'", text, re.MULTILINE), list(fabric.DEVICES))
+        self.assertEqual(text.count("State: Active"), 2, text)
+        self.assertEqual(text.count("Physical state: LinkUp"), 2, text)
+        self.assertEqual(text.count("Link layer: Ethernet"), 2, text)
+        names = self.fabric.run_on_urnic("ibstat", "-l").split()
+        self.assertEqual(sorted(names), list(fabric.DEVICES))
+
+    def test_ibstatus(self):
+        text = self.fabric.run_on_urnic("ibstatus")
+        self.assertEqual(re.findall(r"Infiniband device '(\w+)' port 1 status", text), list(fabric.DEVICES))
+        self.assertEqual(text.count("4: ACTIVE"), 2, text)
+        self.assertEqual(text.count("5: LinkUp"), 2, text)
+        self.assertEqual(text.count("Ethernet"), 2, text)
+
+    def test_sysfs_counters(self):
+        """Names as the kernel gives them; what they count is checked where it happens."""
+        for folder, names in (("counters", ("port_xmit_data", "port_rcv_data", "port_xmit_packets")),
+                              ("hw_counters", ("out_of_sequence", "packet_seq_err", "local_ack_timeout_err",
+                                               "rnr_nak_retry_err", "duplicate_request"))):
+            for name in names:
+                with self.subTest(name):
+                    path = f"/sys/class/infiniband/urnic0/ports/1/{folder}/{name}"
+                    self.assertRegex(self.fabric.run_on_urnic("cat", path), r"^\d+\n$")
+
+    def test_nothing_without_urnic(self):
+        """The devices are only there for programs that `urnic run` started."""
+        program = self.fabric.start("ibv_devices")
+        program.wait()
+        self.assertNotIn("urnic0", program.output())
+
+
+CONFIGURATION = """
+[device]
+vendor_part_id = 4711
+
+[[devices]]
+name = "urnic_left"
+mtu = 1024
+
+[[devices]]
+name = "urnic_right"
+gids = ["fe80::1", "2001:db8::2", "::ffff:198.51.100.7"]
+"""
+
+
+class Configured(unittest.TestCase):
+    """Devices as a file describes them."""
+
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.file = self.fabric.home / "lab.toml"
+
+    def test_devices_of_ones_own(self):
+        self.file.write_text(CONFIGURATION)
+        self.fabric.run(self.fabric.urnic, "up", "--config", self.file)
+        left = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic_left")
+        self.assertRegex(left, r"active_mtu:\s+1024 \(3\)")
+        self.assertRegex(left, r"vendor_part_id:\s+4711")
+        right = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic_right")
+        self.assertRegex(right, r"GID\[\s*1\]:\s+2001:db8::2, RoCE v2")
+        self.assertRegex(right, r"GID\[\s*2\]:\s+::ffff:198.51.100.7, RoCE v2")
+
+    def test_ipv6_and_other_gids_carry_data(self):
+        self.file.write_text(CONFIGURATION.replace('name = "urnic_left"', 'name = "urnic_left"\ngids = ["fe80::9", "2001:db8::1"]'))
+        self.fabric.run(self.fabric.urnic, "up", "--config", self.file)
+        for index in ("0", "1"):
+            self.fabric.run_pair(("ibv_rc_pingpong", "-c", "-g", index, "-d", "urnic_left"),
+                                 ("ibv_rc_pingpong", "-c", "-g", index, "-d", "urnic_right"))
+
+    def test_mistakes_are_named(self):
+        for text, line, words in (("[device]\nmtu = 1500\n", 2, ("1500", "256, 512, 1024, 2048")),
+                                  ("[device]\n\nmtus = 1024\n", 3, ("mtus",)),
+                                  ('[[devices]]\nname = "rxe0"\n', 2, ("rxe0", "urnic")),
+                                  ('[[devices]]\ngids = ["192.0.2.1"]\n', 2, ("192.0.2.1",))):
+            with self.subTest(text):
+                self.file.write_text(text)
+                said = self.fabric.run(self.fabric.urnic, "up", "--config", self.file, status=1)
+                self.assertIn(f"{self.file}:{line}:", said)
+                for word in words:
+                    self.assertIn(word, said)
+
+    def test_running_with_another_configuration(self):
+        self.fabric.up()
+        self.file.write_text(CONFIGURATION)
+        said = self.fabric.run(self.fabric.urnic, "run", "--config", self.file, "--", "true", status=125)
+        self.assertIn("runs", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+"""perftest over reliable connections: every program with every option of interest that its --help says it has."""
+
+import os
+import re
+import unittest
+
+import fabric
+
+ATOMICS = ("CMP_AND_SWAP", "FETCH_AND_ADD")
+PROGRAMS = (
+    ("ib_send_bw",), ("ib_send_lat",), ("ib_write_bw",), ("ib_write_lat",), ("ib_read_bw",), ("ib_read_lat",),
+    *((name, "-A", kind) for name in ("ib_atomic_bw", "ib_atomic_lat") for kind in ATOMICS),
+)
+# Options by their letter. What runs as long as there is data to send is cut short by -n; what is the default
+# number of rounds stays.
+OPTIONS = {
+    "a": [("-a", "-n", "100")],
+    "b": [("-b",)],
+    "q": [("-q", "16")],
+    "e": [("-e",)],
+    "I": [("-I", "64")],
+    "m": [("-m", str(mtu)) for mtu in fabric.MTUS],
+}
+ALL_SIZES = [1 << exponent for exponent in range(1, 24)]
+
+
+def letters(name, on):
+    """The one-letter options that a program's help names."""
+    program = on.start(name, "--help")
+    program.wait()
+    return set(re.findall(r"^\s*-(\w), --", program.output(), re.MULTILINE))
+
+
+def command(program, device, options):
+    return (program[0], "-F", "-x", "1", "-d", device, *program[1:], *options)
+
+
+def rows(output):
+    """The lines of the table of results: [bytes, iterations, ...]."""
+    return [line.split() for line in output.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+(\s|$)", line)]
+
+
+def check(output, options):
+    found = rows(output)
+    sizes = [int(row[0]) for row in found]
+    wanted = ALL_SIZES if "-a" in options else sizes[:1]
+    if not sizes or sizes != wanted:
+        raise AssertionError(f"results for the sizes {sizes} instead of {wanted or 'one'}:\n{output}")
+    for row in found:
+        if int(row[1]) <= 0:
+            raise AssertionError(f"nothing was transferred:\n{output}")
+
+
+def measure(on, program, options, devices=fabric.DEVICES):
+    _, output = on.run_pair(command(program, devices[0], options), command(program, devices[1], options), timeout=120)
+    check(output, options)
+
+
+class Perftest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+        cls.has = {program[0]: letters(program[0], cls.fabric) for program in PROGRAMS}
+
+    def matrix(self, letter):
+        """Every program that has the option."""
+        programs = [program for program in PROGRAMS if letter in self.has[program[0]]]
+        self.assertTrue(programs, f"no program has -{letter}: the help was not understood")
+        for program in programs:
+            for options in OPTIONS[letter]:
+                with self.subTest(" ".join(program + options)):
+                    measure(self.fabric, program, options)
+
+    def test_defaults(self):
+        for program in PROGRAMS:
+            with self.subTest(" ".join(program)):
+                measure(self.fabric, program, ())
+
+    def test_on_one_device(self):
+        for program in PROGRAMS:
+            with self.subTest(" ".join(program)):
+                measure(self.fabric, program, (), ("urnic1", "urnic1"))
+
+    def test_all_sizes(self):
+        self.matrix("a")
+
+    def test_both_directions(self):
+        self.matrix("b")
+
+    def test_sixteen_queue_pairs(self):
+        self.matrix("q")
+
+    def test_events(self):
+        self.matrix("e")
+
+    def test_inline(self):
+        self.matrix("I")
+
+    def test_every_mtu(self):
+        self.matrix("m")
+
+    def test_duration(self):
+        """Five seconds each; some at once, for it is time that they take."""
+        options = ("-D", "5")
+        for first in range(0, len(PROGRAMS), 4):
+            running = [(program, self.fabric.start_pair(command(program, "urnic0", options),
+                                                        command(program, "urnic1", options)))
+                       for program in PROGRAMS[first:first + 4]]
+            for program, (server, client) in running:
+                with self.subTest(" ".join(program + options)):
+                    self.assertEqual((client.wait(60), server.wait(20)), (0, 0), f"{client}\n{server}")
+                    check(client.output(), options)
+
+    def test_inline_is_not_turned_off(self):
+        """perftest does that silently for devices that it does not know."""
+        _, output = self.fabric.run_pair(command(("ib_send_lat",), "urnic0", ("-I", "64")),
+                                         command(("ib_send_lat",), "urnic1", ("-I", "64")))
+        self.assertRegex(output, r"Max inline data\s*:\s*64\[B\]")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class PerftestAsRoot(unittest.TestCase):
+    def test_as_root(self):
+        with fabric.Fabric(user=None) as own:
+            for program in PROGRAMS[:6]:
+                measure(own, program, ())
+
+
+if __name__ == "__main__":
+    unittest.main()

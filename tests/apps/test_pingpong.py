@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""ibv_rc_pingpong, both ends: on one device and from one to the other."""
+
+import os
+import re
+import unittest
+
+import fabric
+
+PAIRS = (("urnic0", "urnic0"), ("urnic0", "urnic1"), ("urnic1", "urnic0"))
+
+
+def pingpong(on, device, *options):
+    """One run; every byte is checked (-c). Returns the client's output."""
+    server = ("ibv_rc_pingpong", "-g", "1", "-c", "-d", device[0], *options)
+    client = ("ibv_rc_pingpong", "-g", "1", "-c", "-d", device[1], *options)
+    outputs = on.run_pair(server, client, timeout=120)
+    for output in outputs:
+        # The program says what is wrong with the data, and ends well all the same.
+        if "invalid data" in output:
+            raise AssertionError(output)
+        if not re.search(r"^\d+ iters in ", output, re.MULTILINE):
+            raise AssertionError(f"no result: {output}")
+    return outputs[1]
+
+
+class Pingpong(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+
+    def test_default(self):
+        for devices in PAIRS:
+            with self.subTest(devices):
+                pingpong(self.fabric, devices)
+
+    def test_sleeping_on_events(self):
+        for devices in PAIRS:
+            with self.subTest(devices):
+                pingpong(self.fabric, devices, "-e")
+
+    def test_sizes(self):
+        sizes = [1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536,
+                 65537, 1 << 20, (1 << 20) + 1, 4 << 20]
+        for devices in PAIRS[:2]:
+            for size in sizes:
+                with self.subTest(devices=devices, size=size):
+                    pingpong(self.fabric, devices, "-s", size, "-n", 1000 if size < 1 << 20 else 50)
+
+    def test_every_mtu(self):
+        for devices in PAIRS[:2]:
+            for mtu in fabric.MTUS:
+                for size in (64, 4096, 100000):
+                    with self.subTest(devices=devices, mtu=mtu, size=size):
+                        pingpong(self.fabric, devices, "-m", mtu, "-s", size, "-n", 300)
+
+    def test_every_mtu_on_events(self):
+        for mtu in fabric.MTUS:
+            with self.subTest(mtu):
+                pingpong(self.fabric, PAIRS[1], "-m", mtu, "-e", "-n", 300)
+
+    def test_many_rounds(self):
+        for devices in PAIRS[:2]:
+            with self.subTest(devices):
+                self.assertIn("100000 iters in", pingpong(self.fabric, devices, "-n", 100000))
+
+    def test_receive_depths(self):
+        for depth in (1, 2, 500):
+            with self.subTest(depth):
+                pingpong(self.fabric, PAIRS[1], "-r", depth)
+
+    def test_eight_pairs_at_once(self):
+        pairs = []
+        for i in range(8):
+            devices = PAIRS[i % len(PAIRS)]
+            events = ("-e",) if i % 2 else ()
+            pairs.append(self.fabric.start_pair(
+                ("ibv_rc_pingpong", "-g", "1", "-c", "-n", "2000", "-d", devices[0], *events),
+                ("ibv_rc_pingpong", "-g", "1", "-c", "-n", "2000", "-d", devices[1], *events)))
+        for server, client in pairs:
+            for program in (client, server):
+                self.assertEqual(program.wait(180), 0, str(program))
+                self.assertNotIn("invalid data", program.output())
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class PingpongAsRoot(unittest.TestCase):
+    def test_as_root(self):
+        with fabric.Fabric(user=None) as own:
+            for devices in PAIRS[:2]:
+                pingpong(own, devices)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""The verbs programs of our own, from device to device and on one."""
+
+import os
+import signal
+import time
+import unittest
+
+import fabric
+
+ACROSS = ("urnic0", "urnic1")
+ALONE = ("urnic0", "urnic0")
+
+
+class Verbs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+        cls.process = cls.fabric.device_process()
+
+    def tearDown(self):
+        self.assertEqual(self.fabric.device_process(), self.process, "the device process has ended")
+        self.assertEqual(self.fabric.status()["contexts"], [], "contexts are left of programs that have ended")
+
+    def check(self, name, *arguments, timeout=180):
+        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error", "--", *arguments,
+                                          timeout=timeout)
+        self.assertIn("No errors detected", output)
+
+    def test_transfer_across(self):
+        self.check("verbs_transfer", *ACROSS)
+
+    def test_transfer_on_one_device(self):
+        self.check("verbs_transfer", *ALONE)
+
+    def test_two_processes(self):
+        self.check("verbs_processes", *ACROSS)
+        self.check("verbs_processes", *ALONE)
+
+    def test_atomics(self):
+        self.check("verbs_atomics", *ACROSS)
+        self.check("verbs_atomics", *ALONE)
+
+    def test_order(self):
+        self.check("verbs_order", *ACROSS)
+        self.check("verbs_order", *ALONE)
+
+    def test_errors(self):
+        self.check("verbs_errors", *ACROSS)
+        self.check("verbs_errors", *ALONE)
+
+    def test_refusals(self):
+        self.check("verbs_refusals", *ACROSS)
+
+    def test_events(self):
+        self.check("verbs_events", *ACROSS)
+        self.check("verbs_events", *ALONE)
+
+    def test_threads(self):
+        self.check("verbs_threads", *ACROSS)
+        self.check("verbs_threads", *ALONE)
+
+    def test_fork(self):
+        self.check("verbs_fork", *ACROSS)
+
+    def test_fork_init(self):
+        self.check("verbs_fork", *ACROSS, "fork-init")
+
+    def test_spin(self):
+        self.check("verbs_spin", *ACROSS)
+
+    def test_large(self):
+        self.check("verbs_large", *ACROSS, timeout=400)
+
+    def test_thousand_queue_pairs(self):
+        self.check("verbs_many", *ACROSS)
+        self.check("verbs_many", *ALONE)
+
+
+class Hostile(unittest.TestCase):
+    """Programs that lie to the device, beside one that does not: that one notices nothing."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+        cls.process = cls.fabric.device_process()
+
+    def check(self, name):
+        neighbour = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
+        neighbour.wait_for_output("running")
+        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error", timeout=240)
+        self.assertIn("No errors detected", output)
+        self.assertIsNone(neighbour.status, f"the neighbour has ended: {neighbour}\n{self.fabric.log()}")
+        os.kill(neighbour.pid, signal.SIGTERM)
+        self.assertEqual(neighbour.wait(), 0, str(neighbour))
+        self.assertRegex(neighbour.output(), r"\d+ rounds")
+        self.assertEqual(self.fabric.device_process(), self.process, "the device process has ended")
+        fabric.wait_until(lambda: self.fabric.status()["contexts"] == [], "all contexts gone")
+
+    def test_control_messages(self):
+        self.check("verbs_hostile")
+        log = (self.fabric.run_directory / "urnicd.log").read_text()
+        self.assertIn("verbs_hostile", log, "the log does not say whose connection was closed")
+
+    def test_queues(self):
+        self.check("verbs_hostile_queues")
+
+
+class Idle(unittest.TestCase):
+    def test_no_processor_time_when_nothing_happens(self):
+        """With a program connected and waiting, and with none."""
+        with fabric.Fabric() as own:
+            own.up()
+            waiting = own.start_on_urnic(own.verbs_program("verbs_device_death"), "sleep")
+            waiting.wait_for_output("waiting")
+            time.sleep(1)
+            before = self.ticks(own)
+            time.sleep(5)
+            self.assertLessEqual(self.ticks(own) - before, 1, "an idle device process uses the processor")
+            waiting.kill()
+
+    def ticks(self, own):
+        with open(f"/proc/{own.device_process()}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+
+if __name__ == "__main__":
+    unittest.main()

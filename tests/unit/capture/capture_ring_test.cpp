@@ -1,0 +1,215 @@
+#include "device_model/capture/capture_ring.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <boost/test/unit_test.hpp>
+#include <system_error>
+
+#include "tests/unit/capture/numbered_frames.hpp"
+
+namespace urnic::capture::test {
+
+namespace {
+
+constexpr std::size_t kRing = 8192;
+
+bool readable(int descriptor) {
+  pollfd entry{descriptor, POLLIN, 0};
+  return poll(&entry, 1, 0) == 1;
+}
+
+// As many frames of 1008 bytes (records of 1024) as a ring of 8192 holds.
+void fill(CaptureWriter& writer) {
+  const auto bytes = plain_bytes(1008);
+  for (int i = 0; i < 8; ++i) writer.observe({bytes, {}, {}});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(capture_ring)
+
+BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
+  CaptureWriter writer(1 << 14);
+  CaptureReader reader = reader_of(writer);
+  CapturedFrame captured;
+  BOOST_TEST(!reader.next(captured));
+  // Enough to go round the ring's end many times, at every alignment of a record to it.
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    const NumberedFrame frame(n);
+    writer.observe(frame.frame());
+    BOOST_REQUIRE(reader.next(captured));
+    BOOST_REQUIRE(frame.matches(captured));
+    BOOST_REQUIRE(!reader.next(captured));
+  }
+  BOOST_TEST(writer.captured() == 3000);
+  BOOST_TEST(writer.dropped() == 0);
+  BOOST_TEST(reader.dropped() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(timestamps_rise_strictly_and_tell_the_time) {
+  CaptureWriter writer(1 << 20);
+  CaptureReader reader = reader_of(writer);
+  timespec before{};
+  clock_gettime(CLOCK_REALTIME, &before);
+  const auto bytes = plain_bytes(64);
+  for (int i = 0; i < 10000; ++i) writer.observe({bytes, {}, {}});
+  CapturedFrame captured;
+  std::uint64_t last = static_cast<std::uint64_t>(before.tv_sec) * 1'000'000'000 +
+                       static_cast<std::uint64_t>(before.tv_nsec) - 1;
+  for (int i = 0; i < 10000; ++i) {
+    BOOST_REQUIRE(reader.next(captured));
+    BOOST_REQUIRE_GT(captured.nanoseconds, last);
+    last = captured.nanoseconds;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_holds_exactly_its_size) {
+  CaptureWriter writer(kRing, 0);
+  fill(writer);
+  BOOST_TEST(writer.captured() == 8);
+  BOOST_TEST(writer.dropped() == 0);
+  const auto bytes = plain_bytes(1);
+  writer.observe({bytes, {}, {}});
+  BOOST_TEST(writer.dropped() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
+  CaptureWriter writer(kRing, 1);
+  CaptureReader reader = reader_of(writer);
+  fill(writer);
+  const auto bytes = plain_bytes(1008, 0x11);
+  for (int i = 0; i < 5; ++i) writer.observe({bytes, {}, {}});
+  BOOST_TEST(writer.captured() == 8);
+  BOOST_TEST(writer.dropped() == 5);
+  BOOST_TEST(reader.dropped() == 5);
+  // Once it reads again, frames are taken again.
+  CapturedFrame captured;
+  BOOST_REQUIRE(reader.next(captured));
+  writer.observe({bytes, {}, {}});
+  BOOST_TEST(writer.captured() == 9);
+  int count = 0;
+  while (reader.next(captured)) ++count;
+  BOOST_TEST(count == 8);
+  BOOST_TEST((captured.bytes[0] == std::byte{0x11}));
+  BOOST_TEST(reader.dropped() == 5);
+}
+
+// No waiting for room that cannot come: with this patience the test would not end.
+BOOST_AUTO_TEST_CASE(frames_that_no_ring_takes_are_dropped_at_once) {
+  constexpr int kVeryPatient = 3'600'000;
+  CaptureWriter small(kRing, kVeryPatient);
+  const auto longer_than_the_ring = plain_bytes(kRing);
+  small.observe({longer_than_the_ring, {}, {}});
+  BOOST_TEST(small.dropped() == 1);
+  CaptureWriter large(1 << 20, kVeryPatient);
+  const auto longer_than_a_frame = plain_bytes(kMaxFrameBytes + 1);
+  large.observe({longer_than_a_frame, {}, {}});
+  BOOST_TEST(large.dropped() == 1);
+  BOOST_TEST(large.captured() == 0);
+  const auto longest = plain_bytes(kMaxFrameBytes);
+  large.observe({longest, {}, {}});
+  BOOST_TEST(large.captured() == 1);
+}
+
+// Patience is lost once, not for each frame: this would else take half an hour.
+BOOST_AUTO_TEST_CASE(a_stuck_reader_is_waited_for_once) {
+  CaptureWriter writer(kRing, 20);
+  fill(writer);
+  const auto bytes = plain_bytes(1008);
+  for (int i = 0; i < 100'000; ++i) writer.observe({bytes, {}, {}});
+  BOOST_TEST(writer.dropped() == 100'000);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_are_powers_of_two) {
+  for (const std::size_t size : {0u, 1u, 4096u, 8191u, 12288u})
+    BOOST_CHECK_THROW(CaptureWriter{size}, std::system_error);
+}
+
+BOOST_AUTO_TEST_CASE(the_ring_is_sealed) {
+  CaptureWriter writer(kRing);
+  BOOST_TEST(ftruncate(writer.ring_descriptor(), 4096) != 0);
+  BOOST_TEST(ftruncate(writer.ring_descriptor(), 1 << 20) != 0);
+  BOOST_TEST((fcntl(writer.ring_descriptor(), F_GET_SEALS) & F_SEAL_SEAL) != 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_writer_wakes_only_a_reader_that_waits) {
+  CaptureWriter writer(kRing);
+  CaptureReader reader = reader_of(writer);
+  const auto bytes = plain_bytes(64);
+  writer.observe({bytes, {}, {}});
+  BOOST_TEST(!readable(writer.wake_descriptor()));
+
+  // A wait with frames there returns at once (and would else take for ever).
+  BOOST_TEST(!reader.wait(-1, -1));
+  CapturedFrame captured;
+  BOOST_TEST(reader.next(captured));
+  BOOST_TEST(!reader.next(captured));
+  BOOST_TEST(!reader.wait(-1, 0));
+  writer.observe({bytes, {}, {}});
+  BOOST_TEST(!readable(writer.wake_descriptor()));
+}
+
+BOOST_AUTO_TEST_CASE(waiting_watches_the_other_descriptor) {
+  CaptureWriter writer(kRing);
+  CaptureReader reader = reader_of(writer);
+  int ends[2];
+  BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  memory::Descriptor mine(ends[0]);
+  memory::Descriptor theirs(ends[1]);
+  BOOST_TEST(!reader.wait(mine.get(), 0));
+  BOOST_REQUIRE(send(theirs.get(), "x", 1, 0) == 1);
+  BOOST_TEST(reader.wait(mine.get(), -1));
+  char byte;
+  BOOST_REQUIRE(recv(mine.get(), &byte, 1, 0) == 1);
+  BOOST_TEST(!reader.wait(mine.get(), 0));
+  theirs.reset();
+  BOOST_TEST(reader.wait(mine.get(), -1));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_lost_writer_left_is_read_to_its_end) {
+  auto writer = std::make_unique<CaptureWriter>(1 << 16);
+  CaptureReader reader = reader_of(*writer);
+  for (std::uint64_t n = 0; n < 10; ++n) writer->observe(NumberedFrame(n).frame());
+  writer.reset();
+  BOOST_TEST(reader.wait(-1, -1));  // told that it is gone
+  CapturedFrame captured;
+  for (std::uint64_t n = 0; n < 10; ++n) {
+    BOOST_REQUIRE(reader.next(captured));
+    BOOST_TEST(NumberedFrame(n).matches(captured));
+  }
+  BOOST_TEST(!reader.next(captured));
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_stops_gets_what_is_there_and_no_more) {
+  CaptureWriter writer(1 << 16);
+  CaptureReader reader = reader_of(writer);
+  for (std::uint64_t n = 0; n < 3; ++n) writer.observe(NumberedFrame(n).frame());
+  reader.stop_here();
+  writer.observe(NumberedFrame(3).frame());
+  CapturedFrame captured;
+  for (std::uint64_t n = 0; n < 3; ++n) {
+    BOOST_REQUIRE(reader.next(captured));
+    BOOST_TEST(NumberedFrame(n).matches(captured));
+  }
+  BOOST_TEST(!reader.next(captured));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_reader_goes_on_where_the_first_stopped) {
+  CaptureWriter writer(1 << 16);
+  for (std::uint64_t n = 0; n < 3; ++n) writer.observe(NumberedFrame(n).frame());
+  CapturedFrame captured;
+  {
+    CaptureReader first = reader_of(writer);
+    BOOST_REQUIRE(first.next(captured));
+  }
+  CaptureReader second = reader_of(writer);
+  BOOST_REQUIRE(second.next(captured));
+  BOOST_TEST(NumberedFrame(1).matches(captured));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::capture::test

@@ -1,0 +1,58 @@
+// Both ends at once. Built with ThreadSanitizer this also shows that a record is never read while it is
+// written.
+#include <boost/test/unit_test.hpp>
+#include <thread>
+
+#include "tests/unit/capture/numbered_frames.hpp"
+
+namespace urnic::capture::test {
+
+BOOST_AUTO_TEST_SUITE(ring_threads)
+
+// A small ring, so that both ends wait for each other all the time. Nothing is lost: the writer is patient.
+BOOST_AUTO_TEST_CASE(a_patient_writer_loses_nothing) {
+  constexpr std::uint64_t kFrames = 20'000;
+  CaptureWriter writer(1 << 14, 600'000);
+  CaptureReader reader = reader_of(writer);
+  std::thread producer([&] {
+    for (std::uint64_t n = 0; n < kFrames; ++n) writer.observe(NumberedFrame(n).frame());
+  });
+  CapturedFrame captured;
+  std::uint64_t last = 0;
+  std::uint64_t mismatches = 0;
+  for (std::uint64_t n = 0; n < kFrames; ++n) {
+    while (!reader.next(captured)) reader.wait(-1, -1);
+    if (!NumberedFrame(n).matches(captured) || captured.nanoseconds <= last) ++mismatches;
+    last = captured.nanoseconds;
+  }
+  producer.join();
+  BOOST_TEST(mismatches == 0);
+  BOOST_TEST(writer.captured() == kFrames);
+  BOOST_TEST(writer.dropped() == 0);
+}
+
+// One frame at a time, each answered before the next: a wake that gets lost stops this test.
+BOOST_AUTO_TEST_CASE(no_wake_is_lost) {
+  constexpr std::uint64_t kFrames = 20'000;
+  CaptureWriter writer(1 << 14);
+  CaptureReader reader = reader_of(writer);
+  std::atomic<std::uint64_t> seen{0};
+  std::thread producer([&] {
+    const auto bytes = plain_bytes(64);
+    for (std::uint64_t n = 0; n < kFrames; ++n) {
+      while (seen.load() != n) std::this_thread::yield();
+      writer.observe({bytes, {}, {}});
+    }
+  });
+  CapturedFrame captured;
+  for (std::uint64_t n = 0; n < kFrames; ++n) {
+    while (!reader.next(captured)) reader.wait(-1, -1);
+    seen.store(n + 1);
+  }
+  producer.join();
+  BOOST_TEST(!reader.next(captured));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::capture::test

@@ -1,0 +1,199 @@
+// The admin socket, the linger time, and what a device process leaves.
+#include <boost/test/unit_test.hpp>
+
+#include "device_model/abi/run_directory.hpp"
+#include "device_model/capture/capture_ring.hpp"
+#include "device_model/control/admin_connection.hpp"
+#include "tests/unit/control/socket_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+using nlohmann::json;
+
+const json kStatus{{"cmd", "status"}};
+
+BOOST_AUTO_TEST_SUITE(admin)
+
+BOOST_AUTO_TEST_CASE(status_shows_devices_and_programs) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  json status = admin.ask(kStatus);
+  BOOST_TEST(status.at("pid") == getpid());
+  BOOST_TEST(status.at("contexts").empty());
+  const json& device = status.at("devices")[1];
+  BOOST_TEST(device.at("name") == "urnic1");
+  BOOST_TEST(device.at("link") == "up");
+  BOOST_TEST(device.at("mtu") == 4096);
+  BOOST_TEST(device.at("mac") == "02:75:72:6e:00:01");
+  BOOST_TEST(device.at("gids")[1] == "::ffff:192.0.2.2");
+  BOOST_TEST(device.at("node_guid") == "0075:72ff:fe6e:0001");
+
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  status = admin.ask(kStatus);
+  BOOST_REQUIRE(status.at("contexts").size() == 1u);
+  const json& context = status.at("contexts")[0];
+  BOOST_TEST(context.at("program") == "socket_program");
+  BOOST_TEST(context.at("pids") == json::array({getpid()}));
+  BOOST_TEST(context.at("objects") ==
+             json({{"pd", 1}, {"mr", 1}, {"mw", 0}, {"cq", 1}, {"qp", 1}, {"channels", 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(counters_count) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const json devices = admin.ask({{"cmd", "counters"}}).at("devices");
+  BOOST_TEST(devices.size() == 2u);
+  const json& counters = devices.at("urnic0");
+  BOOST_TEST(counters.at("rx_write_requests") == 1);
+  BOOST_TEST(counters.at("port_xmit_packets").get<int>() >= 5);  // 4 of 1024 bytes and an acknowledgement
+  BOOST_TEST(counters.at("out_of_sequence") == 0);
+  const json one = admin.ask({{"cmd", "counters"}, {"device", "urnic1"}}).at("devices");
+  BOOST_TEST(one.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_request_is_answered_with_an_error) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  BOOST_TEST(admin.ask({{"cmd", "fly"}}).contains("error"));
+  BOOST_TEST(admin.ask({{"cmd", 5}}).contains("error"));
+  BOOST_TEST(admin.ask(json::object()).contains("error"));
+  BOOST_TEST(admin.ask({{"cmd", "counters"}, {"device", "mlx5_0"}}).contains("error"));
+  BOOST_TEST(admin.ask({{"cmd", "capture"}, {"device", 7}}).contains("error"));
+  BOOST_TEST(!admin.ask(kStatus).contains("error"));  // the conversation goes on
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_json_ends_the_conversation) {
+  RunningProcess process;
+  for (const char* text : {"status\n", "{\"cmd\":\n", "[1]\n", "\n", "\xFF\xFE\n"}) {
+    AdminProgram admin(process);
+    admin.send_text(text);
+    BOOST_TEST(json::parse(admin.receive_line()).contains("error"));
+    BOOST_TEST(admin.receive_line().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lines_have_a_limit) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  const std::string padding(kMaxAdminLine - 30, ' ');
+  admin.send_text("{\"cmd\":\"status\"" + padding + "}\n");
+  BOOST_TEST(json::parse(admin.receive_line()).contains("devices"));
+  admin.send_text(std::string(kMaxAdminLine + 1, ' '));
+  BOOST_TEST(json::parse(admin.receive_line()).contains("error"));
+  BOOST_TEST(admin.receive_line().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_may_come_in_pieces_and_several_at_once) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  admin.send_text("{\"cmd\":");
+  admin.send_text("\"status\"}\n{\"cmd\":\"counters\"}\n");
+  BOOST_TEST(json::parse(admin.receive_line()).contains("contexts"));
+  BOOST_TEST(json::parse(admin.receive_line()).contains("devices"));
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_hands_over_its_ring_and_ends_with_its_connection) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  {
+    AdminProgram watcher(process);
+    BOOST_REQUIRE(!watcher.ask({{"cmd", "capture"}}).contains("error"));
+    BOOST_REQUIRE(watcher.descriptors.size() == 2u);
+    BOOST_TEST(watcher.ask({{"cmd", "capture"}}).contains("error"));  // one a connection
+    BOOST_TEST(admin.ask(kStatus).at("captures") == 1);
+    capture::CaptureReader reader(std::move(watcher.descriptors[0]), std::move(watcher.descriptors[1]));
+    program.post_write(4096);
+    BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+    capture::CapturedFrame frame;
+    int frames = 0;
+    while (reader.next(frame)) ++frames;
+    BOOST_TEST(frames == 5);
+  }
+  while (admin.ask(kStatus).at("captures") != 0) sched_yield();
+  program.post_write(4096);
+  BOOST_TEST(program.next_status() == IBV_WC_SUCCESS);
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_may_be_of_one_device) {
+  RunningProcess process;
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  for (const char* device : {"urnic0", "urnic1"}) {
+    AdminProgram watcher(process);
+    BOOST_REQUIRE(!watcher.ask({{"cmd", "capture"}, {"device", device}}).contains("error"));
+    capture::CaptureReader reader(std::move(watcher.descriptors.at(0)), std::move(watcher.descriptors.at(1)));
+    program.post_write(1024);
+    BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+    capture::CapturedFrame frame;
+    BOOST_TEST(reader.next(frame) == (device == std::string("urnic0")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(down_answers_and_ends_the_process) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  BOOST_TEST(admin.ask({{"cmd", "down"}}) == json({{"ok", true}}));
+  process.wait();
+  BOOST_TEST(admin.receive_line().empty());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_not_used_any_more_ends) {
+  RunningProcess process({std::chrono::milliseconds(1)});
+  AdminProgram admin(process);
+  admin.ask(kStatus);  // is no use
+  { SocketProgram program(process.node(0)); }
+  process.wait();
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_holds_the_process) {
+  RunningProcess process({std::chrono::milliseconds(1)});
+  AdminProgram watcher(process);
+  {
+    AdminProgram holder(process);
+    holder.ask({{"cmd", "lease"}});
+    for (int i = 0; i < 100; ++i) {
+      SocketProgram program(process.node(0));
+    }
+    BOOST_TEST(watcher.ask(kStatus).at("leases") == 1);
+  }
+  process.wait();
+}
+
+BOOST_AUTO_TEST_CASE(who_is_told_to_stay_stays) {
+  RunningProcess process({std::chrono::milliseconds(1)});
+  AdminProgram admin(process);
+  admin.ask({{"cmd", "keep"}});
+  for (int i = 0; i < 100; ++i) {
+    SocketProgram program(process.node(0));
+  }
+  BOOST_TEST(admin.ask(kStatus).contains("pid"));
+}
+
+BOOST_AUTO_TEST_CASE(counter_files_follow_the_traffic) {
+  RunningProcess process;
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const auto file =
+      process.directory().sysfs() / "class/infiniband/urnic0/ports/1/hw_counters/rx_write_requests";
+  while (contents(file) != "1\n") sched_yield();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control::test

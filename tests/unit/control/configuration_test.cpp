@@ -1,0 +1,141 @@
+#include "device_model/control/configuration.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <tuple>
+
+namespace urnic::control {
+namespace {
+
+// The error that `text` in a file "lab.toml" makes.
+std::string error_of(const std::string& text) {
+  try {
+    parse_configuration(text, "lab.toml");
+  } catch (const ConfigurationError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void check_error(const std::string& text, const std::string& place, const std::string& value,
+                 const std::string& allowed) {
+  const std::string error = error_of(text);
+  BOOST_TEST_CONTEXT(error) {
+    BOOST_TEST(error.starts_with("lab.toml:" + place + ":"));
+    BOOST_TEST(error.find(value) != std::string::npos);
+    BOOST_TEST(error.find(allowed) != std::string::npos);
+    BOOST_TEST(error.find('\n') == std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(configuration)
+
+BOOST_AUTO_TEST_CASE(without_a_file_there_are_two_devices) {
+  const Configuration configuration = default_configuration();
+  BOOST_REQUIRE(configuration.devices.size() == 2u);
+  const DeviceSettings& second = configuration.devices[1];
+  BOOST_TEST(second.name == "urnic1");
+  BOOST_TEST(to_text(second.mac) == "02:75:72:6e:00:01");
+  BOOST_REQUIRE(second.gids.size() == 2u);
+  BOOST_TEST(to_text(second.gids[0]) ==
+             "fe80::75:72ff:fe6e:1");  // RFC 4291: the MAC with one bit turned over
+  BOOST_TEST(to_text(second.gids[1]) == "::ffff:192.0.2.2");
+  BOOST_TEST(second.mtu == 4096u);
+  BOOST_TEST(second.vendor_part_id == 26428u);
+  BOOST_TEST((configuration.devices[0].mac != second.mac));
+}
+
+BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
+  const Configuration configuration = parse_configuration(R"(
+    [device]
+    mtu = 1024
+    vendor_id = 0x2c9
+    [[devices]]
+    name = "urnic_a"
+    mac = "02:00:00:00:00:0a"
+    gids = ["fe80::a", "::ffff:198.51.100.7"]
+    [[devices]]
+    mtu = 2048
+    vendor_part_id = 7
+    hardware_version = 3
+    [engine]
+    idle_spin_us = 5
+    [logging]
+    level = "debug"
+  )",
+                                                          "lab.toml");
+  BOOST_REQUIRE(configuration.devices.size() == 2u);
+  const auto& [first, second] = std::tie(configuration.devices[0], configuration.devices[1]);
+  BOOST_TEST(first.name == "urnic_a");
+  BOOST_TEST(to_text(first.mac) == "02:00:00:00:00:0a");
+  BOOST_TEST(to_text(first.gids[1]) == "::ffff:198.51.100.7");
+  BOOST_TEST(first.mtu == 1024u);
+  BOOST_TEST(first.vendor_id == 0x2C9u);
+  BOOST_TEST(first.vendor_part_id == 26428u);
+  BOOST_TEST(second.name == "urnic1");
+  BOOST_TEST(second.mtu == 2048u);
+  BOOST_TEST(second.vendor_id == 0x2C9u);
+  BOOST_TEST(second.vendor_part_id == 7u);
+  BOOST_TEST(second.hardware_version == 3u);
+  BOOST_TEST(configuration.idle_spin.count() == 5000);
+  BOOST_TEST(configuration.log_level == "debug");
+}
+
+BOOST_AUTO_TEST_CASE(link_local_gids_follow_the_mac) {
+  const Configuration configuration =
+      parse_configuration("[[devices]]\nmac = \"02:00:00:00:00:0a\"\n", "lab.toml");
+  BOOST_TEST(to_text(configuration.devices[0].gids[0]) == "fe80::ff:fe00:a");
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_file_line_value_and_what_is_allowed) {
+  check_error("[device]\n\nmtu = 1500\n", "3", "device.mtu = 1500", "256, 512, 1024, 2048 or 4096");
+  check_error("[[devices]]\nmac = \"02:75:72\"\n", "2", "02:75:72", "unicast Ethernet address");
+  check_error("[[devices]]\nmac = \"03:00:00:00:00:01\"\n", "2", "03:00:00", "unicast Ethernet address");
+  check_error("[[devices]]\nname = \"mlx5_0\"\n", "2", "mlx5_0", "\"urnic\"");
+  check_error("[[devices]]\nname = \"urnic/../x\"\n", "2", "urnic/../x", "letters");
+  check_error("[[devices]]\nname = 3\n", "2", "devices.name = 3", "\"urnic\"");
+  check_error("[[devices]]\ngids = [\"192.0.2.1\"]\n", "2", "192.0.2.1", "::ffff:192.0.2.1");
+  check_error("[[devices]]\ngids = [\"ff02::1\"]\n", "2", "ff02::1", "unicast");
+  check_error("[[devices]]\ngids = []\n", "2", "gids", "1 to 16");
+  check_error("[engine]\nidle_spin_us = -1\n", "2", "-1", "0 to 1000000");
+  check_error("[engine]\nidle_spin_us = \"5\"\n", "2", "5", "whole number");
+  check_error("[logging]\nlevel = \"loud\"\n", "2", "loud", "warning");
+  check_error("devices = 2\n", "1", "devices = 2", "[[devices]]");
+  check_error("device = 2\n", "1", "device = 2", "[device]");
+  check_error("[engine]\nspin = 1\n", "2", "engine.spin", "idle_spin_us");
+  check_error("[[devices]]\nvendor_id = 0x1000000\n", "2", "0x1000000", "16777215");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_toml_is_said_so_with_its_line) {
+  const std::string error = error_of("[device]\nmtu = = 5\n");
+  BOOST_TEST(error.starts_with("lab.toml:2:"));
+  BOOST_TEST(error.find("TOML") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(devices_do_not_share_names_or_addresses) {
+  check_error("[[devices]]\nname = \"urnic9\"\n[[devices]]\nname = \"urnic9\"\n", "3", "urnic9", "its own");
+  check_error("[[devices]]\nmac = \"02:00:00:00:00:0a\"\n[[devices]]\nmac = \"02:00:00:00:00:0a\"\n", "3",
+              "02:00:00:00:00:0a", "its own");
+  check_error("[[devices]]\ngids = [\"fe80::1\"]\n[[devices]]\ngids = [\"fe80::2\", \"fe80::1\"]\n", "3",
+              "fe80::1", "its own");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_an_error) {
+  BOOST_CHECK_EXCEPTION(
+      load_configuration("/nonexistent/lab.toml"), ConfigurationError,
+      [](const auto& error) { return std::string(error.what()).find("/nonexistent/lab.toml") == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(mac_addresses_are_read_strictly) {
+  BOOST_TEST(parse_mac("02:75:72:6e:00:01").has_value());
+  for (const char* text :
+       {"", "2:75:72:6e:0:1", "02:75:72:6e:00:01 ", " 2:75:72:6e:00:01", "02-75-72-6e-00-01",
+        "02:75:72:6e:00:0g", "02:75:72:6e:00:011", "+2:75:72:6e:00:01"}) {
+    BOOST_TEST(!parse_mac(text).has_value(), text);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control

@@ -1,0 +1,115 @@
+// Programs that end without a word take their objects with them and nothing else.
+#include <malloc.h>
+#include <sys/wait.h>
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "tests/unit/control/socket_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+constexpr std::uint32_t kTransfer = 1 << 20;
+
+// What the device process, which is this process, has open.
+struct Belongings {
+  std::ptrdiff_t descriptors = 0;
+  std::ptrdiff_t mappings = 0;
+  std::size_t heap = 0;
+};
+
+Belongings belongings() {
+  std::ifstream maps("/proc/self/maps");
+  return {std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}),
+          std::count(std::istreambuf_iterator<char>(maps), {}, '\n'), mallinfo2().uordblks};
+}
+
+void wait_until_contexts(AdminProgram& admin, std::size_t wanted) {
+  while (admin.ask({{"cmd", "status"}}).at("contexts").size() != wanted) sched_yield();
+}
+
+// Starts a program that writes to itself without end, and kills it in the middle.
+void run_and_kill(const std::filesystem::path& node) {
+  std::array<int, 2> started{};
+  BOOST_REQUIRE(pipe2(started.data(), O_CLOEXEC) == 0);
+  const memory::Descriptor reading(started[0]);
+  memory::Descriptor writing(started[1]);
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      SocketProgram program(node);
+      std::vector<std::byte> memory(2 * kTransfer);
+      program.make_loopback(memory.data(), memory.size());
+      for (int i = 0; i < 8; ++i) program.post_write(kTransfer);
+      [[maybe_unused]] const ssize_t told = write(started[1], "x", 1);
+      pause();
+    } catch (...) {
+    }
+    _exit(1);
+  }
+  writing.reset();
+  char byte = 0;
+  BOOST_REQUIRE_EQUAL(read(reading.get(), &byte, 1), 1);
+  BOOST_REQUIRE_EQUAL(kill(child, SIGKILL), 0);
+  waitpid(child, nullptr, 0);
+}
+
+BOOST_AUTO_TEST_SUITE(killed_programs)
+
+BOOST_AUTO_TEST_CASE(a_thousand_killed_programs_leave_nothing_behind) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  SocketProgram bystander(process.node(0));
+  std::vector<std::byte> memory(2 * 4096, std::byte{7});
+  bystander.make_loopback(memory.data(), memory.size());
+
+  const auto round = [&] {
+    run_and_kill(process.node(0));
+    wait_until_contexts(admin, 1);
+  };
+  for (int i = 0; i < 50; ++i) round();  // caches and pools fill
+  const Belongings before = belongings();
+  for (int i = 0; i < 1000; ++i) round();
+  const Belongings after = belongings();
+  BOOST_TEST(after.descriptors == before.descriptors);
+  BOOST_TEST(after.mappings <= before.mappings + 4);  // the heap's own
+  BOOST_TEST(after.heap <= before.heap + 64 * 1024);
+
+  bystander.post_write(4096);
+  BOOST_TEST(bystander.next_status() == IBV_WC_SUCCESS);
+  const auto status = admin.ask({{"cmd", "status"}});
+  BOOST_TEST(status.at("contexts")[0].at("objects").at("qp") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(nonsense_costs_the_sender_its_connection_only) {
+  RunningProcess process;
+  SocketProgram good(process.node(0));
+  for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{1024}, std::size_t{5000}}) {
+    const memory::Descriptor bad = connect_to(process.node(0), SOCK_SEQPACKET);
+    BOOST_REQUIRE(send_message(bad.get(), std::vector<std::byte>(size, std::byte{0x5A}), {}));
+    char byte = 0;
+    BOOST_TEST(recv(bad.get(), &byte, 1, 0) <= 0);
+  }
+  abi::HandleReply pd{};
+  BOOST_TEST(good.call(abi::ControlOpcode::allocate_pd, abi::Empty{}, pd) == 0);
+}
+
+// DESIGN: each way a context ends is the same to the device.
+BOOST_AUTO_TEST_CASE(the_end_of_the_device_process_closes_every_connection) {
+  RunningProcess process;
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(2 * kTransfer);
+  program.make_loopback(memory.data(), memory.size());
+  program.post_write(kTransfer);
+  process.end();
+  char byte = 0;
+  BOOST_TEST(recv(program.descriptor(), &byte, 1, 0) <= 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control::test

@@ -1,0 +1,200 @@
+// Memory regions and windows: what may be registered, and what keeps them alive.
+#include <sys/mman.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/control/direct_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// Three pages: readable and writable, readable only, none.
+class Pages {
+ public:
+  Pages() {
+    start_ = static_cast<std::byte*>(
+        mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(start_ + kPage, kPage, PROT_READ);
+    munmap(start_ + 2 * kPage, kPage);
+  }
+  ~Pages() { munmap(start_, 2 * kPage); }
+  std::byte* writable() const { return start_; }
+  std::byte* read_only() const { return start_ + kPage; }
+  std::byte* missing() const { return start_ + 2 * kPage; }
+
+ private:
+  std::byte* start_;
+};
+
+struct WithPages {
+  Machine machine;
+  OpenProgram program{machine};
+  Pages pages;
+  abi::RegisterMrReply mr{};
+
+  int reg(const std::byte* address, std::uint64_t length, std::uint32_t access) {
+    return program.register_mr(program.pd, address, length, access, mr);
+  }
+  memory::MemoryTable& table() { return machine.fabric.devices()[0]->device->memory_table(); }
+  transport::PdId pd_id() { return program.session().context->pds.find(program.pd)->id; }
+};
+
+BOOST_FIXTURE_TEST_SUITE(memory_commands, WithPages)
+
+BOOST_AUTO_TEST_CASE(a_region_is_usable_until_it_is_deregistered) {
+  BOOST_REQUIRE(reg(pages.writable(), kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ) == 0);
+  BOOST_TEST(mr.lkey == mr.rkey);
+  transport::MemoryRange range;
+  const auto check = [&] {
+    return table().check_remote(wire::Rkey{mr.rkey}, pd_id(), wire::Qpn{2},
+                                reinterpret_cast<std::uint64_t>(pages.writable()), 16,
+                                transport::AccessRight::remote_read, range);
+  };
+  BOOST_TEST((check() == transport::KeyCheck::ok));
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+  BOOST_TEST((check() == transport::KeyCheck::unknown_key));
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_not_there_is_efault) {
+  BOOST_TEST(reg(pages.missing(), kPage, 0) == EFAULT);
+  BOOST_TEST(reg(pages.writable(), 3 * kPage, 0) == EFAULT);  // the last page
+  BOOST_TEST(reg(nullptr, kPage, 0) == EFAULT);
+  BOOST_TEST(reg(pages.writable(), 2 * kPage, 0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_cannot_be_written_is_efault_for_writers) {
+  BOOST_TEST(reg(pages.read_only(), kPage, 0) == 0);
+  BOOST_TEST(reg(pages.read_only(), kPage, IBV_ACCESS_REMOTE_READ) == 0);
+  BOOST_TEST(reg(pages.read_only(), kPage, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
+  BOOST_TEST(reg(pages.read_only(), kPage, IBV_ACCESS_MW_BIND) == EFAULT);
+  BOOST_TEST(reg(pages.writable(), 2 * kPage, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
+}
+
+BOOST_AUTO_TEST_CASE(registering_touches_no_page) {
+  constexpr std::size_t size = std::size_t{4} << 30;
+  void* sparse =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  BOOST_REQUIRE(sparse != MAP_FAILED);
+  BOOST_TEST(reg(static_cast<std::byte*>(sparse), size, IBV_ACCESS_LOCAL_WRITE) == 0);
+  std::vector<unsigned char> resident(size / kPage);
+  BOOST_REQUIRE(mincore(sparse, size, resident.data()) == 0);
+  BOOST_TEST(std::count(resident.begin(), resident.end(), 1) == 0);
+  munmap(sparse, size);
+}
+
+// ibv_reg_mr(3): remote writers and atomics need local write access.
+BOOST_AUTO_TEST_CASE(rights_that_make_no_sense_are_refused) {
+  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE) == EINVAL);
+  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_ATOMIC) == EINVAL);
+  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE) == 0);
+  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_ON_DEMAND) == EOPNOTSUPP);
+  BOOST_TEST(reg(pages.writable(), kPage, 1u << 9) == EINVAL);
+  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_RELAXED_ORDERING) == 0);  // may be ignored
+}
+
+BOOST_AUTO_TEST_CASE(spans_that_make_no_sense_are_refused) {
+  BOOST_TEST(reg(pages.writable(), 0, 0) == EINVAL);
+  BOOST_TEST(reg(pages.writable(), ~std::uint64_t{0}, 0) == EINVAL);
+  const auto place = reinterpret_cast<std::uint64_t>(pages.writable());
+  abi::RegisterMrRequest request{place, kPage, 0x10000, program.pd, 0};
+  BOOST_TEST(program.call(ControlOpcode::register_mr, request, mr) == 0);
+  request.iova = 0x10001;  // not the same place in a page
+  BOOST_TEST(program.call(ControlOpcode::register_mr, request, mr) == EINVAL);
+  request.iova = ~std::uint64_t{0} & ~std::uint64_t{kPage - 1};  // wraps round
+  request.length = 2 * kPage;
+  BOOST_TEST(program.call(ControlOpcode::register_mr, request, mr) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(a_pd_in_use_is_busy) {
+  BOOST_REQUIRE(reg(pages.writable(), kPage, 0) == 0);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == EBUSY);
+  BOOST_REQUIRE(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+  abi::AllocateMwReply mw{};
+  BOOST_REQUIRE(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 2}, mw) == 0);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == EBUSY);
+  BOOST_REQUIRE(program.call(ControlOpcode::deallocate_mw, mw.handle) == 0);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == 0);
+}
+
+struct WithWindow : WithPages {
+  abi::AllocateMwReply mw{};
+
+  // What a bind work request does.
+  transport::KeyCheck bind(std::uint32_t next_key) {
+    const transport::WindowBinding binding{.current = wire::Rkey{mw.rkey},
+                                           .next = wire::Rkey{next_key},
+                                           .region = transport::Lkey{mr.lkey},
+                                           .address = reinterpret_cast<std::uint64_t>(pages.writable()),
+                                           .length = 64,
+                                           .access = IBV_ACCESS_REMOTE_READ};
+    return table().bind(binding, pd_id(), wire::Qpn{2});
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(a_region_with_a_bound_window_is_busy, WithWindow) {
+  BOOST_REQUIRE(reg(pages.writable(), kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND) == 0);
+  BOOST_REQUIRE(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 2}, mw) == 0);
+  BOOST_REQUIRE((bind(mw.rkey + 1) == transport::KeyCheck::ok));
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == EBUSY);
+  const abi::ReregisterMrRequest rereg{mr.handle, IBV_REREG_MR_CHANGE_ACCESS, {}};
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, rereg, mr) == EBUSY);
+  // The key has changed since the window was allocated; the handle still names it.
+  BOOST_TEST(program.call(ControlOpcode::deallocate_mw, mw.handle) == 0);
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(bound_windows_and_regions_go_with_their_program, WithWindow) {
+  BOOST_REQUIRE(reg(pages.writable(), kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND) == 0);
+  BOOST_REQUIRE(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 1}, mw) == 0);
+  BOOST_REQUIRE((bind(mw.rkey + 1) == transport::KeyCheck::ok));
+  const transport::PdId pd = pd_id();
+  program.session().context.reset();
+  transport::MemoryRange range;
+  BOOST_TEST((table().check_local(transport::Lkey{mr.lkey}, pd, 0, 1, transport::AccessRight::local_read,
+                                  range) == transport::KeyCheck::unknown_key));
+  BOOST_TEST(
+      (table().check_remote(wire::Rkey{mw.rkey + 1}, pd, wire::Qpn{2}, 0, 1,
+                            transport::AccessRight::remote_read, range) == transport::KeyCheck::unknown_key));
+  BOOST_TEST(machine.fabric.devices()[0]->memory_regions == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->memory_windows == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(window_types_are_one_and_two) {
+  abi::AllocateMwReply mw{};
+  BOOST_TEST(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 0}, mw) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 3}, mw) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{99, 1}, mw) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(reregistering_changes_what_it_is_told_and_the_key_with_the_translation) {
+  BOOST_REQUIRE(reg(pages.writable(), kPage, 0) == 0);
+  const std::uint32_t old_key = mr.lkey;
+  const std::uint32_t other_pd = program.allocate_pd();
+  abi::ReregisterMrRequest request{mr.handle, IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, {}};
+  request.change.pd = other_pd;
+  request.change.access = IBV_ACCESS_LOCAL_WRITE;
+  BOOST_REQUIRE(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
+  BOOST_TEST(mr.lkey == old_key);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == 0);  // moved to the other
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, other_pd) == EBUSY);
+  request.flags = IBV_REREG_MR_CHANGE_TRANSLATION;
+  request.change.address = request.change.iova = reinterpret_cast<std::uint64_t>(pages.read_only());
+  request.change.length = kPage;
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EFAULT);  // it has local write
+  request.change.address = request.change.iova = reinterpret_cast<std::uint64_t>(pages.writable());
+  request.change.length = kPage / 2;
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
+  BOOST_TEST(mr.lkey != old_key);
+  request.flags = 8;
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
+  request.flags = 0;
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control::test

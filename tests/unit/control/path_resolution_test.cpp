@@ -1,0 +1,103 @@
+#include "device_model/control/path_resolution.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace urnic::control {
+namespace {
+
+struct TwoDevices {
+  Fabric fabric{default_configuration()};
+  const ServedDevice& first = *fabric.devices()[0];
+  const ServedDevice& second = *fabric.devices()[1];
+
+  abi::AddressVector to_second(std::size_t gid_index) const {
+    abi::AddressVector address{};
+    address.is_global = 1;
+    address.port = 1;
+    address.source_gid_index = static_cast<std::uint8_t>(gid_index);
+    const wire::Gid& gid = second.settings.gids[gid_index];
+    std::copy(gid.bytes.begin(), gid.bytes.end(), address.destination_gid);
+    return address;
+  }
+  int resolve(const abi::AddressVector& address) {
+    return resolve_path(fabric, first, address, wire::Qpn{17}, wire::Qpn{42}, path);
+  }
+  wire::NetworkHeaders path;
+};
+
+BOOST_FIXTURE_TEST_SUITE(path_resolution, TwoDevices)
+
+BOOST_AUTO_TEST_CASE(a_path_has_both_ends_addresses) {
+  abi::AddressVector address = to_second(1);
+  address.hop_limit = 3;
+  address.traffic_class = 0x68;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST((path.source_mac == first.settings.mac));
+  BOOST_TEST((path.destination_mac == second.settings.mac));
+  BOOST_TEST((path.source == first.settings.gids[1]));
+  BOOST_TEST((path.destination == second.settings.gids[1]));
+  BOOST_TEST(path.hop_limit == 3);
+  BOOST_TEST(path.traffic_class == 0x68);
+  BOOST_TEST(wire::uses_ipv4(path));
+  BOOST_REQUIRE(resolve(to_second(0)) == 0);
+  BOOST_TEST(!wire::uses_ipv4(path));
+  BOOST_TEST(path.hop_limit == 64);  // 0 would not reach anybody
+}
+
+BOOST_AUTO_TEST_CASE(a_device_reaches_itself) {
+  abi::AddressVector address = to_second(1);
+  const wire::Gid& own = first.settings.gids[1];
+  std::copy(own.bytes.begin(), own.bytes.end(), address.destination_gid);
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST((path.destination_mac == first.settings.mac));
+}
+
+BOOST_AUTO_TEST_CASE(roce_needs_a_grh_and_this_port) {
+  abi::AddressVector address = to_second(1);
+  address.is_global = 0;
+  BOOST_TEST(resolve(address) == EINVAL);
+  address = to_second(1);
+  address.port = 2;
+  BOOST_TEST(resolve(address) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(the_source_gid_must_be_there) {
+  abi::AddressVector address = to_second(1);
+  address.source_gid_index = 2;
+  BOOST_TEST(resolve(address) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(address_families_do_not_mix) {
+  abi::AddressVector address = to_second(1);
+  address.source_gid_index = 0;
+  BOOST_TEST(resolve(address) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_with_that_address_is_a_timeout) {
+  abi::AddressVector address = to_second(1);
+  address.destination_gid[15] = 99;
+  BOOST_TEST(resolve(address) == ETIMEDOUT);
+  address.destination_gid[0] = 0xFF;
+  BOOST_TEST(resolve(address) == EINVAL);  // a connection to a multicast group
+}
+
+// Values of the kernel's rdma_get_udp_sport.
+BOOST_AUTO_TEST_CASE(udp_source_port_is_the_kernels) {
+  BOOST_TEST(udp_source_port(0, wire::Qpn{17}, wire::Qpn{42}) == 0xC000 + 17 * 42);
+  BOOST_TEST(udp_source_port(0, wire::Qpn{42}, wire::Qpn{17}) == 0xC000 + 17 * 42);  // both ways the same
+  BOOST_TEST(udp_source_port(1, wire::Qpn{17}, wire::Qpn{42}) == 0xC001);
+  BOOST_TEST(udp_source_port(0x4000, wire::Qpn{17}, wire::Qpn{42}) == 0xC001);
+  BOOST_TEST(udp_source_port(0xFFFFF, wire::Qpn{17}, wire::Qpn{42}) == (0xC000 | (0x3FFF ^ 0x3F)));
+  BOOST_TEST(udp_source_port(0xFFF00000, wire::Qpn{1}, wire::Qpn{1}) == 0xC001);  // 20 bits count
+  // 0xFFFFFF * 0xFFFFFF = 0xFFFFFE000001; folded by 20 and 40 bits, then 20 bits into 14.
+  const std::uint64_t product = 0xFFFFFE000001;
+  const std::uint64_t once = product ^ (product >> 20);
+  const auto label = static_cast<std::uint32_t>((once ^ (once >> 40)) & 0xFFFFF);
+  BOOST_TEST(udp_source_port(0, wire::Qpn{0xFFFFFF}, wire::Qpn{0xFFFFFF}) ==
+             (0xC000 | ((label & 0x3FFF) ^ (label >> 14))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control

@@ -1,0 +1,108 @@
+#include "device_model/control/sysfs_tree.hpp"
+
+#include <dirent.h>
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <vector>
+
+#include "device_model/control/limits.hpp"
+#include "tests/unit/control/temporary_directory.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> listed(const fs::path& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  while (const dirent* entry = readdir(directory.get())) {
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.push_back(entry->d_name);
+  }
+  return names;
+}
+
+struct WithTree {
+  TemporaryDirectory parent;
+  Fabric fabric{default_configuration()};
+  fs::path root = parent.path() / "sysfs";
+  SysfsTree tree{root, fabric};
+  fs::path device(int number) { return root / "class/infiniband" / ("urnic" + std::to_string(number)); }
+  fs::path node(int number) {
+    return root / "class/infiniband_verbs" /
+           ("uverbs" + std::to_string(tree.node_number(*fabric.devices()[static_cast<std::size_t>(number)])));
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(sysfs_tree, WithTree)
+
+BOOST_AUTO_TEST_CASE(nodes_name_their_devices) {
+  BOOST_TEST(contents(root / "class/infiniband_verbs/abi_version") == "6\n");
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(contents(node(i) / "ibdev") == "urnic" + std::to_string(i) + "\n");
+    BOOST_TEST(contents(node(i) / "abi_version") == "1\n");
+    const auto number = tree.node_number(*fabric.devices()[static_cast<std::size_t>(i)]);
+    BOOST_TEST(contents(node(i) / "dev") == "231:" + std::to_string(192 + number) + "\n");
+    BOOST_TEST(node(i).filename() == "uverbs" + std::to_string(number));
+  }
+  BOOST_TEST(node(0) != node(1));
+}
+
+// libibverbs lists devices in readdir's order, whatever the file system makes of it.
+BOOST_AUTO_TEST_CASE(devices_are_listed_in_order) {
+  const auto nodes = listed(root / "class/infiniband_verbs");
+  BOOST_REQUIRE(nodes.size() == 2u);
+  BOOST_TEST(contents(root / "class/infiniband_verbs" / nodes[0] / "ibdev") == "urnic0\n");
+  BOOST_TEST(contents(root / "class/infiniband_verbs" / nodes[1] / "ibdev") == "urnic1\n");
+}
+
+BOOST_AUTO_TEST_CASE(many_folders_are_reported_as_listed) {
+  const auto numbers = make_listed_folders(parent.path(), "uverbs", 20);
+  std::vector<std::string> names;
+  for (const auto number : numbers) names.push_back("uverbs" + std::to_string(number));
+  auto found = listed(parent.path());
+  std::erase(found, "sysfs");
+  BOOST_TEST(names == found);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_describes_itself) {
+  BOOST_TEST(contents(device(0) / "node_type") == "1: CA\n");
+  BOOST_TEST(contents(device(0) / "node_guid") == "0075:72ff:fe6e:0000\n");
+  BOOST_TEST(contents(device(1) / "node_guid") == "0075:72ff:fe6e:0001\n");
+  for (const char* name : {"sys_image_guid", "node_desc", "fw_ver", "hw_rev", "hca_type", "board_id",
+                           "device/local_cpus", "device/local_cpulist", "device/numa_node"}) {
+    BOOST_TEST(contents(device(0) / name).size() > 1u, name);
+  }
+  BOOST_TEST(!fs::exists(device(0) / "device/net"));
+}
+
+BOOST_AUTO_TEST_CASE(a_port_describes_itself) {
+  const fs::path port = tree.port_folder(*fabric.devices()[0]);
+  BOOST_TEST(contents(port / "state") == "4: ACTIVE\n");
+  BOOST_TEST(contents(port / "phys_state") == "5: LinkUp\n");
+  BOOST_TEST(contents(port / "link_layer") == "Ethernet\n");
+  BOOST_TEST(contents(port / "rate") == "100 Gb/sec (4X EDR)\n");
+  BOOST_TEST(contents(port / "cap_mask") == "0x04010000\n");
+  BOOST_TEST(contents(port / "pkeys/0") == "0xffff\n");
+  for (const char* name : {"lid", "lid_mask_count", "sm_lid", "sm_sl"}) {
+    BOOST_TEST(fs::exists(port / name), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_gid_table_is_whole) {
+  const fs::path port = tree.port_folder(*fabric.devices()[1]);
+  BOOST_TEST(contents(port / "gids/0") == "fe80:0000:0000:0000:0075:72ff:fe6e:0001\n");
+  BOOST_TEST(contents(port / "gids/1") == "0000:0000:0000:0000:0000:ffff:c000:0202\n");
+  BOOST_TEST(contents(port / "gids/2") == "0000:0000:0000:0000:0000:0000:0000:0000\n");
+  for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
+    BOOST_TEST(contents(port / "gid_attrs/types" / std::to_string(i)) == "RoCE v2\n", i);
+    BOOST_TEST(fs::exists(port / "gids" / std::to_string(i)), i);
+  }
+  BOOST_TEST(!fs::exists(port / "gid_attrs/ndevs"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control::test

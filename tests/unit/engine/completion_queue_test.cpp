@@ -1,0 +1,183 @@
+#include "device_model/engine/completion_queue.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+
+namespace {
+
+transport::Completion completion_of(std::uint32_t index, bool solicited = false) {
+  transport::Completion completion;
+  completion.wqe_index = index;
+  completion.solicited = solicited;
+  return completion;
+}
+
+constexpr std::uint64_t kHandle = 77;
+
+struct Queue {
+  TestPipe channel{8};
+  TestPipe async_events{16};
+  TestCq cq{8, &channel.device_end(), &async_events.device_end(), kHandle};
+
+  bool push(std::uint32_t index, bool solicited = false) {
+    return cq.device_end->push(completion_of(index, solicited));
+  }
+  bool event_raised() {
+    const auto record = channel.read();
+    if (record) BOOST_TEST(record->element == kHandle);
+    return record.has_value();
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(completion_queue, Queue)
+
+BOOST_AUTO_TEST_CASE(entries_come_in_order_over_many_laps) {
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    BOOST_TEST(!cq.poll());
+    BOOST_REQUIRE(push(i));
+    const auto entry = cq.poll();
+    BOOST_REQUIRE(entry);
+    BOOST_TEST(entry->wqe_index == i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_member_reaches_the_entry) {
+  transport::Completion completion;
+  completion.qpn = wire::Qpn{0xABCDEF};
+  completion.wqe_index = 9;
+  completion.receive = true;
+  completion.opcode = transport::CompletionOpcode::receive_rdma_with_immediate;
+  completion.status = transport::WorkStatus::local_length_error;
+  completion.byte_length = 12345;
+  completion.with_immediate = true;
+  completion.immediate = {{0xAA, 0xBB, 0xCC, 0xDD}};
+  completion.vendor_error = 6;
+  completion.source = wire::Qpn{0x123};
+  cq.device_end->push(completion);
+  const abi::Cqe& raw = cq.ring[0];
+  BOOST_TEST(raw.qpn == 0xABCDEFu);
+  BOOST_TEST(raw.wqe_index == 9u);
+  BOOST_TEST(raw.opcode == 129);
+  BOOST_TEST(raw.status == 1);
+  BOOST_TEST(raw.flags == (abi::cqe_receive | abi::cqe_with_immediate));
+  BOOST_TEST(raw.byte_length == 12345u);
+  BOOST_TEST(raw.immediate_or_rkey == 0xDDCCBBAAu);  // first byte first in memory
+  BOOST_TEST(raw.vendor_error == 6u);
+  BOOST_TEST(raw.source_qpn == 0x123u);
+
+  completion.with_immediate = false;
+  completion.with_invalidate = true;
+  completion.invalidated = wire::Rkey{0x55667788};
+  cq.device_end->push(completion);
+  BOOST_TEST(cq.ring[1].flags == (abi::cqe_receive | abi::cqe_with_invalidate));
+  BOOST_TEST(cq.ring[1].immediate_or_rkey == 0x55667788u);
+}
+
+BOOST_AUTO_TEST_CASE(overrun_is_reported_once_and_nothing_is_overwritten) {
+  for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST(push(i));
+  BOOST_TEST(!push(8));
+  BOOST_TEST(!push(9));
+  const auto event = async_events.read();
+  BOOST_REQUIRE(event);
+  BOOST_TEST(event->element == kHandle);
+  BOOST_TEST(event->type == 0u);  // IBV_EVENT_CQ_ERR
+  BOOST_TEST(!async_events.read());
+  BOOST_TEST(cq.device_end->async_events() == 1u);
+  for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST(cq.poll()->wqe_index == i);
+  BOOST_TEST(!push(10));  // in error for good
+}
+
+BOOST_AUTO_TEST_CASE(a_consumer_index_that_cannot_be_harms_only_its_owner) {
+  for (std::uint32_t lie : {1000u, 0x80000000u, 0xFFFFFFFFu}) {
+    TestCq hostile(8, nullptr, nullptr, 1);
+    for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST(hostile.device_end->push(completion_of(i)));
+    hostile.indices.consumer.store(lie);
+    BOOST_TEST(!hostile.device_end->push({}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_event_without_arming) {
+  push(0);
+  cq.device_end->notify();
+  BOOST_TEST(!event_raised());
+  BOOST_TEST(cq.device_end->completion_events() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(next_fires_once_for_a_batch_and_once_per_arming) {
+  cq.arm(abi::ArmKind::next);
+  cq.device_end->notify();
+  BOOST_TEST(!event_raised());  // nothing was added
+  push(0);
+  push(1);
+  cq.device_end->notify();
+  BOOST_TEST(event_raised());
+  BOOST_TEST(!event_raised());
+  push(2);
+  cq.device_end->notify();
+  BOOST_TEST(!event_raised());
+  cq.arm(abi::ArmKind::next);
+  cq.device_end->notify();
+  BOOST_TEST(!event_raised());  // entries from before the arming do not count
+  push(3);
+  cq.device_end->notify();
+  BOOST_TEST(event_raised());
+  BOOST_TEST(cq.device_end->completion_events() == 2u);
+  BOOST_TEST(cq.indices.arm_fired.load() == cq.indices.arm.load());
+}
+
+BOOST_AUTO_TEST_CASE(solicited_waits_for_a_solicited_one) {
+  cq.arm(abi::ArmKind::solicited);
+  push(0);
+  cq.device_end->notify();
+  BOOST_TEST(!event_raised());
+  push(1, true);
+  push(2);
+  cq.device_end->notify();
+  BOOST_TEST(event_raised());
+}
+
+BOOST_AUTO_TEST_CASE(arming_for_next_after_solicited_widens_the_request) {
+  cq.arm(abi::ArmKind::solicited);
+  cq.arm(abi::ArmKind::next);
+  push(0);
+  cq.device_end->notify();
+  BOOST_TEST(event_raised());
+}
+
+BOOST_AUTO_TEST_CASE(resize_keeps_unread_entries_and_their_order) {
+  for (std::uint32_t i = 0; i < 6; ++i) push(i);
+  for (std::uint32_t i = 0; i < 5; ++i) cq.poll();
+  for (std::uint32_t i = 6; i < 12; ++i) BOOST_REQUIRE(push(i));  // wraps
+  std::vector<abi::Cqe> larger(16);
+  for (auto& entry : larger) entry.phase.store(1);  // a ring that was used before
+  std::uint32_t unread = 0;
+  BOOST_TEST(cq.device_end->resize(larger.data(), 16, unread));
+  BOOST_TEST(unread == 7u);
+  BOOST_TEST(cq.indices.consumer.load() == 0u);
+  cq.ring.swap(larger);
+  cq.slots = 16;
+  cq.consumer = 0;
+  for (std::uint32_t i = 5; i < 12; ++i) BOOST_TEST(cq.poll()->wqe_index == i);
+  BOOST_TEST(!cq.poll());
+  for (std::uint32_t i = 12; i < 40; ++i) {
+    BOOST_REQUIRE(push(i));
+    BOOST_TEST(cq.poll()->wqe_index == i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(resize_refuses_what_does_not_fit) {
+  for (std::uint32_t i = 0; i < 5; ++i) push(i);
+  std::vector<abi::Cqe> smaller(4);
+  std::uint32_t unread = 0;
+  BOOST_TEST(!cq.device_end->resize(smaller.data(), 4, unread));
+  for (std::uint32_t i = 0; i < 5; ++i) BOOST_TEST(cq.poll()->wqe_index == i);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test

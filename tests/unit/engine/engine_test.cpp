@@ -1,0 +1,215 @@
+// The engine with its thread: tasks, sleep and wake-up, doorbells from other threads.
+#include "device_model/engine/engine.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+
+namespace {
+
+// The provider's view of the status page.
+class StatusPage {
+ public:
+  explicit StatusPage(const Engine& engine)
+      : page_(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, engine.status_descriptor(), 0)) {
+    BOOST_REQUIRE(page_ != MAP_FAILED);
+  }
+  ~StatusPage() { munmap(page_, 4096); }
+  const abi::EngineStatus& status() const { return *static_cast<const abi::EngineStatus*>(page_); }
+  void wait_until_asleep() const {
+    while (status().sleeping.load() == 0) sched_yield();
+  }
+
+ private:
+  void* page_;
+};
+
+void ring(TestQp& qp, Program& program, const StatusPage& page) {
+  qp.ring();
+  if (!abi::must_wake(page.status())) return;
+  const std::uint64_t one = 1;
+  BOOST_REQUIRE(write(program.wake.get(), &one, sizeof one) == sizeof one);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(engine_thread)
+
+BOOST_AUTO_TEST_CASE(tasks_run_on_the_engine_thread_and_in_order) {
+  Engine engine({});
+  std::thread::id ran_on;
+  engine.execute([&] { ran_on = std::this_thread::get_id(); });
+  BOOST_TEST((ran_on == std::this_thread::get_id()));  // not started
+  engine.start();
+  engine.execute([&] { ran_on = std::this_thread::get_id(); });
+  BOOST_TEST((ran_on != std::this_thread::get_id()));
+  int order = 0;
+  for (int i = 0; i < 100; ++i) engine.execute([&, i] { order = order == i ? i + 1 : -1; });
+  BOOST_TEST(order == 100);
+  engine.stop();
+  engine.execute([&] { ran_on = std::this_thread::get_id(); });
+  BOOST_TEST((ran_on == std::this_thread::get_id()));
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_comes_back_to_who_asked) {
+  Engine engine({});
+  engine.start();
+  BOOST_CHECK_THROW(engine.execute([] { throw std::runtime_error("no"); }), std::runtime_error);
+  bool ran = false;
+  engine.execute([&] { ran = true; });
+  BOOST_TEST(ran);
+}
+
+BOOST_AUTO_TEST_CASE(tasks_of_many_threads_wake_a_sleeping_engine) {
+  Engine engine({.idle_spin = transport::Nanoseconds(0)});
+  engine.start();
+  int count = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) engine.execute([&] { ++count; });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  BOOST_TEST(count == 8000);
+}
+
+BOOST_AUTO_TEST_CASE(status_page_can_only_be_read) {
+  Engine engine({});
+  const int fd = engine.status_descriptor();
+  BOOST_TEST(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
+  const std::string self = "/proc/self/fd/" + std::to_string(fd);
+  const memory::Descriptor again(open(self.c_str(), O_RDWR));
+  if (again) {
+    BOOST_TEST(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again.get(), 0) == MAP_FAILED);
+    BOOST_TEST(write(again.get(), "x", 1) == -1);
+    BOOST_TEST(ftruncate(again.get(), 0) == -1);
+  }
+  BOOST_TEST(mprotect(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0), 4096, PROT_READ | PROT_WRITE) == -1);
+}
+
+BOOST_AUTO_TEST_CASE(sleeps_and_uses_no_processor_time_when_nothing_happens) {
+  Engine engine({});
+  engine.start();
+  const StatusPage page(engine);
+  page.wait_until_asleep();
+  const auto before = engine.processor_time();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto used = engine.processor_time() - before;
+  BOOST_TEST(used.count() < 1'000'000);  // of 200 ms: one look before it slept at most
+  BOOST_TEST(engine.processor_time().count() > 0);
+}
+
+// Every round catches the engine somewhere on its way to sleep. A wake-up that is lost hangs the test.
+BOOST_AUTO_TEST_CASE(no_wake_up_is_lost) {
+  Fabric fabric;
+  TestQp qp0(fabric.program0, 0, {});
+  TestQp qp1(fabric.program1, 1, {});
+  Fabric::connect(qp0, qp1);
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.flags |= abi::send_inline;
+  head.inline_length = 8;
+  head.remote_address = fabric.program1.address(0);
+  head.rkey = fabric.program1.key.value;
+  for (std::uint64_t i = 1; i <= 5000; ++i) {
+    if (i % 16 == 0) page.wait_until_asleep();
+    for (std::uint64_t pause = 0; pause < i * 7 % 200; ++pause) sched_yield();
+    qp0.write_send(head, std::as_bytes(std::span(&i, 1)));
+    ring(qp0, fabric.program0, page);
+    std::optional<Polled> entry;
+    while (!(entry = qp0.send_cq.poll())) sched_yield();
+    BOOST_REQUIRE(entry->status == 0);
+    std::uint64_t seen = 0;
+    std::memcpy(&seen, fabric.program1.bytes.data(), 8);
+    BOOST_REQUIRE(seen == i);
+  }
+  fabric.engine.stop();
+}
+
+// An event asked for while completions come in: asleep on the channel until one is there.
+BOOST_AUTO_TEST_CASE(no_event_is_lost) {
+  Fabric fabric;
+  TestQp qp0(fabric.program0, 0, {});
+  TestQp qp1(fabric.program1, 1, {});
+  Fabric::connect(qp0, qp1);
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  const int flags = fcntl(fabric.program0.channel.read_descriptor(), F_GETFL);
+  fcntl(fabric.program0.channel.read_descriptor(), F_SETFL, flags & ~O_NONBLOCK);
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = fabric.program1.address(0);
+  head.rkey = fabric.program1.key.value;
+  const abi::ScatterGather from[] = {fabric.program0.sge(0, 64)};
+  std::uint32_t done = 0;
+  std::uint32_t posted = 0;
+  while (done < 5000) {
+    while (posted - done < 1 + done % 4) {
+      qp0.post_send(head, from);
+      ring(qp0, fabric.program0, page);
+      ++posted;
+    }
+    qp0.send_cq.arm(abi::ArmKind::next);
+    std::uint32_t found = 0;
+    while (qp0.send_cq.poll()) ++found;
+    if (found == 0) BOOST_REQUIRE(fabric.program0.channel.read().has_value());
+    done += found;
+  }
+  fabric.engine.stop();
+}
+
+// Posters on several threads against `collect` on this one: no bit is lost, none comes up twice.
+BOOST_AUTO_TEST_CASE(doorbells_rung_by_many_threads) {
+  Fabric fabric;
+  abi::Doorbells doorbells{};
+  DoorbellSet set(doorbells, -1);
+  constexpr std::uint32_t kThreads = 3;
+  constexpr std::uint32_t kRings = 20'000;
+  const std::uint32_t numbers[kThreads] = {1, 63, 64 * 64 + 5};
+  std::vector<std::unique_ptr<TestQp>> qps;
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    qps.push_back(std::make_unique<TestQp>(fabric.program0, 10 + t, QpLayout{}));
+    set.attach(numbers[t], qps[t]->device_end());
+  }
+  std::atomic<std::uint32_t> collected{0};
+  std::atomic<std::uint32_t> finished{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint32_t i = 0; i < kRings; ++i) {
+        const std::uint32_t before = collected.load();
+        doorbells.ring(numbers[t]);
+        // Each ring must be followed by a collected doorbell of its own or somebody else's.
+        if (i % 8 == 0) {
+          while (collected.load() == before) sched_yield();
+        }
+      }
+      finished.fetch_add(1);
+    });
+  }
+  while (finished.load() < kThreads) {
+    const std::uint32_t rung = set.collect();
+    collected.fetch_add(rung);
+    if (rung == 0) sched_yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  set.collect();
+  for (const auto& word : doorbells.bits) BOOST_TEST(word.load() == 0u);
+  for (const auto& word : doorbells.summary) BOOST_TEST(word.load() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test

@@ -1,0 +1,139 @@
+// What a device lets in.
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <vector>
+
+#include "device_model/engine/queue_pair_context.hpp"
+#include "tests/unit/engine/program.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::engine::test {
+
+namespace {
+
+// A third port on the switch, from which the test sends what it likes.
+struct Outsider final : link::FrameReceiver {
+  void arrive(const wire::Frame&, bool) override {}
+};
+
+struct Ingress : Fabric {
+  Outsider outsider;
+  link::Port& port = fabric.attach({{2, 0, 0, 0, 0, 99}}, outsider);
+  TestQp qp0{program0, 0, {}};
+  TestQp qp1{program1, 1, {}};
+  wire::NetworkHeaders network = path(device0, device1);
+  wire::TransportHeaders headers;
+  std::vector<std::byte> payload = std::vector<std::byte>(64, std::byte{0x5A});
+
+  Ingress() {
+    connect(qp0, qp1);
+    headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::write_only);
+    headers.bth.destination = qp1.qpn();
+    headers.bth.psn = wire::Psn(0xFFFFF0);
+    headers.reth = {program1.address(0), wire::Rkey{program1.key.value}, 64};
+  }
+  bool written() { return program1.bytes[0] == std::byte{0x5A}; }
+  void send() {
+    wire::FrameStorage storage;
+    port.transmit(wire::encode(network, headers, payload, storage));
+    run();
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(ingress, Ingress)
+
+BOOST_AUTO_TEST_CASE(a_right_packet_gets_in) {
+  send();
+  BOOST_TEST(written());
+  BOOST_TEST(device1.port_counters().received_packets == 1u);
+  BOOST_TEST(device1.port_counters().receive_errors == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, payload, storage);
+  payload[10] ^= std::byte{1};
+  port.transmit(frame);
+  run();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().receive_errors == 1u);
+  BOOST_TEST(device1.port_counters().icrc_errors == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(rubbish_is_counted_and_dropped) {
+  std::vector<std::byte> bytes(60);
+  std::memcpy(bytes.data(), device1.config().mac.bytes.data(), 6);
+  port.transmit({.headers = bytes, .payload = {}, .trailer = {}});
+  BOOST_TEST(device1.port_counters().receive_errors == 1u);
+  BOOST_TEST(device1.port_counters().icrc_errors == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(unknown_qp) {
+  headers.bth.destination = wire::Qpn{0x777777};
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().unknown_qp == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(source_that_is_not_the_peer) {
+  network.source.bytes[15] = 77;
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_address == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(destination_address_that_is_not_ours) {
+  network.destination.bytes[15] = 77;
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_address == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(qp_without_a_path) {
+  TestQp fresh(program1, 5, {});
+  headers.bth.destination = fresh.qpn();
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_address == 1u);
+}
+
+// A link that does not keep the bytes: they are copied before the frame's owner takes them back.
+BOOST_AUTO_TEST_CASE(payload_that_does_not_stay_is_copied) {
+  std::vector<std::byte> bytes;
+  {
+    wire::FrameStorage storage;
+    const wire::Frame frame = wire::encode(network, headers, payload, storage);
+    for (const auto& part : {frame.headers, frame.payload, frame.trailer}) {
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    }
+  }
+  device1.receiver().arrive({.headers = bytes, .payload = {}, .trailer = {}}, false);
+  std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  run();
+  BOOST_TEST(written());
+}
+
+BOOST_AUTO_TEST_CASE(traffic_is_counted_on_both_sides) {
+  program0.fill(0, 4096, 1);
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program1.address(0);
+  head.rkey = program1.key.value;
+  const abi::ScatterGather from[] = {program0.sge(0, 4096)};
+  qp0.post_send(head, from);
+  run();
+  const PortCounters& sender = device0.port_counters();
+  const PortCounters& receiver = device1.port_counters();
+  BOOST_TEST(sender.transmitted_packets == 4u);
+  BOOST_TEST(receiver.received_packets == 4u);
+  // Four packets with Ethernet, IPv4, UDP, BTH and ICRC; the first has a RETH.
+  BOOST_TEST(sender.transmitted_bytes == 4096u + 4 * (14 + 20 + 8 + 12 + 4) + 16);
+  BOOST_TEST(receiver.received_bytes == sender.transmitted_bytes);
+  BOOST_TEST(receiver.transmitted_packets == 1u);  // one coalesced acknowledgement
+  BOOST_TEST(sender.received_packets == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test

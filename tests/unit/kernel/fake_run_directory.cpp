@@ -1,0 +1,144 @@
+#include "tests/unit/kernel/fake_run_directory.hpp"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "device_model/abi/control.hpp"
+
+namespace urnic::kernel::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void put(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text << '\n';
+}
+
+int bind_node(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error("cannot bind " + path);
+  return listener;
+}
+
+bool is_pipe(int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+}  // namespace
+
+FakeRunDirectory::FakeRunDirectory(bool through_link) {
+  char name[] = "/tmp/urnic-kernel-test-XXXXXX";
+  if (mkdtemp(name) == nullptr) throw std::runtime_error("cannot make a directory in /tmp");
+  home_ = name;
+  fs::create_directory(home_ + "/run");
+  path_ = home_ + "/run";
+  if (through_link) {
+    path_ = home_ + "/link";
+    fs::create_symlink("run", path_);
+  }
+  make_sysfs();
+  make_nodes();
+  stop_ = eventfd(0, EFD_CLOEXEC);
+  server_ = std::thread([this] { serve(); });
+}
+
+FakeRunDirectory::~FakeRunDirectory() {
+  eventfd_write(stop_, 1);
+  server_.join();
+  close(stop_);
+  close(listener_);
+  fs::remove_all(home_);
+}
+
+void FakeRunDirectory::make_sysfs() const {
+  const fs::path folder = fs::path(path_) / "sysfs/class";
+  const fs::path devices = fs::path(path_) / "sysfs/devices/virtual/infiniband";
+  put(folder / "infiniband_verbs/abi_version", "6");
+  for (const char index : {'0', '1'}) {
+    const std::string name = std::string("urnic") + index;
+    const fs::path verbs = folder / ("infiniband_verbs/uverbs" + std::string(1, index));
+    put(verbs / "ibdev", name);
+    put(verbs / "dev", std::string("231:19") + (index == '0' ? '2' : '3'));
+    put(verbs / "abi_version", "1");
+    const fs::path device = (index == '0' ? folder / "infiniband" : devices) / name;
+    put(device / "node_type", "1: CA");
+    put(device / "node_guid", std::string("0200:00ff:fe00:000") + index);
+    put(device / "ports/1/state", "4: ACTIVE");
+  }
+  fs::create_symlink("../../devices/virtual/infiniband/urnic1", folder / "infiniband/urnic1");
+  fs::create_symlink(path_ + "/sysfs/class/infiniband/urnic0",
+                     folder / "infiniband_verbs/uverbs0/absolute_link");
+}
+
+void FakeRunDirectory::make_nodes() {
+  fs::create_directory(path_ + "/dev");
+  listener_ = bind_node(path_ + "/dev/uverbs0");
+  if (listen(listener_, 16) != 0) throw std::runtime_error("cannot listen");
+  close(bind_node(path_ + "/dev/uverbs1"));
+}
+
+void FakeRunDirectory::serve() {
+  std::vector<pollfd> watched = {{stop_, POLLIN, 0}, {listener_, POLLIN, 0}};
+  while (poll(watched.data(), watched.size(), -1) > 0 && watched[0].revents == 0) {
+    const bool arrival = watched[1].revents != 0;
+    for (std::size_t i = 2; i < watched.size();) {
+      if (watched[i].revents == 0 || take_message(watched[i].fd)) {
+        ++i;
+        continue;
+      }
+      close(watched[i].fd);
+      watched.erase(watched.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (arrival) watched.push_back({accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC), POLLIN, 0});
+  }
+  for (std::size_t i = 2; i < watched.size(); ++i) close(watched[i].fd);
+}
+
+// False at the end of the connection.
+bool FakeRunDirectory::take_message(int connection) {
+  char data[abi::kMaxControlMessage];
+  alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))];
+  iovec place = {data, sizeof data};
+  msghdr message = {};
+  message.msg_iov = &place;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+  if (size <= 0) return false;
+
+  std::vector<int> descriptors;
+  if (const cmsghdr* rights = CMSG_FIRSTHDR(&message)) {
+    descriptors.resize((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    std::memcpy(descriptors.data(), CMSG_DATA(rights), descriptors.size() * sizeof(int));
+  }
+  abi::RequestHeader header = {};
+  std::memcpy(&header, data, sizeof header);
+  const bool good = size == sizeof header + sizeof(abi::AddCompletionChannelRequest) &&
+                    header.magic == abi::kControlMagic && header.length == size &&
+                    header.opcode == static_cast<std::uint32_t>(abi::ControlOpcode::add_completion_channel) &&
+                    descriptors.size() == 2 && is_pipe(descriptors[0]) && is_pipe(descriptors[1]);
+  ++(good ? good_messages_ : other_messages_);
+  if (good && write(descriptors[1], &kEventHandle, sizeof kEventHandle) < 0) ++other_messages_;
+  for (const int descriptor : descriptors) close(descriptor);
+  return true;
+}
+
+}  // namespace urnic::kernel::test

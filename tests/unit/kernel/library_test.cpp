@@ -1,0 +1,66 @@
+// What the library is made of.
+#include <dlfcn.h>
+
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/unit/kernel/preloaded_program.hpp"
+
+namespace {
+
+using namespace urnic::kernel::test;
+
+BOOST_AUTO_TEST_SUITE(library)
+
+// A C++ runtime would come along into every program of the session.
+BOOST_AUTO_TEST_CASE(needs_the_c_library_only) {
+  const Outcome needed = run_shell("", "readelf -d " URNIC_KERNEL_LIBRARY " | grep NEEDED");
+  std::istringstream lines(needed.output);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    BOOST_TEST((line.find("[libc.so.6]") != std::string::npos ||
+                line.find("[ld-linux-x86-64.so.2]") != std::string::npos),
+               line);
+  BOOST_TEST(count >= 1);
+  const Outcome wanted = run_shell("", "nm -D --undefined-only " URNIC_KERNEL_LIBRARY " | c++filt");
+  BOOST_TEST(wanted.output.find("dlsym") != std::string::npos);
+  for (const char* runtime : {"operator", "std::", "__gxx", "__cxa_g", "__cxa_t", "_Unwind", "__asan"})
+    BOOST_TEST(wanted.output.find(runtime) == std::string::npos, wanted.output);
+}
+
+// Anything else that it exported could take the place of a program's own symbol.
+BOOST_AUTO_TEST_CASE(exports_names_of_the_c_library_only) {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY);
+  BOOST_REQUIRE(libc != nullptr);
+  std::istringstream names(
+      run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output);
+  int count = 0;
+  for (std::string name; std::getline(names, name); ++count)
+    BOOST_TEST(dlsym(libc, name.c_str()) != nullptr, name);
+  BOOST_TEST(count > 60);
+  dlclose(libc);
+}
+
+// A call of an own entry point may land in another interposer's function of that name, and go round for ever.
+BOOST_AUTO_TEST_CASE(calls_none_of_its_own_entry_points) {
+  const Outcome both = run_shell("", "{ readelf -rW " URNIC_KERNEL_LIBRARY
+                                     " | grep -E 'JUMP_SLO|GLOB_DAT' | awk '{print $5}' | cut -d@ -f1 | "
+                                     "sort -u; nm -D --defined-only " URNIC_KERNEL_LIBRARY
+                                     " | cut -d' ' -f3; } | sort | uniq -d");
+  BOOST_TEST(both.output == "");
+  BOOST_TEST(run_shell("", "readelf -rW " URNIC_KERNEL_LIBRARY).output.find("dlsym") != std::string::npos);
+}
+
+// What programs wait in or call all the time is the kernel's alone.
+BOOST_AUTO_TEST_CASE(leaves_reading_and_waiting_alone) {
+  const std::string names =
+      run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output;
+  for (const char* name :
+       {"read", "poll", "ppoll", "select", "epoll_wait", "close", "ioctl", "send", "malloc"})
+    BOOST_TEST(("\n" + names).find(std::string("\n") + name + "\n") == std::string::npos, name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

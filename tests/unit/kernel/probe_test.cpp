@@ -1,0 +1,105 @@
+// Runs the probe, which tries every entry point, as each kind of program that there is.
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/unit/kernel/fake_run_directory.hpp"
+#include "tests/unit/kernel/preloaded_program.hpp"
+
+namespace {
+
+using namespace urnic::kernel::test;
+
+// Every line must begin so.
+int count_lines(const std::string& output, const std::string& beginning) {
+  int count = 0;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    BOOST_TEST(line.compare(0, beginning.size(), beginning) == 0, line);
+    ++count;
+  }
+  return count;
+}
+
+constexpr int kCases = 63;
+constexpr int kUnchangedCases = 6;
+
+void check_probe(const FakeRunDirectory& run, const std::string& command, const std::string& before = "") {
+  const Outcome outcome = run_preloaded(run.path(), command, before);
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(count_lines(outcome.output, "ok ") == kCases);
+  BOOST_TEST(run.good_messages() == 3);
+  BOOST_TEST(run.other_messages() == 0);
+  const Outcome unchanged = run_preloaded(run.path(), command + " unchanged", before);
+  BOOST_TEST(unchanged.status == 0);
+  BOOST_TEST(count_lines(unchanged.output, "ok ") == kUnchangedCases);
+}
+
+BOOST_AUTO_TEST_SUITE(probe)
+
+BOOST_AUTO_TEST_CASE(every_entry_point) {
+  const FakeRunDirectory run;
+  check_probe(run, URNIC_PROBE);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_directory_behind_a_symbolic_link) {
+  const FakeRunDirectory run(true);
+  check_probe(run, URNIC_PROBE);
+}
+
+BOOST_AUTO_TEST_CASE(a_fortified_program) {
+  const FakeRunDirectory run;
+  check_probe(run, URNIC_PROBE_FORTIFIED);
+}
+
+// Without the stand-in each case must fail: else it shows nothing.
+BOOST_AUTO_TEST_CASE(the_probe_can_fail) {
+  const Outcome outcome = run_shell("", URNIC_PROBE);
+  BOOST_TEST(outcome.status == 1);
+  BOOST_TEST(count_lines(outcome.output, "no ") == kCases);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_run_directory_nothing_changes) {
+  for (const char* directory : {"", "relative/path", "/"}) {
+    const Outcome outcome = run_preloaded(directory, URNIC_PROBE);
+    BOOST_TEST(outcome.status == 1);
+    BOOST_TEST(count_lines(outcome.output, "no ") == kCases);
+    BOOST_TEST(run_preloaded(directory, URNIC_PROBE " unchanged").status == 0);
+  }
+}
+
+#ifdef URNIC_PROBE_GCC_ASAN
+BOOST_AUTO_TEST_CASE(gcc_address_sanitizer_after_the_stand_in) {
+  const FakeRunDirectory run;
+  check_probe(run, "ASAN_OPTIONS=verify_asan_link_order=0 " URNIC_PROBE_GCC_ASAN);
+}
+
+BOOST_AUTO_TEST_CASE(gcc_address_sanitizer_preloaded_first) {
+  const FakeRunDirectory run;
+  // Leak checks would look at the shell and whatever else the list is preloaded into.
+  check_probe(run, "ASAN_OPTIONS=detect_leaks=0 " URNIC_PROBE_GCC_ASAN, URNIC_LIBASAN);
+}
+#endif
+
+#ifdef URNIC_PROBE_CLANG_ASAN
+BOOST_AUTO_TEST_CASE(clang_address_sanitizer) {
+  const FakeRunDirectory run;
+  check_probe(run, URNIC_PROBE_CLANG_ASAN);
+}
+#endif
+
+BOOST_AUTO_TEST_CASE(a_device_process_that_is_gone) {
+  std::string path;
+  {
+    const FakeRunDirectory run;
+    path = run.path();
+  }
+  const Outcome outcome = run_preloaded(path, URNIC_PROBE " unchanged");
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(run_preloaded(path, "cat /dev/infiniband/uverbs0").output.find("No such file") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

@@ -1,0 +1,159 @@
+#define BOOST_TEST_DYN_LINK
+#define BOOST_TEST_MODULE link
+#include "device_model/link/switch.hpp"
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace urnic::link::test {
+
+namespace {
+
+struct Receiver final : FrameReceiver {
+  std::vector<wire::Frame> frames;
+  bool all_stable = true;
+  void arrive(const wire::Frame& frame, bool payload_is_stable) override {
+    frames.push_back(frame);
+    all_stable = all_stable && payload_is_stable;
+  }
+};
+
+// Writes down the order in which observers and receivers see a frame.
+struct Observer final : FrameObserver {
+  explicit Observer(std::string& log, char name) : log_(log), name_(name) {}
+  void observe(const wire::Frame&) override { log_ += name_; }
+
+ private:
+  std::string& log_;
+  char name_;
+};
+
+wire::MacAddress mac(std::uint8_t fifth, std::uint8_t sixth) { return {{0x02, 0, 0, 0, fifth, sixth}}; }
+
+// A frame whose Ethernet header names `to` and `from`.
+struct TestFrame {
+  std::array<std::byte, 14> headers{};
+  std::array<std::byte, 4> payload{};
+  std::array<std::byte, 4> trailer{};
+
+  TestFrame(const wire::MacAddress& to, const wire::MacAddress& from) {
+    for (std::size_t i = 0; i < 6; ++i) {
+      headers[i] = static_cast<std::byte>(to.bytes[i]);
+      headers[6 + i] = static_cast<std::byte>(from.bytes[i]);
+    }
+  }
+  wire::Frame frame() const { return {headers, payload, trailer}; }
+};
+
+struct Fixture {
+  Switch fabric;
+  Receiver one;
+  Receiver two;
+  Port& port_one = fabric.attach(mac(0, 1), one);
+  Port& port_two = fabric.attach(mac(0, 2), two);
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(built_in_switch, Fixture)
+
+BOOST_AUTO_TEST_CASE(forwards_by_destination_without_copying) {
+  const TestFrame sent(mac(0, 2), mac(0, 1));
+  port_one.transmit(sent.frame());
+  BOOST_TEST(one.frames.empty());
+  BOOST_REQUIRE_EQUAL(two.frames.size(), 1);
+  BOOST_TEST(two.frames[0].headers.data() == sent.headers.data());
+  BOOST_TEST(two.frames[0].payload.data() == sent.payload.data());
+  BOOST_TEST(two.frames[0].trailer.data() == sent.trailer.data());
+  BOOST_TEST(two.all_stable);
+  port_two.transmit(TestFrame(mac(0, 1), mac(0, 2)).frame());
+  BOOST_TEST(one.frames.size() == 1);
+  BOOST_TEST(two.frames.size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_to_the_senders_own_address_comes_back) {
+  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame());
+  BOOST_TEST(one.frames.size() == 1);
+  BOOST_TEST(two.frames.empty());
+}
+
+BOOST_AUTO_TEST_CASE(counts_what_nobody_takes) {
+  BOOST_TEST(fabric.unknown_destination() == 0);
+  port_one.transmit(TestFrame(mac(0, 3), mac(0, 1)).frame());
+  port_one.transmit(TestFrame({{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}, mac(0, 1)).frame());
+  port_one.transmit(TestFrame({}, mac(0, 1)).frame());  // all zero
+  BOOST_TEST(fabric.unknown_destination() == 3);
+  BOOST_TEST(one.frames.empty());
+  BOOST_TEST(two.frames.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_without_an_address_is_taken_by_nobody) {
+  const TestFrame whole(mac(0, 2), mac(0, 1));
+  wire::Frame cut = whole.frame();
+  cut.headers = cut.headers.first(5);
+  port_one.transmit(cut);
+  port_one.transmit(wire::Frame{});
+  BOOST_TEST(fabric.unknown_destination() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_whole_address_counts) {
+  // Addresses that differ in one byte only, each byte in turn.
+  for (std::size_t i = 0; i < 6; ++i) {
+    wire::MacAddress near = mac(0, 2);
+    near.bytes[i] ^= 0x80;
+    port_one.transmit(TestFrame(near, mac(0, 1)).frame());
+  }
+  BOOST_TEST(two.frames.empty());
+  BOOST_TEST(fabric.unknown_destination() == 6);
+}
+
+BOOST_AUTO_TEST_CASE(an_address_is_attached_once) {
+  Receiver third;
+  BOOST_CHECK_THROW(fabric.attach(mac(0, 1), third), std::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_thousand_ports) {
+  std::vector<Receiver> receivers(1000);
+  for (std::size_t i = 0; i < receivers.size(); ++i)
+    fabric.attach(mac(static_cast<std::uint8_t>(1 + i / 256), static_cast<std::uint8_t>(i)), receivers[i]);
+  for (std::size_t i = 0; i < receivers.size(); ++i)
+    port_one.transmit(
+        TestFrame(mac(static_cast<std::uint8_t>(1 + i / 256), static_cast<std::uint8_t>(i)), mac(0, 1))
+            .frame());
+  for (const Receiver& receiver : receivers) BOOST_REQUIRE_EQUAL(receiver.frames.size(), 1);
+  BOOST_TEST(fabric.unknown_destination() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(observers_see_every_frame_once_and_first) {
+  std::string log;
+  Observer a(log, 'a');
+  Observer b(log, 'b');
+  fabric.add_observer(a);
+  fabric.add_observer(b);
+  struct Logging final : FrameReceiver {
+    std::string& log;
+    explicit Logging(std::string& where) : log(where) {}
+    void arrive(const wire::Frame&, bool) override { log += '!'; }
+  } logging(log);
+  fabric.attach(mac(0, 9), logging);
+
+  port_one.transmit(TestFrame(mac(0, 9), mac(0, 1)).frame());
+  BOOST_TEST(log == "ab!");
+  port_one.transmit(TestFrame(mac(0, 77), mac(0, 1)).frame());  // also what nobody takes
+  BOOST_TEST(log == "ab!ab");
+  fabric.remove_observer(a);
+  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame());
+  BOOST_TEST(log == "ab!abb");
+}
+
+BOOST_AUTO_TEST_CASE(its_ports_are_up) {
+  BOOST_TEST(port_one.up());
+  BOOST_TEST(port_two.up());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::link::test

@@ -1,0 +1,191 @@
+// Which way is chosen, and what is said when there is none.
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "device_model/memory/mem_file_memory.hpp"
+#include "tests/unit/memory/child_process.hpp"
+
+namespace urnic::memory::test {
+
+namespace {
+
+constexpr const char* kByNumber = "process_vm_readv";
+constexpr const char* kByMemFile = "/proc/PID/mem";
+
+char first_byte(ApplicationMemory& memory, const Pages& pages) {
+  std::byte byte{};
+  Transfer batch[] = {{pages.address(0), {&byte, 1}}};
+  memory.read(batch);
+  return batch[0].failed ? '!' : static_cast<char>(byte);
+}
+
+struct Fixture {
+  Pages pages{1};
+  ChildProcess child{[this] { pages.page(0)[0] = std::byte{'O'}; },
+                     [](char) { return prctl(PR_SET_DUMPABLE, 0) == 0 ? 'r' : 'x'; }};
+  std::string problem;
+};
+
+// Runs `check` in a process without privileges; its result.
+template <class Check>
+int as_nobody(Check check) {
+  constexpr uid_t kNobody = 65534;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) _exit(100);
+    _exit(check());
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
+}
+
+// /proc/self/mem by a procfs that is mounted once more; empty where that is not allowed.
+Descriptor mem_of_another_proc() {
+  const Descriptor context(static_cast<int>(syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC)));
+  if (!context) return Descriptor();
+  if (syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
+    return Descriptor();
+  const Descriptor root(static_cast<int>(syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
+  if (!root) return Descriptor();
+  return Descriptor(openat(root.get(), "self/mem", O_RDWR | O_CLOEXEC));
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(open_process_memory_choice, Fixture)
+
+BOOST_AUTO_TEST_CASE(prefers_the_process_number) {
+  auto memory = open_process_memory(child.pid(), child.open_pidfd(), child.open_mem(), problem);
+  BOOST_REQUIRE(memory);
+  BOOST_TEST(std::string(memory->way()) == kByNumber);
+  BOOST_TEST(first_byte(*memory, pages) == 'O');
+  BOOST_TEST(problem.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_hidden_number_leaves_the_mem_file) {
+  auto memory = open_process_memory(0, child.open_pidfd(), child.open_mem(), problem);
+  BOOST_REQUIRE(memory);
+  BOOST_TEST(std::string(memory->way()) == kByMemFile);
+  BOOST_TEST(first_byte(*memory, pages) == 'O');
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_is_not_the_pidfds_is_not_used) {
+  ChildProcess stranger([this] { pages.page(0)[0] = std::byte{'S'}; });
+  auto memory = open_process_memory(stranger.pid(), child.open_pidfd(), child.open_mem(), problem);
+  BOOST_REQUIRE(memory);
+  BOOST_TEST(std::string(memory->way()) == kByMemFile);
+  BOOST_TEST(first_byte(*memory, pages) == 'O');
+}
+
+// A process can open a pidfd of anybody; it must not thereby have somebody else's memory reached.
+BOOST_AUTO_TEST_CASE(a_pidfd_of_somebody_else_proves_nothing) {
+  ChildProcess victim([this] { pages.page(0)[0] = std::byte{'V'}; });
+  auto memory = open_process_memory(victim.pid(), victim.open_pidfd(), child.open_mem(), problem);
+  BOOST_REQUIRE(memory);
+  BOOST_TEST(std::string(memory->way()) == kByMemFile);
+  BOOST_TEST(first_byte(*memory, pages) == 'O');
+  BOOST_TEST(!open_process_memory(victim.pid(), victim.open_pidfd(), Descriptor(), problem));
+}
+
+BOOST_AUTO_TEST_CASE(a_mem_file_tells_its_number) {
+  BOOST_TEST(mem_file_number(child.open_mem().get()) == child.pid());
+  const std::string by_thread =
+      "/proc/" + std::to_string(child.pid()) + "/task/" + std::to_string(child.pid()) + "/mem";
+  BOOST_TEST(mem_file_number(Descriptor(open(by_thread.c_str(), O_RDWR)).get()) == child.pid());
+  BOOST_TEST(mem_file_number(Descriptor(open("/proc/self/mem", O_RDWR)).get()) == getpid());
+  BOOST_TEST(mem_file_number(Descriptor(open("/proc/sys/vm/overcommit_memory", O_RDONLY)).get()) == 0);
+  BOOST_TEST(mem_file_number(Descriptor(open("/dev/null", O_RDWR)).get()) == 0);
+  BOOST_TEST(mem_file_number(-1) == 0);
+}
+
+// As in a container: a number there is not a number here.
+BOOST_AUTO_TEST_CASE(a_mem_file_of_another_proc_tells_no_number) {
+  const Descriptor other = mem_of_another_proc();
+  if (!other) {
+    BOOST_TEST_MESSAGE("another /proc cannot be mounted here");
+    return;
+  }
+  BOOST_TEST(is_mem_file(other.get()));
+  BOOST_TEST(mem_file_number(other.get()) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(no_way_is_explained_with_a_cure_on_one_line) {
+  auto memory = open_process_memory(child.pid(), child.open_pidfd(), Descriptor(), problem);
+  BOOST_TEST(!memory);
+  BOOST_TEST(problem.find("cannot reach the memory of process " + std::to_string(child.pid())) == 0);
+  BOOST_TEST(problem.find("cure:") != std::string::npos);
+  BOOST_TEST(problem.find('\n') == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_ended_is_said_to_have_ended) {
+  const pid_t pid = child.pid();
+  Descriptor pidfd = child.open_pidfd();
+  Descriptor mem = child.open_mem();
+  child.kill_and_reap();
+  BOOST_TEST(!open_process_memory(pid, std::move(pidfd), std::move(mem), problem));
+  BOOST_TEST(problem.find("ended") != std::string::npos);
+}
+
+// What a hostile process could hand over instead, to block the engine's reads.
+BOOST_AUTO_TEST_CASE(other_files_are_no_mem_files) {
+  int ends[2];
+  BOOST_REQUIRE(pipe(ends) == 0);
+  const Descriptor reading(ends[0]);
+  const Descriptor writing(ends[1]);
+  const Descriptor other_proc_file(open("/proc/self/maps", O_RDONLY));
+  const Descriptor comm(open("/proc/self/comm", O_RDWR));
+  const Descriptor read_only_mem(open("/proc/self/mem", O_RDONLY));
+  const Descriptor path_only(open("/proc/self/mem", O_PATH));
+  const Descriptor directory(open("/proc/self", O_RDONLY));
+  for (const Descriptor* file :
+       {&reading, &writing, &other_proc_file, &comm, &read_only_mem, &path_only, &directory}) {
+    BOOST_REQUIRE(*file);
+    BOOST_TEST(!is_mem_file(file->get()));
+  }
+  BOOST_TEST(!is_mem_file(-1));
+  // The right name elsewhere.
+  char folder[] = "/tmp/urnic-mem-test-XXXXXX";
+  BOOST_REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string named = std::string(folder) + "/mem";
+  const Descriptor plain(open(named.c_str(), O_RDWR | O_CREAT, 0600));
+  BOOST_TEST(!is_mem_file(plain.get()));
+  unlink(named.c_str());
+  rmdir(folder);
+  BOOST_TEST(is_mem_file(child.open_mem().get()));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_for_a_mem_file_is_not_read) {
+  int ends[2];
+  BOOST_REQUIRE(pipe(ends) == 0);
+  const Descriptor writing(ends[1]);
+  BOOST_TEST(!open_process_memory(0, child.open_pidfd(), Descriptor(ends[0]), problem));
+}
+
+// The kernel refuses to let an unprivileged process reach into one that may not be dumped (PR_SET_DUMPABLE),
+// by the check that Yama and user numbers use too.
+BOOST_AUTO_TEST_CASE(refusal_leaves_the_mem_file_that_was_handed_over) {
+  Descriptor mem = child.open_mem();
+  Descriptor pidfd = child.open_pidfd();
+  BOOST_REQUIRE(child.command('d') == 'r');
+  const int result = as_nobody([&] {
+    auto memory = open_process_memory(child.pid(), std::move(pidfd), std::move(mem), problem);
+    if (!memory) return 1;
+    if (std::strcmp(memory->way(), kByMemFile) != 0) return 2;
+    return first_byte(*memory, pages) == 'O' ? 0 : 3;
+  });
+  BOOST_TEST(result == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::memory::test

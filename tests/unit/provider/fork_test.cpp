@@ -1,0 +1,104 @@
+#define BOOST_TEST_DYN_LINK
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/provider/rig.hpp"
+
+namespace urnic::test {
+
+namespace {
+
+// Runs `body` in a forked child; its value is the child's exit status. The child must not run the test
+// program's own ending.
+template <typename Body>
+int in_child(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(forked_child, Rig)
+
+BOOST_AUTO_TEST_CASE(joins_the_context_on_a_connection_of_its_own) {
+  const unsigned before = device.requests(abi::ControlOpcode::join_context);
+  const int status = in_child([&] {
+    ibv_pd* own = ibv_alloc_pd(context);
+    if (own == nullptr) return 1;
+    return ibv_dealloc_pd(own) == 0 ? 0 : 2;
+  });
+  BOOST_TEST(status == 0);
+  BOOST_TEST(device.requests(abi::ControlOpcode::join_context) == before + 1);
+  const auto request = device.last_request<abi::JoinContextRequest>(abi::ControlOpcode::join_context);
+  BOOST_TEST(request.token.bytes[0] == 0x5A);
+  BOOST_TEST(request.version == abi::kControlVersion);
+  ibv_pd* still_mine = ibv_alloc_pd(context);
+  BOOST_REQUIRE(still_mine != nullptr);
+  BOOST_TEST(ibv_dealloc_pd(still_mine) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(may_make_queues_in_arenas_that_it_inherited) {
+  const int status = in_child([&] {
+    ibv_cq* own = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+    if (own == nullptr) return 1;
+    ibv_wc completion;
+    if (ibv_poll_cq(own, 1, &completion) != 0) return 2;
+    return ibv_destroy_cq(own) == 0 ? 0 : 3;
+  });
+  BOOST_TEST(status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(shares_the_parents_queues) {
+  const int status = in_child([&] {
+    ibv_send_wr request{};
+    request.opcode = IBV_WR_SEND;
+    return post_send(request);
+  });
+  BOOST_TEST(status == 0);
+  BOOST_TEST(fake->indices->send_producer.load() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(that_closes_the_device_leaves_the_parents_connection) {
+  BOOST_TEST(in_child([&] { return ibv_close_device(context); }) == 0);
+  ibv_pd* still_mine = ibv_alloc_pd(context);
+  BOOST_REQUIRE(still_mine != nullptr);
+  BOOST_TEST(ibv_dealloc_pd(still_mine) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// No watching thread runs in a child that has made no request; its empty polls look for themselves.
+BOOST_AUTO_TEST_CASE(a_forked_child_learns_of_the_devices_death_by_polling) {
+  {
+    Rig rig;
+    rig.post_sends(1, 10);
+    int ready[2];
+    BOOST_REQUIRE_EQUAL(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      close(ready[1]);
+      rig.device.close_inherited();
+      alarm(30);  // ends a child that would spin for ever
+      char byte;
+      [[maybe_unused]] ssize_t got = read(ready[0], &byte, 1);  // ends when the parent has killed the device
+      ibv_wc completion{};
+      while (ibv_poll_cq(rig.cq, 1, &completion) == 0) {
+      }
+      _exit(completion.status == IBV_WC_WR_FLUSH_ERR && completion.wr_id == 10 ? 0 : 1);
+    }
+    close(ready[0]);
+    rig.device.die();
+    close(ready[1]);
+    int status = -1;
+    waitpid(child, &status, 0);
+    BOOST_TEST((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  }
+  replace_fake_device();
+}
+
+}  // namespace urnic::test

@@ -1,0 +1,149 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "tests/unit/provider/rig.hpp"
+
+namespace urnic::test {
+
+namespace {
+
+struct Pair : Rig {
+  ibv_qp* create(ibv_qp_type type, ibv_qp_init_attr* out = nullptr) {
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = attributes.recv_cq = cq;
+    attributes.cap = {5, 6, 2, 1, 64};
+    attributes.qp_type = type;
+    ibv_qp* created = ibv_create_qp(pd, &attributes);
+    if (out != nullptr) *out = attributes;
+    return created;
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(queue_pair, Pair)
+
+BOOST_AUTO_TEST_CASE(creation_asks_for_what_is_wanted_and_tells_what_was_given) {
+  ibv_qp_init_attr attributes;
+  ibv_qp* other = create(IBV_QPT_RC, &attributes);
+  BOOST_REQUIRE(other != nullptr);
+  const abi::CreateQpRequest& request = device.qp(other->qp_num).request;
+  BOOST_TEST(request.max_send_wr == 5u);
+  BOOST_TEST(request.max_receive_wr == 6u);
+  BOOST_TEST(request.max_inline_data == 64u);
+  BOOST_TEST(request.user_handle == reinterpret_cast<std::uintptr_t>(other));
+  BOOST_TEST(attributes.cap.max_send_wr == FakeDevice::kSendSlots);
+  BOOST_TEST(attributes.cap.max_recv_sge == FakeDevice::kMaxSge);
+  BOOST_TEST(attributes.cap.max_inline_data == FakeDevice::kMaxInline);
+  BOOST_TEST(other->state == IBV_QPS_RESET);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(other_types_are_not_supported) {
+  for (const auto type : {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET}) {
+    errno = 0;
+    BOOST_CHECK(create(type) == nullptr);
+    BOOST_TEST(errno == EOPNOTSUPP);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
+  device.refuse_next(abi::ControlOpcode::create_qp, ENOMEM);
+  errno = 0;
+  BOOST_CHECK(create(IBV_QPT_RC) == nullptr);
+  BOOST_TEST(errno == ENOMEM);
+  device.refuse_next(abi::ControlOpcode::modify_qp, EINVAL);
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_ERR;
+  BOOST_TEST(ibv_modify_qp(qp, &attributes, IBV_QP_STATE) == EINVAL);
+  BOOST_TEST(qp->state == IBV_QPS_RTS);
+}
+
+BOOST_AUTO_TEST_CASE(attributes_go_to_the_device_and_come_back) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTS;
+  attributes.sq_psn = 0x123456;
+  attributes.rq_psn = 0x654321;
+  attributes.timeout = 14;
+  attributes.retry_cnt = 7;
+  attributes.rnr_retry = 6;
+  attributes.min_rnr_timer = 12;
+  attributes.max_rd_atomic = 4;
+  attributes.dest_qp_num = 99;
+  attributes.path_mtu = IBV_MTU_2048;
+  attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
+  attributes.ah_attr.is_global = 1;
+  attributes.ah_attr.port_num = 1;
+  attributes.ah_attr.grh.sgid_index = 1;
+  attributes.ah_attr.grh.hop_limit = 64;
+  attributes.ah_attr.grh.traffic_class = 8;
+  attributes.ah_attr.grh.flow_label = 5;
+  std::memset(attributes.ah_attr.grh.dgid.raw, 0xAB, 16);
+  BOOST_REQUIRE_EQUAL(ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+  const auto request = device.last_request<abi::ModifyQpRequest>(abi::ControlOpcode::modify_qp);
+  BOOST_TEST(request.mask == std::uint32_t{IBV_QP_STATE | IBV_QP_SQ_PSN});
+  BOOST_TEST(request.attributes.retry_count == 7);
+  ibv_qp_attr queried{};
+  ibv_qp_init_attr init{};
+  BOOST_REQUIRE_EQUAL(ibv_query_qp(qp, &queried, IBV_QP_STATE, &init), 0);
+  BOOST_TEST(queried.cap.max_send_wr == FakeDevice::kSendSlots);
+  queried.cap = {};
+  queried.cur_qp_state = attributes.cur_qp_state;
+  BOOST_TEST(std::memcmp(&queried, &attributes, sizeof queried) == 0);
+  BOOST_CHECK(init.send_cq == cq);
+  BOOST_TEST(init.sq_sig_all == 1);
+}
+
+BOOST_AUTO_TEST_CASE(reset_begins_the_queues_anew_and_takes_the_completions) {
+  post_sends(3, 10);
+  post_receives(2, 20);
+  device.complete_send(*fake, 0);
+  device.complete_receive(*fake, 0);
+  modify(IBV_QPS_RESET);
+  BOOST_TEST(fake->indices->send_producer.load() == 0u);
+  BOOST_TEST(fake->indices->receive_producer.load() == 0u);
+  BOOST_TEST(poll().size() == 0u);
+  for (const auto state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) modify(state);
+  post_sends(FakeDevice::kSendSlots, 30);
+  device.complete_send(*fake, 0);
+  const auto completions = poll();
+  BOOST_REQUIRE(completions.size() == 1u);
+  BOOST_TEST(completions[0].wr_id == 30u);
+}
+
+BOOST_AUTO_TEST_CASE(destruction_takes_the_completions_and_leaves_those_of_others) {
+  ibv_qp* other = create(IBV_QPT_RC);
+  BOOST_REQUIRE(other != nullptr);
+  post_sends(3, 10);
+  FakeQp& fake_other = device.qp(other->qp_num);
+  device.complete_receive(fake_other, 0);
+  device.complete_send(*fake, 0);
+  device.complete_receive(fake_other, 1);
+  device.complete_send(*fake, 1);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+  const auto completions = poll();
+  BOOST_REQUIRE(completions.size() == 2u);
+  BOOST_TEST(completions[0].wr_id == 10u);
+  BOOST_TEST(completions[1].wr_id == 11u);
+}
+
+BOOST_AUTO_TEST_CASE(a_number_given_again_does_not_bring_old_completions) {
+  ibv_qp* other = create(IBV_QPT_RC);
+  BOOST_REQUIRE(other != nullptr);
+  const std::uint32_t number = other->qp_num;
+  device.complete_receive(device.qp(number), 0);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+  device.give_next(number);
+  ibv_qp* same_number = create(IBV_QPT_RC);
+  BOOST_REQUIRE(same_number != nullptr);
+  BOOST_TEST(poll().empty());
+  BOOST_TEST(ibv_destroy_qp(same_number) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_in_use_cannot_be_destroyed) { BOOST_TEST(ibv_destroy_cq(cq) == EBUSY); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::test

@@ -1,0 +1,89 @@
+#include "tests/unit/queue_pair/lossy_pair.hpp"
+
+#include <algorithm>
+
+namespace urnic::transport::bench {
+namespace {
+
+constexpr wire::Qpn kLeft{0x11};
+constexpr wire::Qpn kRight{0x22};
+
+void connect(Side& side, QpParameters parameters, wire::Qpn destination) {
+  parameters.destination = destination;
+  for (const QpState state : {QpState::init, QpState::rtr, QpState::rts}) {
+    side.qp.modify(state, parameters, Time{});
+  }
+}
+
+}  // namespace
+
+LossyPair::LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
+                     std::size_t memory_size, std::uint32_t slots)
+    : chance_(seed), link_(link), left_(kLeft, memory_size, slots), right_(kRight, memory_size, slots) {
+  connect(left_, parameters, kRight);
+  connect(right_, parameters, kLeft);
+}
+
+bool LossyPair::happens(double probability) {
+  return std::uniform_real_distribution<double>(0, 1)(chance_) < probability;
+}
+
+void LossyPair::launch(std::size_t to, const SentPacket& packet) {
+  const int copies = happens(link_.duplication) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    if (happens(link_.loss)) continue;
+    Nanoseconds delay = link_.delay;
+    if (happens(link_.reordering)) {
+      delay += Nanoseconds(std::uniform_int_distribution<std::int64_t>(1, link_.held_back.count())(chance_));
+    }
+    flights_.push({now_ + delay, order_++, to, packet});
+  }
+}
+
+void LossyPair::act(std::size_t which) {
+  Side& one = side(which);
+  one.run(now_);
+  for (const SentPacket& packet : one.host.sent) launch(1 - which, packet);
+  one.host.sent.clear();
+}
+
+std::optional<Time> LossyPair::next_event() {
+  std::optional<Time> earliest;
+  if (!flights_.empty()) earliest = flights_.top().arrival;
+  for (std::size_t which = 0; which < 2; ++which) {
+    const std::optional<Time> deadline = side(which).qp.deadline();
+    if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
+  }
+  return earliest;
+}
+
+bool LossyPair::run_until(Time until) {
+  for (std::size_t which = 0; which < 2; ++which) {
+    side(which).qp.doorbell(now_);
+    act(which);
+  }
+  while (const std::optional<Time> event = next_event()) {
+    if (*event > until) {
+      now_ = until;
+      return false;
+    }
+    now_ = std::max(now_, *event);
+    // A timer may be due in the very moment in which a packet arrives: either order must do.
+    if (happens(0.5)) {
+      for (std::size_t which = 0; which < 2; ++which) side(which).qp.on_timer(now_);
+    }
+    while (!flights_.empty() && flights_.top().arrival <= now_ + link_.batch) {
+      const Flight flight = flights_.top();
+      flights_.pop();
+      now_ = std::max(now_, flight.arrival);
+      side(flight.to).give({flight.packet.headers, flight.packet.payload}, now_);
+    }
+    for (std::size_t which = 0; which < 2; ++which) {
+      side(which).qp.on_timer(now_);
+      act(which);
+    }
+  }
+  return true;
+}
+
+}  // namespace urnic::transport::bench

@@ -1,0 +1,64 @@
+// Two queue pairs and a link between them that loses, duplicates and delays packets, under virtual time. All
+// chance comes from one seed, so a run repeats exactly.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include "tests/unit/queue_pair/side.hpp"
+
+namespace urnic::transport::bench {
+
+struct LinkBehaviour {
+  double loss = 0;
+  double duplication = 0;
+  double reordering = 0;  // share of packets that are held back by up to `held_back`
+  Nanoseconds delay{2000};
+  Nanoseconds held_back{20000};
+  Nanoseconds batch{0};  // packets that arrive within this span are handled in one batch
+};
+
+class LossyPair {
+ public:
+  LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
+            std::size_t memory_size, std::uint32_t slots);
+
+  Side& side(std::size_t which) { return which == 0 ? left_ : right_; }
+  Time now() const { return now_; }
+  std::mt19937_64& chance() { return chance_; }
+
+  // Lets both sides act, then the link and the timers, until nothing is under way or `until` is reached.
+  // False if something is still under way then.
+  bool run_until(Time until);
+  bool run_for(Nanoseconds span) { return run_until(now_ + span); }
+
+ private:
+  struct Flight {
+    Time arrival;
+    std::uint64_t order;  // of sending: ties are broken by it
+    std::size_t to;
+    SentPacket packet;
+    bool operator>(const Flight& other) const {
+      return arrival != other.arrival ? arrival > other.arrival : order > other.order;
+    }
+  };
+
+  void act(std::size_t which);
+  void launch(std::size_t to, const SentPacket& packet);
+  bool happens(double probability);
+  std::optional<Time> next_event();
+
+  std::mt19937_64 chance_;
+  LinkBehaviour link_;
+  Side left_;
+  Side right_;
+  Time now_{};
+  std::uint64_t order_ = 0;
+  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+};
+
+}  // namespace urnic::transport::bench

@@ -1,0 +1,132 @@
+// Two queue pairs over links of all kinds: whatever the link does, every byte arrives, in order, once.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <string_view>
+
+#include "tests/unit/queue_pair/lossy_pair.hpp"
+#include "tests/unit/queue_pair/workload.hpp"
+
+using namespace urnic;
+using namespace urnic::transport;
+using namespace urnic::transport::bench;
+
+namespace {
+
+constexpr Nanoseconds kEnough = std::chrono::seconds(30);
+
+QpParameters random_parameters(std::mt19937_64& chance) {
+  QpParameters parameters;
+  parameters.access = {true, true, true};
+  parameters.path_mtu = 256u << (chance() % 3);
+  // Now and then the PSNs wrap around in the middle.
+  parameters.send_psn =
+      wire::Psn(static_cast<std::uint32_t>(chance() % 2 == 0 ? chance() : wire::Psn::kMask - chance() % 64));
+  parameters.receive_psn = parameters.send_psn;
+  parameters.max_reads = static_cast<std::uint8_t>(1 + chance() % 16);
+  parameters.max_destination_reads = parameters.max_reads;
+  parameters.min_rnr_timer = 1;
+  parameters.timeout = 5;  // 131 us
+  parameters.retry_count = 7;
+  parameters.rnr_retry = 7;
+  return parameters;
+}
+
+struct Outcome {
+  std::string problem;
+  std::uint64_t retransmitted = 0;
+  std::uint64_t duplicates = 0;
+};
+
+Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup setup) {
+  std::mt19937_64 chance(seed);
+  const QpParameters parameters = random_parameters(chance);
+  setup.path_mtu = parameters.path_mtu;
+  LossyPair pair(seed, link, parameters, Workload::memory_size(setup),
+                 4 + static_cast<std::uint32_t>(chance() % 60));
+  Workload right(pair, 0, setup);
+  Workload left(pair, 1, setup);
+  for (Workload* one : {&right, &left}) {
+    one->post_receives(setup.late_receives ? one->receives_missing() / 2 : one->receives_missing());
+    one->post_all();
+  }
+  bool quiet = pair.run_for(setup.late_receives ? std::chrono::milliseconds(1) : kEnough);
+  while (setup.late_receives && (right.receives_missing() > 0 || left.receives_missing() > 0)) {
+    right.post_receives(3);
+    left.post_receives(3);
+    quiet = pair.run_for(std::chrono::milliseconds(1));
+  }
+  if (!quiet) quiet = pair.run_for(kEnough);
+  Outcome outcome;
+  outcome.problem = quiet ? right.verdict() : "still busy after 30 s";
+  if (outcome.problem.empty()) outcome.problem = left.verdict();
+  for (std::size_t which = 0; which < 2; ++which) {
+    if (pair.side(which).counters.bad_responses != 0) outcome.problem = "bad response";
+    outcome.retransmitted += pair.side(which).counters.retransmitted_packets;
+    outcome.duplicates += pair.side(which).counters.duplicate_request;
+  }
+  return outcome;
+}
+
+// The seed after `--seed` on the command line, to look at one run only.
+std::optional<std::uint64_t> only_seed() {
+  const auto& suite = boost::unit_test::framework::master_test_suite();
+  for (int i = 1; i + 1 < suite.argc; ++i) {
+    if (std::string_view(suite.argv[i]) == "--seed") return std::strtoull(suite.argv[i + 1], nullptr, 0);
+  }
+  return std::nullopt;
+}
+
+Outcome run_many(std::uint64_t first_seed, std::uint64_t runs, const LinkBehaviour& link,
+                 const WorkloadSetup& setup = {}) {
+  Outcome all;
+  if (const auto seed = only_seed()) first_seed = *seed, runs = 1;
+  for (std::uint64_t seed = first_seed; seed < first_seed + runs; ++seed) {
+    const Outcome outcome = run_once(seed, link, setup);
+    BOOST_REQUIRE_MESSAGE(outcome.problem.empty(), "seed " << seed << ": " << outcome.problem);
+    all.retransmitted += outcome.retransmitted;
+    all.duplicates += outcome.duplicates;
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pair)
+
+BOOST_AUTO_TEST_CASE(a_perfect_link_needs_no_packet_twice) {
+  const Outcome all = run_many(1, 300, {});
+  BOOST_CHECK_EQUAL(all.retransmitted, 0u);
+  BOOST_CHECK_EQUAL(all.duplicates, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_loses) {
+  const Outcome all = run_many(1000, 800, {.loss = 0.05});
+  BOOST_CHECK_GT(all.retransmitted, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_duplicates) {
+  const Outcome all = run_many(2000, 300, {.duplication = 0.3});
+  BOOST_CHECK_GT(all.duplicates, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_reorders) { run_many(3000, 300, {.reordering = 0.2}); }
+
+BOOST_AUTO_TEST_CASE(a_link_that_does_everything) {
+  run_many(4000, 800, {.loss = 0.05, .duplication = 0.05, .reordering = 0.05});
+}
+
+BOOST_AUTO_TEST_CASE(batches_of_packets) {
+  run_many(5000, 800,
+           {.loss = 0.05, .duplication = 0.1, .reordering = 0.1, .batch = std::chrono::microseconds(10)});
+}
+
+BOOST_AUTO_TEST_CASE(receives_that_come_late) {
+  run_many(6000, 500, {.loss = 0.02, .duplication = 0.02, .reordering = 0.02}, {.late_receives = true});
+}
+
+BOOST_AUTO_TEST_CASE(long_messages) {
+  run_many(7000, 100, {.loss = 0.01, .reordering = 0.01}, {.most_packets = 60, .requests = 20});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

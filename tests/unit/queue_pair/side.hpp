@@ -1,0 +1,88 @@
+// A queue pair with its own memory, keys, queues and host: one end of a connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "device_model/transport/queue_pair.hpp"
+#include "tests/unit/transport_bench/bench_memory.hpp"
+#include "tests/unit/transport_bench/bench_queues.hpp"
+#include "tests/unit/transport_bench/packets.hpp"
+#include "tests/unit/transport_bench/recording_host.hpp"
+
+namespace urnic::transport::bench {
+
+inline constexpr std::uint64_t kBase = 0x10000;
+inline constexpr std::uint32_t kKey = 0x1234;
+inline constexpr PdId kPd{7};
+
+struct Side {
+  BenchMemory memory;
+  BenchKeys keys;
+  BenchSendQueue sends;
+  BenchReceiveQueue receives;
+  RecordingHost host;
+  Counters counters;
+  QueuePair qp;
+
+  explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64)
+      : memory(kBase, memory_size), qp(make_config(qpn, slots)) {
+    keys.add(kKey, kPd, memory);
+  }
+
+  QpConfig make_config(wire::Qpn qpn, std::uint32_t slots) {
+    QpConfig config;
+    config.qpn = qpn;
+    config.pd = kPd;
+    config.send_slots = slots;
+    config.receive_slots = slots;
+    config.host = &host;
+    config.keys = &keys;
+    config.send_queue = &sends;
+    config.receive_queue = &receives;
+    config.counters = &counters;
+    return config;
+  }
+
+  void give(Packet packet, Time now = {}) {
+    packets_.push_back(std::move(packet));
+    qp.receive(packets_.back().inbound(), now);
+  }
+
+  // One batch: everything that wants to leave, then memory, then what failed.
+  void run(Time now = {}) {
+    do {
+      for (int i = 0; i < 1000 && qp.wants_pump(); ++i) qp.pump(now, 8);
+      for (const AccessTag& tag : host.flush()) qp.memory_failed(tag, now);
+    } while (qp.wants_pump() || !host.empty());
+    packets_.clear();
+    sends.forget_retired();
+  }
+
+  void ask(Packet packet, Time now = {}) {
+    give(std::move(packet), now);
+    run(now);
+  }
+
+  std::uint32_t post_receive(std::uint32_t length = 64, std::uint64_t address = kBase + 0x8000) {
+    return receives.post({Sge{address, length, Lkey{kKey}}});
+  }
+
+  std::uint32_t post_send(WorkOpcode opcode, std::uint32_t length = 16) {
+    const Sge sge{kBase, length, Lkey{kKey}};
+    SendRequest request;
+    request.opcode = opcode;
+    request.signaled = true;
+    request.remote_address = kBase;
+    request.rkey = wire::Rkey{kKey};
+    request.sges = {&sge, 1};
+    return sends.post(request);
+  }
+
+ private:
+  std::deque<Packet> packets_;
+};
+
+}  // namespace urnic::transport::bench

@@ -1,0 +1,95 @@
+#include "tools/urnic/admin_client.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "device_model/abi/run_directory.hpp"
+#include "tools/urnic/failure.hpp"
+
+namespace urnic::cli {
+namespace {
+
+constexpr std::size_t kMaxDescriptors = 4;
+
+void take_rights(const msghdr& message, std::vector<memory::Descriptor>& descriptors) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
+       control = CMSG_NXTHDR(const_cast<msghdr*>(&message), control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(control) + i * sizeof(int), sizeof fd);
+      descriptors.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<AdminClient> AdminClient::connect(const std::filesystem::path& run_directory) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = (run_directory / abi::kAdminSocket).string();
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  memory::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw Failure(fmt::format("no socket can be made: {}", std::strerror(errno)));
+  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+    return AdminClient(std::move(socket));
+  }
+  if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) return std::nullopt;
+  throw Failure(fmt::format("the device process at {} cannot be reached: {}", path, std::strerror(errno)));
+}
+
+bool AdminClient::receive_some() {
+  std::array<char, 16384> bytes;
+  iovec part{bytes.data(), bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t size = 0;
+  do {
+    size = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+  } while (size < 0 && errno == EINTR);
+  if (size <= 0) return false;
+  take_rights(message, descriptors_);
+  received_.append(bytes.data(), static_cast<std::size_t>(size));
+  return true;
+}
+
+nlohmann::json AdminClient::ask(const nlohmann::json& request) {
+  const std::string line = request.dump() + "\n";
+  if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
+    throw Failure("the device process ended the conversation");
+  }
+  std::size_t end = received_.find('\n');
+  while (end == std::string::npos) {
+    if (!receive_some()) throw Failure("the device process ended the conversation");
+    end = received_.find('\n');
+  }
+  nlohmann::json answer = nlohmann::json::parse(received_.substr(0, end), nullptr, false);
+  received_.erase(0, end + 1);
+  if (!answer.is_object())
+    throw Failure("the device process answered with something that is not a JSON object");
+  if (answer.contains("error")) throw Failure(answer["error"].get<std::string>());
+  return answer;
+}
+
+AdminClient connect_or_fail(const std::filesystem::path& run_directory) {
+  std::optional<AdminClient> client = AdminClient::connect(run_directory);
+  if (!client) {
+    throw Failure(fmt::format("no device process runs in {}: start one with 'urnic up', or use 'urnic run'",
+                              run_directory.string()),
+                  exit_not_running);
+  }
+  return std::move(*client);
+}
+
+}  // namespace urnic::cli

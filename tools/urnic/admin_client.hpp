@@ -1,0 +1,40 @@
+// The command's end of a device process's admin socket: one JSON object per line each way, descriptors beside
+// an answer where it promises them (docs/admin-socket.md).
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::cli {
+
+class AdminClient {
+ public:
+  // Empty if no device process answers there. Throws Failure if one does but refuses us.
+  static std::optional<AdminClient> connect(const std::filesystem::path& run_directory);
+
+  // Sends a request and waits for its answer. Throws Failure with the device process's own words if the
+  // answer is an error, and if the connection ends.
+  nlohmann::json ask(const nlohmann::json& request);
+
+  // Descriptors that came with the last answer; they are the caller's now.
+  std::vector<memory::Descriptor> take_descriptors() { return std::move(descriptors_); }
+
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  explicit AdminClient(memory::Descriptor socket) : socket_(std::move(socket)) {}
+  bool receive_some();
+
+  memory::Descriptor socket_;
+  std::string received_;
+  std::vector<memory::Descriptor> descriptors_;
+};
+
+// As AdminClient::connect, but throws Failure with exit_not_running where nothing runs.
+AdminClient connect_or_fail(const std::filesystem::path& run_directory);
+
+}  // namespace urnic::cli

@@ -1,0 +1,54 @@
+// urnic capture: every frame of a running device process into a pcap file, until Ctrl-C.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+
+#include "tools/urnic/capture_file.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/signals.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct CaptureOptions {
+  std::string name;
+  std::string file;
+  std::string device;
+  bool json = false;
+};
+
+void capture(const CaptureOptions& options) {
+  const SignalDescriptor stop{SIGINT, SIGTERM, SIGHUP};
+  CaptureFile file(connect_or_fail(run_directory(options.name)), options.file, options.device);
+  if (!options.json) fmt::print(stderr, "urnic: capturing to {}; end with Ctrl-C\n", options.file);
+  const bool asked = file.write_until(stop.get());
+  if (options.json) {
+    const nlohmann::json result{
+        {"file", options.file}, {"frames", file.written()}, {"dropped", file.dropped()}};
+    fmt::print("{}\n", result.dump(2));
+  } else {
+    fmt::print(stderr, "urnic: {} frames captured, {} lost\n", file.written(), file.dropped());
+  }
+  if (!asked) throw Failure("the device process ended; the capture is complete up to then");
+}
+
+}  // namespace
+
+void add_capture(CLI::App& urnic) {
+  auto options = std::make_shared<CaptureOptions>();
+  CLI::App* command =
+      urnic.add_subcommand("capture", "Write every packet of a running device process to a pcap file");
+  command->add_option("FILE", options->file, "The capture: nanosecond pcap, Ethernet frames")->required();
+  command->add_option("--device", options->device, "Only what this device sends or receives")
+      ->type_name("DEVICE");
+  command->add_option("--name", options->name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
+  command->footer("Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap");
+  command->callback([options] { capture(*options); });
+}
+
+}  // namespace urnic::cli

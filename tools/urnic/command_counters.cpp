@@ -1,0 +1,58 @@
+// urnic counters: what the devices have counted, under the kernel's names.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct CounterOptions {
+  std::string name;
+  std::string device;
+  bool all = false;
+  bool json = false;
+};
+
+void print_device(const std::string& device, const nlohmann::json& counters, bool all) {
+  for (const auto& [counter, value] : counters.items()) {
+    const auto count = value.get<std::uint64_t>();
+    if (all || count != 0) fmt::print("{:<10} {:<32} {:>14}\n", device, counter, count);
+  }
+}
+
+void counters(const CounterOptions& options) {
+  nlohmann::json devices =
+      connect_or_fail(run_directory(options.name)).ask({{"cmd", "counters"}}).at("devices");
+  if (!options.device.empty()) {
+    if (!devices.contains(options.device)) {
+      throw Failure(fmt::format("there is no device '{}': 'urnic status' lists them", options.device));
+    }
+    devices = nlohmann::json{{options.device, devices[options.device]}};
+  }
+  if (options.json) {
+    fmt::print("{}\n", devices.dump(2));
+    return;
+  }
+  for (const auto& [device, values] : devices.items()) print_device(device, values, options.all);
+}
+
+}  // namespace
+
+void add_counters(CLI::App& urnic) {
+  auto options = std::make_shared<CounterOptions>();
+  CLI::App* command = urnic.add_subcommand("counters", "Show what the devices have counted");
+  command->add_option("--device", options->device, "Only this device")->type_name("DEVICE");
+  command->add_flag("--all", options->all, "Also the counters that are zero");
+  command->add_option("--name", options->name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "As a JSON object, with the zeros");
+  command->footer("Example: urnic counters --device urnic0 --json | jq .urnic0.out_of_sequence");
+  command->callback([options] { counters(*options); });
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,166 @@
+// urnic run: a command that sees urnic's devices. Starts the device process if none runs, waits for the
+// command and ends with its exit status.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/urnic/capture_file.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process.hpp"
+#include "tools/urnic/environment.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/preload_check.hpp"
+#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/signals.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct RunOptions {
+  std::string name;
+  std::string configuration;
+  std::string capture;
+  std::vector<std::string> command;
+};
+
+void check_command(const std::string& command) {
+  const auto program = find_command(command);
+  if (!program) throw Failure(fmt::format("{}: no such command", command), exit_not_found);
+  if (access(program->c_str(), X_OK) != 0) {
+    throw Failure(fmt::format("{}: {}", program->string(), std::strerror(errno)), exit_not_executable);
+  }
+  if (const auto obstacle = preload_obstacle(*program)) throw Failure(*obstacle, exit_not_executable);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const std::map<std::string, std::string>& variables, const sigset_t& mask) {
+  for (const auto& [variable, value] : variables) setenv(variable.c_str(), value.c_str(), 1);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  const std::string line = fmt::format("urnic: {} cannot be started: {}\n", words[0], std::strerror(errno));
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  _exit(exit_not_executable);
+}
+
+// A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; what is sent to us
+// alone is passed on.
+void pass_on(int signal, pid_t child) {
+  if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD) kill(child, signal);
+}
+
+int wait_for(pid_t child, const SignalDescriptor& signals) {
+  for (;;) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) {
+      return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    pollfd look{signals.get(), POLLIN, 0};
+    poll(&look, 1, -1);
+    while (const int signal = signals.take()) pass_on(signal, child);
+  }
+}
+
+// Writes a capture on a thread of its own while the command runs.
+class BackgroundCapture {
+ public:
+  BackgroundCapture(AdminClient client, const std::string& file)
+      : name_(file), file_(std::move(client), file, ""), stop_(eventfd(0, EFD_CLOEXEC)) {
+    thread_ = std::thread([this] { write(); });
+  }
+  ~BackgroundCapture() {
+    eventfd_write(stop_.get(), 1);
+    thread_.join();
+    if (!problem_.empty()) fmt::print(stderr, "urnic: {}: {}\n", name_, problem_);
+    if (file_.dropped() > 0) fmt::print(stderr, "urnic: {}: {} frames were lost\n", name_, file_.dropped());
+  }
+
+ private:
+  void write() {
+    try {
+      file_.write_until(stop_.get());
+    } catch (const std::exception& error) {
+      problem_ = error.what();
+    }
+  }
+
+  std::string name_;
+  CaptureFile file_;
+  memory::Descriptor stop_;
+  std::string problem_;
+  std::thread thread_;
+};
+
+int run_command(const RunOptions& options) {
+  check_command(options.command.front());
+  const Installation installation = find_installation();
+  const std::filesystem::path directory = run_directory(options.name);
+  const StartOptions start{directory, options.configuration, true};
+  // Held until the command has ended: the device process does not end while somebody holds a lease.
+  AdminClient lease = connect_or_start(installation, start);
+  lease.ask({{"cmd", "lease"}});
+
+  const SignalDescriptor signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+  std::optional<BackgroundCapture> capture;
+  if (!options.capture.empty()) capture.emplace(connect_or_fail(directory), options.capture);
+
+  const auto variables = program_environment(installation, directory);
+  const pid_t child = fork();
+  if (child < 0)
+    throw Failure(fmt::format("no process can be started: {}", std::strerror(errno)), exit_run_failed);
+  if (child == 0) become(options.command, variables, signals.mask_before());
+  return wait_for(child, signals);
+}
+
+void run(const RunOptions& options) {
+  int status = exit_run_failed;
+  try {
+    status = run_command(options);
+  } catch (const Failure& failure) {
+    throw Failure(failure.what(), failure.status() == exit_failed ? exit_run_failed : failure.status());
+  } catch (const std::exception& error) {
+    throw Failure(error.what(), exit_run_failed);
+  }
+  std::exit(status);
+}
+
+}  // namespace
+
+void add_run(CLI::App& urnic) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = urnic.add_subcommand("run", "Run a program with urnic's RDMA devices");
+  command
+      ->add_option("--config", options->configuration,
+                   "Devices and limits, as docs/configuration.md describes")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command->add_option("--name", options->name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command->add_option("--capture", options->capture, "Write every packet to this pcap file meanwhile")
+      ->type_name("FILE");
+  command->add_option("COMMAND", options->command, "The program and its arguments, behind --")->required();
+  command->positionals_at_end();
+  command->footer(
+      "Starts a device process if none of that name runs; it ends by itself once unused. The exit status is "
+      "the\n"
+      "command's; 125: urnic failed, 126: the command cannot be started or preloaded, 127: there is none.\n"
+      "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,68 @@
+// urnic up, urnic down: a device process that stays, and its end.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <memory>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct UpOptions {
+  std::string name;
+  std::string configuration;
+};
+
+void up(const UpOptions& options) {
+  const Installation installation = find_installation();
+  const std::filesystem::path directory = run_directory(options.name);
+  const bool was_running = AdminClient::connect(directory).has_value();
+  AdminClient client = connect_or_start(installation, {directory, options.configuration, false});
+  const nlohmann::json status = client.ask({{"cmd", "keep"}}), now = client.ask({{"cmd", "status"}});
+  fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
+             now.at("pid").get<long>());
+}
+
+// The end of the connection is the end of the process: its sockets and files are gone by then.
+void wait_for_end(const AdminClient& client) {
+  constexpr int kPatience = 10'000;  // ms
+  pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};
+  if (poll(&end, 1, kPatience) == 0) throw Failure("the device process was told to end and has not yet");
+}
+
+void down(const std::string& name) {
+  AdminClient client = connect_or_fail(run_directory(name));
+  client.ask({{"cmd", "down"}});
+  wait_for_end(client);
+}
+
+}  // namespace
+
+void add_up(CLI::App& urnic) {
+  auto options = std::make_shared<UpOptions>();
+  CLI::App* command = urnic.add_subcommand("up", "Start a device process that stays until 'urnic down'");
+  command->add_option("--name", options->name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command
+      ->add_option("--config", options->configuration,
+                   "Devices and limits, as docs/configuration.md describes")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command->footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
+  command->callback([options] { up(*options); });
+}
+
+void add_down(CLI::App& urnic) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = urnic.add_subcommand("down", "End a device process; programs on it see a dead device");
+  command->add_option("--name", *name, "Which device process, where there are several")->type_name("NAME");
+  command->footer("Exit status 3 if none runs.\nExample: urnic down --name lab");
+  command->callback([name] { down(*name); });
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,17 @@
+// The subcommands of `urnic`. Each adds itself, its options and its help to the command line; what it does
+// runs when it was parsed. All throw Failure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace urnic::cli {
+
+void add_up(CLI::App& urnic);
+void add_down(CLI::App& urnic);
+void add_status(CLI::App& urnic);
+void add_run(CLI::App& urnic);
+void add_env(CLI::App& urnic);
+void add_capture(CLI::App& urnic);
+void add_counters(CLI::App& urnic);
+
+}  // namespace urnic::cli

@@ -1,0 +1,44 @@
+#include "tools/urnic/installation.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/urnic/failure.hpp"
+
+namespace urnic::cli {
+namespace {
+
+void require(const std::filesystem::path& file, const char* what) {
+  if (!std::filesystem::exists(file)) {
+    throw Failure(
+        fmt::format("{} is missing: {} does not exist; build or install urnic whole", what, file.string()));
+  }
+}
+
+// LD_PRELOAD and RDMAV_DRIVERS separate their entries by these and know no quoting.
+void require_preloadable(const std::filesystem::path& file) {
+  if (file.string().find_first_of(" :;") != std::string::npos) {
+    throw Failure(
+        fmt::format("{} cannot be preloaded from a path with a space, colon or semicolon in it: "
+                    "install urnic somewhere else",
+                    file.string()));
+  }
+}
+
+}  // namespace
+
+Installation find_installation() {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path prefix = self.parent_path().parent_path();
+  Installation found;
+  found.device_process = prefix / URNIC_LIBEXECDIR / "urnicd";
+  found.kernel_stand_in = prefix / URNIC_PLUGINDIR / "liburnic-kernel.so";
+  found.provider = prefix / URNIC_PLUGINDIR / "liburnic-rdmav34.so";
+  found.provider_setting = prefix / URNIC_PLUGINDIR / "liburnic";
+  require(found.device_process, "the device process");
+  require(found.kernel_stand_in, "the kernel stand-in");
+  require(found.provider, "the provider plugin");
+  require_preloadable(found.kernel_stand_in);
+  return found;
+}
+
+}  // namespace urnic::cli

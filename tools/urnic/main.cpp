@@ -1,0 +1,52 @@
+// urnic: the command that starts, shows and uses a software RDMA NIC. Reading order: this file, then
+// command_run.cpp.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/failure.hpp"
+
+namespace {
+
+int fail(const char* message, int status) {
+  fmt::print(stderr, "urnic: {}\n", message);
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace urnic::cli;
+  CLI::App urnic(
+      "An RDMA NIC made of software: unmodified verbs programs, no hardware, no kernel module, no root.",
+      "urnic");
+  urnic.require_subcommand(1);
+  urnic.set_version_flag("--version", "urnic " URNIC_VERSION);
+  urnic.footer("Example: urnic run -- ibv_devinfo\nEvery command has its own --help.");
+  add_run(urnic);
+  add_up(urnic);
+  add_down(urnic);
+  add_status(urnic);
+  add_env(urnic);
+  add_capture(urnic);
+  add_counters(urnic);
+  try {
+    const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && urnic.get_subcommands(is_first_word).empty()) {
+      throw Failure(fmt::format("there is no command '{}' (see urnic --help)", argv[1]), exit_usage);
+    }
+    urnic.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return urnic.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return fail(fmt::format("{} (see urnic --help)", error.what()).c_str(), exit_usage);
+  } catch (const Failure& failure) {
+    return fail(failure.what(), failure.status());
+  } catch (const std::exception& error) {
+    return fail(error.what(), exit_failed);
+  }
+  return exit_ok;
+}

@@ -1,0 +1,14 @@
+// Which run directory a command means, by the rule that every part of urnic follows.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace urnic::cli {
+
+// $URNIC_DIR if set; else $XDG_RUNTIME_DIR/urnic/NAME; else /tmp/urnic-UID/NAME. An explicit `name` (not
+// empty) beats $URNIC_DIR, so that `--name` always does what it says. Throws Failure if the path is too long
+// for the sockets in it or if `name` is not a plain file name.
+std::filesystem::path run_directory(const std::string& name);
+
+}  // namespace urnic::cli

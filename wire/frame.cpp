@@ -1,0 +1,128 @@
+#include "wire/frame.hpp"
+
+#include "wire/byte_order.hpp"
+#include "wire/frame_template.hpp"
+#include "wire/icrc.hpp"
+#include "wire/network_codec.hpp"
+#include "wire/transport_codec.hpp"
+
+namespace urnic::wire {
+namespace {
+
+constexpr std::size_t kIcrcBytes = 4;
+
+// How the bytes from the BTH on divide.
+struct TransportExtent {
+  std::size_t header_bytes = 0;
+  std::size_t payload_bytes = 0;
+};
+
+// Reads BTH and extended headers from `bytes`, the first of `datagram_bytes` that end with the ICRC.
+ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagram_bytes,
+                           TransportHeaders& transport, TransportExtent& extent) {
+  if (bytes.size() < kBthBytes) return ParseError::truncated;
+  parse_bth(bytes.data(), transport.bth);
+  if (transport.bth.version != 0) return ParseError::bad_transport_version;
+  const OpcodeTraits& opcode = traits(transport.bth.opcode);
+  if (!opcode.known) return ParseError::unknown_opcode;
+  extent.header_bytes = transport_header_size(transport.bth.opcode);
+  if (bytes.size() < extent.header_bytes || datagram_bytes < extent.header_bytes + kIcrcBytes) {
+    return ParseError::truncated;
+  }
+  parse_extended(bytes.data() + kBthBytes, transport);
+
+  const std::size_t padded = datagram_bytes - extent.header_bytes - kIcrcBytes;
+  if (padded % 4 != 0 || transport.bth.pad > padded) return ParseError::bad_pad;
+  extent.payload_bytes = padded - transport.bth.pad;
+  if (padded != 0 && !opcode.carries_payload) return ParseError::bad_length;
+  if (extent.payload_bytes > kMaxPayloadBytes) return ParseError::bad_length;
+  return ParseError::none;
+}
+
+// Everything but the ICRC. `frame` is in whatever pieces, the first of which holds all headers.
+ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkExtent& network,
+                         TransportExtent& transport) {
+  if (parsed.network.udp_checksum != 0) {
+    const std::uint16_t rest = udp_checksum(frame, network.header_bytes - kUdpBytes);
+    if (rest != 0) return ParseError::bad_udp_checksum;
+  }
+  return parse_transport(frame.headers.subspan(network.header_bytes), frame.size() - network.header_bytes,
+                         parsed.transport, transport);
+}
+
+ParseError check_icrc(const Frame& frame) {
+  const std::size_t pad = frame.trailer.size() - kIcrcBytes;
+  const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
+  const std::uint32_t right = icrc(frame.headers, frame.payload, frame.trailer.first(pad));
+  return received == right ? ParseError::none : ParseError::bad_icrc;
+}
+
+}  // namespace
+
+Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
+             std::span<const std::byte> payload, FrameStorage& storage) {
+  return FrameTemplate(network).encode(transport, payload, storage);
+}
+
+ParseError parse(const Frame& frame, ParsedFrame& parsed) {
+  if (frame.payload.empty() && frame.trailer.empty()) return parse(frame.headers, parsed);
+  NetworkExtent network;
+  TransportExtent transport;
+  ParseError error = parse_network(frame.headers, frame.size(), parsed.network, network);
+  if (error != ParseError::none) return error;
+  if (network.frame_bytes != frame.size()) return ParseError::truncated;
+  error = parse_headers(frame, parsed, network, transport);
+  if (error != ParseError::none) return error;
+  if (frame.headers.size() != network.header_bytes + transport.header_bytes ||
+      frame.payload.size() != transport.payload_bytes) {
+    return ParseError::truncated;
+  }
+  parsed.payload = frame.payload;
+  return check_icrc(frame);
+}
+
+ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed) {
+  NetworkExtent network;
+  TransportExtent transport;
+  ParseError error = parse_network(bytes, bytes.size(), parsed.network, network);
+  if (error != ParseError::none) return error;
+  bytes = bytes.first(network.frame_bytes);
+  error = parse_headers(Frame{.headers = bytes, .payload = {}, .trailer = {}}, parsed, network, transport);
+  if (error != ParseError::none) return error;
+  const std::size_t header_bytes = network.header_bytes + transport.header_bytes;
+  const Frame frame{.headers = bytes.first(header_bytes),
+                    .payload = bytes.subspan(header_bytes, transport.payload_bytes),
+                    .trailer = bytes.subspan(header_bytes + transport.payload_bytes)};
+  parsed.payload = frame.payload;
+  return check_icrc(frame);
+}
+
+const char* describe(ParseError error) {
+  switch (error) {
+    case ParseError::none:
+      return "nothing is wrong";
+    case ParseError::truncated:
+      return "frame is shorter than its headers say, or their lengths contradict each other";
+    case ParseError::not_roce:
+      return "not a RoCEv2 frame (UDP port 4791 over IPv4 or IPv6)";
+    case ParseError::fragment:
+      return "IP fragment";
+    case ParseError::bad_ip_checksum:
+      return "IPv4 header checksum is wrong";
+    case ParseError::bad_udp_checksum:
+      return "UDP checksum is wrong";
+    case ParseError::bad_transport_version:
+      return "BTH transport header version is not 0";
+    case ParseError::unknown_opcode:
+      return "BTH opcode is reserved";
+    case ParseError::bad_length:
+      return "payload length does not fit the BTH opcode";
+    case ParseError::bad_pad:
+      return "BTH pad count does not fit the payload";
+    case ParseError::bad_icrc:
+      return "invariant CRC is wrong";
+  }
+  return "unknown error";
+}
+
+}  // namespace urnic::wire

@@ -1,0 +1,61 @@
+// A whole Ethernet frame of RoCEv2, in three pieces so that a payload is never copied to be framed:
+// headers | payload | pad and ICRC. Encoding and parsing between bytes and header structs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "wire/headers.hpp"
+#include "wire/network_headers.hpp"
+#include "wire/parse_error.hpp"
+
+namespace urnic::wire {
+
+// Ethernet 14, IPv6 40, UDP 8, BTH 12 and the longest chain of extended headers.
+inline constexpr std::size_t kMaxHeaderBytes = 128;
+inline constexpr std::size_t kMaxTrailerBytes = 3 + 4;
+inline constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
+
+// Views; the bytes belong to whoever made the frame and live until the call it was handed to returns.
+struct Frame {
+  std::span<const std::byte> headers;  // from the Ethernet destination to the last extended header
+  std::span<const std::byte> payload;  // without pad
+  std::span<const std::byte> trailer;  // 0 to 3 pad bytes, then the ICRC's 4 bytes
+  std::size_t size() const { return headers.size() + payload.size() + trailer.size(); }
+};
+
+// Storage for the pieces of a frame that are not payload.
+struct FrameStorage {
+  std::array<std::byte, kMaxHeaderBytes> headers;
+  std::array<std::byte, kMaxTrailerBytes> trailer;
+};
+
+// Writes headers, checksums, pad and ICRC for `payload` into `storage` and returns the frame made of them.
+// `transport.bth.pad` is set by this function's own rule from the payload's length, not read. The IPv4 header
+// checksum is computed; the UDP checksum is 0 if `network.udp_checksum` is 0, else the right one.
+// The returned frame refers to `storage` and `payload`. payload.size() must be at most kMaxPayloadBytes.
+// Who sends many packets with the same network headers keeps a FrameTemplate instead.
+Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
+             std::span<const std::byte> payload, FrameStorage& storage);
+
+struct ParsedFrame {
+  NetworkHeaders network;
+  TransportHeaders transport;
+  std::span<const std::byte> payload;  // without pad; inside the bytes that were parsed
+};
+
+// Parses a frame that is already in pieces, as the built-in switch hands it on. Nothing in `frame` is
+// trusted. The payload is read for the ICRC and never copied. The ICRC is checked last. On an error `parsed`
+// holds what had been read up to then; transport headers that the opcode does not use keep the values they
+// had. The pieces must lie where the headers put them, else the frame is `truncated`: who changes a frame's
+// opcode, pad count or lengths (a fault injector) joins it into one piece first. A frame that is whole in
+// `frame.headers`, with the other pieces empty, is parsed as one piece.
+ParseError parse(const Frame& frame, ParsedFrame& parsed);
+
+// Parses a frame that lies in one piece, as a capture file or a socket delivers it. Bytes behind the IP
+// packet's end (Ethernet padding to 60 bytes) are ignored.
+ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed);
+
+}  // namespace urnic::wire

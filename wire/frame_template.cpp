@@ -1,0 +1,70 @@
+#include "wire/frame_template.hpp"
+
+#include <cstring>
+
+#include "wire/byte_order.hpp"
+#include "wire/icrc.hpp"
+#include "wire/transport_codec.hpp"
+
+namespace urnic::wire {
+namespace {
+
+constexpr std::size_t kIcrcBytes = 4;
+
+// Bytes that fill a payload up to a multiple of four (IBTA 9.2.3, pad count).
+std::size_t pad_for(std::size_t payload_bytes) { return (0 - payload_bytes) & 3; }
+
+// The ICRC is sent with its least significant byte first (IBTA 7.8.1).
+void store_icrc(std::byte* to, std::uint32_t crc) { store_be32(to, __builtin_bswap32(crc)); }
+
+void store_udp_checksum(Frame& frame, std::byte* udp, std::size_t udp_offset) {
+  std::uint16_t checksum = udp_checksum(frame, udp_offset);
+  // A sum that comes out as zero is sent as its other form, since zero means "none" (RFC 768).
+  if (checksum == 0) checksum = 0xFFFF;
+  std::memcpy(udp + 6, &checksum, sizeof checksum);
+}
+
+}  // namespace
+
+FrameTemplate::FrameTemplate(const NetworkHeaders& network)
+    : network_bytes_(network_header_size(network)),
+      ipv4_(uses_ipv4(network)),
+      with_udp_checksum_(network.udp_checksum != 0) {
+  encode_network(network, network_.data());
+  if (ipv4_) ipv4_sum_.add({network_.data() + kEthernetBytes, kIpv4Bytes});
+}
+
+Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const std::byte> payload,
+                            FrameStorage& storage) const {
+  const std::size_t pad = pad_for(payload.size());
+  const std::size_t transport_bytes = transport_header_size(transport.bth.opcode);
+  const std::size_t udp_bytes = kUdpBytes + transport_bytes + payload.size() + pad + kIcrcBytes;
+
+  std::byte* const headers = storage.headers.data();
+  std::memcpy(headers, network_.data(), network_.size());
+  std::byte* const ip = headers + kEthernetBytes;
+  std::byte* const udp = headers + network_bytes_ - kUdpBytes;
+  store_be16(udp + 4, static_cast<std::uint16_t>(udp_bytes));
+  if (ipv4_) {
+    const auto total = static_cast<std::uint16_t>(kIpv4Bytes + udp_bytes);
+    store_be16(ip + 2, total);
+    InternetSum sum = ipv4_sum_;
+    sum.add_be16(total);
+    const std::uint16_t checksum = sum.checksum();
+    std::memcpy(ip + 10, &checksum, sizeof checksum);
+  } else {
+    store_be16(ip + 4, static_cast<std::uint16_t>(udp_bytes));
+  }
+  encode_transport(transport, static_cast<std::uint8_t>(pad), headers + network_bytes_);
+  std::memset(storage.trailer.data(), 0, storage.trailer.size());
+
+  Frame frame{.headers = {headers, network_bytes_ + transport_bytes},
+              .payload = payload,
+              .trailer = {storage.trailer.data(), pad + kIcrcBytes}};
+  store_icrc(storage.trailer.data() + pad, icrc(frame.headers, payload, frame.trailer.first(pad)));
+  // Behind the ICRC, which is part of what UDP sums and itself counts the UDP checksum as ones.
+  if (with_udp_checksum_) store_udp_checksum(frame, udp, network_bytes_ - kUdpBytes);
+  return frame;
+}
+
+}  // namespace urnic::wire

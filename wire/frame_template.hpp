@@ -1,0 +1,33 @@
+// Encoding for a sender whose packets all have the same network headers, as those of a connected QP have:
+// the network headers' bytes are made once, each packet copies them and patches lengths and checksum.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "wire/frame.hpp"
+#include "wire/internet_checksum.hpp"
+#include "wire/network_codec.hpp"
+
+namespace urnic::wire {
+
+class FrameTemplate {
+ public:
+  explicit FrameTemplate(const NetworkHeaders& network);
+
+  // As wire::encode with the network headers of the constructor. The template is not changed: threads may
+  // share it.
+  Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload,
+               FrameStorage& storage) const;
+
+ private:
+  std::array<std::byte, kMaxNetworkHeaderBytes> network_{};
+  std::size_t network_bytes_;
+  InternetSum ipv4_sum_;  // over the IPv4 header with total length and checksum 0
+  bool ipv4_;
+  bool with_udp_checksum_;
+};
+
+}  // namespace urnic::wire

@@ -1,0 +1,16 @@
+// The invariant CRC of RoCEv2 (IBTA 7.8.1, A17.3.3): CRC-32 over a pseudo header of eight 0xFF bytes and the
+// packet from the IP header on, with the fields that routers may change replaced by ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace urnic::wire {
+
+// `headers` begins at the Ethernet header. Returns the CRC as a host integer; on the wire its least
+// significant byte comes first.
+std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte> payload,
+                   std::span<const std::byte> pad);
+
+}  // namespace urnic::wire

@@ -1,0 +1,174 @@
+#include "wire/network_codec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "wire/byte_order.hpp"
+#include "wire/internet_checksum.hpp"
+
+namespace urnic::wire {
+namespace {
+
+constexpr std::uint16_t kEtherTypeIpv4 = 0x0800;
+constexpr std::uint16_t kEtherTypeIpv6 = 0x86DD;
+constexpr std::uint8_t kProtocolUdp = 17;
+constexpr std::uint8_t kIpv6FragmentHeader = 44;
+constexpr std::uint16_t kDontFragment = 0x4000;
+// More-fragments flag and fragment offset: all zero in a packet that is whole.
+constexpr std::uint16_t kFragmentMask = 0x3FFF;
+constexpr std::array<std::uint8_t, 12> kIpv4MappedPrefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+
+std::uint8_t byte_at(const std::byte* from, std::size_t at) {
+  return std::to_integer<std::uint8_t>(from[at]);
+}
+
+void encode_ipv4(const NetworkHeaders& network, std::byte* ip) {
+  ip[0] = std::byte{0x45};
+  ip[1] = std::byte{network.traffic_class};
+  store_be16(ip + 2, 0);
+  store_be16(ip + 4, network.ip_identification);
+  store_be16(ip + 6, network.dont_fragment ? kDontFragment : 0);
+  ip[8] = std::byte{network.hop_limit};
+  ip[9] = std::byte{kProtocolUdp};
+  store_be16(ip + 10, 0);
+  std::memcpy(ip + 12, network.source.bytes.data() + kIpv4MappedPrefix.size(), 4);
+  std::memcpy(ip + 16, network.destination.bytes.data() + kIpv4MappedPrefix.size(), 4);
+}
+
+void encode_ipv6(const NetworkHeaders& network, std::byte* ip) {
+  constexpr std::uint32_t kVersion = 6;
+  store_be32(ip, kVersion << 28 | static_cast<std::uint32_t>(network.traffic_class) << 20 |
+                     (network.flow_label & 0xFFFFF));
+  store_be16(ip + 4, 0);
+  ip[6] = std::byte{kProtocolUdp};
+  ip[7] = std::byte{network.hop_limit};
+  std::memcpy(ip + 8, network.source.bytes.data(), 16);
+  std::memcpy(ip + 24, network.destination.bytes.data(), 16);
+}
+
+void set_ipv4_mapped(Gid& gid, const std::byte* address) {
+  std::memcpy(gid.bytes.data(), kIpv4MappedPrefix.data(), kIpv4MappedPrefix.size());
+  std::memcpy(gid.bytes.data() + kIpv4MappedPrefix.size(), address, 4);
+}
+
+std::uint16_t ipv4_header_checksum(const std::byte* ip) {
+  InternetSum sum;
+  for (std::size_t at = 0; at < kIpv4Bytes; at += 4) sum.add_word32(ip + at);
+  return sum.checksum();
+}
+
+// `available` bytes of the frame follow from `ip` on, of which at least kIpv4Bytes can be read. Sets
+// `ip_bytes` to the packet's total length.
+ParseError parse_ipv4(const std::byte* ip, std::size_t available, NetworkHeaders& network,
+                      std::size_t& ip_bytes) {
+  // RoCEv2 has no IP options (IBTA A17.3.1.2), and the ICRC would not know how to mask them.
+  if (ip[0] != std::byte{0x45}) return ParseError::not_roce;
+  if (ipv4_header_checksum(ip) != 0) return ParseError::bad_ip_checksum;
+  network.traffic_class = byte_at(ip, 1);
+  network.flow_label = 0;
+  network.ip_identification = load_be16(ip + 4);
+  const std::uint16_t flags = load_be16(ip + 6);
+  network.dont_fragment = (flags & kDontFragment) != 0;
+  network.hop_limit = byte_at(ip, 8);
+  set_ipv4_mapped(network.source, ip + 12);
+  set_ipv4_mapped(network.destination, ip + 16);
+  if (ip[9] != std::byte{kProtocolUdp}) return ParseError::not_roce;
+  if (flags & kFragmentMask) return ParseError::fragment;
+  ip_bytes = load_be16(ip + 2);
+  if (ip_bytes > available || ip_bytes < kIpv4Bytes + kUdpBytes) return ParseError::truncated;
+  return ParseError::none;
+}
+
+// As parse_ipv4, with kIpv6Bytes that can be read.
+ParseError parse_ipv6(const std::byte* ip, std::size_t available, NetworkHeaders& network,
+                      std::size_t& ip_bytes) {
+  const std::uint32_t first = load_be32(ip);
+  if (first >> 28 != 6) return ParseError::not_roce;
+  network.traffic_class = static_cast<std::uint8_t>(first >> 20);
+  network.flow_label = first & 0xFFFFF;
+  network.ip_identification = 0;
+  network.dont_fragment = true;
+  network.hop_limit = byte_at(ip, 7);
+  std::memcpy(network.source.bytes.data(), ip + 8, 16);
+  std::memcpy(network.destination.bytes.data(), ip + 24, 16);
+  if (ip[6] == std::byte{kIpv6FragmentHeader}) return ParseError::fragment;
+  if (ip[6] != std::byte{kProtocolUdp}) return ParseError::not_roce;
+  if (uses_ipv4(network)) return ParseError::not_roce;
+  ip_bytes = kIpv6Bytes + load_be16(ip + 4);
+  if (ip_bytes > available || ip_bytes < kIpv6Bytes + kUdpBytes) return ParseError::truncated;
+  return ParseError::none;
+}
+
+ParseError parse_udp(const std::byte* udp, std::size_t datagram_bytes, NetworkHeaders& network) {
+  network.udp_source = load_be16(udp);
+  network.udp_checksum = load_be16(udp + 6);
+  if (load_be16(udp + 2) != kRocePort) return ParseError::not_roce;
+  if (load_be16(udp + 4) != datagram_bytes) return ParseError::truncated;
+  return ParseError::none;
+}
+
+}  // namespace
+
+bool is_ipv4_mapped(const Gid& gid) {
+  return std::memcmp(gid.bytes.data(), kIpv4MappedPrefix.data(), kIpv4MappedPrefix.size()) == 0;
+}
+
+bool uses_ipv4(const NetworkHeaders& network) {
+  return is_ipv4_mapped(network.destination) && is_ipv4_mapped(network.source);
+}
+
+std::size_t network_header_size(const NetworkHeaders& network) {
+  return kEthernetBytes + (uses_ipv4(network) ? kIpv4Bytes : kIpv6Bytes) + kUdpBytes;
+}
+
+void encode_network(const NetworkHeaders& network, std::byte* to) {
+  const bool ipv4 = uses_ipv4(network);
+  std::memcpy(to, network.destination_mac.bytes.data(), 6);
+  std::memcpy(to + 6, network.source_mac.bytes.data(), 6);
+  store_be16(to + 12, ipv4 ? kEtherTypeIpv4 : kEtherTypeIpv6);
+  std::byte* const ip = to + kEthernetBytes;
+  ipv4 ? encode_ipv4(network, ip) : encode_ipv6(network, ip);
+  std::byte* const udp = ip + (ipv4 ? kIpv4Bytes : kIpv6Bytes);
+  store_be16(udp, network.udp_source);
+  store_be16(udp + 2, kRocePort);
+  store_be32(udp + 4, 0);
+}
+
+ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
+                         NetworkExtent& extent) {
+  if (headers.size() < kEthernetBytes) return ParseError::truncated;
+  std::memcpy(network.destination_mac.bytes.data(), headers.data(), 6);
+  std::memcpy(network.source_mac.bytes.data(), headers.data() + 6, 6);
+  const std::uint16_t ether_type = load_be16(headers.data() + 12);
+  if (ether_type != kEtherTypeIpv4 && ether_type != kEtherTypeIpv6) return ParseError::not_roce;
+  const bool ipv4 = ether_type == kEtherTypeIpv4;
+  const std::size_t ip_header_bytes = ipv4 ? kIpv4Bytes : kIpv6Bytes;
+  extent.header_bytes = kEthernetBytes + ip_header_bytes + kUdpBytes;
+  if (headers.size() < extent.header_bytes) return ParseError::truncated;
+
+  const std::byte* const ip = headers.data() + kEthernetBytes;
+  const std::size_t available = frame_bytes - kEthernetBytes;
+  std::size_t ip_bytes = 0;
+  const ParseError error =
+      ipv4 ? parse_ipv4(ip, available, network, ip_bytes) : parse_ipv6(ip, available, network, ip_bytes);
+  if (error != ParseError::none) return error;
+  extent.frame_bytes = kEthernetBytes + ip_bytes;
+  return parse_udp(ip + ip_header_bytes, ip_bytes - ip_header_bytes, network);
+}
+
+std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset) {
+  const bool ipv4 = udp_offset == kEthernetBytes + kIpv4Bytes;
+  const std::size_t addresses = ipv4 ? 8 : 32;
+  InternetSum sum;
+  sum.add(frame.headers.subspan(udp_offset - addresses, addresses));
+  sum.add_be16(kProtocolUdp);
+  // The pseudo header has the UDP length once more; an IPv6 one has it in 32 bits, of which 16 are zero.
+  sum.add_be16(static_cast<std::uint16_t>(frame.size() - udp_offset));
+  sum.add(frame.headers.subspan(udp_offset));
+  sum.add(frame.payload);
+  sum.add(frame.trailer);
+  return sum.checksum();
+}
+
+}  // namespace urnic::wire

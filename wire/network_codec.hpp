@@ -1,0 +1,44 @@
+// Between the bytes in front of a BTH (Ethernet, IPv4 or IPv6, UDP) and `NetworkHeaders`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "wire/frame.hpp"
+#include "wire/network_headers.hpp"
+#include "wire/parse_error.hpp"
+
+namespace urnic::wire {
+
+inline constexpr std::size_t kEthernetBytes = 14;
+inline constexpr std::size_t kIpv4Bytes = 20;
+inline constexpr std::size_t kIpv6Bytes = 40;
+inline constexpr std::size_t kUdpBytes = 8;
+inline constexpr std::size_t kMaxNetworkHeaderBytes = kEthernetBytes + kIpv6Bytes + kUdpBytes;
+
+// Bytes from the Ethernet destination to the end of the UDP header.
+std::size_t network_header_size(const NetworkHeaders& network);
+
+// Writes `network_header_size(network)` bytes to `to`. Fields that depend on the packet (total and payload
+// lengths, both checksums) are left 0.
+void encode_network(const NetworkHeaders& network, std::byte* to);
+
+// How far the network headers of a received frame reach, and the frame itself by its IP length.
+struct NetworkExtent {
+  std::size_t header_bytes = 0;  // offset of the BTH
+  std::size_t frame_bytes = 0;   // without bytes behind the IP packet's end
+};
+
+// Reads Ethernet, IP and UDP headers from the beginning of a frame of `frame_bytes` bytes of which `headers`
+// holds at least the headers. Checks everything but the UDP checksum. On `none`, `extent` says where things
+// lie, with extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
+ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
+                         NetworkExtent& extent);
+
+// The UDP checksum of `frame` (RFC 768, RFC 8200 8.1), to be stored as it lies in memory: the pseudo header,
+// then everything from the UDP header at `udp_offset` on with whatever its checksum field holds. So it is the
+// value to send when that field is 0, and 0 when that field is right already.
+std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset);
+
+}  // namespace urnic::wire

@@ -1,0 +1,86 @@
+// BTH opcodes (IBTA 9.2.1, table 38) and what follows from them: which extended headers a packet carries,
+// where in a message it stands, who sends it.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::wire {
+
+// The upper three bits of a BTH opcode.
+enum class Service : std::uint8_t { rc = 0x00, uc = 0x20, rd = 0x40, ud = 0x60, cnp = 0x80, xrc = 0xA0 };
+
+// The lower five bits of a BTH opcode. UC uses 0x00 to 0x0B, UD 0x04 and 0x05.
+enum class Operation : std::uint8_t {
+  send_first = 0x00,
+  send_middle = 0x01,
+  send_last = 0x02,
+  send_last_immediate = 0x03,
+  send_only = 0x04,
+  send_only_immediate = 0x05,
+  write_first = 0x06,
+  write_middle = 0x07,
+  write_last = 0x08,
+  write_last_immediate = 0x09,
+  write_only = 0x0A,
+  write_only_immediate = 0x0B,
+  read_request = 0x0C,
+  read_response_first = 0x0D,
+  read_response_middle = 0x0E,
+  read_response_last = 0x0F,
+  read_response_only = 0x10,
+  acknowledge = 0x11,
+  atomic_acknowledge = 0x12,
+  compare_swap = 0x13,
+  fetch_add = 0x14,
+  // 0x15 is reserved
+  send_last_invalidate = 0x16,
+  send_only_invalidate = 0x17,
+};
+
+// A whole BTH opcode byte. Any byte value may arrive; ask `traits` whether it is known before anything else.
+struct Opcode {
+  std::uint8_t value = 0;
+
+  constexpr Opcode() = default;
+  constexpr explicit Opcode(std::uint8_t byte) : value(byte) {}
+  constexpr Opcode(Service service, Operation operation)
+      : value(static_cast<std::uint8_t>(service) | static_cast<std::uint8_t>(operation)) {}
+
+  constexpr Service service() const { return static_cast<Service>(value & 0xE0); }
+  constexpr Operation operation() const { return static_cast<Operation>(value & 0x1F); }
+  friend constexpr bool operator==(Opcode, Opcode) = default;
+};
+
+// The RoCEv2 congestion notification packet (IBTA A17.9.3).
+inline constexpr Opcode kCongestionNotification{0x81};
+
+// Extended transport headers, as bits, in the order in which they follow the BTH (IBTA 9.2.1, table 38).
+enum HeaderBit : std::uint8_t {
+  has_deth = 0x01,
+  has_xrceth = 0x02,
+  has_reth = 0x04,
+  has_atomic_eth = 0x08,
+  has_aeth = 0x10,
+  has_atomic_ack_eth = 0x20,
+  has_immediate = 0x40,
+  has_ieth = 0x80,
+};
+
+struct OpcodeTraits {
+  bool known = false;
+  std::uint8_t headers = 0;  // HeaderBit values
+  bool request = false;      // sent by a requester (for responses: false)
+  bool first = false;        // first or only packet of its message
+  bool last = false;         // last or only packet of its message
+  bool carries_payload = false;
+};
+
+// What table 38 says of `opcode`; `known` is false for reserved ones and for reliable datagram (RD), which no
+// RoCE device has.
+const OpcodeTraits& traits(Opcode opcode);
+
+// The opcode's name as Wireshark's packet list prints it, such as "RC Send First"; "unknown" for reserved
+// ones.
+const char* name(Opcode opcode);
+
+}  // namespace urnic::wire

@@ -1,0 +1,25 @@
+// Why a frame was not taken. A receiver drops such a frame silently and counts it (IBTA 9.6).
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::wire {
+
+enum class ParseError : std::uint8_t {
+  none,
+  truncated,  // shorter than its headers say, or the lengths in its headers contradict each other
+  not_roce,   // not IP, with IPv4 options, not UDP, not port 4791: for somebody else
+  fragment,   // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.2)
+  bad_ip_checksum,
+  bad_udp_checksum,  // neither 0 nor right
+  bad_transport_version,
+  unknown_opcode,
+  bad_length,  // a payload where the opcode has none, or one above the largest path MTU
+  bad_pad,     // payload and pad together no multiple of four, or more pad than there are bytes
+  bad_icrc,
+};
+
+// A phrase for logs, such as "IPv4 header checksum is wrong"; static storage.
+const char* describe(ParseError error);
+
+}  // namespace urnic::wire

@@ -1,0 +1,32 @@
+// Between the bytes of BTH and extended headers and `TransportHeaders`. Which extended headers there are
+// follows from the opcode alone (IBTA 9.2.1, table 38).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/headers.hpp"
+
+namespace urnic::wire {
+
+inline constexpr std::size_t kBthBytes = 12;
+
+// BTH and the longest chain of extended headers: XRCETH and AtomicETH.
+inline constexpr std::size_t kMaxTransportHeaderBytes = kBthBytes + 4 + 28;
+
+// Bytes of the BTH and the extended headers that packets of `opcode` carry; kBthBytes for an unknown opcode.
+std::size_t transport_header_size(Opcode opcode);
+
+// Writes `transport_header_size(headers.bth.opcode)` bytes to `to`, with `pad` in place of `headers.bth.pad`.
+// Fields narrower than their type are cut to their width.
+void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::byte* to);
+
+// Reads the BTH from kBthBytes bytes at `from`.
+void parse_bth(const std::byte* from, Bth& bth);
+
+// Reads the extended headers that `headers.bth.opcode` asks for from the bytes behind the BTH at `from`;
+// there must be `transport_header_size(opcode) - kBthBytes` of them. Members that the opcode does not use
+// keep their values.
+void parse_extended(const std::byte* from, TransportHeaders& headers);
+
+}  // namespace urnic::wire
