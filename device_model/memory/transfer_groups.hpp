@@ -45,26 +45,25 @@ inline bool process_is_lost(int error) { return error == ESRCH || error == EPERM
 void fail_all(std::span<Transfer> batch);
 
 // Carries out a group: call(group, k) moves the pieces from k on, in order, and returns how many bytes it
-// moved before it met one that it cannot move, or -1 and errno if that is the first. False if the process is
-// lost.
+// moved before it met one that it cannot move, or -1 and errno if that is the first. Returns how many pieces
+// it got through: fewer than the group has if the process is lost.
 template <class Call>
-bool run_group(std::span<Transfer> batch, const TransferGroup& group, Call call) {
+std::size_t run_group(std::span<Transfer> batch, const TransferGroup& group, Call call) {
   std::size_t k = 0;
   while (k < group.count) {
     const ssize_t moved = call(group, k);
-    if (moved < 0 && process_is_lost(errno)) {
-      fail_all(batch.subspan(group.first + k));
-      return false;
-    }
+    if (moved < 0 && process_is_lost(errno)) return k;
     std::size_t left = moved < 0 ? 0 : static_cast<std::size_t>(moved);
     while (k < group.count && left >= group.local[k].iov_len) left -= group.local[k++].iov_len;
     if (k < group.count) batch[group.first + k++].failed = true;
   }
-  return true;
+  return k;
 }
 
+// Returns how many transfers it got through, whether they failed or not: the others have not been tried,
+// because the process is lost, and are marked failed.
 template <class Call>
-void run_batch(std::span<Transfer> batch, Adjacency adjacency, Call call) {
+std::size_t run_batch(std::span<Transfer> batch, Adjacency adjacency, Call call) {
   for (Transfer& transfer : batch) transfer.failed = false;
   TransferGroup group;  // 32 KiB, on the stack and not cleared
   BatchPosition position;
@@ -74,8 +73,13 @@ void run_batch(std::span<Transfer> batch, Adjacency adjacency, Call call) {
       continue;
     }
     fill_group(batch, adjacency, position, group);
-    if (!run_group(batch, group, call)) return;
+    const std::size_t tried = run_group(batch, group, call);
+    if (tried < group.count) {
+      fail_all(batch.subspan(group.first + tried));
+      return group.first + tried;
+    }
   }
+  return batch.size();
 }
 
 }  // namespace urnic::memory

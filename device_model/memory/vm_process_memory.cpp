@@ -4,7 +4,6 @@
 
 #include <ctime>
 
-#include "device_model/memory/mem_file_memory.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -32,24 +31,39 @@ bool VmProcessMemory::process_is_there() {
 
 bool VmProcessMemory::owner_lives() {
   if (gone_) return false;
-  gone_ = !address_space_lives(mem_.get());
+  gone_ = !mem_.owner_lives();
   return !gone_;
+}
+
+// The number stops working before the address space goes: a process whose first thread has ended and whose
+// others run on (or are about to be killed, too) answers ESRCH; one that has made itself undumpable, EPERM.
+// The mem file is bound to the address space itself and reaches it to the end.
+void VmProcessMemory::go_on(std::span<Transfer> rest, MemFileWay mem_file_way) {
+  if (rest.empty() || !owner_lives()) return;
+  number_works_ = false;
+  (mem_.*mem_file_way)(rest);
 }
 
 void VmProcessMemory::read(std::span<Transfer> batch) {
   if (!process_is_there()) return fail_all(batch);
-  run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
-    const auto count = group.count - k;
-    return process_vm_readv(pid_, group.local + k, count, group.remote + k, count, 0);
-  });
+  if (!number_works_) return mem_.read(batch);
+  const std::size_t tried =
+      run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
+        const auto count = group.count - k;
+        return process_vm_readv(pid_, group.local + k, count, group.remote + k, count, 0);
+      });
+  go_on(batch.subspan(tried), &MemFileMemory::read);
 }
 
 void VmProcessMemory::write(std::span<Transfer> batch) {
   if (!process_is_there()) return fail_all(batch);
-  run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
-    const auto count = group.count - k;
-    return process_vm_writev(pid_, group.local + k, count, group.remote + k, count, 0);
-  });
+  if (!number_works_) return mem_.write(batch);
+  const std::size_t tried =
+      run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
+        const auto count = group.count - k;
+        return process_vm_writev(pid_, group.local + k, count, group.remote + k, count, 0);
+      });
+  go_on(batch.subspan(tried), &MemFileMemory::write);
 }
 
 }  // namespace urnic::memory

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "device_model/memory/mem_file_memory.hpp"
 #include "device_model/memory/process_memory.hpp"
 
 namespace urnic::memory {
@@ -22,11 +23,15 @@ class VmProcessMemory final : public ApplicationMemory {
   const char* way() const override { return "process_vm_readv"; }
 
  private:
+  using MemFileWay = void (MemFileMemory::*)(std::span<Transfer>);
+
   bool process_is_there();
+  void go_on(std::span<Transfer> rest, MemFileWay mem_file_way);
 
   pid_t pid_;
-  Descriptor mem_;
+  MemFileMemory mem_;
   bool gone_ = false;
+  bool number_works_ = true;
   std::int64_t checked_at_ = -1;  // tick of the coarse clock
 };
 

@@ -1,5 +1,6 @@
 // A process number is not an identity: what happens when the process behind it ends or becomes another.
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -7,6 +8,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include "device_model/memory/mem_file_memory.hpp"
 #include "device_model/memory/vm_process_memory.hpp"
@@ -31,6 +35,17 @@ bool refuses_soon(ApplicationMemory& memory, std::uint64_t address) {
     usleep(1000);
   }
   return false;
+}
+
+// Until the first thread of a process has ended while others have not.
+void wait_for_zombie(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  std::string stat;
+  for (int i = 0; i < 2000 && stat.find(") Z") == std::string::npos; ++i) {
+    usleep(1000);
+    std::getline(std::ifstream(path), stat);
+  }
+  BOOST_REQUIRE(stat.find(") Z") != std::string::npos);
 }
 
 // A child that holds a page of 'O' and, when told, becomes a program that holds a page of 'N' there.
@@ -116,6 +131,36 @@ BOOST_AUTO_TEST_CASE(another_process_under_the_same_number_is_not_touched) {
   VmProcessMemory memory(successor.pid(), std::move(mem));
   std::byte byte;
   BOOST_TEST(!reads(memory, pages.address(0), byte));
+}
+
+// The main thread has left by pthread_exit and the others work on: a whole process to its program and its
+// peers, but the kernel's calls by number answer ESRCH. (Every process that is killed passes through this
+// state, between the end of its first thread and that of its last.)
+BOOST_AUTO_TEST_CASE(a_process_whose_first_thread_has_ended_is_still_reached) {
+  Pages pages(2);
+  const auto leave_a_thread_behind = [&](char) -> char {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);
+    return 'x';
+  };
+  for (const bool write : {false, true}) {
+    ChildProcess child([&] { std::memset(pages.page(0), 'O', Pages::kBytes); }, leave_a_thread_behind);
+    auto memory = reach(child, Way::process_vm);
+    child.start('l');
+    wait_for_zombie(child.pid());
+    std::byte bytes[3] = {};
+    Transfer batch[] = {
+        {pages.address(0), {bytes, 1}}, {0, {bytes + 1, 1}}, {pages.address(1), {bytes + 2, 1}}};
+    write ? memory->write(batch) : memory->read(batch);
+    BOOST_TEST(!batch[0].failed);
+    BOOST_TEST(batch[1].failed, "nobody maps page 0");
+    BOOST_TEST(!batch[2].failed);
+    BOOST_TEST((bytes[0] == (write ? std::byte{} : std::byte{'O'})));
+    BOOST_TEST(memory->owner_lives());
+    child.kill_and_reap();
+    BOOST_TEST(!memory->owner_lives());
+    BOOST_TEST(!reads(*memory, pages.address(0), bytes[0]));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
