@@ -39,7 +39,8 @@ void encode_bth(const Bth& bth, std::uint8_t pad, std::byte* to) {
   const auto congestion =
       static_cast<std::uint8_t>((bth.fecn ? 0x80 : 0) | (bth.becn ? 0x40 : 0) | (bth.reserved6 & 0x3F));
   store_be32(to + 4, byte_and_24(congestion, bth.destination.value));
-  const auto request = static_cast<std::uint8_t>((bth.ack_request ? 0x80 : 0) | (bth.reserved7 & 0x7F));
+  const auto request = static_cast<std::uint8_t>((bth.ack_request ? 0x80 : 0) |
+                                                 (bth.selective_ack ? 0x40 : 0) | (bth.reserved_ack & 0x3F));
   store_be32(to + 8, byte_and_24(request, bth.psn.value()));
 }
 
@@ -124,7 +125,8 @@ void parse_bth(const std::byte* from, Bth& bth) {
   bth.destination.value = destination & kLow24;
   const std::uint32_t sequence = load_be32(from + 8);
   bth.ack_request = (sequence & 0x80000000) != 0;
-  bth.reserved7 = (sequence >> 24) & 0x7F;
+  bth.selective_ack = (sequence & 0x40000000) != 0;
+  bth.reserved_ack = (sequence >> 24) & 0x3F;
   bth.psn = Psn{sequence};
 }
 

@@ -11,12 +11,15 @@
 #include "device_model/transport/counters.hpp"
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/memory_access.hpp"
+#include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/psn.hpp"
 
 namespace urnic::transport {
+
+class HeldPacketPool;
 
 // The values are those of ibv_qp_state.
 enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
@@ -58,6 +61,9 @@ struct QpConfig {
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
   Counters* counters = nullptr;
+  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};
+  // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.
+  HeldPacketPool* held_packets = nullptr;
 };
 
 class QueuePair {

@@ -62,7 +62,8 @@ inline TransportHeaders transport_for(Opcode opcode) {
                  .reserved6 = 0x2D,
                  .destination = Qpn{0xABCDEF},
                  .ack_request = true,
-                 .reserved7 = 0x6A,
+                 .selective_ack = true,
+                 .reserved_ack = 0x2A,
                  .psn = Psn{0x987654}};
   headers.deth = {.qkey = 0x80010000, .reserved = 0x5A, .source = Qpn{0x123456}};
   headers.xrceth = {.reserved = 0xA5, .srq_number = 0x654321};

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(fields_are_cut_to_their_width) {
   TransportHeaders wide = transport_for(Opcode{0xA0});
   wide.bth.destination.value = 0xFF000001;
   wide.bth.reserved6 = 0xC0;
-  wide.bth.reserved7 = 0x80;
+  wide.bth.reserved_ack = 0x40;
   wide.bth.fecn = wide.bth.ack_request = false;
   wide.xrceth = {.reserved = 0, .srq_number = 0xFF000002};
   Bytes bytes(transport_header_size(wide.bth.opcode));
