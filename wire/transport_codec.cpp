@@ -59,6 +59,11 @@ std::byte* encode_reth(const Reth& reth, std::byte* to) {
   return to + 16;
 }
 
+void encode_selective_ack(const SelectiveAckEth& selective_ack, std::byte* to) {
+  store_be32(to, byte_and_24(selective_ack.reserved, selective_ack.latest.value()));
+  store_be64(to + 4, selective_ack.earlier);
+}
+
 const std::byte* parse_atomic(const std::byte* from, AtomicEth& atomic) {
   atomic.virtual_address = load_be64(from);
   atomic.rkey.value = load_be32(from + 8);
@@ -78,6 +83,11 @@ const std::byte* parse_reth(const std::byte* from, Reth& reth) {
 
 std::size_t transport_header_size(Opcode opcode) {
   return kBthBytes + kExtendedSizes[traits(opcode).headers];
+}
+
+std::size_t transport_header_size(const TransportHeaders& headers) {
+  return transport_header_size(headers.bth.opcode) +
+         (carries_selective_ack(headers) ? kSelectiveAckBytes : 0);
 }
 
 void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::byte* to) {
@@ -108,6 +118,7 @@ void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::by
     to += 4;
   }
   if (present & has_ieth) store_be32(to, headers.invalidate.value);
+  if (carries_selective_ack(headers)) encode_selective_ack(headers.selective_ack_eth, to);
 }
 
 void parse_bth(const std::byte* from, Bth& bth) {
@@ -159,6 +170,12 @@ void parse_extended(const std::byte* from, TransportHeaders& headers) {
     from += 4;
   }
   if (present & has_ieth) headers.invalidate.value = load_be32(from);
+}
+
+void parse_selective_ack(const std::byte* from, SelectiveAckEth& selective_ack) {
+  selective_ack.reserved = std::to_integer<std::uint8_t>(from[0]);
+  selective_ack.latest = Psn{load_be32(from)};
+  selective_ack.earlier = load_be64(from + 4);
 }
 
 }  // namespace urnic::wire

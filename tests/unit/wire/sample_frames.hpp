@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "wire/aeth.hpp"
 #include "wire/frame.hpp"
 #include "wire/internet_checksum.hpp"
 
@@ -76,6 +77,14 @@ inline TransportHeaders transport_for(Opcode opcode) {
   headers.atomic_original = 0x4142434445464748;
   headers.immediate.bytes = {0x51, 0x52, 0x53, 0x54};
   headers.invalidate = Rkey{0x61626364};
+  return headers;
+}
+
+// A NAK "PSN sequence error" with a selective-ack header.
+inline TransportHeaders selective_nak() {
+  TransportHeaders headers = transport_for(Opcode(Service::rc, Operation::acknowledge));
+  headers.aeth.syndrome = nak_syndrome(NakCode::psn_sequence_error);
+  headers.selective_ack_eth = {.reserved = 0x71, .latest = Psn{0x727374}, .earlier = 0x8182838485868788};
   return headers;
 }
 

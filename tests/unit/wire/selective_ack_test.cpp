@@ -1,0 +1,155 @@
+// The selective-ack header (docs/selective-acks.md): its layout, when there is one, and that the ICRC covers
+// it.
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "sample_frames.hpp"
+#include "wire/frame_template.hpp"
+#include "wire/transport_codec.hpp"
+
+namespace urnic::wire::test {
+namespace {
+
+constexpr Opcode kAcknowledge(Service::rc, Operation::acknowledge);
+constexpr std::size_t kAeth4 = kBth4 + kBthBytes;
+constexpr std::size_t kSelectiveAck4 = kAeth4 + 4;
+
+ParseError parsed_into(const Bytes& bytes, ParsedFrame& parsed) {
+  return parse(std::span<const std::byte>(bytes), parsed);
+}
+
+// What `headers` become, without the header that is their own: everything but the selective-ack header.
+Bytes without_selective_ack(const TransportHeaders& headers) {
+  Bytes bytes = encoded(ipv4_network(), headers, 0);
+  bytes.erase(bytes.begin() + kSelectiveAck4, bytes.begin() + kSelectiveAck4 + kSelectiveAckBytes);
+  repair_ipv4_lengths(bytes);
+  return bytes;
+}
+
+BOOST_AUTO_TEST_SUITE(selective_ack)
+
+BOOST_AUTO_TEST_CASE(layout_is_reserved_latest_earlier) {
+  const Bytes bytes = encoded(ipv4_network(), selective_nak(), 0);
+  BOOST_TEST(bytes.size() == kSelectiveAck4 + kSelectiveAckBytes + 4);
+  const unsigned expected[] = {0x71, 0x72, 0x73, 0x74, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88};
+  for (std::size_t at = 0; at < kSelectiveAckBytes; ++at) {
+    BOOST_TEST(std::to_integer<unsigned>(bytes[kSelectiveAck4 + at]) == expected[at]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(survives_a_round_trip_whole_and_in_pieces) {
+  for (const NetworkHeaders& network : {ipv4_network(), ipv6_network()}) {
+    FrameStorage storage;
+    const Frame frame = encode(network, selective_nak(), {}, storage);
+    ParsedFrame pieces;
+    BOOST_TEST(parse(frame, pieces) == ParseError::none);
+    BOOST_TEST((pieces.transport.selective_ack_eth == selective_nak().selective_ack_eth));
+    ParsedFrame whole;
+    BOOST_TEST(parsed_into(join(frame), whole) == ParseError::none);
+    BOOST_TEST((whole.transport == pieces.transport));
+    FrameStorage again;
+    BOOST_TEST(join(FrameTemplate(whole.network).encode(whole.transport, {}, again)) == join(frame));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(only_a_nak_for_a_sequence_error_with_the_bit_carries_one) {
+  for (unsigned syndrome = 0; syndrome < 256; ++syndrome) {
+    for (const bool bit : {false, true}) {
+      TransportHeaders headers = selective_nak();
+      headers.bth.selective_ack = bit;
+      headers.aeth.syndrome = static_cast<std::uint8_t>(syndrome);
+      // Bit 7 of a syndrome is reserved and ignored.
+      const bool carries = bit && (syndrome & 0x7F) == 0x60;
+      BOOST_TEST_CONTEXT("syndrome " << syndrome << " bit " << bit) {
+        BOOST_TEST(carries_selective_ack(headers) == carries);
+        BOOST_TEST(transport_header_size(headers) == (carries ? 28u : 16u));
+        const Bytes bytes = encoded(ipv4_network(), headers, 0);
+        BOOST_TEST(bytes.size() == kBth4 + (carries ? 28u : 16u) + 4);
+        BOOST_TEST(parse_copy(bytes) == ParseError::none);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_other_opcode_carries_one) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const Opcode opcode{static_cast<std::uint8_t>(byte)};
+    TransportHeaders headers = selective_nak();
+    headers.bth.opcode = opcode;
+    if (opcode == kAcknowledge) continue;
+    BOOST_TEST_CONTEXT(name(opcode)) {
+      BOOST_TEST(transport_header_size(headers) == transport_header_size(opcode));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_nak_with_the_bit_and_another_length_is_refused) {
+  BOOST_TEST(parse_copy(without_selective_ack(selective_nak())) == ParseError::truncated);
+  for (std::size_t more : {4, 8, 12, 64}) {
+    Bytes longer = encoded(ipv4_network(), selective_nak(), 0);
+    longer.resize(longer.size() + more);
+    repair_ipv4_lengths(longer);
+    BOOST_TEST(parse_copy(longer) == ParseError::bad_length);
+  }
+  for (std::size_t less = 1; less < kSelectiveAckBytes; ++less) {
+    Bytes shorter = encoded(ipv4_network(), selective_nak(), 0);
+    shorter.resize(shorter.size() - less);
+    repair_ipv4_lengths(shorter);
+    BOOST_TEST(parse_copy(shorter) == ParseError::truncated);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_the_bit_the_header_is_too_much) {
+  Bytes bytes = encoded(ipv4_network(), selective_nak(), 0);
+  bytes[kBth4 + 8] &= ~std::byte{0x40};
+  BOOST_TEST(parse_copy(bytes) == ParseError::bad_length);
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_cut_at_any_length_is_refused) {
+  const Bytes whole = encoded(ipv4_network(), selective_nak(), 0);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    BOOST_TEST_CONTEXT("first " << size) {
+      BOOST_TEST(parse_copy(std::span(whole).first(size)) == ParseError::truncated);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pieces_divided_elsewhere_are_refused) {
+  const Bytes whole = encoded(ipv4_network(), selective_nak(), 0);
+  for (std::size_t headers = 0; headers < whole.size(); ++headers) {
+    const Bytes first(whole.begin(), whole.begin() + static_cast<long>(headers));
+    const Bytes last(whole.begin() + static_cast<long>(headers), whole.end());
+    ParsedFrame parsed;
+    const ParseError error = parse(Frame{.headers = first, .payload = {}, .trailer = last}, parsed);
+    const bool fits = headers == kSelectiveAck4 + kSelectiveAckBytes;
+    BOOST_TEST_CONTEXT("divided at " << headers) {
+      BOOST_TEST(error == (fits ? ParseError::none : ParseError::truncated));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_icrc_covers_every_bit_of_it_and_of_the_offer) {
+  Bytes bytes = encoded(ipv4_network(), selective_nak(), 0);
+  for (std::size_t bit = kSelectiveAck4 * 8; bit < (kSelectiveAck4 + kSelectiveAckBytes) * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8);
+    BOOST_TEST(parse_copy(bytes) == ParseError::bad_icrc);
+    bytes[bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8);
+  }
+  Bytes request = ipv4_send(8);
+  request[kBth4 + 8] ^= std::byte{0x40};
+  BOOST_TEST(parse_copy(request) == ParseError::bad_icrc);
+}
+
+BOOST_AUTO_TEST_CASE(the_offer_is_the_bit_next_to_ack_request) {
+  TransportHeaders headers = transport_for(Opcode(Service::rc, Operation::send_only));
+  headers.bth.ack_request = false;
+  headers.bth.reserved_ack = 0;
+  const Bytes bytes = encoded(ipv4_network(), headers, 0);
+  BOOST_TEST(std::to_integer<unsigned>(bytes[kBth4 + 8]) == 0x40u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::wire::test
