@@ -14,13 +14,13 @@
 
 #include "device_model/capture/ring_memory.hpp"
 #include "device_model/capture/rising_timestamps.hpp"
-#include "device_model/link/port.hpp"
 #include "device_model/memory/descriptor.hpp"
+#include "wire/frame.hpp"
 
 namespace urnic::capture {
 
-// The engine's end. Adds every frame it observes, with a nanosecond timestamp that rises strictly.
-class CaptureWriter final : public link::FrameObserver {
+// The engine's end. Adds every frame it is handed, with a nanosecond timestamp that rises strictly.
+class CaptureWriter {
  public:
   // Makes the ring (`bytes`, a power of two, 8192 or more); throws std::system_error. `patience_ms`: how long
   // the writer waits for a reader that makes no progress before it begins to drop frames.
@@ -29,7 +29,7 @@ class CaptureWriter final : public link::FrameObserver {
   // When the reader is slow the writer waits for it, up to a second in all without progress; from then on
   // frames are counted as dropped until there is room again. No system call while the reader is busy and
   // there is room.
-  void observe(const wire::Frame& frame) override;
+  void observe(const wire::Frame& frame);
 
   // The ring's memfd, and a socket that becomes readable when a waiting reader should look; for the reader's
   // process. They belong to the writer. (A socket, not an eventfd: whether a write to an eventfd blocks is

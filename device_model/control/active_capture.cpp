@@ -27,8 +27,9 @@ ActiveCapture::~ActiveCapture() {
   fabric_.engine().execute([this] { fabric_.wires().remove_observer(*this); });
 }
 
-void ActiveCapture::observe(const wire::Frame& frame) {
-  if (!only_ || concerns(frame, *only_)) writer_.observe(frame);
+void ActiveCapture::observe(const link::Observation& observation) {
+  if (observation.point != link::CapturePoint::before_link) return;
+  if (!only_ || concerns(observation.frame, *only_)) writer_.observe(observation.frame);
 }
 
 }  // namespace urnic::control

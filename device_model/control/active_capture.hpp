@@ -8,7 +8,7 @@
 
 #include "device_model/capture/capture_ring.hpp"
 #include "device_model/control/fabric.hpp"
-#include "device_model/link/port.hpp"
+#include "device_model/link/observation.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::control {
@@ -24,7 +24,7 @@ class ActiveCapture final : public link::FrameObserver {
 
   const capture::CaptureWriter& writer() const { return writer_; }
 
-  void observe(const wire::Frame& frame) override;
+  void observe(const link::Observation& observation) override;
 
  private:
   Fabric& fabric_;

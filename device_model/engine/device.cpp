@@ -20,7 +20,7 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
       data_path_(engine.data_path()),
       memory_table_(config.max_memory_keys),
       queue_pairs_(config.max_qp),
-      port_(fabric.attach(config.mac, *this)) {}
+      port_(fabric.attach(config.mac, *this, config.name)) {}
 
 Device::~Device() = default;
 

@@ -28,13 +28,4 @@ class Port {
   ~Port() = default;
 };
 
-// Sees every frame that a port sends or receives on its wire, once per frame and link. The capture is one.
-class FrameObserver {
- public:
-  virtual void observe(const wire::Frame& frame) = 0;
-
- protected:
-  ~FrameObserver() = default;
-};
-
 }  // namespace urnic::link

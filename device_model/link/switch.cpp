@@ -24,9 +24,13 @@ std::uint64_t pack(std::span<const Byte, kAddressBytes> address) {
 
 class Switch::SwitchPort final : public Port {
  public:
-  explicit SwitchPort(Switch& fabric) : fabric_(fabric) {}
-  void transmit(const wire::Frame& frame) override { fabric_.forward(frame); }
+  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name)
+      : receiver(to), device(name), fabric_(fabric) {}
+  void transmit(const wire::Frame& frame) override { fabric_.forward(*this, frame); }
   bool up() const override { return true; }
+
+  FrameReceiver& receiver;
+  const std::string device;
 
  private:
   Switch& fabric_;
@@ -41,10 +45,10 @@ std::size_t Switch::first_place(std::uint64_t address, std::size_t places) {
   return static_cast<std::size_t>(mixed >> 32) & (places - 1);
 }
 
-FrameReceiver* Switch::receiver_of(std::uint64_t address) const {
+Switch::SwitchPort* Switch::port_of(std::uint64_t address) const {
   const std::size_t mask = routes_.size() - 1;
   for (std::size_t i = first_place(address, routes_.size());; i = (i + 1) & mask) {
-    if (routes_[i].address == address) return routes_[i].receiver;
+    if (routes_[i].address == address) return routes_[i].port;
     if (routes_[i].address == 0) return nullptr;
   }
 }
@@ -62,13 +66,13 @@ void Switch::grow() {
   routes_.swap(larger);
 }
 
-Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver) {
+Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device) {
   const std::uint64_t packed = pack(std::span<const std::uint8_t, kAddressBytes>(address.bytes));
-  if (receiver_of(packed) != nullptr)
+  if (port_of(packed) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
-  insert(routes_, {packed, &receiver});
-  ports_.push_back(std::make_unique<SwitchPort>(*this));
+  ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device));
+  insert(routes_, {packed, ports_.back().get()});
   return *ports_.back();
 }
 
@@ -76,17 +80,24 @@ void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&obser
 
 void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
 
-void Switch::forward(const wire::Frame& frame) {
-  for (FrameObserver* observer : observers_) observer->observe(frame);
-  FrameReceiver* receiver = nullptr;
-  if (frame.headers.size() >= kAddressBytes)
-    receiver = receiver_of(pack(frame.headers.first<kAddressBytes>()));
-  if (receiver == nullptr) {
+void Switch::observe(const Observation& observation) const {
+  for (FrameObserver* observer : observers_) observer->observe(observation);
+}
+
+void Switch::forward(const SwitchPort& from, const wire::Frame& frame) {
+  if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
+  SwitchPort* to = nullptr;
+  if (frame.headers.size() >= kAddressBytes) to = port_of(pack(frame.headers.first<kAddressBytes>()));
+  if (to == nullptr) {
     ++unknown_destination_;
+    if (!observers_.empty())
+      observe({frame, CapturePoint::dropped, from.device, Direction::transmit,
+               "switch: no port has the destination address"});
     return;
   }
+  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to->device, Direction::receive, {}});
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  receiver->arrive(frame, true);
+  to->receiver.arrive(frame, true);
 }
 
 }  // namespace urnic::link

@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
 
 namespace urnic::link {
@@ -20,9 +23,10 @@ class Switch {
   // Makes a port for the device with `address`. `receiver` and the switch outlive the port's use. The port
   // belongs to the switch. A frame that a port sends to its own address comes back to it. Throws
   // std::invalid_argument if another port has the address.
-  Port& attach(const wire::MacAddress& address, FrameReceiver& receiver);
+  // `device` is the name that observers are told.
+  Port& attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device = {});
 
-  // At most a handful; called in order for every frame transmitted, before it is forwarded.
+  // At most a handful; called in order, at every capture point (observation.hpp).
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
@@ -35,12 +39,13 @@ class Switch {
   // at most half full.
   struct Route {
     std::uint64_t address = 0;  // packed, with a bit above it that says that the entry is used
-    FrameReceiver* receiver = nullptr;
+    SwitchPort* port = nullptr;
   };
 
-  void forward(const wire::Frame& frame);
+  void forward(const SwitchPort& from, const wire::Frame& frame);
+  void observe(const Observation& observation) const;
   static std::size_t first_place(std::uint64_t address, std::size_t places);
-  FrameReceiver* receiver_of(std::uint64_t address) const;
+  SwitchPort* port_of(std::uint64_t address) const;
   static void insert(std::vector<Route>& routes, const Route& route);
   void grow();
 

@@ -24,7 +24,12 @@ struct Receiver final : FrameReceiver {
 // Writes down the order in which observers and receivers see a frame.
 struct Observer final : FrameObserver {
   explicit Observer(std::string& log, char name) : log_(log), name_(name) {}
-  void observe(const wire::Frame&) override { log_ += name_; }
+  void observe(const Observation& seen) override {
+    log_ += name_;
+    log_ += seen.point == CapturePoint::before_link  ? '<'
+            : seen.point == CapturePoint::after_link ? '>'
+                                                     : '-';
+  }
 
  private:
   std::string& log_;
@@ -127,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_ports) {
   BOOST_TEST(fabric.unknown_destination() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(observers_see_every_frame_once_and_first) {
+BOOST_AUTO_TEST_CASE(observers_see_every_frame_at_every_capture_point) {
   std::string log;
   Observer a(log, 'a');
   Observer b(log, 'b');
@@ -141,12 +146,12 @@ BOOST_AUTO_TEST_CASE(observers_see_every_frame_once_and_first) {
   fabric.attach(mac(0, 9), logging);
 
   port_one.transmit(TestFrame(mac(0, 9), mac(0, 1)).frame());
-  BOOST_TEST(log == "ab!");
+  BOOST_TEST(log == "a<b<a>b>!");
   port_one.transmit(TestFrame(mac(0, 77), mac(0, 1)).frame());  // also what nobody takes
-  BOOST_TEST(log == "ab!ab");
+  BOOST_TEST(log == "a<b<a>b>!a<b<a-b-");
   fabric.remove_observer(a);
   port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame());
-  BOOST_TEST(log == "ab!abb");
+  BOOST_TEST(log == "a<b<a>b>!a<b<a-b-b<b>");
 }
 
 BOOST_AUTO_TEST_CASE(its_ports_are_up) {
