@@ -4,19 +4,19 @@
 
 namespace urnic::transport {
 
-void GoBackN::start() { next_ = high_ = PacketNumber(0); }
+void GoBackN::start(PacketNumber first) { next_ = high_ = first; }
 
-void GoBackN::sent(PacketRange packets, Time) {
+void GoBackN::sent(PacketRange packets, bool, Time) {
   next_ = packets.end();
   high_ = std::max(high_, next_);
 }
 
 // A late acknowledgement of the first transmission saves the rest of the second.
-void GoBackN::acknowledged(PacketNumber until, Time) { next_ = std::max(next_, until); }
+void GoBackN::acknowledged(PacketNumber until, Source, Time) { next_ = std::max(next_, until); }
 
-void GoBackN::missing(PacketNumber first_missing, Time) { next_ = std::min(next_, first_missing); }
+void GoBackN::missing(PacketRange missing, Time) { next_ = std::min(next_, missing.first); }
 
-void GoBackN::timed_out(PacketNumber oldest, Time) { next_ = oldest; }
+void GoBackN::timed_out(PacketRange oldest, Time) { next_ = oldest.first; }
 
 void GoBackN::discarded(PacketNumber from) { next_ = std::min(next_, from); }
 

@@ -8,17 +8,17 @@ namespace urnic::transport {
 
 class GoBackN final : public LossRecovery {
  public:
-  void start() override;
-  void sent(PacketRange packets, Time now) override;
-  void acknowledged(PacketNumber until, Time now) override;
-  void missing(PacketNumber first_missing, Time now) override;
-  void timed_out(PacketNumber oldest, Time now) override;
+  void start(PacketNumber first) override;
+  void sent(PacketRange packets, bool asks, Time now) override;
+  void acknowledged(PacketNumber until, Source source, Time now) override;
+  void missing(PacketRange missing, Time now) override;
+  void timed_out(PacketRange oldest, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   std::optional<PacketRange> resend() const override;
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override { return std::nullopt; }
-  void woken(Time) override {}
+  void woken(PacketRange, Time) override {}
 
  private:
   PacketNumber next_;  // to be sent next

@@ -7,9 +7,12 @@
 // The requester can make any packet again from its number alone, in any order.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "device_model/transport/packet_number.hpp"
+#include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
@@ -18,22 +21,45 @@ class LossRecovery {
  public:
   virtual ~LossRecovery() = default;
 
-  // Nothing is sent; the first packet will be PacketNumber(0).
-  virtual void start() = 0;
+  // Nothing is under way; the next packet will be `first`.
+  virtual void start(PacketNumber first) = 0;
 
   // One packet, covering `packets`, went out: for the first time if packets.first is beyond all before.
-  virtual void sent(PacketRange packets, Time now) = 0;
+  // `asks` says that it asks for an acknowledgement.
+  virtual void sent(PacketRange packets, bool asks, Time now) = 0;
+  // How an arrival is known: by a response that is here, by the peer's word that it has executed the request,
+  // or by its word that it keeps the packet.
+  enum class Source : std::uint8_t { response, executed, selective_ack };
   // Everything before `until` has arrived, read responses included.
-  virtual void acknowledged(PacketNumber until, Time now) = 0;
+  virtual void acknowledged(PacketNumber until, Source source, Time now) = 0;
   // The peer (PSN sequence error or RNR NAK) or a gap in the responses (implied NAK) says that everything
-  // before `first_missing` arrived and `first_missing` did not.
-  virtual void missing(PacketNumber first_missing, Time now) = 0;
-  // The local ACK timer ran out; `oldest` is the first packet that is not acknowledged.
-  virtual void timed_out(PacketNumber oldest, Time now) = 0;
+  // before `missing` arrived and `missing` (one packet) did not.
+  virtual void missing(PacketRange missing, Time now) = 0;
+  // The local ACK timer ran out; `oldest` is the first packet that has not arrived.
+  virtual void timed_out(PacketRange oldest, Time now) = 0;
   // What was sent from `from` on may never have left this device.
   virtual void discarded(PacketNumber from) = 0;
   // Packets from `end` on will not be sent again: their request failed here.
   virtual void truncate(PacketNumber end) = 0;
+
+  // Packets that arrive out of order are kept, by the peer and here: after a loss only what is missing is
+  // sent again, and a NAK for a sequence error does not use up a retry. What follows is asked and told only
+  // then.
+  virtual bool keeps_out_of_order() const { return false; }
+  // The arrival of `packet`, which is not the first missing, can be noted.
+  virtual bool covers(PacketNumber) const { return false; }
+  virtual bool has_arrived(PacketNumber) const { return false; }
+  // `packet`, which must be covered, has arrived ahead of others.
+  virtual void arrived(PacketNumber /*packet*/, Source /*source*/, Time /*now*/) {}
+  // The news of one response are told. Before, it is too early to say what is lost: the same response may
+  // tell that it has arrived.
+  virtual void settle(Time /*now*/) {}
+  // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
+  virtual void reached(PacketRange /*packets*/) {}
+  // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
+  virtual PacketNumber first_missing(PacketNumber from, PacketNumber /*limit*/) const { return from; }
+  // The peer keeps to the specification: it gives no selective acks.
+  virtual void peer_takes_no_part() {}
 
   // What to send again next, before anything new; empty if nothing. A packet may cover less than the range;
   // `sent` then tells how far it reached.
@@ -42,9 +68,12 @@ class LossRecovery {
   // and not acknowledged.
   virtual bool may_send_new(std::uint64_t in_flight) const = 0;
 
-  // When to call `woken`; empty: not at all.
+  // When to call `woken`, with the first packet that has not arrived; empty: not at all.
   virtual std::optional<Time> wake() const = 0;
-  virtual void woken(Time now) = 0;
+  virtual void woken(PacketRange oldest, Time now) = 0;
 };
+
+// The sender policy of `settings.mode`, with room for `window` packets from the first not acknowledged on.
+std::unique_ptr<LossRecovery> make_loss_recovery(const RecoverySettings& settings, std::uint32_t window);
 
 }  // namespace urnic::transport

@@ -151,7 +151,10 @@ void Requester::Impl::redo_running_queue(const AccessTag& tag) {
   if (window.holds_incomplete(tag.wqe_index)) {
     fail_here(tag.wqe_index, WorkStatus::local_protection_error);
   }
-  if (send_again) recovery->discarded(unacknowledged);
+  if (send_again) {
+    executed_until = std::min(executed_until, unacknowledged);
+    recovery->discarded(unacknowledged);
+  }
   recount_reads();
   complete_finished();
 }
@@ -159,8 +162,13 @@ void Requester::Impl::redo_running_queue(const AccessTag& tag) {
 void Requester::Impl::recount_reads() {
   reads_under_way = 0;
   for (std::uint32_t index = window.oldest(); index != window.sending(); ++index) {
-    const SendSlot& slot = window.at(index);
-    if (is_read_or_atomic(slot.request.opcode) && unacknowledged < slot.end()) ++reads_under_way;
+    SendSlot& slot = window.at(index);
+    if (!is_read_or_atomic(slot.request.opcode)) continue;
+    slot.unanswered = 0;
+    for (PacketNumber number = slot.first; number < slot.end(); number = number + 1) {
+      if (number >= unacknowledged && !recovery->has_arrived(number)) ++slot.unanswered;
+    }
+    if (slot.unanswered != 0) ++reads_under_way;
   }
 }
 

@@ -9,6 +9,7 @@ namespace urnic::transport {
 
 std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
+  take_next_recovery();
   while (sent < packets && running() && !rnr_until) {
     if (const std::optional<PacketRange> again = recovery->resend()) {
       if (send_again(*again, now)) ++sent;
@@ -117,7 +118,10 @@ bool Requester::Impl::send_new(Time now) {
   if (lacks_credit(slot, at)) probe = Probe{next_new, slot.message};
   const std::uint32_t packets = emit_packet(index, at, slot.packets, now);
   if (packets == 0) return false;
-  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way;
+  if (at == 0 && is_read_or_atomic(slot.request.opcode)) {
+    slot.unanswered = slot.packets;
+    ++reads_under_way;
+  }
   next_new = next_new + packets;
   if (next_new == slot.end()) window.sent_whole();
   return true;
@@ -128,6 +132,7 @@ bool Requester::Impl::send_again(PacketRange packets, Time now) {
   SendSlot& slot = window.at(index);
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
+  slot.reached_peer = false;
   if (emit_packet(index, at, packets.count, now) == 0) return false;
   ++shared.config.counters->retransmitted_packets;
   return true;
@@ -160,13 +165,16 @@ std::uint32_t Requester::Impl::emit_packet(std::uint32_t index, std::uint32_t at
   bth.psn = psn_of(number);
   bth.pkey = shared.parameters.pkey;
   bth.destination = shared.parameters.destination;
-  bth.ack_request = wants_ack(held, at);
+  // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
+  const bool fills_hole = number < next_new && recovery->keeps_out_of_order();
+  bth.ack_request = fills_hole || wants_ack(held, at);
+  bth.selective_ack = offering;
   packet.tag = next_tag(number, index);
   window.at(index).last_send = packet.tag.action;
   shared.config.host->send(packet);
 
   const PacketRange covered{number, segment.packets};
-  recovery->sent(covered, now);
+  recovery->sent(covered, bth.ack_request, now);
   if (bth.ack_request) {
     response_expected_until = std::max(response_expected_until, covered.end());
     if (!ack_timer.running()) ack_timer.start(now);

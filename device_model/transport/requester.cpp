@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "device_model/transport/go_back_n.hpp"
 #include "device_model/transport/requester_impl.hpp"
 
 namespace urnic::transport {
@@ -10,18 +9,38 @@ namespace urnic::transport {
 Requester::Impl::Impl(SharedState& shared_state)
     : shared(shared_state),
       window(shared_state.config.send_slots),
-      recovery(std::make_unique<GoBackN>()),
       window_packets(std::clamp(shared_state.config.window_packets, 1u, kMaxOutstandingPsns - 1)),
       // Four times a window, so that the window moves on before it is used up: how often AckReq is set is the
       // requester's choice (IBTA 9.7.2).
-      ack_interval(std::max(1u, window_packets / 4)) {}
+      ack_interval(std::max(1u, window_packets / 4)) {
+  use(shared_state.config.recovery);
+}
+
+// Forgets nothing of what is under way: the new sender policy takes over once all of it is acknowledged.
+void Requester::Impl::use(const RecoverySettings& settings) {
+  next_recovery = make_loss_recovery(settings, window_packets);
+  next_offering = offers_selective_ack(settings.mode);
+  take_next_recovery();
+}
+
+void Requester::Impl::take_next_recovery() {
+  if (!next_recovery || in_flight() != 0) return;
+  recovery = std::move(next_recovery);
+  recovery->start(next_new);
+  offering = next_offering && participation != Participation::no;
+  if (participation == Participation::no) recovery->peer_takes_no_part();
+}
 
 void Requester::Impl::reset() {
   window.clear();
-  recovery->start();
   ack_timer.stop();
   started = false;
-  unacknowledged = next_new = response_expected_until = cut_end = PacketNumber();
+  unacknowledged = next_new = executed_until = response_expected_until = cut_end = PacketNumber();
+  participation = Participation::unknown;
+  refused_request.reset();
+  take_next_recovery();
+  recovery->start(next_new);
+  offering = next_offering;
   last_message = wire::Msn();
   reads_under_way = 0;
   implied_nak_taken = false;
@@ -46,7 +65,8 @@ void Requester::Impl::parameters_changed(Time now) {
 
 std::optional<Time> Requester::Impl::deadline() const {
   if (!running()) return std::nullopt;
-  std::optional<Time> earliest = recovery->wake();
+  std::optional<Time> earliest;
+  if (!rnr_until) earliest = recovery->wake();
   for (const std::optional<Time>& other : {ack_timer.deadline(), rnr_until}) {
     if (other && (!earliest || *other < *earliest)) earliest = other;
   }
@@ -56,7 +76,10 @@ std::optional<Time> Requester::Impl::deadline() const {
 void Requester::Impl::on_timer(Time now) {
   if (!running()) return;
   if (rnr_until && now >= *rnr_until) rnr_until.reset();
-  if (const std::optional<Time> wake = recovery->wake(); wake && now >= *wake) recovery->woken(now);
+  if (!rnr_until) {
+    const std::optional<Time> wake = recovery->wake();
+    if (wake && now >= *wake) recovery->woken(missing_from(unacknowledged), now);
+  }
   if (ack_timer.expired(now)) ack_timeout(now);
 }
 
@@ -73,6 +96,7 @@ bool Requester::wants_pump() const { return impl_->wants_pump(); }
 std::optional<Time> Requester::deadline() const { return impl_->deadline(); }
 void Requester::on_timer(Time now) { impl_->on_timer(now); }
 void Requester::memory_failed(const AccessTag& tag, Time now) { impl_->memory_failed(tag, now); }
+void Requester::use(const RecoverySettings& settings) { impl_->use(settings); }
 void Requester::flush() { impl_->flush(); }
 bool Requester::idle() const { return impl_->window.none_incomplete(); }
 

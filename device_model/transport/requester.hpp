@@ -26,6 +26,9 @@ class Requester {
   // parameters changed while running (QP stays in or returns to RTS).
   void parameters_changed(Time now);
 
+  // The sender policy from the next packet on, or from when everything under way is acknowledged. Allocates.
+  void use(const RecoverySettings& settings);
+
   void doorbell(Time now);
   // A response packet: ACK, NAK, RNR NAK, read response, atomic acknowledge.
   void receive(const InboundPacket& packet, Time now);

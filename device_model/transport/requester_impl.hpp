@@ -27,6 +27,8 @@ struct Requester::Impl {
   void reset();
   void start(Time now);
   void parameters_changed(Time now);
+  void use(const RecoverySettings& settings);
+  void take_next_recovery();
   std::optional<Time> deadline() const;
   void on_timer(Time now);
 
@@ -51,20 +53,32 @@ struct Requester::Impl {
 
   // response_handling.cpp: what a response says.
   void receive(const InboundPacket& packet, Time now);
+  void take_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_stale_response(const InboundPacket& packet);
-  void on_acknowledge(PacketNumber number, const wire::Aeth& aeth, Time now);
-  void on_nak(PacketNumber number, std::uint8_t code, Time now);
+  void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void refused(PacketNumber number, WorkStatus status, Time now);
   void on_rnr_nak(PacketNumber number, std::uint8_t code, Time now);
   void on_read_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now);
   bool read_response_fits(const SendSlot& slot, std::uint32_t at, const InboundPacket& packet) const;
-  bool scatter(SendSlot& slot, std::uint64_t offset, std::span<const std::byte> data, bool message_end,
+  bool scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data, bool message_end,
                PacketNumber number);
+  void answered(SendSlot& slot, PacketNumber number, Time now);
   void bad_response();
+
+  // selective_acknowledgement.cpp: what the peer tells beyond the specification.
+  void learn_participation(const wire::Bth& bth);
+  void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
+  void take_early_arrival(PacketNumber number, Time now);
 
   // retransmission.cpp: progress, and what happens without.
   bool acknowledge_until(PacketNumber until, Time now);
-  void progress_to(PacketNumber until, Time now);
+  PacketNumber done_from(PacketNumber reached) const;
+  void note_executed(PacketNumber until, Time now);
+  void progress_to(PacketNumber until, LossRecovery::Source source, Time now);
+  PacketRange missing_from(PacketNumber number);
   void implied_nak(Time now);
   void recover_from(PacketNumber number, Time now);
   void ack_timeout(Time now);
@@ -101,6 +115,7 @@ struct Requester::Impl {
   SharedState& shared;
   SendWindow window;
   std::unique_ptr<LossRecovery> recovery;
+  std::unique_ptr<LossRecovery> next_recovery;  // takes over when nothing is under way
   RetryCounters retries;
   AckTimer ack_timer;
   SendCredits credits;
@@ -111,8 +126,9 @@ struct Requester::Impl {
   std::uint32_t window_packets;  // most under way, READ responses aside
   std::uint32_t ack_interval;    // packets between two that ask for an acknowledgement
 
-  PacketNumber unacknowledged;           // the first that is not acknowledged or answered
-  PacketNumber next_new;                 // the first that was never sent
+  PacketNumber unacknowledged;  // the first that is not acknowledged or answered
+  PacketNumber executed_until;  // the peer has executed all requests before; READs may lack responses
+  PacketNumber next_new;        // the first that was never sent
   PacketNumber response_expected_until;  // beyond the last sent that asks for a response
   // Beyond the packets that had left when the queue was cut in front of their request (fail_here): a response
   // to one of them still acknowledges what is before the cut.
@@ -121,6 +137,17 @@ struct Requester::Impl {
 
   std::uint32_t reads_under_way = 0;  // READs and atomics sent and not answered
   bool implied_nak_taken = false;     // since the last progress
+  // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
+  enum class Participation : std::uint8_t { unknown, yes, no };
+  Participation participation = Participation::unknown;
+  bool offering = false;  // of selective acks
+  bool next_offering = false;
+  // A request that the peer has refused for good, while responses to earlier ones are missing.
+  struct Refused {
+    PacketNumber packet;
+    WorkStatus status;
+  };
+  std::optional<Refused> refused_request;
   // The packet that was sent without a credit: nothing new follows before it is acknowledged or its message
   // has a credit after all.
   struct Probe {

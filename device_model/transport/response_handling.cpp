@@ -10,6 +10,7 @@ using wire::Operation;
 void Requester::Impl::receive(const InboundPacket& packet, Time now) {
   if (!running()) return;
   const wire::Bth& bth = packet.headers.bth;
+  learn_participation(bth);
   const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged).value()) & wire::Psn::kMask;
   const PacketNumber number = unacknowledged + offset;
   if (offset >= in_flight()) {
@@ -20,9 +21,14 @@ void Requester::Impl::receive(const InboundPacket& packet, Time now) {
     }
     return;
   }
-  switch (bth.opcode.operation()) {
+  take_response(number, packet, now);
+  if (running()) recovery->settle(now);
+}
+
+void Requester::Impl::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
+  switch (packet.headers.bth.opcode.operation()) {
     case Operation::acknowledge:
-      on_acknowledge(number, packet.headers.aeth, now);
+      on_acknowledge(number, packet.headers, now);
       break;
     case Operation::read_response_first:
     case Operation::read_response_middle:
@@ -51,7 +57,8 @@ void Requester::Impl::on_stale_response(const InboundPacket& packet) {
   ++shared.config.counters->duplicate_acknowledgements;
 }
 
-void Requester::Impl::on_acknowledge(PacketNumber number, const wire::Aeth& aeth, Time now) {
+void Requester::Impl::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  const wire::Aeth& aeth = headers.aeth;
   switch (wire::kind(aeth.syndrome)) {
     case wire::AethKind::ack:
       credits.update(aeth);
@@ -61,7 +68,7 @@ void Requester::Impl::on_acknowledge(PacketNumber number, const wire::Aeth& aeth
       on_rnr_nak(number, wire::code(aeth.syndrome), now);
       return;
     case wire::AethKind::nak:
-      on_nak(number, wire::code(aeth.syndrome), now);
+      on_nak(number, headers, now);
       return;
     case wire::AethKind::reserved:
       break;
@@ -70,9 +77,9 @@ void Requester::Impl::on_acknowledge(PacketNumber number, const wire::Aeth& aeth
 }
 
 // A NAK acknowledges everything before its PSN (IBTA 9.7.5.2.8).
-void Requester::Impl::on_nak(PacketNumber number, std::uint8_t code, Time now) {
+void Requester::Impl::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   Counters& counters = *shared.config.counters;
-  const auto nak = static_cast<wire::NakCode>(code);
+  const auto nak = static_cast<wire::NakCode>(wire::code(headers.aeth.syndrome));
   if (nak == wire::NakCode::psn_sequence_error) ++counters.packet_sequence_error;
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
@@ -81,23 +88,40 @@ void Requester::Impl::on_nak(PacketNumber number, std::uint8_t code, Time now) {
   if (shared.failed) return;  // a request before it failed here
   switch (nak) {
     case wire::NakCode::psn_sequence_error:
-      if (!rnr_until) recover_from(number, now);
+      on_sequence_nak(number, headers, now);
       return;
     case wire::NakCode::invalid_request:
       ++counters.requester_remote_invalid_request;
-      fail_oldest(WorkStatus::remote_invalid_request_error);
+      refused(number, WorkStatus::remote_invalid_request_error, now);
       return;
     case wire::NakCode::remote_access_error:
       ++counters.requester_remote_access_errors;
-      fail_oldest(WorkStatus::remote_access_error);
+      refused(number, WorkStatus::remote_access_error, now);
       return;
     case wire::NakCode::remote_operational_error:
-      fail_oldest(WorkStatus::remote_operation_error);
+      refused(number, WorkStatus::remote_operation_error, now);
       return;
     case wire::NakCode::invalid_rd_request:
       break;
   }
   bad_response();
+}
+
+void Requester::Impl::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  if (!recovery->keeps_out_of_order()) {
+    if (!rnr_until) recover_from(number, now);
+  } else if (headers.bth.selective_ack && participation == Participation::yes) {
+    take_selective_ack(headers.selective_ack_eth, now);
+  } else if (!rnr_until) {
+    recovery->missing(missing_from(number), now);
+  }
+}
+
+// Requests complete in order (IBTA 9.9.2.1), so the refusal waits for responses to earlier requests that are
+// missing still.
+void Requester::Impl::refused(PacketNumber number, WorkStatus status, Time) {
+  if (number == unacknowledged) return fail_oldest(status);
+  refused_request = Refused{number, status};
 }
 
 // IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
@@ -116,7 +140,7 @@ void Requester::Impl::on_rnr_nak(PacketNumber number, std::uint8_t code, Time no
   rnr_until = now + wire::rnr_timer(code);
   rnr_packet = number;
   ack_timer.stop();
-  recovery->missing(number, now);
+  recovery->missing(missing_from(number), now);
 }
 
 void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
@@ -124,27 +148,37 @@ void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket&
     implied_nak(now);
     return;
   }
-  if (shared.failed) return;
-  SendSlot& slot = window.at(window.oldest());
+  if (shared.failed || recovery->has_arrived(number)) return;
+  const std::uint32_t index = window.find(number);
+  SendSlot& slot = window.at(index);
   const auto at = static_cast<std::uint32_t>(number - slot.first);
   if (!read_response_fits(slot, at, packet)) {
     bad_response();
     return;
   }
+  if (number != unacknowledged && !recovery->covers(number)) return;  // too early: it will be asked for again
   const bool last = at + 1 == slot.packets;
-  if (!scatter(slot, std::uint64_t{at} * path_mtu, packet.payload, last, number)) {
-    fail_oldest(WorkStatus::local_protection_error);
+  if (!scatter(index, std::uint64_t{at} * path_mtu, packet.payload, last, number)) {
+    fail_here(index, WorkStatus::local_protection_error);
     return;
   }
   if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
     credits.update(packet.headers.aeth);
   }
-  if (last) --reads_under_way;
-  progress_to(number + 1, now);
+  answered(slot, number, now);
+}
+
+void Requester::Impl::answered(SendSlot& slot, PacketNumber number, Time now) {
+  if (--slot.unanswered == 0) --reads_under_way;
+  if (number == unacknowledged) {
+    progress_to(done_from(number + 1), LossRecovery::Source::response, now);
+  } else {
+    recovery->arrived(number, LossRecovery::Source::response, now);
+  }
 }
 
 // IBTA 9.7.5.1.3, 9.7.4.2: opcode by the packet's place, length by the opcode, a positive AETH where there is
-// one. The response to a READ that was asked for again from its middle begins with First or Only there.
+// one. The response to a part of a READ that was asked for again begins and ends where that part does.
 bool Requester::Impl::read_response_fits(const SendSlot& slot, std::uint32_t at,
                                          const InboundPacket& packet) const {
   if (slot.request.opcode != WorkOpcode::rdma_read) return false;
@@ -153,7 +187,7 @@ bool Requester::Impl::read_response_fits(const SendSlot& slot, std::uint32_t at,
       operation == Operation::read_response_first || operation == Operation::read_response_only;
   const bool ends = operation == Operation::read_response_last || operation == Operation::read_response_only;
   const bool last = at + 1 == slot.packets;
-  if (ends != last) return false;
+  if (ends != last && !(ends && slot.asked_again)) return false;
   if (begins != (at == 0) && !(begins && slot.asked_again)) return false;
   if (operation != Operation::read_response_middle &&
       wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
@@ -169,26 +203,28 @@ void Requester::Impl::on_atomic_acknowledge(PacketNumber number, const InboundPa
     implied_nak(now);
     return;
   }
-  if (shared.failed) return;
-  SendSlot& slot = window.at(window.oldest());
+  if (shared.failed || recovery->has_arrived(number)) return;
+  const std::uint32_t index = window.find(number);
+  SendSlot& slot = window.at(index);
   if (!is_atomic(slot.request.opcode) || wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
     bad_response();
     return;
   }
+  if (number != unacknowledged && !recovery->covers(number)) return;
   // Kept in the slot: the host reads it when its batch ends.
   slot.atomic_original = packet.headers.atomic_original;
-  if (!scatter(slot, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
-    fail_oldest(WorkStatus::local_protection_error);
+  if (!scatter(index, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
+    fail_here(index, WorkStatus::local_protection_error);
     return;
   }
   credits.update(packet.headers.aeth);
-  --reads_under_way;
-  progress_to(number + 1, now);
+  answered(slot, number, now);
 }
 
 // Writes `data` to the request's memory at `offset` of its message; false if a key does not allow it.
-bool Requester::Impl::scatter(SendSlot& slot, std::uint64_t offset, std::span<const std::byte> data,
+bool Requester::Impl::scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data,
                               bool message_end, PacketNumber number) {
+  SendSlot& slot = window.at(index);
   RangeList memory;
   if (!map_message(slot.request.sges, offset, static_cast<std::uint32_t>(data.size()),
                    AccessRight::local_write, *shared.config.keys, shared.config.pd, memory)) {
@@ -197,7 +233,7 @@ bool Requester::Impl::scatter(SendSlot& slot, std::uint64_t offset, std::span<co
   for (const MemoryRange& range : memory.ranges()) {
     const std::span<const std::byte> piece = data.first(range.length);
     data = data.subspan(range.length);
-    const AccessTag tag = next_tag(number, window.oldest());
+    const AccessTag tag = next_tag(number, index);
     slot.last_write = tag.action;
     shared.config.host->write(range, piece, message_end && data.empty(), tag);
   }

@@ -6,26 +6,57 @@
 namespace urnic::transport {
 
 // A response acknowledges all packets before it, except that READs and atomics are done only with their own
-// responses (IBTA 9.7.5.1.2). Moves on as far as that allows; false if a response is missing before `until`.
+// responses (IBTA 9.7.5.1.2). Moves on as far as that allows; false if a response is missing before `until`
+// and what is behind must be sent again with it.
 bool Requester::Impl::acknowledge_until(PacketNumber until, Time now) {
-  PacketNumber reached = unacknowledged;
-  for (std::uint32_t index = window.oldest(); index != window.taken() && reached < until; ++index) {
-    const SendSlot& slot = window.at(index);
-    if (slot.end() <= reached) continue;
-    if (is_read_or_atomic(slot.request.opcode)) break;
-    reached = std::min(slot.end(), until);
+  const PacketNumber known = executed_until;
+  executed_until = std::max(known, until);
+  progress_to(done_from(unacknowledged), LossRecovery::Source::executed, now);
+  if (unacknowledged >= until) return true;
+  if (recovery->keeps_out_of_order()) {
+    note_executed(known, now);
+    return true;
   }
-  progress_to(reached, now);
-  return reached == until;
+  executed_until = known;
+  return false;
 }
 
-void Requester::Impl::progress_to(PacketNumber until, Time now) {
+// Beyond all that is done without a gap, if everything before `reached` is.
+PacketNumber Requester::Impl::done_from(PacketNumber reached) const {
+  for (std::uint32_t index = window.oldest(); index != window.taken() && reached < next_new; ++index) {
+    const SendSlot& slot = window.at(index);
+    if (slot.end() <= reached) continue;
+    const PacketNumber done = is_read_or_atomic(slot.request.opcode)
+                                  ? recovery->first_missing(reached, slot.end())
+                                  : std::min(slot.end(), executed_until);
+    reached = std::max(reached, done);
+    if (reached < slot.end()) break;
+  }
+  return reached;
+}
+
+// SENDs and WRITEs behind a missing response, before `executed_until`. `known` had been reached before.
+void Requester::Impl::note_executed(PacketNumber known, Time now) {
+  for (std::uint32_t index = window.oldest(); index != window.taken(); ++index) {
+    const SendSlot& slot = window.at(index);
+    if (slot.first >= executed_until) return;
+    if (is_read_or_atomic(slot.request.opcode)) continue;
+    const PacketNumber end = std::min(slot.end(), executed_until);
+    for (PacketNumber number = std::max({slot.first, known, unacknowledged}); number < end;
+         number = number + 1) {
+      if (recovery->covers(number)) recovery->arrived(number, LossRecovery::Source::executed, now);
+    }
+  }
+}
+
+void Requester::Impl::progress_to(PacketNumber until, LossRecovery::Source source, Time now) {
   if (until <= unacknowledged) return;
   unacknowledged = until;
+  executed_until = std::max(executed_until, until);
   // IBTA 9.7.6.1.3, 9.7.5.2.8: both counters start anew with every progress.
   retries.reload(shared.parameters);
   implied_nak_taken = false;
-  recovery->acknowledged(until, now);
+  recovery->acknowledged(until, source, now);
   if (rnr_until && rnr_packet < until) rnr_until.reset();
   if (response_expected() && !rnr_until) {
     ack_timer.start(now);
@@ -33,6 +64,19 @@ void Requester::Impl::progress_to(PacketNumber until, Time now) {
     ack_timer.stop();
   }
   complete_finished();
+  if (refused_request && refused_request->packet == unacknowledged && !shared.failed) {
+    fail_oldest(refused_request->status);
+  }
+}
+
+// The packets that a NAK for `number` means, or that must be sent again if `number` is lost: a READ is one
+// request, whose responses are missing up to the next that has come.
+PacketRange Requester::Impl::missing_from(PacketNumber number) {
+  const SendSlot& slot = window.at(window.find(number));
+  if (slot.request.opcode != WorkOpcode::rdma_read) return {number, 1};
+  PacketNumber end = number + 1;
+  while (end < slot.end() && !recovery->has_arrived(end)) end = end + 1;
+  return {number, static_cast<std::uint32_t>(end - number)};
 }
 
 // A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
@@ -52,7 +96,7 @@ void Requester::Impl::recover_from(PacketNumber number, Time now) {
     return;
   }
   ack_timer.stop();  // until the packet is sent again
-  recovery->missing(number, now);
+  recovery->missing(missing_from(number), now);
 }
 
 void Requester::Impl::ack_timeout(Time now) {
@@ -64,7 +108,9 @@ void Requester::Impl::ack_timeout(Time now) {
     return;
   }
   implied_nak_taken = false;
-  recovery->timed_out(unacknowledged, now);
+  // Packets that are sent again in between do not put the timer off: only progress does.
+  if (recovery->keeps_out_of_order()) ack_timer.start(now);
+  recovery->timed_out(missing_from(unacknowledged), now);
 }
 
 }  // namespace urnic::transport

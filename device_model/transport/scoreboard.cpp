@@ -1,0 +1,213 @@
+#include "device_model/transport/scoreboard.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace urnic::transport {
+
+Scoreboard::Scoreboard(std::uint32_t window) : entries_(std::bit_ceil(std::max(window, 2u))) {
+  mask_ = std::bit_ceil(std::max(window, 2u)) - 1;
+}
+
+void Scoreboard::clear(PacketNumber first) {
+  base_ = high_ = tracked_end_ = disorder_end_ = first;
+  next_order_ = 0;
+  exact_ = false;
+  under_way_ = lost_ = {};
+}
+
+std::uint64_t Scoreboard::under_way() const {
+  return exact_ ? under_way_.size + (high_ - tracked_end_) : high_ - base_;
+}
+
+bool Scoreboard::is_under_way(PacketNumber packet) const {
+  if (packet < base_ || packet >= high_) return false;
+  return !exact_ || packet >= tracked_end_ || at(packet).state == State::under_way;
+}
+
+void Scoreboard::sent(PacketRange packets) {
+  high_ = packets.end();
+  next_order_ += packets.count;
+  if (exact_) add_entries();
+}
+
+void Scoreboard::sent_again(PacketRange packets, Time now) {
+  become_exact();
+  const PacketNumber end = std::min(packets.end(), tracked_end_);
+  for (PacketNumber packet = std::max(packets.first, base_); packet < end; packet = packet + 1) {
+    Entry& entry = at(packet);
+    if (entry.state == State::arrived) continue;
+    entry.order = next_order_++;
+    entry.sent_at = now;
+    entry.again = true;
+    move_to(packet, State::under_way);
+  }
+}
+
+std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
+  std::optional<Arrival> latest;
+  if (exact_) {
+    for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
+      if (at(base_).state == State::arrived) continue;
+      const Arrival arrival = arrival_of(base_);
+      if (!latest || latest->order < arrival.order) latest = arrival;
+      remove(base_);
+    }
+  }
+  base_ = std::max(base_, until);
+  tracked_end_ = std::max(tracked_end_, base_);
+  if (exact_) {
+    add_entries();
+    forget_entries_if_in_order();
+  }
+  return latest;
+}
+
+std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketNumber packet) {
+  become_exact();
+  Entry& entry = at(packet);
+  if (entry.state == State::arrived) return std::nullopt;
+  disorder_end_ = high_;
+  remove(packet);
+  entry.state = State::arrived;
+  return arrival_of(packet);
+}
+
+void Scoreboard::postpone(PacketNumber packet) {
+  become_exact();
+  if (at(packet).state == State::arrived) return;
+  at(packet).order = next_order_++;
+  move_to(packet, State::under_way);
+}
+
+void Scoreboard::lose(PacketNumber packet) {
+  if (!covers(packet) || !is_under_way(packet)) return;
+  become_exact();
+  move_to(packet, State::lost);
+}
+
+void Scoreboard::lose_from(PacketNumber first) {
+  become_exact();
+  for (PacketNumber packet = std::max(first, base_); packet < tracked_end_; packet = packet + 1) {
+    if (at(packet).state == State::under_way) move_to(packet, State::lost);
+  }
+}
+
+void Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
+  if (!exact_) return;  // everything that was sent before an arrival has arrived, too
+  while (under_way_.first != kNone && entries_[under_way_.first].order < order) {
+    const PacketNumber packet = number_of(under_way_.first);
+    if (packet >= limit) return;
+    move_to(packet, State::lost);
+  }
+}
+
+void Scoreboard::forget_arrivals(PacketNumber from) {
+  become_exact();
+  const PacketNumber known = base_;
+  base_ = std::min(base_, from);
+  under_way_ = lost_ = {};
+  tracked_end_ = std::min(high_, base_ + ring_size());
+  for (PacketNumber packet = base_; packet < tracked_end_; packet = packet + 1) {
+    Entry& entry = at(packet);
+    if (packet < known)
+      entry = {
+          .order = 0, .sent_at = {}, .before = kNone, .behind = kNone, .state = State::lost, .again = true};
+    if (packet >= from) entry.state = State::lost;
+    if (entry.state != State::arrived) append(packet, entry.state);
+  }
+  disorder_end_ = high_;
+}
+
+void Scoreboard::truncate(PacketNumber end) {
+  if (end >= high_) return;
+  if (exact_) {
+    for (PacketNumber packet = std::max(end, base_); packet < tracked_end_; packet = packet + 1) {
+      if (at(packet).state != State::arrived) remove(packet);
+    }
+    tracked_end_ = std::max(base_, std::min(tracked_end_, end));
+    disorder_end_ = std::min(disorder_end_, end);
+  }
+  high_ = std::max(base_, end);
+}
+
+std::optional<PacketRange> Scoreboard::first_lost() const {
+  if (!exact_ || lost_.first == kNone) return std::nullopt;
+  PacketRange range{number_of(lost_.first), 1};
+  for (const Entry* entry = &entries_[lost_.first];
+       entry->behind != kNone && number_of(entry->behind) == range.end(); entry = &entries_[entry->behind]) {
+    ++range.count;
+  }
+  return range;
+}
+
+PacketNumber Scoreboard::first_missing(PacketNumber from, PacketNumber limit) const {
+  while (from < limit && has_arrived(from)) from = from + 1;
+  return from;
+}
+
+// The ring holds one packet for each place: those in [base_, base_ + ring_size()).
+PacketNumber Scoreboard::number_of(std::uint32_t place) const {
+  return base_ + ((place - static_cast<std::uint32_t>(base_.value())) & mask_);
+}
+
+void Scoreboard::append(PacketNumber packet, State state) {
+  List& list = list_of(state);
+  Entry& entry = at(packet);
+  entry.state = state;
+  entry.before = list.last;
+  entry.behind = kNone;
+  (list.last == kNone ? list.first : entries_[list.last].behind) = place(packet);
+  list.last = place(packet);
+  ++list.size;
+}
+
+void Scoreboard::remove(PacketNumber packet) {
+  const Entry& entry = at(packet);
+  List& list = list_of(entry.state);
+  (entry.before == kNone ? list.first : entries_[entry.before].behind) = entry.behind;
+  (entry.behind == kNone ? list.last : entries_[entry.behind].before) = entry.before;
+  --list.size;
+}
+
+void Scoreboard::move_to(PacketNumber packet, State state) {
+  disorder_end_ = high_;
+  remove(packet);
+  append(packet, state);
+}
+
+Scoreboard::Arrival Scoreboard::arrival_of(PacketNumber packet) const {
+  const Entry& entry = at(packet);
+  return {packet, entry.order, entry.again, entry.sent_at};
+}
+
+void Scoreboard::become_exact() {
+  if (exact_) return;
+  exact_ = true;
+  under_way_ = lost_ = {};
+  tracked_end_ = base_;
+  disorder_end_ = high_;
+  add_entries();
+}
+
+// For packets that were sent and have come near enough. All of them were sent once, after all others.
+void Scoreboard::add_entries() {
+  const PacketNumber end = std::min(high_, base_ + ring_size());
+  for (; tracked_end_ < end; tracked_end_ = tracked_end_ + 1) {
+    at(tracked_end_) = {.order = next_order_ - (high_ - tracked_end_),
+                        .sent_at = {},
+                        .before = kNone,
+                        .behind = kNone,
+                        .state = State::under_way,
+                        .again = false};
+    append(tracked_end_, State::under_way);
+  }
+}
+
+void Scoreboard::forget_entries_if_in_order() {
+  if (base_ < disorder_end_) return;
+  exact_ = false;
+  under_way_ = lost_ = {};
+}
+
+}  // namespace urnic::transport

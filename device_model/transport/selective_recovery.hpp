@@ -1,0 +1,77 @@
+// Loss recovery with the specification's packets only: the peer keeps what arrives out of order, a NAK names
+// its first hole, and just that packet is sent again. One hole a round trip.
+//
+// A peer that drops what is out of order is noticed by its next NAK, which names the packet behind the one
+// that was sent again; from then on this sender goes back N, until an acknowledgement shows that the peer has
+// kept something.
+//
+// The responses to a READ arrive here, so all their holes are known, and are asked for again at once.
+#pragma once
+
+#include "device_model/transport/loss_recovery.hpp"
+#include "device_model/transport/probe_timer.hpp"
+#include "device_model/transport/scoreboard.hpp"
+
+namespace urnic::transport {
+
+class SelectiveRecovery : public LossRecovery {
+ public:
+  SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window);
+
+  void start(PacketNumber first) override;
+  void sent(PacketRange packets, bool asks, Time now) override;
+  void acknowledged(PacketNumber until, Source source, Time now) override;
+  void missing(PacketRange missing, Time now) override;
+  void timed_out(PacketRange oldest, Time now) override;
+  void discarded(PacketNumber from) override;
+  void truncate(PacketNumber end) override;
+  bool keeps_out_of_order() const override { return true; }
+  bool covers(PacketNumber packet) const override { return board_.covers(packet); }
+  bool has_arrived(PacketNumber packet) const override { return board_.has_arrived(packet); }
+  void arrived(PacketNumber packet, Source source, Time now) override;
+  void settle(Time now) override;
+  void reached(PacketRange packets) override;
+  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const override {
+    return board_.first_missing(from, limit);
+  }
+  std::optional<PacketRange> resend() const override { return board_.first_lost(); }
+  bool may_send_new(std::uint64_t) const override { return true; }
+  std::optional<Time> wake() const override;
+  void woken(PacketRange oldest, Time now) override;
+
+ protected:
+  // When the news are settled: what was sent well before `arrival`, and has a number below `limit`, is lost.
+  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Time now);
+  // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
+  std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Time now);
+  std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Time now);
+  void lose(PacketRange packets);
+
+  Scoreboard board_;
+  ProbeTimer probe_;
+
+ private:
+  void learn_from(PacketNumber until);
+  bool sent_again_just_now(PacketNumber packet, Time now) const;
+
+  const std::uint32_t reordering_;
+  // What is known of a peer that gives no selective acks.
+  enum class Peer : std::uint8_t { unknown, keeps, drops };
+  Peer peer_ = Peer::unknown;
+  // The hole that the peer named last. If it keeps what is behind, an acknowledgement will jump over packets
+  // that were sent before the NAK and not again.
+  struct Hole {
+    PacketRange packets;
+    PacketNumber sent_before;
+    PacketNumber again_until;  // beyond all that was sent again
+    Time named;
+  };
+  std::optional<Hole> hole_;
+  struct Evidence {
+    SendOrder order = 0;
+    PacketNumber limit;
+  };
+  std::optional<Evidence> evidence_;
+};
+
+}  // namespace urnic::transport
