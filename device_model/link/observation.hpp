@@ -6,18 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "device_model/link/direction.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::link {
-
-// Seen from the device that the link belongs to.
-enum class Direction : std::uint8_t {
-  transmit,  // device to switch, "tx"
-  receive    // switch to device, "rx"
-};
-constexpr std::string_view name(Direction direction) {
-  return direction == Direction::transmit ? "tx" : "rx";
-}
 
 // A frame from A to B passes A's link (tx) and B's link (rx). It is observed once as A sends it, and then
 // once for every copy: as B takes it, or where it was dropped.

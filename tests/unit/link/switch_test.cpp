@@ -1,5 +1,3 @@
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE link
 #include "device_model/link/switch.hpp"
 
 #include <array>

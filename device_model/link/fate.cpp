@@ -1,0 +1,49 @@
+#include "device_model/link/fate.hpp"
+
+namespace urnic::link {
+
+namespace {
+
+// Each question about a packet has its own draw: a setting that is changed leaves the other answers as they
+// were.
+enum class Question : std::uint64_t { loss = 1, duplicate, reorder, corrupt, corruption, jitter };
+
+std::uint64_t draw(std::uint64_t packet, Question question) {
+  return mix(packet + static_cast<std::uint64_t>(question) * 0xD1B54A32D192ED03u);
+}
+
+// Evenly from 0 to `highest`, of 64 random bits.
+std::uint64_t spread(std::uint64_t bits, std::uint64_t highest) {
+  const auto above = static_cast<unsigned __int128>(highest) + 1;
+  return static_cast<std::uint64_t>((bits * above) >> 64);
+}
+
+}  // namespace
+
+Fates::Fates(const LinkSettings& settings, std::uint32_t device, Direction direction)
+    : key_(mix(mix(settings.seed, device), static_cast<std::uint64_t>(direction))),
+      loss_(settings.loss),
+      duplicate_(settings.duplicate),
+      reorder_(settings.reorder),
+      corrupt_(settings.corrupt),
+      jitter_(static_cast<std::uint64_t>(settings.jitter.count())) {}
+
+Fate Fates::of(const PacketIdentity& packet) const {
+  const std::uint64_t sender = std::uint64_t{packet.device} << 32 | packet.queue_pair;
+  const std::uint64_t key = mix(mix(key_, sender), packet.count);
+  const auto happens = [&](const Chance& chance, Question question) {
+    return chance.possible() && chance.happens(draw(key, question));
+  };
+  Fate fate;
+  fate.lost = happens(loss_, Question::loss);
+  fate.duplicated = happens(duplicate_, Question::duplicate);
+  fate.reordered = happens(reorder_, Question::reorder);
+  fate.corrupted = happens(corrupt_, Question::corrupt);
+  if (fate.corrupted) fate.corruption = draw(key, Question::corruption);
+  if (jitter_ != 0)
+    fate.jitter =
+        transport::Nanoseconds(static_cast<std::int64_t>(spread(draw(key, Question::jitter), jitter_)));
+  return fate;
+}
+
+}  // namespace urnic::link

@@ -1,0 +1,52 @@
+#include "device_model/link/link_direction.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace urnic::link {
+
+LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction)
+    : settings_(settings),
+      fates_(settings, device, direction),
+      bursts_(settings, device, direction),
+      line_(settings) {}
+
+Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet) {
+  Passage passage;
+  if (line_.is_full(now)) {
+    passage.drop = DropCause::queue_full;
+    return passage;
+  }
+  const std::uint32_t threshold = settings_.ecn_threshold_packets;
+  passage.congestion = threshold != 0 && line_.has_rate() && line_.waiting(now) >= threshold;
+  const transport::Time left = line_.accept(now, bytes);
+
+  // A packet that is lost on the wire has taken its time of the line.
+  const Fate fate = fates_.of(packet);
+  if (bursts_.takes_next()) passage.drop = DropCause::burst;
+  if (fate.lost) passage.drop = DropCause::loss;
+  if (passage.drop != DropCause::none) return passage;
+
+  passage.copies = fate.duplicated ? 2 : 1;
+  passage.corrupted = fate.corrupted;
+  passage.corruption = fate.corruption;
+  passage.jitter = fate.jitter;
+  passage.due = left + settings_.delay + fate.jitter;
+  if (fate.reordered) {
+    passage.behind = settings_.reorder_packets;
+    passage.latest = passage.due + settings_.reorder_hold;
+  } else {
+    passage.due = std::max(passage.due, last_due_);
+    last_due_ = passage.due;
+  }
+  return passage;
+}
+
+std::size_t LinkDirection::room(transport::Time now, transport::Nanoseconds ahead, std::size_t least) const {
+  if (!line_.has_rate()) return std::numeric_limits<std::size_t>::max();
+  const transport::Time clear = line_.clear_at();
+  if (clear <= now) return std::max(line_.bytes_in(ahead), least);
+  return line_.bytes_in(ahead - (clear - now));
+}
+
+}  // namespace urnic::link

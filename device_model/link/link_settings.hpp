@@ -1,0 +1,51 @@
+// What one direction of a link is like. The defaults are a perfect wire: nothing is done to a frame.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/time.hpp"
+
+namespace urnic::link {
+
+// Probabilities are from 0 to 1, per packet.
+struct LinkSettings {
+  double rate_gbps = 0;             // 10^9 bits a second; 0: no limit, and no queue
+  transport::Nanoseconds delay{0};  // one way, behind the queue
+  // On top of the delay, evenly spread from 0 to this. Never changes the order of packets: what would
+  // overtake waits.
+  transport::Nanoseconds jitter{0};
+  // Packets that may wait for a line with a rate; more are dropped. Towards the switch the device itself does
+  // not send faster than its line, so that only responses can fill this queue.
+  std::uint32_t queue_packets = 1024;
+
+  double loss = 0;  // independent of all else
+  // Gilbert-Elliott: each packet may begin a burst, in which packets are lost with `burst_loss`, or end it. A
+  // burst is 1 / burst_end packets long on average.
+  double burst_start = 0;
+  double burst_end = 0.125;
+  double burst_loss = 1;
+
+  double duplicate = 0;
+  // A reordered packet is held until `reorder_packets` later ones have passed, at most for `reorder_hold`.
+  double reorder = 0;
+  std::uint32_t reorder_packets = 3;
+  transport::Nanoseconds reorder_hold{100'000};
+  double corrupt = 0;  // one bit is turned over
+
+  // Packets that find this many waiting are marked "congestion experienced" if their sender can be told
+  // (ECT). Others pass as they are: the queue's end limits them. 0: none is marked.
+  std::uint32_t ecn_threshold_packets = 0;
+
+  std::uint64_t seed = 1;
+
+  friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
+};
+
+// Settings that leave every frame as it is have no character, whatever the seed.
+constexpr bool has_character(const LinkSettings& settings) {
+  return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
+         settings.loss > 0 || settings.burst_start > 0 || settings.duplicate > 0 || settings.reorder > 0 ||
+         settings.corrupt > 0;
+}
+
+}  // namespace urnic::link

@@ -1,0 +1,14 @@
+// Which packet this is, so that its fate can be looked up whatever else is on the link.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::link {
+
+struct PacketIdentity {
+  std::uint32_t device = 0;      // the sending device's number, in configuration order
+  std::uint32_t queue_pair = 0;  // the sending QP's ordinal: 1 is the first that its program opened there
+  std::uint64_t count = 0;       // 1 is the first packet that the QP sent, of whatever kind
+};
+
+}  // namespace urnic::link
