@@ -114,6 +114,11 @@ void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, 
 
 bool QueuePair::drained() const { return parts_->shared.state == QpState::sqd && parts_->requester.idle(); }
 
+void QueuePair::set_recovery(const RecoverySettings& settings) {
+  parts_->shared.recovery = settings;
+  parts_->requester.use(settings);
+}
+
 void QueuePair::doorbell(Time now) {
   Parts& parts = *parts_;
   if (parts.shared.state == QpState::error) {

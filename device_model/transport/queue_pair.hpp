@@ -61,7 +61,7 @@ struct QpConfig {
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
   Counters* counters = nullptr;
-  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};
+  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
   // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.
   HeldPacketPool* held_packets = nullptr;
 };
@@ -86,6 +86,9 @@ class QueuePair {
 
   // True in sqd once all send requests taken are complete (sq_draining is its opposite).
   bool drained() const;
+
+  // Recovers as `settings` say from now on; what is under way is finished the old way. Allocates.
+  void set_recovery(const RecoverySettings& settings);
 
   // Send WQEs may have been posted.
   void doorbell(Time now);

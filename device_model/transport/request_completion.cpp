@@ -42,6 +42,7 @@ void Requester::Impl::complete_finished() {
       return;
     }
     if (window.oldest() == window.sending() || unacknowledged < slot.end()) return;
+    if (is_read_or_atomic(slot.request.opcode)) --reads_under_way;
     complete_oldest();
   }
 }
@@ -162,13 +163,8 @@ void Requester::Impl::redo_running_queue(const AccessTag& tag) {
 void Requester::Impl::recount_reads() {
   reads_under_way = 0;
   for (std::uint32_t index = window.oldest(); index != window.sending(); ++index) {
-    SendSlot& slot = window.at(index);
-    if (!is_read_or_atomic(slot.request.opcode)) continue;
-    slot.unanswered = 0;
-    for (PacketNumber number = slot.first; number < slot.end(); number = number + 1) {
-      if (number >= unacknowledged && !recovery->has_arrived(number)) ++slot.unanswered;
-    }
-    if (slot.unanswered != 0) ++reads_under_way;
+    const SendSlot& slot = window.at(index);
+    if (is_read_or_atomic(slot.request.opcode) && unacknowledged < slot.end()) ++reads_under_way;
   }
 }
 

@@ -118,10 +118,7 @@ bool Requester::Impl::send_new(Time now) {
   if (lacks_credit(slot, at)) probe = Probe{next_new, slot.message};
   const std::uint32_t packets = emit_packet(index, at, slot.packets, now);
   if (packets == 0) return false;
-  if (at == 0 && is_read_or_atomic(slot.request.opcode)) {
-    slot.unanswered = slot.packets;
-    ++reads_under_way;
-  }
+  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way;
   next_new = next_new + packets;
   if (next_new == slot.end()) window.sent_whole();
   return true;

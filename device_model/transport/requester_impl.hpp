@@ -65,7 +65,7 @@ struct Requester::Impl {
   bool read_response_fits(const SendSlot& slot, std::uint32_t at, const InboundPacket& packet) const;
   bool scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data, bool message_end,
                PacketNumber number);
-  void answered(SendSlot& slot, PacketNumber number, Time now);
+  void answered(PacketNumber number, Time now);
   void bad_response();
 
   // selective_acknowledgement.cpp: what the peer tells beyond the specification.
@@ -135,8 +135,11 @@ struct Requester::Impl {
   PacketNumber cut_end;
   wire::Msn last_message;  // send sequence number of the request taken last
 
-  std::uint32_t reads_under_way = 0;  // READs and atomics sent and not answered
-  bool implied_nak_taken = false;     // since the last progress
+  // READs and atomics sent and not complete. One that is answered ahead of an earlier one counts: the
+  // responder keeps the results of the latest only (IBTA 9.7.4.1.4), and the earlier one may be asked for
+  // again.
+  std::uint32_t reads_under_way = 0;
+  bool implied_nak_taken = false;  // since the last progress
   // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
   enum class Participation : std::uint8_t { unknown, yes, no };
   Participation participation = Participation::unknown;

@@ -165,11 +165,10 @@ void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket&
   if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
     credits.update(packet.headers.aeth);
   }
-  answered(slot, number, now);
+  answered(number, now);
 }
 
-void Requester::Impl::answered(SendSlot& slot, PacketNumber number, Time now) {
-  if (--slot.unanswered == 0) --reads_under_way;
+void Requester::Impl::answered(PacketNumber number, Time now) {
   if (number == unacknowledged) {
     progress_to(done_from(number + 1), LossRecovery::Source::response, now);
   } else {
@@ -218,7 +217,7 @@ void Requester::Impl::on_atomic_acknowledge(PacketNumber number, const InboundPa
     return;
   }
   credits.update(packet.headers.aeth);
-  answered(slot, number, now);
+  answered(number, now);
 }
 
 // Writes `data` to the request's memory at `offset` of its message; false if a key does not allow it.

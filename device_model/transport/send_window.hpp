@@ -27,7 +27,6 @@ struct SendSlot {
   WorkStatus status = WorkStatus::success;
   bool asked_again = false;           // a READ of which a part was requested again
   bool reached_peer = false;          // a READ or atomic that the peer keeps until its turn comes
-  std::uint32_t unanswered = 0;       // READs and atomics that were sent: responses that have not come
   std::uint64_t atomic_original = 0;  // what an atomic returned, in native order
   // Positions in the stream of actions (AccessTag::action).
   std::uint32_t last_send = 0;

@@ -7,6 +7,7 @@ namespace urnic::transport {
 
 struct SharedState {
   const QpConfig config;
+  RecoverySettings recovery = config.recovery;  // in force now, at the responder
   QpState state = QpState::reset;
   QpParameters parameters;
   // Set by either half when it meets an error that takes the QP to the error state; its own error completion
