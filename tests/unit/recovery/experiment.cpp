@@ -1,0 +1,74 @@
+#include "tests/unit/recovery/experiment.hpp"
+
+#include <algorithm>
+
+namespace urnic::transport::lab {
+namespace {
+
+wire::TransportHeaders headers_of(wire::Operation operation) {
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::Opcode(wire::Service::rc, operation);
+  return headers;
+}
+
+Picoseconds slot(const Experiment& experiment, wire::Operation operation, std::uint32_t payload) {
+  const double bits = 8.0 * frame_bytes(headers_of(operation), payload);
+  return Picoseconds(static_cast<std::int64_t>(1e12 * bits / experiment.bits_per_second));
+}
+
+wire::Operation data_operation(WorkOpcode opcode) {
+  switch (opcode) {
+    case WorkOpcode::rdma_read:
+      return wire::Operation::read_response_middle;
+    case WorkOpcode::send:
+      return wire::Operation::send_middle;
+    default:
+      return wire::Operation::write_middle;
+  }
+}
+
+}  // namespace
+
+Picoseconds data_slot(const Experiment& experiment) {
+  return slot(experiment, data_operation(experiment.operation), experiment.path_mtu);
+}
+
+Picoseconds round_trip(const Experiment& experiment) {
+  const bool read = experiment.operation == WorkOpcode::rdma_read;
+  const auto other = read ? wire::Operation::read_request : wire::Operation::acknowledge;
+  return 2 * experiment.delay + data_slot(experiment) + slot(experiment, other, 0);
+}
+
+double line_rate(const Experiment& experiment) {
+  return 8.0 * experiment.path_mtu / seconds(data_slot(experiment));
+}
+
+LaboratorySettings laboratory_settings(const Experiment& experiment) {
+  LinkSettings link;
+  link.bits_per_second = experiment.bits_per_second;
+  link.delay = experiment.delay;
+  link.loss = experiment.loss;
+  LaboratorySettings settings = symmetric(experiment.mode, link);
+  settings.path_mtu = experiment.path_mtu;
+  settings.seed = experiment.seed;
+  const Picoseconds trip = round_trip(experiment);
+  const auto nanoseconds = std::chrono::ceil<Nanoseconds>(trip);
+  for (RecoverySettings& recovery : settings.recovery) {
+    recovery.irn_window = static_cast<std::uint32_t>(trip / data_slot(experiment)) + 1;
+    recovery.irn_timeout_low = std::max(recovery.irn_timeout_low, 3 * nanoseconds);
+    recovery.irn_timeout_high = std::max(recovery.irn_timeout_high, 10 * nanoseconds);
+  }
+  return settings;
+}
+
+double go_back_n_closed_form(const Experiment& experiment) {
+  const double p = experiment.loss.loss;
+  const double slot_time = seconds(data_slot(experiment));
+  const LaboratorySettings settings = laboratory_settings(experiment);
+  const double timeout = 4.096e-6 * static_cast<double>(1u << settings.timeout);
+  const double unnoticed = (1 - (1 - p) * (1 - p)) / (1 - p);
+  const double per_hole = slot_time + seconds(round_trip(experiment)) + unnoticed * timeout;
+  return 8.0 * experiment.path_mtu / (slot_time + p * per_hole);
+}
+
+}  // namespace urnic::transport::lab
