@@ -67,6 +67,8 @@ class LossRecovery {
   // False keeps new packets back although nothing is to be sent again. `in_flight` is the count of those sent
   // and not acknowledged.
   virtual bool may_send_new(std::uint64_t in_flight) const = 0;
+  // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
+  virtual std::uint32_t ack_interval() const { return 0; }
 
   // When to call `woken`, with the first packet that has not arrived; empty: not at all.
   virtual std::optional<Time> wake() const = 0;

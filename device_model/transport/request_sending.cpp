@@ -139,8 +139,9 @@ bool Requester::Impl::send_again(PacketRange packets, Time now) {
 // (IBTA 9.7.7.2.5).
 bool Requester::Impl::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
+  const std::uint32_t interval = recovery->ack_interval() != 0 ? recovery->ack_interval() : ack_interval;
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) ||
-         (probe && probe->packet == number) || (number.value() + 1) % ack_interval == 0;
+         (probe && probe->packet == number) || (number.value() + 1) % interval == 0;
 }
 
 std::uint32_t Requester::Impl::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted,
