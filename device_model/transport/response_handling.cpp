@@ -10,7 +10,6 @@ using wire::Operation;
 void Requester::Impl::receive(const InboundPacket& packet, Time now) {
   if (!running()) return;
   const wire::Bth& bth = packet.headers.bth;
-  learn_participation(bth);
   const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged).value()) & wire::Psn::kMask;
   const PacketNumber number = unacknowledged + offset;
   if (offset >= in_flight()) {
@@ -21,6 +20,7 @@ void Requester::Impl::receive(const InboundPacket& packet, Time now) {
     }
     return;
   }
+  learn_participation(bth);
   take_response(number, packet, now);
   if (running()) recovery->settle(now);
 }

@@ -1,0 +1,199 @@
+// What the scoreboard says of packets under way, lost and arrived, in disorder and back in order.
+#define BOOST_TEST_DYN_LINK
+#include "device_model/transport/scoreboard.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <set>
+
+namespace urnic::transport {
+namespace {
+
+PacketNumber n(std::uint64_t value) { return PacketNumber(value); }
+constexpr Time kNow{Nanoseconds{1000}};
+
+// A board on which the packets [first, first + count) have been sent, one by one.
+struct Sent {
+  explicit Sent(std::uint64_t count, std::uint32_t window = 16, std::uint64_t first = 0) : board(window) {
+    board.clear(n(first));
+    for (std::uint64_t i = 0; i < count; ++i) board.sent({n(first + i), 1});
+  }
+  Scoreboard board;
+};
+
+// The numbers of the first range that is lost; -1 if none is.
+std::pair<std::int64_t, std::int64_t> first_lost(const Scoreboard& board) {
+  const auto range = board.first_lost();
+  if (!range) return {-1, -1};
+  return {static_cast<std::int64_t>(range->first.value()), static_cast<std::int64_t>(range->end().value())};
+}
+
+using Range = std::pair<std::int64_t, std::int64_t>;
+constexpr Range kNone{-1, -1};
+
+BOOST_AUTO_TEST_SUITE(scoreboard)
+
+BOOST_AUTO_TEST_CASE(in_order_everything_is_under_way_until_acknowledged) {
+  Sent s(5);
+  BOOST_TEST(s.board.under_way() == 5u);
+  BOOST_TEST(!s.board.acknowledge(n(3)), "an arrival in order says nothing about others");
+  BOOST_TEST(s.board.under_way() == 2u);
+  BOOST_TEST(s.board.has_arrived(n(2)));
+  BOOST_TEST(!s.board.has_arrived(n(3)));
+  BOOST_TEST((first_lost(s.board) == kNone));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
+  Sent s(6);
+  const auto arrival = s.board.arrive(n(4));
+  BOOST_REQUIRE(arrival);
+  BOOST_TEST(!s.board.arrive(n(4)), "it is known");
+  s.board.lose_sent_before(arrival->order - 1, s.board.end());
+  BOOST_TEST((first_lost(s.board) == Range{0, 3}));
+  BOOST_TEST(s.board.under_way() == 2u);  // 3 and 5
+  BOOST_TEST(s.board.first_missing(n(4), n(6)).value() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_packet_sent_again_is_lost_again_when_a_later_one_arrives) {
+  Sent s(3);
+  s.board.lose_sent_before(s.board.arrive(n(1))->order, s.board.end());
+  BOOST_TEST((first_lost(s.board) == Range{0, 1}));
+  s.board.sent_again({n(0), 1}, kNow);
+  BOOST_TEST((first_lost(s.board) == kNone));
+  // Packet 2 was sent before 0 was sent again.
+  s.board.lose_sent_before(s.board.arrive(n(2))->order, s.board.end());
+  BOOST_TEST((first_lost(s.board) == kNone));
+  s.board.sent({n(3), 1});
+  s.board.lose_sent_before(s.board.arrive(n(3))->order, s.board.end());
+  BOOST_TEST((first_lost(s.board) == Range{0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_from_the_limit_on_are_not_judged) {
+  Sent s(6);
+  s.board.lose(n(1));
+  s.board.sent_again({n(1), 1}, kNow);
+  // A response to what was asked for again says nothing about later numbers, though they were sent before.
+  const auto arrival = s.board.arrive(n(1));
+  s.board.lose_sent_before(arrival->order, n(1));
+  BOOST_TEST((first_lost(s.board) == Range{0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(the_latest_of_acknowledged_packets_is_what_was_sent_last) {
+  Sent s(4);
+  s.board.lose(n(0));
+  s.board.sent_again({n(0), 1}, kNow);
+  const auto latest = s.board.acknowledge(n(2));
+  BOOST_REQUIRE(latest);
+  BOOST_TEST(latest->packet.value() == 0u);
+  BOOST_TEST(latest->again);
+  BOOST_TEST((latest->sent_at == kNow));
+}
+
+BOOST_AUTO_TEST_CASE(a_postponed_packet_counts_as_sent_now) {
+  Sent s(4);
+  s.board.postpone(n(0));
+  s.board.lose_sent_before(s.board.arrive(n(3))->order, s.board.end());
+  BOOST_TEST((first_lost(s.board) == Range{1, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(arrivals_can_be_forgotten_behind_the_acknowledgement_too) {
+  Sent s(6);
+  s.board.acknowledge(n(3));
+  s.board.arrive(n(5));
+  s.board.forget_arrivals(n(2));
+  BOOST_TEST(s.board.unacknowledged().value() == 2u);
+  BOOST_TEST((first_lost(s.board) == Range{2, 6}));
+}
+
+BOOST_AUTO_TEST_CASE(truncated_packets_are_gone) {
+  Sent s(6);
+  s.board.lose(n(1));
+  s.board.lose(n(4));
+  s.board.truncate(n(3));
+  BOOST_TEST(s.board.end().value() == 3u);
+  BOOST_TEST(s.board.under_way() == 2u);
+  BOOST_TEST((first_lost(s.board) == Range{1, 2}));
+  s.board.sent({n(3), 1});
+  BOOST_TEST(s.board.is_under_way(n(3)));
+}
+
+// A READ reaches far beyond the ring: its end gets entries when the acknowledgements come near.
+BOOST_AUTO_TEST_CASE(packets_beyond_the_ring_are_under_way_until_it_covers_them) {
+  Sent s(0, 8);
+  s.board.sent({n(0), 100});
+  BOOST_TEST(s.board.covers(n(7)));
+  BOOST_TEST(!s.board.covers(n(8)));
+  s.board.lose(n(2));
+  BOOST_TEST(s.board.under_way() == 99u);
+  s.board.lose(n(50));
+  BOOST_TEST(s.board.under_way() == 99u, "not covered: stays under way");
+  s.board.acknowledge(n(2));
+  BOOST_TEST(s.board.covers(n(9)));
+  s.board.arrive(n(9));
+  s.board.lose_from(n(3));
+  BOOST_TEST((first_lost(s.board) == Range{2, 9}));
+}
+
+// Against a plain model: sets of numbers, and the order of sending written down.
+BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 chance(seed);
+    Sent s(0, 32);
+    std::vector<std::uint64_t> order;  // by number: when it was sent last
+    std::set<std::uint64_t> arrived, lost;
+    std::uint64_t base = 0, clock = 0;
+    const auto judge = [&](std::uint64_t before) {
+      for (std::uint64_t i = base; i < order.size(); ++i) {
+        if (!arrived.contains(i) && order[i] < before) lost.insert(i);
+      }
+      s.board.lose_sent_before(before, s.board.end());
+    };
+    for (int step = 0; step < 400; ++step) {
+      const std::uint64_t pick = order.size() > base ? base + chance() % (order.size() - base) : base;
+      switch (chance() % 4) {
+        case 0:
+        case 1:
+          if (order.size() - base < 32) {
+            s.board.sent({n(order.size()), 1});
+            order.push_back(clock++);
+          }
+          break;
+        case 2:
+          if (pick < order.size() && !arrived.contains(pick)) {
+            const auto arrival = s.board.arrive(n(pick));
+            BOOST_REQUIRE(arrival);
+            BOOST_REQUIRE_EQUAL(arrival->order, order[pick]);
+            arrived.insert(pick), lost.erase(pick);
+            judge(order[pick]);
+            if (pick == base) {
+              while (arrived.contains(base)) ++base;
+              s.board.acknowledge(n(base));
+            }
+          }
+          break;
+        case 3:
+          if (const auto again = s.board.first_lost()) {
+            const std::uint64_t first = again->first.value();
+            BOOST_REQUIRE(lost.contains(first));
+            s.board.sent_again({again->first, 1}, kNow);
+            order[first] = clock++;
+            lost.erase(first);
+          }
+          break;
+      }
+      std::uint64_t under_way = 0;
+      for (std::uint64_t i = base; i < order.size(); ++i)
+        under_way += !arrived.contains(i) && !lost.contains(i);
+      BOOST_REQUIRE_EQUAL(s.board.under_way(), under_way);
+      BOOST_REQUIRE_EQUAL(s.board.first_lost().has_value(), !lost.empty());
+      for (std::uint64_t i = base; i < order.size(); ++i) {
+        BOOST_REQUIRE_EQUAL(s.board.has_arrived(n(i)), arrived.contains(i));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::transport

@@ -1,0 +1,330 @@
+// The recoveries that send again only what is missing, at the requester: what it offers, what it takes from
+// selective acks and NAKs, which packets it judges lost, and what its timers do (docs/loss-recovery.md).
+#include "tests/unit/requester/requester_bench.hpp"
+
+namespace urnic::transport::requester_test {
+namespace {
+
+constexpr std::uint8_t kSeed = 0x5A;
+
+Setup with(RecoveryMode mode, std::uint32_t reordering = 2) {
+  Setup setup;
+  setup.recovery = {.mode = mode, .reordering = reordering};
+  setup.timeout = 14;  // 67 ms: out of the way
+  return setup;
+}
+
+Packet taking_part(Packet packet) {
+  packet.headers.bth.selective_ack = true;
+  return packet;
+}
+
+// The first missing packet, the one that arrived, and those before it that have, too.
+Packet selective_ack(std::uint32_t missing, std::uint32_t latest,
+                     std::initializer_list<std::uint32_t> others = {}) {
+  Packet packet = taking_part(nak(missing, NakCode::psn_sequence_error));
+  packet.headers.selective_ack_eth.latest = wire::Psn(kFirstPsn + latest);
+  for (const std::uint32_t other : others) {
+    packet.headers.selective_ack_eth.earlier |= std::uint64_t{1} << (latest - 1 - other);
+  }
+  return packet;
+}
+
+Packet response(Operation operation, std::uint32_t packet, std::size_t length = 1024) {
+  return taking_part(read_response(operation, packet, pattern(length, kSeed, packet * 1024)));
+}
+
+// `count` writes of one packet each, under way.
+void send_writes(RequesterBench& b, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) b.post(WorkOpcode::rdma_write, 64);
+  for (std::uint32_t i = 0; i < count; ++i) b.expect(write_only, i);
+}
+
+BOOST_AUTO_TEST_SUITE(selective)
+
+BOOST_AUTO_TEST_CASE(selective_acks_are_offered_until_a_peer_is_seen_not_to_give_them) {
+  for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    b.post(WorkOpcode::rdma_write, 64);
+    BOOST_TEST(b.expect(write_only, 0).headers.bth.selective_ack);
+    b.inject(ack(0));
+    b.expect_completion(0);
+    b.post(WorkOpcode::rdma_write, 64);
+    BOOST_TEST(!b.expect(write_only, 1).headers.bth.selective_ack);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(they_stay_offered_to_a_peer_that_gives_them) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 1);
+  b.inject(taking_part(ack(0)));
+  b.post(WorkOpcode::rdma_write, 64);
+  BOOST_TEST(b.expect(write_only, 1).headers.bth.selective_ack);
+}
+
+BOOST_AUTO_TEST_CASE(the_specification_s_modes_offer_nothing) {
+  for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::selective}) {
+    RequesterBench b(with(mode));
+    b.post(WorkOpcode::rdma_write, 64);
+    BOOST_TEST(!b.expect(write_only, 0).headers.bth.selective_ack);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sack_sends_again_what_was_sent_well_before_an_arrival) {
+  RequesterBench b(with(RecoveryMode::sack, 2));
+  send_writes(b, 6);
+  b.inject(selective_ack(1, 2));
+  b.inject(selective_ack(1, 3, {2}));
+  b.expect_silence();  // two packets may overtake it
+  b.inject(selective_ack(1, 4, {2, 3}));
+  BOOST_TEST(b.expect(write_only, 1).headers.bth.ack_request);
+  b.expect_silence();
+  BOOST_TEST(b.counters.retransmitted_packets == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(reports_that_were_lost_are_in_the_next_one) {
+  RequesterBench b(with(RecoveryMode::sack, 0));
+  send_writes(b, 8);
+  b.inject(selective_ack(1, 7, {2, 3, 4, 6}));
+  b.expect(write_only, 1);
+  b.expect(write_only, 5);
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_retransmission_is_found_without_a_timer) {
+  RequesterBench b(with(RecoveryMode::sack, 0));
+  send_writes(b, 4);
+  b.advance(microseconds(5));
+  b.inject(selective_ack(0, 1));
+  b.expect(write_only, 0);
+  b.inject(selective_ack(0, 2, {1}));  // sent before it
+  b.inject(selective_ack(0, 3, {1, 2}));
+  b.expect_silence();
+  b.post(WorkOpcode::rdma_write, 64);
+  b.expect(write_only, 4);
+  b.inject(selective_ack(0, 4, {1, 2, 3}));
+  b.expect(write_only, 0);
+}
+
+// RFC 8985, section 6.2: the first transmission was only late.
+BOOST_AUTO_TEST_CASE(an_arrival_too_soon_after_a_retransmission_condemns_nothing) {
+  RequesterBench b(with(RecoveryMode::sack, 0));
+  send_writes(b, 1);
+  b.advance(microseconds(5));
+  b.inject(taking_part(ack(0)));  // a round trip takes 5 us
+  b.expect_completion(0);
+  for (int i = 0; i < 4; ++i) b.post(WorkOpcode::rdma_write, 64);
+  b.expect_packets(write_only, 1, 4);
+  b.inject(selective_ack(1, 2));
+  b.expect(write_only, 1);
+  b.advance(microseconds(1));
+  b.inject(taking_part(ack(2)));
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(selective_sends_only_the_hole_that_a_nak_names) {
+  RequesterBench b(with(RecoveryMode::selective));
+  send_writes(b, 6);
+  b.inject(nak(1, NakCode::psn_sequence_error));
+  b.expect(write_only, 1);
+  b.expect_silence();
+  b.inject(nak(4, NakCode::psn_sequence_error));  // the peer has kept 2 and 3
+  b.expect(write_only, 4);
+  b.expect_silence();
+  b.inject(nak(5, NakCode::psn_sequence_error));
+  b.expect(write_only, 5);
+  BOOST_TEST(b.counters.retransmitted_packets == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_drops_what_is_out_of_order_gets_all_of_it_again) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    send_writes(b, 6);
+    b.inject(nak(1, NakCode::psn_sequence_error));
+    b.expect(write_only, 1);
+    b.inject(nak(2, NakCode::psn_sequence_error));
+    b.expect_packets(write_only, 2, 5);
+    b.expect_silence();
+    // From now on at once.
+    b.post(WorkOpcode::rdma_write, 64);
+    b.expect(write_only, 6);
+    b.inject(nak(4, NakCode::psn_sequence_error));
+    b.expect_packets(write_only, 4, 6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(only_missing_read_responses_are_asked_for_again) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode, 0));
+    b.post(WorkOpcode::rdma_read, 6 * 1024, 64);
+    b.expect(read_request, 0);
+    b.inject(response(read_response_first, 0));
+    b.inject(response(read_response_middle, 3));
+    const SentPacket again = b.expect(read_request, 1);
+    BOOST_TEST(again.headers.reth.virtual_address == kRemote + 1024);
+    BOOST_TEST(again.headers.reth.dma_length == 2048u);
+    b.inject(response(read_response_middle, 4));
+    b.inject(response(read_response_last, 5));
+    b.expect_silence();
+    b.expect_no_completion();
+    b.inject(response(read_response_first, 1));
+    b.inject(response(read_response_last, 2));
+    b.expect_completion(0);
+    BOOST_TEST(b.memory.bytes(kBase + 64, 6 * 1024) == pattern(6 * 1024, kSeed, 0));
+    BOOST_TEST(b.counters.bad_responses == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_response_that_comes_twice_changes_nothing) {
+  RequesterBench b(with(RecoveryMode::sack, 8));
+  b.post(WorkOpcode::rdma_read, 3 * 1024);
+  b.expect(read_request, 0);
+  b.inject(response(read_response_last, 2));
+  b.inject(response(read_response_last, 2));
+  BOOST_TEST(b.host.writes.size() == 1u);
+  b.inject(response(read_response_first, 0));
+  b.expect_no_completion();
+  b.inject(response(read_response_middle, 1));
+  b.expect_completion(0);
+  b.expect_silence();
+}
+
+// The responder keeps the results of as many as were agreed on, and the oldest may be asked for again.
+BOOST_AUTO_TEST_CASE(a_read_answered_early_still_counts_against_the_limit) {
+  Setup setup = with(RecoveryMode::sack, 8);
+  setup.max_reads = 2;
+  RequesterBench b(setup);
+  for (int i = 0; i < 3; ++i) b.post(WorkOpcode::rdma_read, 8);
+  b.expect(read_request, 0);
+  b.expect(read_request, 1);
+  b.inject(response(read_response_only, 1, 8));
+  b.expect_silence();
+  b.inject(response(read_response_only, 0, 8));
+  b.expect_completion(0);
+  b.expect_completion(1);
+  b.expect(read_request, 2);
+}
+
+BOOST_AUTO_TEST_CASE(an_acknowledgement_behind_a_missing_response_is_remembered) {
+  RequesterBench b(with(RecoveryMode::sack, 8));
+  b.post(WorkOpcode::rdma_read, 8);
+  b.post(WorkOpcode::rdma_write, 64);
+  b.expect(read_request, 0);
+  b.expect(write_only, 1);
+  b.inject(taking_part(ack(1)));
+  b.expect_silence();
+  b.expect_no_completion();
+  b.inject(response(read_response_only, 0, 8));
+  b.expect_completion(0);
+  b.expect_completion(1);
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_waits_for_responses_to_earlier_requests) {
+  RequesterBench b(with(RecoveryMode::sack, 8));
+  b.post(WorkOpcode::rdma_read, 8);
+  b.post(WorkOpcode::rdma_write, 64);
+  b.expect(read_request, 0);
+  b.expect(write_only, 1);
+  b.inject(taking_part(nak(1, NakCode::remote_access_error)));
+  b.expect_no_completion();
+  b.inject(response(read_response_only, 0, 8));
+  b.expect_completion(0);
+  b.expect_completion(1, WorkStatus::remote_access_error);
+}
+
+// The last packet is lost: nothing behind it tells. Two round trips later it is sent again, and again with
+// longer pauses; none of that is a retry of the specification's.
+BOOST_AUTO_TEST_CASE(a_lost_tail_is_probed_for_after_two_round_trips_backing_off) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    send_writes(b, 1);
+    b.advance(microseconds(20));
+    b.inject(taking_part(ack(0)));
+    b.expect_completion(0);
+    b.post(WorkOpcode::rdma_write, 64);
+    b.expect(write_only, 1);
+    // The first sample gives a variation of half the round trip: 20 + 4 * 10.
+    b.advance(microseconds(60) - Nanoseconds(1));
+    b.expect_silence();
+    b.advance(Nanoseconds(1));
+    b.expect(write_only, 1);
+    b.advance(microseconds(120) - Nanoseconds(1));
+    b.expect_silence();
+    b.advance(Nanoseconds(1));
+    b.expect(write_only, 1);
+    BOOST_TEST(b.counters.local_ack_timeout == 0u);
+  }
+}
+
+// IBTA 9.7.6.1.3: retry_count + 1 intervals without progress, however often packets were sent again.
+BOOST_AUTO_TEST_CASE(the_queue_gives_up_after_the_intervals_and_not_before) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
+    Setup setup = with(mode);
+    setup.timeout = 6;  // 262 us
+    setup.retry_count = 3;
+    RequesterBench b(setup);
+    b.post(WorkOpcode::rdma_write, 64);
+    b.advance(4 * b.timeout() - Nanoseconds(1));
+    b.expect_no_completion();
+    b.advance(Nanoseconds(1));
+    b.expect_completion(0, WorkStatus::retry_exceeded);
+    BOOST_TEST(b.counters.local_ack_timeout == 4u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(irn_sends_each_hole_once_a_recovery) {
+  RequesterBench b(with(RecoveryMode::irn));
+  send_writes(b, 6);
+  b.inject(selective_ack(1, 3));
+  b.expect(write_only, 1);
+  b.expect(write_only, 2);
+  b.inject(selective_ack(1, 5, {3}));
+  b.expect(write_only, 4);
+  b.inject(selective_ack(1, 2, {}));
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(irn_s_timeout_is_low_while_few_packets_are_under_way) {
+  Setup setup = with(RecoveryMode::irn);
+  setup.recovery.irn_timeout_low = microseconds(50);
+  setup.recovery.irn_timeout_high = microseconds(200);
+  for (const std::uint32_t under_way : {2u, 3u}) {
+    RequesterBench b(setup);
+    send_writes(b, under_way);
+    b.advance((under_way < 3 ? microseconds(50) : microseconds(200)) - Nanoseconds(1));
+    b.expect_silence();
+    b.advance(Nanoseconds(1));
+    b.expect(write_only, 0);
+    b.expect_silence();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(irn_sends_new_packets_within_its_window_only) {
+  Setup setup = with(RecoveryMode::irn);
+  setup.recovery.irn_window = 3;
+  RequesterBench b(setup);
+  for (int i = 0; i < 5; ++i) b.post(WorkOpcode::rdma_write, 64);
+  b.expect_packets(write_only, 0, 2);
+  b.expect_silence();
+  b.inject(taking_part(ack(0)));
+  b.expect(write_only, 3);
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(another_recovery_takes_over_when_nothing_is_under_way) {
+  RequesterBench b(with(RecoveryMode::go_back_n));
+  send_writes(b, 1);
+  b.requester.use({.mode = RecoveryMode::sack});
+  b.post(WorkOpcode::rdma_write, 64);
+  BOOST_TEST(!b.expect(write_only, 1).headers.bth.selective_ack);
+  b.inject(ack(1));
+  b.expect_completion(0);
+  b.expect_completion(1);
+  b.post(WorkOpcode::rdma_write, 64);
+  BOOST_TEST(b.expect(write_only, 2).headers.bth.selective_ack);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::transport::requester_test
