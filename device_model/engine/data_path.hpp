@@ -14,6 +14,7 @@
 #include "device_model/engine/memory_batch.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
 #include "device_model/engine/timers.hpp"
+#include "device_model/transport/held_packets.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
@@ -35,6 +36,8 @@ class DataPath {
   // Something is left to do without any new input.
   bool busy() const { return !filling().empty() || !ready_.empty() || !touched_.empty(); }
 
+  // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
+  transport::HeldPacketPool& held_packets() { return held_packets_; }
   Timers& timers() { return timers_; }
   std::optional<transport::Time> earliest_timer() const { return timers_.earliest(); }
 
@@ -72,6 +75,7 @@ class DataPath {
   std::uint32_t filling_ = 0;
   std::uint64_t list_number_ = 0;
   MemoryBatch memory_batch_;
+  transport::HeldPacketPool held_packets_;
   std::vector<ActionStream*> failed_;
   Timers timers_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first

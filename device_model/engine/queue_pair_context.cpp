@@ -25,7 +25,8 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
                    .keys = &config.device->memory_table(),
                    .send_queue = &send_ring_,
                    .receive_queue = &receive_ring_,
-                   .counters = &config.device->transport_counters()}) {
+                   .counters = &config.device->transport_counters(),
+                   .held_packets = &data_path_.held_packets()}) {
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
   responder_.stream = transport::Stream::responder;

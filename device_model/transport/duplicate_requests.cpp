@@ -8,7 +8,7 @@ void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
   switch (kind) {
     case RequestKind::send:
     case RequestKind::write:
-      owed_.ack(resources_.last_before_response(packet.headers.bth.psn, expected_ - 1));
+      owed_.ack(resources_.last_before_response(packet.headers.bth.psn, window_.expected() - 1));
       return;
     case RequestKind::read:
       repeat_read(packet);
@@ -29,11 +29,13 @@ void Responder::repeat_read(const InboundPacket& packet) {
   const std::uint32_t packets = response_packets(reth.dma_length, shared_.parameters.path_mtu);
   const auto skipped = static_cast<std::uint32_t>(distance(resource->first, first));
   if (packets > resource->packets - skipped) return;
-  responses_.repeat({.next = first,
-                     .last = first + (packets - 1),
-                     .rkey = reth.rkey,
-                     .address = reth.virtual_address,
-                     .remaining = reth.dma_length});
+  if (!responses_.repeat({.next = first,
+                          .last = first + (packets - 1),
+                          .rkey = reth.rkey,
+                          .address = reth.virtual_address,
+                          .remaining = reth.dma_length})) {
+    ++shared_.config.counters->read_repeat_discards;
+  }
 }
 
 // Answered with what was saved, never executed again. One that is not remembered any more is dropped.

@@ -35,6 +35,10 @@ class OwedAcknowledge {
     if (kind_ == Kind::ack) kind_ = Kind::none;
   }
   void sequence_nak() { kind_ = Kind::sequence_nak; }
+  // What a sequence NAK was to ask for is here.
+  void withdraw_sequence_nak() {
+    if (kind_ == Kind::sequence_nak) kind_ = Kind::none;
+  }
   void rnr_nak() { kind_ = Kind::rnr_nak; }
   void fatal_nak(wire::Psn psn, wire::NakCode nak) {
     kind_ = Kind::fatal_nak;

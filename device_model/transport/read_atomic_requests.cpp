@@ -68,7 +68,7 @@ bool Responder::has_free_resource() const { return responses_.originals() < reso
 
 // The MSN counts a READ when it has been accepted (IBTA 9.7.7.1, C9-148).
 void Responder::answered(const ResponderResource& resource) {
-  expected_ = resource.first + resource.packets;
+  window_.advance(resource.first + resource.packets);
   count_message();
   owed_.covered_by_response();
 }

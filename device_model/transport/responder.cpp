@@ -1,28 +1,33 @@
 #include "device_model/transport/responder.hpp"
 
-#include "device_model/transport/psn_check.hpp"
-
 namespace urnic::transport {
 
 Responder::Responder(SharedState& shared)
     : shared_(shared),
       receives_(shared),
       resources_(shared.config.responder_resources),
-      responses_(shared.config.responder_resources) {}
+      responses_(shared.config.responder_resources),
+      window_(shared.config.held_packets),
+      keeps_out_of_order_(keeps_out_of_order(shared.config.recovery.mode) &&
+                          shared.config.held_packets != nullptr) {}
 
 void Responder::reset() {
   receives_.reset();
   resources_.reset(0);
   responses_.clear();
   owed_.clear();
+  reports_.clear();
+  window_.drop_held();
+  peer_offers_ = false;
   msn_ = {};
   message_ = MessageUnderWay::none;
   awaiting_expected_ = false;
+  dropped_behind_ = false;
   stopped_ = false;
 }
 
 void Responder::start() {
-  expected_ = shared_.parameters.receive_psn;
+  window_.start(shared_.parameters.receive_psn);
   resources_.reset(shared_.parameters.max_destination_reads);
 }
 
@@ -32,28 +37,22 @@ void Responder::receive(const InboundPacket& packet, Time) {
   if (stopped_) return;
   const wire::Bth& bth = packet.headers.bth;
   const RequestKind kind = request_kind(bth.opcode.operation());
-  switch (psn_region(bth.psn, expected_)) {
-    case PsnRegion::expected:
+  peer_offers_ |= bth.selective_ack;
+  switch (window_.arrival(bth.psn)) {
+    case Arrival::in_order:
       // An RNR NAK on its way promises that this packet has not been executed.
-      if (owed_.kind() != OwedAcknowledge::Kind::rnr_nak) execute(packet, kind);
+      if (owed_.kind() != OwedAcknowledge::Kind::rnr_nak) in_sequence(packet, kind);
       return;
-    case PsnRegion::duplicate:
+    case Arrival::duplicate:
+    case Arrival::held_already:
       ++shared_.config.counters->duplicate_request;
-      repeat(packet, kind);
+      arrived_again(packet);
       return;
-    case PsnRegion::out_of_sequence:
-      out_of_sequence();
+    case Arrival::out_of_order:
+    case Arrival::beyond:
+      out_of_sequence(packet, kind);
       return;
   }
-}
-
-// One NAK until the expected PSN is back: the requester goes back anyway, and a second NAK would send it back
-// twice (IBTA 9.7.5.2.2).
-void Responder::out_of_sequence() {
-  ++shared_.config.counters->out_of_sequence;
-  if (awaiting_expected_) return;
-  awaiting_expected_ = true;
-  owed_.sequence_nak();
 }
 
 void Responder::execute(const InboundPacket& packet, RequestKind kind) {
@@ -85,7 +84,7 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
 
 // The packet of a SEND or WRITE has had its effect.
 void Responder::executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message) {
-  expected_ = bth.psn + 1;
+  window_.advance(bth.psn + 1);
   message_ = traits.last ? MessageUnderWay::none : message;
   if (traits.last) count_message();
   if (bth.ack_request) {
@@ -95,8 +94,8 @@ void Responder::executed(const wire::Bth& bth, const wire::OpcodeTraits& traits,
   }
 }
 
-// IBTA 9.7.5.2.8: the expected PSN stays; the requester tries again when the timer has run out, and what it
-// has sent behind is dropped.
+// IBTA 9.7.5.2.8: the expected PSN stays, and the requester tries again when the timer has run out. What it
+// has sent behind is dropped, or held where that is kept.
 void Responder::receiver_not_ready() {
   ++shared_.config.counters->rnr_nak_sent;
   awaiting_expected_ = true;
@@ -126,6 +125,8 @@ void Responder::refuse(const Refusal& refusal, wire::Psn psn) {
 
 void Responder::stop() {
   stopped_ = true;
+  reports_.clear();
+  window_.drop_held();
   // Responses to earlier requests come first, from `pump`; a QP in error has none.
   if (responses_.empty() || shared_.state == QpState::error) send_owed();
 }
@@ -146,6 +147,8 @@ void Responder::memory_failed(const AccessTag& tag, Time) {
 void Responder::flush() {
   responses_.clear();
   owed_.clear();
+  reports_.clear();
+  window_.drop_held();
   receives_.flush();
 }
 

@@ -1,15 +1,19 @@
 // The responder of an RC queue pair (IBTA 9.7.4, 9.7.5, 9.7.7): checks the PSN and the rights of each
 // request, places its data or reads what it asks for, completes receives, and acknowledges.
 //
-// Requests are executed as they arrive; every response leaves in `pump`, in the order of the requests.
+// Requests are executed as they arrive; every response leaves in `pump`, in the order of the requests. Where
+// the QP's recovery keeps what arrives out of order, such a request is held and executed when its turn comes,
+// with all its checks then, so that nobody but the peer can tell (out_of_order_requests.cpp).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "device_model/transport/arrival_reports.hpp"
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/owed_acknowledge.hpp"
 #include "device_model/transport/receive_placement.hpp"
+#include "device_model/transport/receive_window.hpp"
 #include "device_model/transport/request_check.hpp"
 #include "device_model/transport/responder_resources.hpp"
 #include "device_model/transport/response_queue.hpp"
@@ -35,7 +39,7 @@ class Responder {
   void receive(const InboundPacket& packet, Time now);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
   std::uint32_t pump(Time now, std::uint32_t packets);
-  bool wants_pump() const { return !responses_.empty() || owed_.owed(); }
+  bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
   void memory_failed(const AccessTag& tag, Time now);
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
@@ -53,12 +57,22 @@ class Responder {
 
   // responder.cpp
   void count_message() { msn_ = msn_.next(); }
-  void out_of_sequence();
   void execute(const InboundPacket& packet, RequestKind kind);
   void executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message);
   void receiver_not_ready();
   void refuse(const Refusal& refusal, wire::Psn psn);
   void stop();
+
+  // out_of_order_requests.cpp
+  void out_of_sequence(const InboundPacket& packet, RequestKind kind);
+  bool hold(const InboundPacket& packet, RequestKind kind);
+  void ask_for_expected();
+  void in_sequence(const InboundPacket& packet, RequestKind kind);
+  bool execute_held();
+  void after_hole();
+  void arrived_again(const InboundPacket& packet);
+  // The peer has offered to read selective acks, and this side has something to say with them.
+  bool gives_selective_acks() const { return keeps_out_of_order_ && peer_offers_; }
 
   // refusals.cpp
   Refusal length_error() const;
@@ -86,7 +100,9 @@ class Responder {
   // responses.cpp
   void send_pending();
   void send_read_response(PendingResponse& response);
+  std::uint32_t send_acknowledges(std::uint32_t packets);
   void send_owed();
+  void send_report(const wire::SelectiveAckEth& report);
   wire::TransportHeaders response_headers(wire::Operation operation, wire::Psn psn,
                                           std::uint8_t syndrome) const;
   std::uint8_t ack_syndrome() const;
@@ -98,11 +114,17 @@ class Responder {
   ResponseQueue responses_;
   OwedAcknowledge owed_;
 
-  wire::Psn expected_;
+  ReceiveWindow window_;
+  ArrivalReports reports_;
+  const bool keeps_out_of_order_;
+  bool peer_offers_ = false;  // a request had the selective-ack bit
+
   wire::Msn msn_;
   MessageUnderWay message_ = MessageUnderWay::none;
-  // A NAK for the expected PSN is owed or sent: what comes later is dropped until that PSN is back.
+  // A NAK for the expected PSN is owed or sent, and no other one is until that PSN is back.
   bool awaiting_expected_ = false;
+  // Something behind the expected PSN was dropped since the last NAK: the peer must hear of the next hole.
+  bool dropped_behind_ = false;
   // No request is executed any more; once the owed responses are out, the QP has failed.
   bool stopped_ = false;
 

@@ -1,6 +1,7 @@
 // Response packets: READ responses and atomic acknowledges in the order of their requests, then the ACK or
 // NAK that is owed (IBTA 9.7.5.1).
 #include "device_model/transport/responder.hpp"
+#include "wire/transport_codec.hpp"
 
 namespace urnic::transport {
 
@@ -9,6 +10,22 @@ using wire::Operation;
 std::uint32_t Responder::pump(Time, std::uint32_t packets) {
   std::uint32_t sent = 0;
   for (; sent < packets && !responses_.empty(); ++sent) send_pending();
+  if (responses_.empty()) sent += send_acknowledges(packets - sent);
+  return sent;
+}
+
+// A report is a NAK for the expected PSN, so it acknowledges all that an ACK would, and asks for what a
+// sequence NAK would ask for. An RNR NAK is no such thing: it comes first.
+std::uint32_t Responder::send_acknowledges(std::uint32_t packets) {
+  using Kind = OwedAcknowledge::Kind;
+  std::uint32_t sent = 0;
+  while (sent < packets && owed_.kind() != Kind::rnr_nak) {
+    const auto report = reports_.take(window_);
+    if (!report) break;
+    owed_.clear();
+    send_report(*report);
+    ++sent;
+  }
   if (sent < packets && owed_.owed()) {
     send_owed();
     ++sent;
@@ -76,22 +93,34 @@ void Responder::send_owed() {
       break;
     case OwedAcknowledge::Kind::sequence_nak:
       syndrome = wire::nak_syndrome(wire::NakCode::psn_sequence_error);
-      of = expected_;
+      of = window_.expected();
+      dropped_behind_ = false;
       break;
     case OwedAcknowledge::Kind::rnr_nak:
       syndrome = wire::rnr_nak_syndrome(shared_.parameters.min_rnr_timer);
-      of = expected_;
+      of = window_.expected();
       break;
     case OwedAcknowledge::Kind::fatal_nak:
       syndrome = wire::nak_syndrome(owed_.nak());
       break;
   }
+  wire::TransportHeaders headers = response_headers(Operation::acknowledge, of, syndrome);
+  // Where the bit is set, a sequence NAK has a selective-ack header. With nothing of which to report the
+  // arrival, that is the last that has been executed.
+  if (wire::carries_selective_ack(headers)) headers.selective_ack_eth = window_.report(of - 1);
   owed_.clear();
-  shared_.config.host->send({.headers = response_headers(Operation::acknowledge, of, syndrome),
-                             .bytes = {},
-                             .gather = {},
-                             .tag = tag(of)});
+  shared_.config.host->send({.headers = headers, .bytes = {}, .gather = {}, .tag = tag(of)});
   if (stopped_) shared_.failed = true;
+}
+
+void Responder::send_report(const wire::SelectiveAckEth& report) {
+  const wire::Psn of = window_.expected();
+  wire::TransportHeaders headers =
+      response_headers(Operation::acknowledge, of, wire::nak_syndrome(wire::NakCode::psn_sequence_error));
+  headers.selective_ack_eth = report;
+  dropped_behind_ = false;
+  ++shared_.config.counters->selective_acks_sent;
+  shared_.config.host->send({.headers = headers, .bytes = {}, .gather = {}, .tag = tag(of)});
 }
 
 wire::TransportHeaders Responder::response_headers(Operation operation, wire::Psn psn,
@@ -101,6 +130,7 @@ wire::TransportHeaders Responder::response_headers(Operation operation, wire::Ps
   headers.bth.pkey = shared_.parameters.pkey;
   headers.bth.destination = shared_.parameters.destination;
   headers.bth.psn = psn;
+  headers.bth.selective_ack = gives_selective_acks();
   headers.aeth = {syndrome, msn_};
   return headers;
 }

@@ -1,0 +1,65 @@
+// What has arrived at a responder: everything before the expected PSN, and behind it what is held. Says what
+// an arriving PSN is, what comes next, and what the selective-ack header has to say. Sends nothing itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device_model/transport/held_packets.hpp"
+#include "wire/headers.hpp"
+#include "wire/psn.hpp"
+
+namespace urnic::transport {
+
+enum class Arrival : std::uint8_t {
+  in_order,
+  out_of_order,  // new, behind a hole
+  held_already,  // it waits behind a hole; this is another copy
+  duplicate,     // executed before
+  beyond         // further ahead than anything is held
+};
+
+// Earlier packets that one SelectiveAckEth reports.
+inline constexpr std::int32_t kReportedEarlier = 64;
+
+class ReceiveWindow {
+ public:
+  // PSNs from the expected one on of which packets are held: a quarter of the number space. It is that wide
+  // because a READ request takes a PSN for each packet of its response; what is held is limited by slots.
+  static constexpr std::int32_t kWindow = 1 << 22;
+
+  // `pool` outlives this; null: nothing is ever held.
+  explicit ReceiveWindow(HeldPacketPool* pool) : held_(pool) {}
+
+  // Forgets all; `expected` comes first.
+  void start(wire::Psn expected);
+  // Gives back what is held.
+  void drop_held() { held_.clear(); }
+
+  wire::Psn expected() const { return expected_; }
+  // Something behind the expected PSN has arrived.
+  bool has_hole() const { return !held_.empty(); }
+
+  // What a request with this PSN is.
+  Arrival arrival(wire::Psn psn) const;
+  // Keeps a copy of a packet that is `out_of_order` and covers `psns` PSNs. False if there is no room.
+  bool hold(const InboundPacket& packet, std::uint32_t psns) { return held_.hold(packet, psns); }
+  // Everything before `expected` has been executed.
+  void advance(wire::Psn expected) { expected_ = expected; }
+
+  // Takes out the packet with the expected PSN if it is held, else null. What an executed READ has covered is
+  // given back on the way. The packet's payload is valid until the batch is flushed; `retire` it.
+  HeldPacket* take_expected();
+  void retire(HeldPacket& packet) { held_.retire(packet); }
+
+  // The selective-ack header for the arrival of `latest`.
+  wire::SelectiveAckEth report(wire::Psn latest) const;
+  // The last PSN that is held, of those in [from, to].
+  std::optional<wire::Psn> last_held(wire::Psn from, wire::Psn to) const;
+
+ private:
+  wire::Psn expected_;
+  HeldPackets held_;
+};
+
+}  // namespace urnic::transport
