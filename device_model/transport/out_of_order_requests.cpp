@@ -9,7 +9,7 @@ namespace urnic::transport {
 
 void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
   ++shared_.config.counters->out_of_sequence;
-  if (!keeps_out_of_order_) return ask_for_expected();
+  if (!keeps()) return ask_for_expected();
   if (!hold(packet, kind)) {
     ++shared_.config.counters->held_discards;
     dropped_behind_ = true;
@@ -66,7 +66,7 @@ bool Responder::execute_held() {
 
 // The hole at the expected PSN is filled and everything up to the next one executed.
 void Responder::after_hole() {
-  if (window_.has_hole() && !peer_offers_) {
+  if (window_.has_hole() && !gives_selective_acks()) {
     awaiting_expected_ = true;
     owed_.sequence_nak();
   } else if (!dropped_behind_) {

@@ -7,9 +7,7 @@ Responder::Responder(SharedState& shared)
       receives_(shared),
       resources_(shared.config.responder_resources),
       responses_(shared.config.responder_resources),
-      window_(shared.config.held_packets),
-      keeps_out_of_order_(keeps_out_of_order(shared.config.recovery.mode) &&
-                          shared.config.held_packets != nullptr) {}
+      window_(shared.config.held_packets) {}
 
 void Responder::reset() {
   receives_.reset();

@@ -72,7 +72,11 @@ class Responder {
   void after_hole();
   void arrived_again(const InboundPacket& packet);
   // The peer has offered to read selective acks, and this side has something to say with them.
-  bool gives_selective_acks() const { return keeps_out_of_order_ && peer_offers_; }
+  bool gives_selective_acks() const { return peer_offers_ && keeps(); }
+  // The mode may change while the QP runs.
+  bool keeps() const {
+    return keeps_out_of_order(shared_.recovery.mode) && shared_.config.held_packets != nullptr;
+  }
 
   // refusals.cpp
   Refusal length_error() const;
@@ -116,7 +120,6 @@ class Responder {
 
   ReceiveWindow window_;
   ArrivalReports reports_;
-  const bool keeps_out_of_order_;
   bool peer_offers_ = false;  // a request had the selective-ack bit
 
   wire::Msn msn_;

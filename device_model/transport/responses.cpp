@@ -19,6 +19,10 @@ std::uint32_t Responder::pump(Time, std::uint32_t packets) {
 std::uint32_t Responder::send_acknowledges(std::uint32_t packets) {
   using Kind = OwedAcknowledge::Kind;
   std::uint32_t sent = 0;
+  if (!reports_.empty() && !gives_selective_acks()) {  // the mode has changed
+    reports_.clear();
+    ask_for_expected();
+  }
   while (sent < packets && owed_.kind() != Kind::rnr_nak) {
     const auto report = reports_.take(window_);
     if (!report) break;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "device_model/transport/held_packets.hpp"
 #include "device_model/transport/responder.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
@@ -28,6 +29,7 @@ inline constexpr wire::Qpn kQpn{0x11};
 inline constexpr wire::Qpn kPeer{0x22};
 inline constexpr std::uint8_t kRnrCode = 12;
 inline constexpr std::uint8_t kDepth = 4;  // max_dest_rd_atomic
+inline constexpr std::uint32_t kSlots = 512;
 
 struct ResponderBench {
   BenchMemory memory{kBase, kMemorySize};
@@ -36,18 +38,31 @@ struct ResponderBench {
   BenchReceiveQueue receives;
   RecordingHost host;
   Counters counters;
+  HeldPacketPool own_pool;
+  HeldPacketPool& pool;
   SharedState shared;
   Responder responder;
 
-  ResponderBench() : shared{make_config(), QpState::rtr, make_parameters()}, responder(shared) {
+  // Under another mode than go_back_n the responder keeps what is out of order, here or in `shared_pool`.
+  explicit ResponderBench(RecoveryMode mode = RecoveryMode::go_back_n, std::uint32_t slots = kSlots,
+                          HeldPacketPool* shared_pool = nullptr)
+      : own_pool(slots),
+        pool(shared_pool != nullptr ? *shared_pool : own_pool),
+        shared{.config = make_config(mode),
+               .recovery = {.mode = mode},
+               .state = QpState::rtr,
+               .parameters = make_parameters()},
+        responder(shared) {
     keys.add(kKey, kPd, memory);
     keys.add(kForeignKey, PdId{8}, memory);
     keys.add(kReadOnlyKey, kPd, memory, {AccessRight::local_read, AccessRight::remote_read});
     responder.start();
   }
 
-  QpConfig make_config() {
+  QpConfig make_config(RecoveryMode mode) {
     QpConfig config;
+    config.recovery.mode = mode;
+    config.held_packets = &pool;
     config.qpn = kQpn;
     config.pd = kPd;
     config.send_slots = 16;
@@ -90,7 +105,9 @@ struct ResponderBench {
   }
 
   void flush() {
-    for (const AccessTag& tag : host.flush()) responder.memory_failed(tag, Time{});
+    const std::vector<AccessTag> failed = host.flush();
+    pool.batch_flushed();
+    for (const AccessTag& tag : failed) responder.memory_failed(tag, Time{});
   }
 
   void ask(Packet packet) {

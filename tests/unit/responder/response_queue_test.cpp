@@ -52,12 +52,51 @@ BOOST_AUTO_TEST_CASE(a_repeat_replaces_what_ends_where_it_ends) {
   BOOST_CHECK_EQUAL(queue.originals(), 0u);
 }
 
-BOOST_AUTO_TEST_CASE(repeats_without_room_are_dropped) {
+BOOST_AUTO_TEST_CASE(a_repeat_of_the_end_does_not_replace_what_has_more_to_send) {
+  ResponseQueue queue(4);
+  queue.push(response(10, 15));
+  queue.repeat(response(14, 15));
+  BOOST_CHECK((drain(queue) == Ranges{{10, 15}, {14, 15}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_repeat_that_comes_twice_is_answered_once) {
+  ResponseQueue queue(4);
+  queue.push(response(10, 15));
+  for (int i = 0; i < 3; ++i) queue.repeat(response(14, 15));
+  for (int i = 0; i < 3; ++i) queue.repeat(response(12, 13));
+  BOOST_CHECK((drain(queue) == Ranges{{12, 13}, {10, 15}, {14, 15}}));
+}
+
+BOOST_AUTO_TEST_CASE(there_is_room_for_many_repeats_and_still_for_the_originals) {
   ResponseQueue queue(2);
-  queue.push(response(20, 20));
-  queue.push(response(21, 21));
-  for (std::uint32_t psn = 10; psn < 18; ++psn) queue.repeat(response(psn, psn));
-  BOOST_CHECK((drain(queue) == Ranges{{10, 10}, {11, 11}, {20, 20}, {21, 21}}));
+  queue.push(response(5000, 5000));
+  Ranges expected;
+  // From behind, so that each goes to the front, and the ring wraps around before it grows.
+  for (std::uint32_t i = 0; i < ResponseQueue::kMostRepeats; ++i) {
+    BOOST_REQUIRE(queue.repeat(response(4000 - 2 * i, 4000 - 2 * i)));
+    expected.insert(expected.begin(), {4000 - 2 * i, 4000 - 2 * i});
+  }
+  BOOST_CHECK(!queue.repeat(response(7, 7)));
+  queue.push(response(5001, 5001));
+  expected.insert(expected.end(), {{5000, 5000}, {5001, 5001}});
+  BOOST_CHECK_EQUAL(queue.originals(), 2u);
+  BOOST_CHECK((drain(queue) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(growing_keeps_the_order_wherever_the_ring_begins) {
+  for (std::uint32_t turns = 0; turns < 8; ++turns) {
+    ResponseQueue queue(2);
+    for (std::uint32_t i = 0; i < turns; ++i) {
+      queue.push(response(i, i));
+      queue.pop_front();
+    }
+    Ranges expected;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      BOOST_REQUIRE(queue.repeat(response(100 + i, 100 + i)));
+      expected.emplace_back(100 + i, 100 + i);
+    }
+    BOOST_CHECK((drain(queue) == expected));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(repeats_are_not_counted_as_originals) {
