@@ -9,8 +9,21 @@
 
 namespace urnic::capture {
 
-CaptureReader::CaptureReader(memory::Descriptor ring, memory::Descriptor wake)
-    : ring_(RingMemory::open(ring)), wake_(std::move(wake)), frame_(kMaxFrameBytes) {
+namespace {
+
+// A comment is shown on terminals: no characters in it that steer one.
+void make_harmless(std::span<std::byte> comment) {
+  for (std::byte& byte : comment)
+    if (byte < std::byte{0x20} || byte == std::byte{0x7F}) byte = std::byte{' '};
+}
+
+}  // namespace
+
+CaptureReader::CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces)
+    : ring_(RingMemory::open(ring)),
+      wake_(std::move(wake)),
+      interfaces_(interfaces),
+      record_(kMaxFrameBytes + kMaxCommentBytes) {
   tail_ = ring_.indices().tail.load(std::memory_order_relaxed);
 }
 
@@ -30,12 +43,18 @@ bool CaptureReader::next(CapturedFrame& frame) {
   RecordHeader header;
   ring_.get(tail_, &header, sizeof header);
   if (header.length > kMaxFrameBytes) refuse("a record is longer than a frame can be");
-  const std::uint64_t bytes = record_bytes(header.length);
+  if (header.comment_length > kMaxCommentBytes) refuse("a comment is longer than one can be");
+  if (header.interface >= interfaces_) refuse("a record is of an interface that was not announced");
+  const std::uint64_t bytes = record_bytes(header.length, header.comment_length);
   if (bytes > there) refuse("a record goes beyond its head");
-  ring_.get(tail_ + sizeof header, frame_.data(), header.length);
+  ring_.get(tail_ + sizeof header, record_.data(), header.length + header.comment_length);
+  make_harmless(std::span(record_).subspan(header.length, header.comment_length));
   tail_ += bytes;
   ring_.indices().tail.store(tail_, std::memory_order_release);
-  frame = {header.nanoseconds, {frame_.data(), header.length}};
+  frame = {header.nanoseconds,
+           {record_.data(), header.length},
+           header.interface,
+           {reinterpret_cast<const char*>(record_.data()) + header.length, header.comment_length}};
   return true;
 }
 

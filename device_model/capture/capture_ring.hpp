@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "device_model/capture/ring_memory.hpp"
@@ -18,6 +19,12 @@
 #include "wire/frame.hpp"
 
 namespace urnic::capture {
+
+// Where a frame was seen and what there is to say of it.
+struct CaptureMark {
+  std::uint16_t interface = 0;  // an index into the capture's interfaces
+  std::string_view comment;     // cut off behind kMaxCommentBytes; empty for none
+};
 
 // The engine's end. Adds every frame it is handed, with a nanosecond timestamp that rises strictly.
 class CaptureWriter {
@@ -29,7 +36,7 @@ class CaptureWriter {
   // When the reader is slow the writer waits for it, up to a second in all without progress; from then on
   // frames are counted as dropped until there is room again. No system call while the reader is busy and
   // there is room.
-  void observe(const wire::Frame& frame);
+  void observe(const wire::Frame& frame, const CaptureMark& mark = {});
 
   // The ring's memfd, and a socket that becomes readable when a waiting reader should look; for the reader's
   // process. They belong to the writer. (A socket, not an eventfd: whether a write to an eventfd blocks is
@@ -61,17 +68,19 @@ class CaptureWriter {
 struct CapturedFrame {
   std::uint64_t nanoseconds = 0;  // since the Unix epoch
   std::span<const std::byte> bytes;
+  std::uint16_t interface = 0;
+  std::string_view comment{};
 };
 
 // The reader's end, in another process. Everything in the ring is checked before it is used.
 class CaptureReader {
  public:
-  // The writer's ring_descriptor() and wake_descriptor(). Throws std::system_error or std::runtime_error if
-  // they are not what they should be.
-  CaptureReader(memory::Descriptor ring, memory::Descriptor wake);
+  // The writer's ring_descriptor() and wake_descriptor(), and how many interfaces the capture has. Throws
+  // std::system_error or std::runtime_error if they are not what they should be.
+  CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces = 1);
 
-  // The next frame, if one is there; its bytes are valid until the next call. Throws std::runtime_error, at
-  // this call and all later ones, if what lies in the ring cannot be records.
+  // The next frame, if one is there; its bytes and comment are valid until the next call. Throws
+  // std::runtime_error, at this call and all later ones, if what lies in the ring cannot be records.
   bool next(CapturedFrame& frame);
   // From now on `next` hands out only what is in the ring at this moment: an end for a reader that is slower
   // than the traffic.
@@ -88,10 +97,11 @@ class CaptureReader {
 
   RingMemory ring_;
   memory::Descriptor wake_;
+  const std::size_t interfaces_;
   std::uint64_t tail_ = 0;
   std::optional<std::uint64_t> end_;  // the head at stop_here()
   bool damaged_ = false;
-  std::vector<std::byte> frame_;
+  std::vector<std::byte> record_;  // frame and comment
 };
 
 }  // namespace urnic::capture

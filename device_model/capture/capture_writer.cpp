@@ -61,9 +61,10 @@ void CaptureWriter::drop() {
   ring_.indices().dropped.store(dropped, std::memory_order_relaxed);
 }
 
-void CaptureWriter::observe(const wire::Frame& frame) {
+void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::size_t size = frame.size();
-  const std::uint64_t bytes = record_bytes(size);
+  const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
+  const std::uint64_t bytes = record_bytes(size, comment.size());
   if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
   if (!has_room(bytes)) {
     if (reader_is_stuck_) return drop();
@@ -73,7 +74,8 @@ void CaptureWriter::observe(const wire::Frame& frame) {
   reader_is_stuck_ = false;
 
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
-  const RecordHeader header{static_cast<std::uint32_t>(size), 0, timestamps_.next(now)};
+  const RecordHeader header{static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(comment.size()),
+                            mark.interface, timestamps_.next(now)};
   std::uint64_t position = head_;
   const auto append = [&](const void* data, std::size_t length) {
     if (length > 0) ring_.put(position, data, length);
@@ -83,6 +85,7 @@ void CaptureWriter::observe(const wire::Frame& frame) {
   append(frame.headers.data(), frame.headers.size());
   append(frame.payload.data(), frame.payload.size());
   append(frame.trailer.data(), frame.trailer.size());
+  append(comment.data(), comment.size());
 
   head_ += bytes;
   captured_.store(captured_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

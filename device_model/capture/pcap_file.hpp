@@ -9,26 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "device_model/capture/capture_ring.hpp"
+#include "device_model/capture/frame_file.hpp"
 
 namespace urnic::capture {
 
-// Only whole records are handed to the kernel, so that a file whose writer was killed is whole.
-class PcapFile {
+// It has no place for interfaces and comments.
+class PcapFile final : public FrameFile {
  public:
   // Creates or truncates `path`; "-" is standard output. The file's header is in the file when this returns.
   // Throws std::system_error, with the path.
   explicit PcapFile(const std::string& path);
   // Flushes; an error is lost here, so who cares calls flush() first.
-  ~PcapFile();
-  PcapFile(const PcapFile&) = delete;
-  PcapFile& operator=(const PcapFile&) = delete;
+  ~PcapFile() override;
 
-  // Buffers the frame; now and then writes the buffer out. Call flush when no frame follows at once. Throws
-  // std::system_error if the file cannot be written (disk full): the file then ends behind the last whole
-  // record that went to it, and every later call throws too.
-  void write(const CapturedFrame& frame);
-  void flush();
+  void describe_interfaces(std::span<const Interface>) override {}
+  void write(const CapturedFrame& frame) override;
+  void flush() override;
 
   std::uint64_t records() const { return records_; }
 

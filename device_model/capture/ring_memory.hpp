@@ -1,8 +1,8 @@
 // The capture ring as it lies in its memfd: one page of indices, then the records.
 //
-// A record is a RecordHeader and the frame's bytes, padded to 8 bytes; it may wrap around the ring's end.
-// Positions run freely over 64 bits. `head` moves by whole records only, so a ring whose writer was killed
-// holds whole records up to it.
+// A record is a RecordHeader, the frame's bytes and those of its comment, padded to 8 bytes; it may wrap
+// around the ring's end. Positions run freely over 64 bits. `head` moves by whole records only, so a ring
+// whose writer was killed holds whole records up to it.
 #pragma once
 
 #include <atomic>
@@ -14,12 +14,15 @@
 
 namespace urnic::capture {
 
-inline constexpr std::uint64_t kRingMagic = 0x75726E6963706331;  // "urnicpc1"
+inline constexpr std::uint64_t kRingMagic = 0x75726E6963706332;  // "urnicpc2"
 inline constexpr std::size_t kRingDataOffset = 4096;
 inline constexpr std::size_t kMinRingBytes = 8192;
 
 // A frame that is longer is not one of ours: the longest link, a jumbo Ethernet frame, stays below.
 inline constexpr std::size_t kMaxFrameBytes = 16384;
+
+// What is said of a packet is one line.
+inline constexpr std::size_t kMaxCommentBytes = 256;
 
 struct RingIndices {
   std::uint64_t magic;
@@ -35,14 +38,15 @@ static_assert(sizeof(RingIndices) <= kRingDataOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 struct RecordHeader {
-  std::uint32_t length;  // of the frame
-  std::uint32_t reserved;
+  std::uint32_t length;          // of the frame
+  std::uint16_t comment_length;  // 0: there is none
+  std::uint16_t interface;       // where it was seen: an index into what the capture's begin announced
   std::uint64_t nanoseconds;
 };
 static_assert(sizeof(RecordHeader) == 16);
 
-constexpr std::uint64_t record_bytes(std::uint64_t frame_bytes) {
-  return sizeof(RecordHeader) + ((frame_bytes + 7) & ~std::uint64_t{7});
+constexpr std::uint64_t record_bytes(std::uint64_t frame_bytes, std::uint64_t comment_bytes = 0) {
+  return sizeof(RecordHeader) + ((frame_bytes + comment_bytes + 7) & ~std::uint64_t{7});
 }
 
 // A mapping of a ring. Capacity is kept here because what lies in the mapping can be changed by the peer.

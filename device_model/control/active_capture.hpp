@@ -1,34 +1,46 @@
-// A capture under way: the frames of the switch, or of one device on it, into a ring that another process
-// reads.
+// A capture under way: the frames of the switch, or of one device on it, at some capture points, into a ring
+// that another process reads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "device_model/capture/capture_ring.hpp"
+#include "device_model/control/capture_points.hpp"
 #include "device_model/control/fabric.hpp"
-#include "device_model/link/observation.hpp"
+#include "device_model/link/port.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::control {
 
 class ActiveCapture final : public link::FrameObserver {
  public:
+  // Where the capture sees frames. The marks in the ring count them as in the list.
+  struct Interface {
+    std::string device;
+    link::CapturePoint point;
+  };
+
   // Starts it. With `device`, only frames to and from it. Throws std::system_error.
-  ActiveCapture(Fabric& fabric, const ServedDevice* device);
+  ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points);
   // Ends it; what is in the ring stays there for the reader.
   ~ActiveCapture();
   ActiveCapture(const ActiveCapture&) = delete;
   ActiveCapture& operator=(const ActiveCapture&) = delete;
 
   const capture::CaptureWriter& writer() const { return writer_; }
+  const std::vector<Interface>& interfaces() const { return interfaces_; }
 
   void observe(const link::Observation& observation) override;
 
  private:
   Fabric& fabric_;
   std::optional<wire::MacAddress> only_;
+  std::vector<Interface> interfaces_;
   capture::CaptureWriter writer_;
 };
 

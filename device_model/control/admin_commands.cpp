@@ -147,9 +147,14 @@ json AdminServer::keep(const json&, AdminConnectionState&) {
 json AdminServer::capture(const json& request, AdminConnectionState& state) {
   if (state.capture != nullptr) throw std::runtime_error("a capture runs on this connection already");
   const ServedDevice* device = find_device(surroundings_.fabric, request);
-  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device);
+  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device, capture_points(request));
   state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
-  return {{"ok", true}};
+  json interfaces = json::array();
+  for (const auto& [name, point] : state.capture->interfaces()) {
+    interfaces.push_back(
+        {{"device", name}, {"point", short_name(point)}, {"description", link::name(point)}});
+  }
+  return {{"ok", true}, {"interfaces", interfaces}};
 }
 
 json AdminServer::down(const json&, AdminConnectionState& state) {

@@ -123,10 +123,10 @@ class Capture(unittest.TestCase):
         self.assertEqual(found["opcodes"]["0x00"], 10000)
         self.assertEqual(found["opcodes"]["0x02"], 10000)
 
-    def ended_while_frames_come(self, end):
+    def ended_while_frames_come(self, end, path=None, check=None):
         """A capture that ends by `end` in the middle of traffic."""
         self.fabric.up()
-        path = self.path()
+        path = path or self.path()
         capture = self.start_capture(path)
         busy = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
         busy.wait_for_output("running")
@@ -134,7 +134,10 @@ class Capture(unittest.TestCase):
         end(capture)
         status = capture.wait()
         busy.kill()
-        self.check(path, 100)
+        if check:
+            check(path)
+        else:
+            self.check(path, 100)
         return status, capture.output()
 
     def test_ended_by_interrupt(self):
@@ -168,6 +171,70 @@ class Capture(unittest.TestCase):
         self.assertEqual(said["file"], self.path())
         self.assertEqual(said["dropped"], 0)
         self.assertEqual(said["frames"], self.check(self.path())["frames"])
+
+    def check_points(self, path):
+        """A pcapng file in which nothing was touched: every frame before its link, and after it. Returns the
+        number of frames of each interface."""
+        wrong = tshark(path, "-Y", "!infiniband || _ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0",
+                       "-c", "100000")
+        self.assertEqual(wrong, "", "frames that are not RoCE or not right, as tshark sees it")
+        lines = [line.split("\t") for line in tshark(
+            path, "-T", "fields", "-e", "frame.interface_name", "-e", "frame.time_epoch", "-e", "ip.src", "-e", "ip.dst",
+            "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn", "-e", "_ws.col.Protocol", "-e",
+            "frame.comment").splitlines()]
+        self.assertEqual({line[6] for line in lines}, {"RRoCE"})
+        self.assertEqual({line[7] for line in lines}, {""}, "comments on frames that nothing touched")
+        times = [tuple(map(int, line[1].split("."))) for line in lines]
+        self.assertEqual(times, sorted(set(times)), "timestamps must rise")
+        self.assertTrue(all(re.fullmatch(r"\d+\.\d{9}", line[1]) for line in lines))
+        devices = {"192.0.2.1": "urnic0", "192.0.2.2": "urnic1"}
+        frames = {}
+        for line in lines:
+            frames.setdefault(line[0], []).append(line[2:6])
+            device, point = line[0].split("/")
+            self.assertEqual(device, devices[line[2] if point == "before" else line[3]])
+        return {interface: sorted(those) for interface, those in frames.items()}
+
+    def test_pcapng_with_every_point(self):
+        path = self.path("capture.pcapng")
+        self.pingpong((self.fabric.urnic, "run", "--capture", path, "--"), "-n", "200")
+        frames = self.check_points(path)
+        # On links without a character what is sent arrives, and nothing is dropped.
+        self.assertEqual(set(frames), {"urnic0/before", "urnic0/after", "urnic1/before", "urnic1/after"})
+        self.assertEqual(frames["urnic0/before"], frames["urnic1/after"])
+        self.assertEqual(frames["urnic1/before"], frames["urnic0/after"])
+        self.assertGreaterEqual(len(frames["urnic0/before"]), 800)  # 200 messages of 4 packets
+
+    def test_one_point(self):
+        self.fabric.up()
+        for name, point in (("capture.pcapng", "after"), ("capture.pcap", "after")):
+            with self.subTest(name):
+                path = self.path(name)
+                capture = self.start_capture(path, "--points", point)
+                self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0", "-n", "100", "-s", "64"),
+                                     ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1", "-n", "100", "-s", "64"))
+                os.kill(capture.pid, signal.SIGINT)
+                self.assertEqual(capture.wait(), 0, str(capture))
+                if name.endswith("ng"):
+                    self.assertEqual(set(self.check_points(path)), {"urnic0/after", "urnic1/after"})
+                else:
+                    self.assertEqual(self.check(path)["opcodes"]["0x04"], 200)
+
+    def test_points_that_a_file_cannot_tell_apart(self):
+        said = self.fabric.run(self.fabric.urnic, "run", "--capture", self.path(), "--points", "before,after", "--", "true",
+                               status=125)
+        self.assertIn("pcapng", said)
+        self.assertFalse(os.path.exists(self.path()))
+        said = self.fabric.run(self.fabric.urnic, "capture", "--points", "between", self.path(), status=2)
+        self.assertIn("between", said)
+
+    def test_pcapng_is_whole_however_it_ends(self):
+        for number, end in enumerate((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)):
+            with self.subTest(end):
+                self.ended_while_frames_come(lambda capture, end=end: os.kill(capture.pid, end),
+                                             self.path(f"{number}.pcapng"), self.check_points)
+        self.ended_while_frames_come(lambda _: os.kill(self.fabric.device_process(), signal.SIGKILL),
+                                     self.path("9.pcapng"), self.check_points)
 
     def test_file_that_cannot_be_written(self):
         """The program is not started then."""

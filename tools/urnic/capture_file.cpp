@@ -1,9 +1,10 @@
 #include "tools/urnic/capture_file.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
-#include <array>
-
+#include "device_model/capture/pcap_file.hpp"
+#include "device_model/capture/pcapng_file.hpp"
 #include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {
@@ -14,26 +15,59 @@ bool is_readable(int descriptor) {
   return poll(&look, 1, 0) > 0;
 }
 
+bool is_pcapng(const std::string& file) { return std::filesystem::path(file).extension() == ".pcapng"; }
+
+std::unique_ptr<capture::FrameFile> create(const std::string& file) {
+  if (is_pcapng(file)) return std::make_unique<capture::PcapngFile>(file, "urnic " URNIC_VERSION);
+  return std::make_unique<capture::PcapFile>(file);
+}
+
+// In a classic file each packet is once: nothing there says where it was seen.
+std::vector<std::string> points_for(const CaptureRequest& request) {
+  if (is_pcapng(request.file)) {
+    return request.points.empty() ? std::vector<std::string>{"before", "after", "dropped"} : request.points;
+  }
+  if (request.points.size() > 1) {
+    throw Failure(
+        fmt::format("{}: a pcap file does not tell capture points apart; ask for one of them, or name "
+                    "the file .pcapng",
+                    request.file));
+  }
+  return request.points.empty() ? std::vector<std::string>{"before"} : request.points;
+}
+
+std::vector<capture::Interface> interfaces_in(const nlohmann::json& answer) {
+  std::vector<capture::Interface> interfaces;
+  for (const auto& interface : answer.at("interfaces")) {
+    const auto device = interface.at("device").get<std::string>();
+    interfaces.push_back({fmt::format("{}/{}", device, interface.at("point").get<std::string>()),
+                          fmt::format("{}: {}", device, interface.at("description").get<std::string>())});
+  }
+  return interfaces;
+}
+
 }  // namespace
 
-CaptureFile::CaptureFile(AdminClient client, const std::filesystem::path& file, const std::string& device)
-    : client_(std::move(client)), file_(file) {
-  nlohmann::json request{{"cmd", "capture"}};
-  if (!device.empty()) request["device"] = device;
-  client_.ask(request);
+CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) : client_(std::move(client)) {
+  nlohmann::json asked{{"cmd", "capture"}, {"points", points_for(request)}};
+  if (!request.device.empty()) asked["device"] = request.device;
+  file_ = create(request.file);
+  const std::vector<capture::Interface> interfaces = interfaces_in(client_.ask(asked));
   std::vector<memory::Descriptor> descriptors = client_.take_descriptors();
   if (descriptors.size() != 2) throw Failure("the device process did not hand over its capture ring");
-  reader_ = std::make_unique<capture::CaptureReader>(std::move(descriptors[0]), std::move(descriptors[1]));
+  file_->describe_interfaces(interfaces);
+  reader_ = std::make_unique<capture::CaptureReader>(std::move(descriptors[0]), std::move(descriptors[1]),
+                                                     interfaces.size());
 }
 
 bool CaptureFile::write_some(std::uint64_t most) {
   capture::CapturedFrame frame;
   for (; most > 0; --most) {
     if (!reader_->next(frame)) {
-      file_.flush();
+      file_->flush();
       return false;
     }
-    file_.write(frame);
+    file_->write(frame);
     ++written_;
   }
   return true;

@@ -1,10 +1,11 @@
-// urnic capture: every frame of a running device process into a pcap file, until Ctrl-C.
+// urnic capture: every frame of a running device process into a capture file, until Ctrl-C.
 #include <fmt/format.h>
 
 #include <csignal>
 #include <memory>
 
 #include "tools/urnic/capture_file.hpp"
+#include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/run_directory.hpp"
@@ -15,19 +16,18 @@ namespace {
 
 struct CaptureOptions {
   std::string name;
-  std::string file;
-  std::string device;
+  CaptureRequest request;
   bool json = false;
 };
 
 void capture(const CaptureOptions& options) {
   const SignalDescriptor stop{SIGINT, SIGTERM, SIGHUP};
-  CaptureFile file(connect_or_fail(run_directory(options.name)), options.file, options.device);
-  if (!options.json) fmt::print(stderr, "urnic: capturing to {}; end with Ctrl-C\n", options.file);
+  CaptureFile file(connect_or_fail(run_directory(options.name)), options.request);
+  if (!options.json) fmt::print(stderr, "urnic: capturing to {}; end with Ctrl-C\n", options.request.file);
   const bool asked = file.write_until(stop.get());
   if (options.json) {
     const nlohmann::json result{
-        {"file", options.file}, {"frames", file.written()}, {"dropped", file.dropped()}};
+        {"file", options.request.file}, {"frames", file.written()}, {"dropped", file.dropped()}};
     fmt::print("{}\n", result.dump(2));
   } else {
     fmt::print(stderr, "urnic: {} frames captured, {} lost\n", file.written(), file.dropped());
@@ -40,14 +40,22 @@ void capture(const CaptureOptions& options) {
 void add_capture(CLI::App& urnic) {
   auto options = std::make_shared<CaptureOptions>();
   CLI::App* command =
-      urnic.add_subcommand("capture", "Write every packet of a running device process to a pcap file");
-  command->add_option("FILE", options->file, "The capture: nanosecond pcap, Ethernet frames")->required();
-  command->add_option("--device", options->device, "Only what this device sends or receives")
+      urnic.add_subcommand("capture", "Write every packet of a running device process to a capture file");
+  command
+      ->add_option("FILE", options->request.file,
+                   "The capture: FILE.pcapng with an interface for each capture point and comments, all "
+                   "others classic nanosecond pcap")
+      ->required();
+  command->add_option("--device", options->request.device, "Only what this device sends or receives")
       ->type_name("DEVICE");
+  add_points_option(*command, options->request.points);
   command->add_option("--name", options->name, "Which device process, where there are several")
       ->type_name("NAME");
   command->add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
-  command->footer("Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap");
+  command->footer(
+      "Examples: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"
+      "          urnic capture --points dropped lost.pcapng, and later: tshark -r lost.pcapng -T fields "
+      "-e frame.comment");
   command->callback([options] { capture(*options); });
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tools/urnic/capture_file.hpp"
+#include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process.hpp"
 #include "tools/urnic/environment.hpp"
@@ -32,7 +33,7 @@ namespace {
 struct RunOptions {
   std::string name;
   std::string configuration;
-  std::string capture;
+  CaptureRequest capture;
   std::vector<std::string> command;
 };
 
@@ -79,8 +80,8 @@ int wait_for(pid_t child, const SignalDescriptor& signals) {
 // Writes a capture on a thread of its own while the command runs.
 class BackgroundCapture {
  public:
-  BackgroundCapture(AdminClient client, const std::string& file)
-      : name_(file), file_(std::move(client), file, ""), stop_(eventfd(0, EFD_CLOEXEC)) {
+  BackgroundCapture(AdminClient client, const CaptureRequest& request)
+      : name_(request.file), file_(std::move(client), request), stop_(eventfd(0, EFD_CLOEXEC)) {
     thread_ = std::thread([this] { write(); });
   }
   ~BackgroundCapture() {
@@ -117,7 +118,7 @@ int run_command(const RunOptions& options) {
 
   const SignalDescriptor signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   std::optional<BackgroundCapture> capture;
-  if (!options.capture.empty()) capture.emplace(connect_or_fail(directory), options.capture);
+  if (!options.capture.file.empty()) capture.emplace(connect_or_fail(directory), options.capture);
 
   const auto variables = program_environment(installation, directory);
   const pid_t child = fork();
@@ -151,8 +152,11 @@ void add_run(CLI::App& urnic) {
       ->type_name("FILE");
   command->add_option("--name", options->name, "Which device process, where there are several")
       ->type_name("NAME");
-  command->add_option("--capture", options->capture, "Write every packet to this pcap file meanwhile")
+  command
+      ->add_option("--capture", options->capture.file,
+                   "Write every packet to this .pcap or .pcapng file meanwhile")
       ->type_name("FILE");
+  add_points_option(*command, options->capture.points);
   command->add_option("COMMAND", options->command, "The program and its arguments, behind --")->required();
   command->positionals_at_end();
   command->footer(

@@ -2,11 +2,11 @@
 
 _urnic_options() {
   case $1 in
-    run) echo "--config --name --capture --help --" ;;
+    run) echo "--config --name --capture --points --help --" ;;
     up) echo "--config --name --help" ;;
     down) echo "--name --help" ;;
     status | env) echo "--name --json --help" ;;
-    capture) echo "--device --name --json --help" ;;
+    capture) echo "--device --points --name --json --help" ;;
     counters) echo "--device --all --name --json --help" ;;
     *) echo "--help --version" ;;
   esac
@@ -44,6 +44,7 @@ _urnic() {
   done
   case $previous in
     --config | --capture) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;
     --name) COMPREPLY=($(compgen -W "$(_urnic_names)" -- "$current")) ;;
     --device) COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) ;;
     *)

@@ -49,6 +49,34 @@ BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
   BOOST_TEST(reader.dropped() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(marks_come_out_as_they_went_in) {
+  CaptureWriter writer(1 << 14);
+  CaptureReader reader(duplicate(writer.ring_descriptor()), duplicate(writer.wake_descriptor()), 7);
+  CapturedFrame captured;
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    const NumberedFrame frame(n);
+    const std::string comment(n % (kMaxCommentBytes + 1), static_cast<char>('a' + n % 26));
+    writer.observe(frame.frame(), {static_cast<std::uint16_t>(n % 7), comment});
+    BOOST_REQUIRE(reader.next(captured));
+    BOOST_REQUIRE(frame.matches(captured));
+    BOOST_REQUIRE_EQUAL(captured.bytes.size(), frame.size());
+    BOOST_REQUIRE_EQUAL(captured.interface, n % 7);
+    BOOST_REQUIRE_EQUAL(captured.comment, comment);
+    BOOST_REQUIRE(!reader.next(captured));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_comment_that_is_too_long_is_cut_off) {
+  CaptureWriter writer(1 << 14);
+  CaptureReader reader = reader_of(writer);
+  const auto bytes = plain_bytes(64);
+  writer.observe({bytes, {}, {}}, {0, std::string(kMaxCommentBytes + 50, 'x')});
+  CapturedFrame captured;
+  BOOST_REQUIRE(reader.next(captured));
+  BOOST_TEST(captured.comment == std::string(kMaxCommentBytes, 'x'));
+  BOOST_TEST(captured.bytes.size() == 64);
+}
+
 BOOST_AUTO_TEST_CASE(timestamps_rise_strictly_and_tell_the_time) {
   CaptureWriter writer(1 << 20);
   CaptureReader reader = reader_of(writer);

@@ -22,8 +22,9 @@ struct Fixture {
   CaptureReader reader = reader_of(writer);
   CapturedFrame captured;
 
-  void place(std::uint64_t position, std::uint32_t length) {
-    const RecordHeader header{length, 0, 1};
+  void place(std::uint64_t position, std::uint32_t length, std::uint16_t comment = 0,
+             std::uint16_t interface = 0) {
+    const RecordHeader header{length, comment, interface, 1};
     ring.put(position, &header, sizeof header);
   }
   void set_head(std::uint64_t head) { ring.indices().head.store(head); }
@@ -69,6 +70,43 @@ BOOST_AUTO_TEST_CASE(a_record_beyond_the_head) {
   BOOST_TEST(captured.bytes.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_comment_beyond_the_head) {
+  place(0, 96, 16);
+  set_head(record_bytes(96));
+  BOOST_CHECK_THROW(reader.next(captured), std::runtime_error);
+  BOOST_TEST(captured.comment.empty());
+}
+
+BOOST_AUTO_TEST_CASE(lengths_that_no_comment_has) {
+  for (const std::size_t length : {kMaxCommentBytes + 1, std::size_t{0x7FFF}, std::size_t{0xFFFF}}) {
+    CaptureReader fresh = reader_of(writer);
+    place(0, 64, static_cast<std::uint16_t>(length));
+    set_head(kRing);
+    BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(interfaces_that_the_capture_does_not_have) {
+  for (const unsigned interface : {3u, 4u, 0xFFFFu}) {
+    CaptureReader fresh(duplicate(writer.ring_descriptor()), duplicate(writer.wake_descriptor()), 3);
+    place(0, 64, 0, static_cast<std::uint16_t>(interface));
+    set_head(record_bytes(64));
+    BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
+    place(0, 64, 0, 2);
+    CaptureReader last(duplicate(writer.ring_descriptor()), duplicate(writer.wake_descriptor()), 3);
+    BOOST_TEST(last.next(captured));
+    ring.indices().tail.store(0);
+  }
+}
+
+// It is printed on terminals: no escape sequences and no second line.
+BOOST_AUTO_TEST_CASE(a_comment_steers_no_terminal) {
+  const auto bytes = plain_bytes(64);
+  writer.observe({bytes, {}, {}}, {0, "rule\x1b[2J\n\x7f\x9f \xc3\xa4"});
+  BOOST_REQUIRE(reader.next(captured));
+  BOOST_TEST(captured.comment == "rule [2J  \x9f \xc3\xa4");
+}
+
 BOOST_AUTO_TEST_CASE(lengths_that_no_frame_has) {
   // In a ring that is large enough for such a record.
   CaptureWriter large_writer{1 << 17, 0};
@@ -77,7 +115,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_no_frame_has) {
   for (const std::uint32_t length :
        {std::uint32_t{kMaxFrameBytes} + 1, std::uint32_t{1} << 16, 0x7FFF'FFFFu, 0xFFFF'FFFFu}) {
     CaptureReader fresh = reader_of(large_writer);
-    const RecordHeader header{length, 0, 1};
+    const RecordHeader header{length, 0, 0, 1};
     large.put(0, &header, sizeof header);
     BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
   }
@@ -103,20 +141,27 @@ BOOST_AUTO_TEST_CASE(a_frame_cannot_change_after_it_was_taken) {
 // finds reads outside of the mapping.
 BOOST_AUTO_TEST_CASE(random_contents) {
   std::mt19937_64 random(42);
+  std::uint64_t accepted = 0;
   for (int round = 0; round < 2000; ++round) {
     for (std::size_t at = 0; at < kRing; at += 8) {
       std::uint64_t word = random();
-      if (random() % 2 == 0) word &= 0xFFF;  // small lengths, so that some records are accepted
+      if (random() % 2 == 0) word &= 0xFF'0000'0FFF;  // small lengths, so that some records are accepted
       ring.put(at, &word, sizeof word);
     }
     ring.indices().tail.store(random());
     CaptureReader fresh = reader_of(writer);
     set_head(ring.indices().tail.load() + random() % (kRing + 64));
     try {
-      while (fresh.next(captured)) BOOST_REQUIRE_LE(captured.bytes.size(), kMaxFrameBytes);
+      while (fresh.next(captured)) {
+        BOOST_REQUIRE_LE(captured.bytes.size(), kMaxFrameBytes);
+        BOOST_REQUIRE_LE(captured.comment.size(), kMaxCommentBytes);
+        BOOST_REQUIRE_EQUAL(captured.interface, 0);
+        ++accepted;
+      }
     } catch (const std::runtime_error&) {
     }
   }
+  BOOST_TEST(accepted > 0);
 }
 
 BOOST_AUTO_TEST_CASE(descriptors_that_are_no_rings) {

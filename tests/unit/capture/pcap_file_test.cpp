@@ -2,32 +2,17 @@
 #include "device_model/capture/pcap_file.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <boost/test/unit_test.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <system_error>
 
-#include "tests/unit/capture/numbered_frames.hpp"
+#include "tests/unit/capture/written_files.hpp"
 
 namespace urnic::capture::test {
 
 namespace {
-
-struct TemporaryFile {
-  std::string path = "/tmp/urnic-pcap-test-XXXXXX";
-  TemporaryFile() {
-    const memory::Descriptor file(mkstemp(path.data()));
-    BOOST_REQUIRE(file);
-  }
-  ~TemporaryFile() { std::remove(path.c_str()); }
-};
 
 // How reading the file ended and what was in it; each record is checked against its number.
 struct ReadBack {
@@ -37,8 +22,6 @@ struct ReadBack {
   int link_type = -1;
   bool nanoseconds = false;
 };
-
-std::uint64_t time_of(std::uint64_t n) { return 1'700'000'000'123'456'789 + n * 1001; }
 
 ReadBack read_back(const std::string& path) {
   ReadBack result;
@@ -52,7 +35,9 @@ ReadBack read_back(const std::string& path) {
   while ((status = pcap_next_ex(file, &header, &bytes)) == 1) {
     const CapturedFrame captured{static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
                                      static_cast<std::uint64_t>(header->ts.tv_usec),
-                                 {reinterpret_cast<const std::byte*>(bytes), header->caplen}};
+                                 {reinterpret_cast<const std::byte*>(bytes), header->caplen},
+                                 0,
+                                 {}};
     result.right = result.right && header->len == header->caplen &&
                    captured.nanoseconds == time_of(result.records) &&
                    NumberedFrame(result.records).matches(captured);
@@ -61,28 +46,6 @@ ReadBack read_back(const std::string& path) {
   result.whole = status == PCAP_ERROR_BREAK;  // libpcap's word for the end of a whole file
   pcap_close(file);
   return result;
-}
-
-// Writes frame number n.
-void write_frame(PcapFile& file, std::uint64_t n) {
-  const NumberedFrame numbered(n);
-  std::vector<std::byte> joined;
-  for (const auto piece : {numbered.frame().headers, numbered.frame().payload, numbered.frame().trailer})
-    joined.insert(joined.end(), piece.begin(), piece.end());
-  file.write({time_of(n), joined});
-}
-
-// Runs `body` in a child that ends by SIGKILL behind it.
-template <class Body>
-void killed_after(Body body) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    body();
-    raise(SIGKILL);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  BOOST_REQUIRE(WIFSIGNALED(status));
 }
 
 }  // namespace
@@ -157,31 +120,9 @@ BOOST_AUTO_TEST_CASE(what_was_flushed_survives_a_kill) {
   BOOST_TEST(result.whole);
 }
 
-// A full disk, played by the limit on file sizes; the disk has room again before the file is closed.
-int write_to_a_full_disk(const std::string& path) {
-  signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{3'000'001, RLIM_INFINITY};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  PcapFile file(path);
-  bool failed = false;
-  for (std::uint64_t n = 0; n < 3000; ++n) {
-    try {
-      write_frame(file, n);
-      if (failed) return 1;  // every later call fails too
-    } catch (const std::system_error& error) {
-      if (error.code().value() != EFBIG) return 2;
-      if (std::string(error.what()).find(path) == std::string::npos) return 3;
-      failed = true;
-    }
-  }
-  limit.rlim_cur = RLIM_INFINITY;
-  setrlimit(RLIMIT_FSIZE, &limit);
-  return failed ? 0 : 4;
-}
-
 BOOST_AUTO_TEST_CASE(a_full_disk_is_reported_and_leaves_whole_records) {
   const pid_t pid = fork();
-  if (pid == 0) _exit(write_to_a_full_disk(path));
+  if (pid == 0) _exit(write_to_a_full_disk<PcapFile>(path));
   int status = 0;
   waitpid(pid, &status, 0);
   BOOST_REQUIRE(WIFEXITED(status));

@@ -1,4 +1,5 @@
 // The admin socket, the linger time, and what a device process leaves.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/run_directory.hpp"
@@ -138,6 +139,43 @@ BOOST_AUTO_TEST_CASE(a_capture_may_be_of_one_device) {
     BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
     capture::CapturedFrame frame;
     BOOST_TEST(reader.next(frame) == (device == std::string("urnic0")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_is_of_the_points_that_were_asked_for) {
+  RunningProcess process;
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  AdminProgram watcher(process);
+  const json answer = watcher.ask({{"cmd", "capture"}, {"points", {"after", "before", "after"}}});
+  const auto interface = [](const char* device, const char* point, const char* description) {
+    return json{{"device", device}, {"point", point}, {"description", description}};
+  };
+  BOOST_TEST(answer.at("interfaces") == json({interface("urnic0", "before", "before the link"),
+                                              interface("urnic0", "after", "after the link"),
+                                              interface("urnic1", "before", "before the link"),
+                                              interface("urnic1", "after", "after the link")}));
+  capture::CaptureReader reader(std::move(watcher.descriptors.at(0)), std::move(watcher.descriptors.at(1)),
+                                4);
+  program.post_write(1024);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  // The request and its acknowledgement, each as it left and as it came.
+  capture::CapturedFrame frame;
+  std::vector<unsigned> interfaces;
+  while (reader.next(frame)) interfaces.push_back(frame.interface);
+  std::sort(interfaces.begin(), interfaces.end());
+  BOOST_TEST(interfaces == std::vector<unsigned>({0, 0, 1, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(points_that_there_are_not) {
+  RunningProcess process;
+  AdminProgram watcher(process);
+  for (const json& points :
+       {json("before"), json::array(), json({"before", "between"}), json({7}), json(1)}) {
+    const json answer = watcher.ask({{"cmd", "capture"}, {"points", points}});
+    BOOST_REQUIRE(answer.contains("error"));
+    BOOST_TEST(answer["error"].get<std::string>().find("before") != std::string::npos);
   }
 }
 

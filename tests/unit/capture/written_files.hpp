@@ -1,0 +1,84 @@
+// Capture files in a test: a place for one, numbered frames in it, and ways in which writing it ends.
+#pragma once
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "device_model/capture/frame_file.hpp"
+#include "tests/unit/capture/numbered_frames.hpp"
+
+namespace urnic::capture::test {
+
+struct TemporaryFile {
+  std::string path = "/tmp/urnic-pcap-test-XXXXXX";
+  TemporaryFile() {
+    const memory::Descriptor file(mkstemp(path.data()));
+    BOOST_REQUIRE(file);
+  }
+  ~TemporaryFile() { std::remove(path.c_str()); }
+};
+
+inline std::uint64_t time_of(std::uint64_t n) { return 1'700'000'000'123'456'789 + n * 1001; }
+// Of three interfaces.
+inline std::uint16_t interface_of(std::uint64_t n) { return static_cast<std::uint16_t>(n % 3); }
+// Every other frame has one, of all lengths modulo 4.
+inline std::string comment_of(std::uint64_t n) {
+  return n % 2 == 0 ? std::string() : "rule " + std::string(n % 97, 'x') + std::to_string(n);
+}
+
+// Writes frame number n.
+inline void write_frame(FrameFile& file, std::uint64_t n) {
+  const NumberedFrame numbered(n);
+  std::vector<std::byte> joined;
+  for (const auto piece : {numbered.frame().headers, numbered.frame().payload, numbered.frame().trailer})
+    joined.insert(joined.end(), piece.begin(), piece.end());
+  const std::string comment = comment_of(n);
+  file.write({time_of(n), joined, interface_of(n), comment});
+}
+
+// Runs `body` in a child that ends by SIGKILL behind it.
+template <class Body>
+void killed_after(Body body) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    body();
+    raise(SIGKILL);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  BOOST_REQUIRE(WIFSIGNALED(status));
+}
+
+// A full disk, played by the limit on file sizes; the disk has room again before the file is closed.
+template <class File, class... Arguments>
+int write_to_a_full_disk(const std::string& path, Arguments... arguments) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{3'000'001, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  File file(path, arguments...);
+  bool failed = false;
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    try {
+      write_frame(file, n);
+      if (failed) return 1;  // every later call fails too
+    } catch (const std::system_error& error) {
+      if (error.code().value() != EFBIG) return 2;
+      if (std::string(error.what()).find(path) == std::string::npos) return 3;
+      failed = true;
+    }
+  }
+  limit.rlim_cur = RLIM_INFINITY;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  return failed ? 0 : 4;
+}
+
+}  // namespace urnic::capture::test

@@ -1,0 +1,22 @@
+// The option that `urnic capture` and `urnic run` have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace urnic::cli {
+
+inline void add_points_option(CLI::App& command, std::vector<std::string>& points) {
+  command
+      .add_option("--points", points,
+                  "Where packets are seen: before the link, after it, where they are dropped; all three in a "
+                  ".pcapng file unless said otherwise, before in a .pcap file")
+      ->delimiter(',')
+      ->type_name("before,after,dropped")
+      ->check(CLI::IsMember({"before", "after", "dropped"}))
+      ->expected(1, 3)
+      ->allow_extra_args(false);
+}
+
+}  // namespace urnic::cli
