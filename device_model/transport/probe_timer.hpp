@@ -27,7 +27,9 @@ class ProbeTimer {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
     activity(now);
   }
-  Time deadline() const { return last_activity_ + round_trip_.patience() * (std::int64_t{1} << backoff_); }
+  Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
+  // `span`, doubled for every time that this fired since the last progress.
+  Nanoseconds backed_off(Nanoseconds span) const { return span * (std::int64_t{1} << backoff_); }
 
   // One packet at a time is timed. A packet that is sent again tells nothing (Karn's algorithm).
   void sent(PacketRange packets, bool asks, bool again, Time now) {

@@ -13,11 +13,11 @@ void Scoreboard::clear(PacketNumber first) {
   base_ = high_ = tracked_end_ = disorder_end_ = first;
   next_order_ = 0;
   exact_ = false;
-  under_way_ = lost_ = {};
+  under_way_ = late_ = lost_ = {};
 }
 
 std::uint64_t Scoreboard::under_way() const {
-  return exact_ ? under_way_.size + (high_ - tracked_end_) : high_ - base_;
+  return exact_ ? under_way_.size + late_.size + (high_ - tracked_end_) : high_ - base_;
 }
 
 bool Scoreboard::is_under_way(PacketNumber packet) const {
@@ -37,10 +37,9 @@ void Scoreboard::sent_again(PacketRange packets, Time now) {
   for (PacketNumber packet = std::max(packets.first, base_); packet < end; packet = packet + 1) {
     Entry& entry = at(packet);
     if (entry.state == State::arrived) continue;
-    entry.order = next_order_++;
+    send_late(packet);
     entry.sent_at = now;
     entry.again = true;
-    move_to(packet, State::under_way);
   }
 }
 
@@ -75,9 +74,15 @@ std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketNumber packet) {
 
 void Scoreboard::postpone(PacketNumber packet) {
   become_exact();
-  if (at(packet).state == State::arrived) return;
+  if (at(packet).state != State::arrived) send_late(packet);
+}
+
+void Scoreboard::send_late(PacketNumber packet) {
+  disorder_end_ = high_;
+  remove(packet);
   at(packet).order = next_order_++;
-  move_to(packet, State::under_way);
+  at(packet).late = true;
+  append(packet, State::under_way);
 }
 
 void Scoreboard::lose(PacketNumber packet) {
@@ -97,8 +102,13 @@ void Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
   if (!exact_) return;  // everything that was sent before an arrival has arrived, too
   while (under_way_.first != kNone && entries_[under_way_.first].order < order) {
     const PacketNumber packet = number_of(under_way_.first);
-    if (packet >= limit) return;
+    if (packet >= limit) break;
     move_to(packet, State::lost);
+  }
+  for (std::uint32_t place = late_.first; place != kNone && entries_[place].order < order;) {
+    const PacketNumber packet = number_of(place);
+    place = entries_[place].behind;
+    if (packet < limit) move_to(packet, State::lost);
   }
 }
 
@@ -106,13 +116,18 @@ void Scoreboard::forget_arrivals(PacketNumber from) {
   become_exact();
   const PacketNumber known = base_;
   base_ = std::min(base_, from);
-  under_way_ = lost_ = {};
+  under_way_ = late_ = lost_ = {};
   tracked_end_ = std::min(high_, base_ + ring_size());
   for (PacketNumber packet = base_; packet < tracked_end_; packet = packet + 1) {
     Entry& entry = at(packet);
     if (packet < known)
-      entry = {
-          .order = 0, .sent_at = {}, .before = kNone, .behind = kNone, .state = State::lost, .again = true};
+      entry = {.order = 0,
+               .sent_at = {},
+               .before = kNone,
+               .behind = kNone,
+               .state = State::lost,
+               .again = true,
+               .late = true};
     if (packet >= from) entry.state = State::lost;
     if (entry.state != State::arrived) append(packet, entry.state);
   }
@@ -152,9 +167,9 @@ PacketNumber Scoreboard::number_of(std::uint32_t place) const {
 }
 
 void Scoreboard::append(PacketNumber packet, State state) {
-  List& list = list_of(state);
   Entry& entry = at(packet);
   entry.state = state;
+  List& list = list_of(entry);
   entry.before = list.last;
   entry.behind = kNone;
   (list.last == kNone ? list.first : entries_[list.last].behind) = place(packet);
@@ -164,7 +179,7 @@ void Scoreboard::append(PacketNumber packet, State state) {
 
 void Scoreboard::remove(PacketNumber packet) {
   const Entry& entry = at(packet);
-  List& list = list_of(entry.state);
+  List& list = list_of(entry);
   (entry.before == kNone ? list.first : entries_[entry.before].behind) = entry.behind;
   (entry.behind == kNone ? list.last : entries_[entry.behind].before) = entry.before;
   --list.size;
@@ -184,7 +199,7 @@ Scoreboard::Arrival Scoreboard::arrival_of(PacketNumber packet) const {
 void Scoreboard::become_exact() {
   if (exact_) return;
   exact_ = true;
-  under_way_ = lost_ = {};
+  under_way_ = late_ = lost_ = {};
   tracked_end_ = base_;
   disorder_end_ = high_;
   add_entries();
@@ -199,7 +214,8 @@ void Scoreboard::add_entries() {
                         .before = kNone,
                         .behind = kNone,
                         .state = State::under_way,
-                        .again = false};
+                        .again = false,
+                        .late = false};
     append(tracked_end_, State::under_way);
   }
 }
@@ -207,7 +223,7 @@ void Scoreboard::add_entries() {
 void Scoreboard::forget_entries_if_in_order() {
   if (base_ < disorder_end_) return;
   exact_ = false;
-  under_way_ = lost_ = {};
+  under_way_ = late_ = lost_ = {};
 }
 
 }  // namespace urnic::transport

@@ -65,8 +65,8 @@ class Scoreboard {
   // `packet` is judged lost, if it is under way and covered.
   void lose(PacketNumber packet);
   void lose_from(PacketNumber first);
-  // All that were sent before `order` are judged lost, the earliest first, up to one whose number is not
-  // below `limit`.
+  // All that were sent before `order` and have a number below `limit` are judged lost: those sent once first,
+  // then those sent again, the earliest first.
   void lose_sent_before(SendOrder order, PacketNumber limit);
   // Nothing from `from` on is known to have arrived any more: all of it is lost.
   void forget_arrivals(PacketNumber from);
@@ -87,8 +87,10 @@ class Scoreboard {
     std::uint32_t behind;
     State state;
     bool again;
+    bool late;  // sent again or postponed: behind packets with higher numbers in send order
   };
-  // Entries in one state, by their places in the ring; those under way in send order.
+  // Entries in one state, by their places in the ring; those under way in send order. Packets that were sent
+  // once are in the order of their numbers, too; those that are late have a list of their own.
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
@@ -103,7 +105,11 @@ class Scoreboard {
   Entry& at(PacketNumber packet) { return entries_[place(packet)]; }
   const Entry& at(PacketNumber packet) const { return entries_[place(packet)]; }
   PacketNumber number_of(std::uint32_t place) const;
-  List& list_of(State state) { return state == State::lost ? lost_ : under_way_; }
+  List& list_of(const Entry& entry) {
+    if (entry.state == State::lost) return lost_;
+    return entry.late ? late_ : under_way_;
+  }
+  void send_late(PacketNumber packet);
   void append(PacketNumber packet, State state);
   void remove(PacketNumber packet);
   void move_to(PacketNumber packet, State state);
@@ -123,6 +129,7 @@ class Scoreboard {
   PacketNumber tracked_end_;   //
   PacketNumber disorder_end_;  // beyond all that was sent when order was last disturbed
   List under_way_;
+  List late_;
   List lost_;
 };
 

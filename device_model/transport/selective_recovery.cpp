@@ -12,6 +12,7 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
+  fill_time_.clear();
   evidence_.reset();
 }
 
@@ -23,7 +24,12 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
     return;
   }
   board_.sent_again(packets, now);
-  if (hole_) hole_->again_until = std::max(hole_->again_until, packets.end());
+  if (!hole_) return;
+  hole_->again_until = std::max(hole_->again_until, packets.end());
+  if (packets.first <= hole_->packets.first && hole_->packets.first < packets.end()) {
+    if (!hole_->first_again) hole_->first_again = now;
+    hole_->last_again = now;
+  }
 }
 
 void SelectiveRecovery::acknowledged(PacketNumber until, Source, Time now) {
@@ -32,14 +38,19 @@ void SelectiveRecovery::acknowledged(PacketNumber until, Source, Time now) {
 
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Time now) {
   if (until <= board_.unacknowledged()) return std::nullopt;
-  learn_from(until);
+  learn_from(until, now);
   probe_.acknowledged(until, now);
   probe_.progress(now);
   return board_.acknowledge(until);
 }
 
-void SelectiveRecovery::learn_from(PacketNumber until) {
+void SelectiveRecovery::learn_from(PacketNumber until, Time now) {
   if (!hole_) return;
+  if (hole_->packets.first < until && hole_->first_again) {
+    fill_time_.measured(std::max(now - *hole_->first_again, Nanoseconds{1}));
+    hole_->first_again.reset();
+    hole_->last_again.reset();
+  }
   if (hole_->again_until < until && hole_->again_until < hole_->sent_before) peer_ = Peer::keeps;
   if (hole_->sent_before <= until) hole_.reset();
 }
@@ -55,7 +66,7 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
   if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
-  hole_ = Hole{missing, board_.end(), missing.end(), now};
+  hole_ = Hole{missing, board_.end(), missing.end(), now, {}, {}};
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
@@ -123,7 +134,15 @@ void SelectiveRecovery::settle(Time) {
 
 std::optional<Time> SelectiveRecovery::wake() const {
   if (board_.unacknowledged() == board_.end() || board_.first_lost()) return std::nullopt;
-  return probe_.deadline();
+  const std::optional<Time> hole = hole_deadline();
+  return hole ? std::min(*hole, probe_.deadline()) : probe_.deadline();
+}
+
+std::optional<Time> SelectiveRecovery::hole_deadline() const {
+  if (!hole_ || !hole_->last_again) return std::nullopt;
+  const bool measured = fill_time_.smoothed() != Nanoseconds{0};
+  const Nanoseconds patience = measured ? fill_time_.patience() : probe_.round_trip().patience();
+  return *hole_->last_again + probe_.backed_off(patience);
 }
 
 void SelectiveRecovery::woken(PacketRange oldest, Time now) {

@@ -51,8 +51,9 @@ class SelectiveRecovery : public LossRecovery {
   ProbeTimer probe_;
 
  private:
-  void learn_from(PacketNumber until);
+  void learn_from(PacketNumber until, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
+  std::optional<Time> hole_deadline() const;
 
   const std::uint32_t reordering_;
   // What is known of a peer that gives no selective acks.
@@ -65,8 +66,13 @@ class SelectiveRecovery : public LossRecovery {
     PacketNumber sent_before;
     PacketNumber again_until;  // beyond all that was sent again
     Time named;
+    std::optional<Time> first_again;  // when it was sent again, for the first and the last time
+    std::optional<Time> last_again;
   };
   std::optional<Hole> hole_;
+  // From sending a hole again until the acknowledgement moves over it. The peer says nothing if that packet
+  // is lost, too, and new packets that keep the probe waiting say nothing about it.
+  RoundTripTime fill_time_;
   struct Evidence {
     SendOrder order = 0;
     PacketNumber limit;

@@ -68,6 +68,21 @@ BOOST_AUTO_TEST_CASE(a_packet_sent_again_is_lost_again_when_a_later_one_arrives)
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
 }
 
+// As with the responses to a long READ: most of them are still to come when an early one is lost twice.
+BOOST_AUTO_TEST_CASE(what_was_sent_again_is_judged_although_higher_numbers_were_sent_before) {
+  Sent s(10);
+  s.board.lose(n(1));
+  s.board.sent_again({n(1), 1}, kNow);
+  s.board.lose(n(3));
+  s.board.sent_again({n(3), 1}, kNow);
+  s.board.acknowledge(n(1));
+  s.board.arrive(n(2));
+  const auto arrival = s.board.arrive(n(3));
+  s.board.lose_sent_before(arrival->order, n(3));
+  BOOST_TEST((first_lost(s.board) == Range{1, 2}));
+  BOOST_TEST(s.board.under_way() == 6u);  // 4 to 9
+}
+
 BOOST_AUTO_TEST_CASE(numbers_from_the_limit_on_are_not_judged) {
   Sent s(6);
   s.board.lose(n(1));
