@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "device_model/transport/held_packets.hpp"
+
 namespace urnic::transport::lab {
 
 // One side: a queue pair and its host. The memory never fails, so every action is carried out at once.
 class Laboratory::End final : public Host {
  public:
   End(Laboratory& laboratory, std::size_t side)
-      : laboratory_(laboratory), side_(side), qp(make_config(laboratory.settings_)) {}
+      : laboratory_(laboratory),
+        side_(side),
+        // One queue pair may hold half of a pool.
+        held_packets_(2 * laboratory.settings_.window_packets),
+        qp(make_config(laboratory.settings_)) {}
 
   void send(const OutboundPacket& packet) override {
     std::uint32_t payload = static_cast<std::uint32_t>(packet.bytes.size());
@@ -42,6 +48,7 @@ class Laboratory::End final : public Host {
 
   // After every call into the queue pair: when it wants to act next.
   void look() {
+    held_packets_.batch_flushed();
     wants_pump = qp.wants_pump();
     const std::optional<Time> time = qp.deadline();
     deadline = time ? first_moment(*time) : kNever;
@@ -61,12 +68,14 @@ class Laboratory::End final : public Host {
     config.receive_queue = &receives;
     config.counters = &counters;
     config.recovery = settings.recovery[side_];
+    config.held_packets = &held_packets_;
     return config;
   }
 
   Laboratory& laboratory_;
   std::size_t side_;
   EveryKey keys_;
+  HeldPacketPool held_packets_;
 
  public:
   UniformSendQueue sends;
