@@ -44,6 +44,7 @@ void IrnRecovery::missing(PacketRange missing, Time) {
 void IrnRecovery::timed_out(PacketRange oldest, Time now) {
   recovering_ = false;
   last_progress_ = now;
+  for (PacketNumber packet = oldest.first; packet < oldest.end(); packet = packet + 1) board_.doubt(packet);
   missing(oldest, now);
 }
 

@@ -35,7 +35,8 @@ class LossRecovery {
   // The peer (PSN sequence error or RNR NAK) or a gap in the responses (implied NAK) says that everything
   // before `missing` arrived and `missing` (one packet) did not.
   virtual void missing(PacketRange missing, Time now) = 0;
-  // The local ACK timer ran out; `oldest` is the first packet that has not arrived.
+  // The local ACK timer ran out; `oldest` is the first packet that has not arrived
+  // or, if all have, that is not acknowledged: it must be sent again all the same.
   virtual void timed_out(PacketRange oldest, Time now) = 0;
   // What was sent from `from` on may never have left this device.
   virtual void discarded(PacketNumber from) = 0;
@@ -70,7 +71,7 @@ class LossRecovery {
   // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
   virtual std::uint32_t ack_interval() const { return 0; }
 
-  // When to call `woken`, with the first packet that has not arrived; empty: not at all.
+  // When to call `woken`, with the same as `timed_out`; empty: not at all.
   virtual std::optional<Time> wake() const = 0;
   virtual void woken(PacketRange oldest, Time now) = 0;
 };

@@ -127,6 +127,11 @@ bool Requester::Impl::send_new(Time now) {
 bool Requester::Impl::send_again(PacketRange packets, Time now) {
   const std::uint32_t index = window.find(packets.first);
   SendSlot& slot = window.at(index);
+  // Part of a READ may be asked for only when the peer has executed it: else it would take the part for a
+  // request of its own, with a message number and a responder resource of its own.
+  if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until <= slot.first) {
+    packets = {slot.first, slot.packets};
+  }
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
   slot.reached_peer = false;

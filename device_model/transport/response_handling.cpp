@@ -157,6 +157,7 @@ void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket&
     return;
   }
   if (number != unacknowledged && !recovery->covers(number)) return;  // too early: it will be asked for again
+  slot.answered = true;
   const bool last = at + 1 == slot.packets;
   if (!scatter(index, std::uint64_t{at} * path_mtu, packet.payload, last, number)) {
     fail_here(index, WorkStatus::local_protection_error);

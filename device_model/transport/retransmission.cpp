@@ -79,6 +79,13 @@ PacketRange Requester::Impl::missing_from(PacketNumber number) {
   return {number, static_cast<std::uint32_t>(end - number)};
 }
 
+// What a timer is for. If all has arrived, by the peer's word, it is the first, whose acknowledgement has
+// been lost and comes again with it.
+PacketRange Requester::Impl::oldest_missing() {
+  const PacketNumber first = recovery->first_missing(unacknowledged, next_new);
+  return missing_from(first < next_new ? first : unacknowledged);
+}
+
 // A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
 // responses behind it, already under way, say nothing more.
 void Requester::Impl::implied_nak(Time now) {
@@ -110,7 +117,7 @@ void Requester::Impl::ack_timeout(Time now) {
   implied_nak_taken = false;
   // Packets that are sent again in between do not put the timer off: only progress does.
   if (recovery->keeps_out_of_order()) ack_timer.start(now);
-  recovery->timed_out(missing_from(unacknowledged), now);
+  recovery->timed_out(oldest_missing(), now);
 }
 
 }  // namespace urnic::transport

@@ -91,6 +91,17 @@ void Scoreboard::lose(PacketNumber packet) {
   move_to(packet, State::lost);
 }
 
+void Scoreboard::doubt(PacketNumber packet) {
+  if (!covers(packet)) return;
+  become_exact();
+  if (at(packet).state == State::arrived) {
+    append(packet, State::lost);
+    disorder_end_ = high_;
+  } else {
+    lose(packet);
+  }
+}
+
 void Scoreboard::lose_from(PacketNumber first) {
   become_exact();
   for (PacketNumber packet = std::max(first, base_); packet < tracked_end_; packet = packet + 1) {

@@ -65,6 +65,9 @@ class Scoreboard {
   // `packet` is judged lost, if it is under way and covered.
   void lose(PacketNumber packet);
   void lose_from(PacketNumber first);
+  // `packet`, if it is covered, is lost even if it is known to have arrived: nothing else can bring the
+  // acknowledgement that is missing.
+  void doubt(PacketNumber packet);
   // All that were sent before `order` and have a number below `limit` are judged lost: those sent once first,
   // then those sent again, the earliest first.
   void lose_sent_before(SendOrder order, PacketNumber limit);

@@ -81,10 +81,17 @@ void SelectiveRecovery::lose(PacketRange packets) {
   }
 }
 
+void SelectiveRecovery::doubt(PacketRange packets) {
+  for (PacketNumber packet = packets.first; packet < packets.end() && board_.covers(packet);
+       packet = packet + 1) {
+    board_.doubt(packet);
+  }
+}
+
 void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
   probe_.forget_sample();
   probe_.activity(now);
-  lose(oldest);
+  doubt(oldest);
 }
 
 void SelectiveRecovery::discarded(PacketNumber from) {
@@ -148,7 +155,7 @@ std::optional<Time> SelectiveRecovery::hole_deadline() const {
 void SelectiveRecovery::woken(PacketRange oldest, Time now) {
   probe_.forget_sample();
   probe_.fired(now);
-  lose(oldest);
+  doubt(oldest);
 }
 
 }  // namespace urnic::transport

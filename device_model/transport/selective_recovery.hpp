@@ -52,6 +52,7 @@ class SelectiveRecovery : public LossRecovery {
 
  private:
   void learn_from(PacketNumber until, Time now);
+  void doubt(PacketRange packets);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   std::optional<Time> hole_deadline() const;
 

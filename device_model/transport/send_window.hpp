@@ -27,6 +27,7 @@ struct SendSlot {
   WorkStatus status = WorkStatus::success;
   bool asked_again = false;           // a READ of which a part was requested again
   bool reached_peer = false;          // a READ or atomic that the peer keeps until its turn comes
+  bool answered = false;              // a READ of which a response has come: the peer has executed it
   std::uint64_t atomic_original = 0;  // what an atomic returned, in native order
   // Positions in the stream of actions (AccessTag::action).
   std::uint32_t last_send = 0;

@@ -175,6 +175,40 @@ BOOST_AUTO_TEST_CASE(only_missing_read_responses_are_asked_for_again) {
   }
 }
 
+// The peer may never have seen it, and would take a part for a request of its own.
+BOOST_AUTO_TEST_CASE(a_read_without_any_response_is_sent_again_whole) {
+  RequesterBench b(with(RecoveryMode::sack, 2));
+  b.post(WorkOpcode::rdma_read, 4 * 1024);
+  b.post(WorkOpcode::rdma_write, 64);
+  b.expect(read_request, 0);
+  b.expect(write_only, 4);
+  b.inject(selective_ack(0, 4));  // sent two places behind the third response that is due
+  BOOST_TEST(b.expect(read_request, 0).headers.reth.dma_length == 4096u);
+  b.expect_silence();
+}
+
+// A timer has nothing to gain from a packet that the peer is known to have.
+BOOST_AUTO_TEST_CASE(a_probe_is_the_first_packet_that_has_not_arrived) {
+  for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    send_writes(b, 3);
+    b.inject(taking_part(ack(0)));
+    b.inject(selective_ack(1, 1));  // whatever is acknowledged later: 1 is there
+    b.advance(milliseconds(1));
+    b.expect(write_only, 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(if_all_has_arrived_the_first_is_sent_again_for_its_acknowledgement) {
+  for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    send_writes(b, 2);
+    b.inject(selective_ack(0, 1, {0}));
+    b.advance(milliseconds(1));
+    b.expect(write_only, 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_response_that_comes_twice_changes_nothing) {
   RequesterBench b(with(RecoveryMode::sack, 8));
   b.post(WorkOpcode::rdma_read, 3 * 1024);
