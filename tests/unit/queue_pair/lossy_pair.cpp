@@ -18,8 +18,12 @@ void connect(Side& side, QpParameters parameters, wire::Qpn destination) {
 }  // namespace
 
 LossyPair::LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
-                     std::size_t memory_size, std::uint32_t slots)
-    : chance_(seed), link_(link), left_(kLeft, memory_size, slots), right_(kRight, memory_size, slots) {
+                     std::size_t memory_size, std::uint32_t slots,
+                     const std::array<RecoveryMode, 2>& recovery)
+    : chance_(seed),
+      link_(link),
+      left_(kLeft, memory_size, slots, recovery[0]),
+      right_(kRight, memory_size, slots, recovery[1]) {
   connect(left_, parameters, kRight);
   connect(right_, parameters, kLeft);
 }

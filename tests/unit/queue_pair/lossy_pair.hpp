@@ -25,7 +25,7 @@ struct LinkBehaviour {
 class LossyPair {
  public:
   LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
-            std::size_t memory_size, std::uint32_t slots);
+            std::size_t memory_size, std::uint32_t slots, const std::array<RecoveryMode, 2>& recovery = {});
 
   Side& side(std::size_t which) { return which == 0 ? left_ : right_; }
   Time now() const { return now_; }

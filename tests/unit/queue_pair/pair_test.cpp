@@ -36,6 +36,8 @@ struct Outcome {
   std::string problem;
   std::uint64_t retransmitted = 0;
   std::uint64_t duplicates = 0;
+  std::uint64_t held = 0;
+  std::uint64_t selective_acks = 0;
 };
 
 Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup setup) {
@@ -43,7 +45,7 @@ Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup se
   const QpParameters parameters = random_parameters(chance);
   setup.path_mtu = parameters.path_mtu;
   LossyPair pair(seed, link, parameters, Workload::memory_size(setup),
-                 4 + static_cast<std::uint32_t>(chance() % 60));
+                 4 + static_cast<std::uint32_t>(chance() % 60), setup.recovery);
   Workload right(pair, 0, setup);
   Workload left(pair, 1, setup);
   for (Workload* one : {&right, &left}) {
@@ -64,6 +66,11 @@ Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup se
     if (pair.side(which).counters.bad_responses != 0) outcome.problem = "bad response";
     outcome.retransmitted += pair.side(which).counters.retransmitted_packets;
     outcome.duplicates += pair.side(which).counters.duplicate_request;
+    outcome.held += pair.side(which).counters.held_packets;
+    outcome.selective_acks += pair.side(which).counters.selective_acks_sent;
+    if (outcome.problem.empty() && pair.side(which).held_packets.in_use() != 0) {
+      outcome.problem = "slots of held packets are still in use";
+    }
   }
   return outcome;
 }
@@ -86,6 +93,8 @@ Outcome run_many(std::uint64_t first_seed, std::uint64_t runs, const LinkBehavio
     BOOST_REQUIRE_MESSAGE(outcome.problem.empty(), "seed " << seed << ": " << outcome.problem);
     all.retransmitted += outcome.retransmitted;
     all.duplicates += outcome.duplicates;
+    all.held += outcome.held;
+    all.selective_acks += outcome.selective_acks;
   }
   return all;
 }
@@ -127,6 +136,32 @@ BOOST_AUTO_TEST_CASE(receives_that_come_late) {
 
 BOOST_AUTO_TEST_CASE(long_messages) {
   run_many(7000, 100, {.loss = 0.01, .reordering = 0.01}, {.most_packets = 60, .requests = 20});
+}
+
+// Whatever the two ends are set to, of what the specification has packets for.
+BOOST_AUTO_TEST_CASE(recoveries_without_selective_acks_at_both_ends) {
+  static constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective};
+  std::uint64_t seed = 8000;
+  for (const RecoveryMode one : kModes) {
+    for (const RecoveryMode other : kModes) {
+      BOOST_TEST_CONTEXT("modes " << static_cast<int>(one) << " and " << static_cast<int>(other)) {
+        const WorkloadSetup setup{.recovery = {one, other}};
+        const Outcome all =
+            run_many(seed, 60, {.loss = 0.05, .duplication = 0.05, .reordering = 0.05}, setup);
+        BOOST_CHECK_EQUAL(all.held > 0, keeps_out_of_order(one) || keeps_out_of_order(other));
+        const bool reported = (keeps_out_of_order(one) && offers_selective_ack(other)) ||
+                              (keeps_out_of_order(other) && offers_selective_ack(one));
+        BOOST_CHECK_EQUAL(all.selective_acks > 0, reported);
+        WorkloadSetup late = setup;
+        late.late_receives = true;
+        run_many(
+            seed + 100, 30,
+            {.loss = 0.02, .duplication = 0.05, .reordering = 0.1, .batch = std::chrono::microseconds(10)},
+            late);
+        seed += 1000;
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

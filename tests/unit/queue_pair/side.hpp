@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "device_model/transport/held_packets.hpp"
 #include "device_model/transport/queue_pair.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
@@ -17,6 +18,7 @@ namespace urnic::transport::bench {
 inline constexpr std::uint64_t kBase = 0x10000;
 inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr PdId kPd{7};
+inline constexpr std::uint32_t kHeldPackets = 128;  // few: now and then there is no room
 
 struct Side {
   BenchMemory memory;
@@ -25,15 +27,19 @@ struct Side {
   BenchReceiveQueue receives;
   RecordingHost host;
   Counters counters;
+  HeldPacketPool held_packets{kHeldPackets};
   QueuePair qp;
 
-  explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64)
-      : memory(kBase, memory_size), qp(make_config(qpn, slots)) {
+  explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64,
+                RecoveryMode recovery = RecoveryMode::go_back_n)
+      : memory(kBase, memory_size), qp(make_config(qpn, slots, recovery)) {
     keys.add(kKey, kPd, memory);
   }
 
-  QpConfig make_config(wire::Qpn qpn, std::uint32_t slots) {
+  QpConfig make_config(wire::Qpn qpn, std::uint32_t slots, RecoveryMode recovery) {
     QpConfig config;
+    config.recovery.mode = recovery;
+    config.held_packets = &held_packets;
     config.qpn = qpn;
     config.pd = kPd;
     config.send_slots = slots;
@@ -55,7 +61,9 @@ struct Side {
   void run(Time now = {}) {
     do {
       for (int i = 0; i < 1000 && qp.wants_pump(); ++i) qp.pump(now, 8);
-      for (const AccessTag& tag : host.flush()) qp.memory_failed(tag, now);
+      const std::vector<AccessTag> failed = host.flush();
+      held_packets.batch_flushed();
+      for (const AccessTag& tag : failed) qp.memory_failed(tag, now);
     } while (qp.wants_pump() || !host.empty());
     packets_.clear();
     sends.forget_retired();

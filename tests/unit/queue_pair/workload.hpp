@@ -2,6 +2,7 @@
 // in order and once each, receives in the order of the messages, atomics executed exactly once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,9 +13,10 @@ namespace urnic::transport::bench {
 
 struct WorkloadSetup {
   std::uint32_t path_mtu = 256;
-  std::uint32_t most_packets = 5;  // of one message
-  std::uint32_t requests = 30;     // of each side
-  bool late_receives = false;      // some receives are posted only when the peer has been refused
+  std::uint32_t most_packets = 5;          // of one message
+  std::uint32_t requests = 30;             // of each side
+  bool late_receives = false;              // some receives are posted only when the peer has been refused
+  std::array<RecoveryMode, 2> recovery{};  // of each side; go_back_n
 };
 
 // One side's requests towards the other. Each request has memory of its own at both ends.
