@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "device_model/control/active_capture.hpp"
+#include "device_model/control/admin_lookup.hpp"
 #include "device_model/control/admin_server.hpp"
 #include "device_model/control/counter_values.hpp"
 #include "device_model/control/limits.hpp"
@@ -54,7 +55,11 @@ json describe_context(const Context& context) {
           {"queue_bytes", context.arenas.total_size()}};
 }
 
-const ServedDevice* find_device(const Fabric& fabric, const json& request) {
+double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+}  // namespace
+
+ServedDevice* find_device(const Fabric& fabric, const json& request) {
   const auto found = request.find("device");
   if (found == request.end() || found->is_null()) return nullptr;
   for (const auto& device : fabric.devices()) {
@@ -65,21 +70,19 @@ const ServedDevice* find_device(const Fabric& fabric, const json& request) {
   throw std::runtime_error(fmt::format("there is no device {}", found->dump()));
 }
 
-double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
-
-}  // namespace
-
 json AdminServer::handle(const json& request, AdminConnectionState& state) {
   static const std::map<std::string, Handler> kHandlers{
       {"status", &AdminServer::status}, {"counters", &AdminServer::counters}, {"lease", &AdminServer::lease},
       {"keep", &AdminServer::keep},     {"capture", &AdminServer::capture},   {"down", &AdminServer::down},
+      {"link", &AdminServer::link},     {"set", &AdminServer::set},
   };
   const auto cmd = request.find("cmd");
   const auto handler = cmd != request.end() && cmd->is_string()
                            ? kHandlers.find(cmd->get_ref<const std::string&>())
                            : kHandlers.end();
   if (handler == kHandlers.end()) {
-    throw std::runtime_error("\"cmd\" must be one of status, counters, lease, keep, capture, down");
+    throw std::runtime_error(
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, link, set");
   }
   return (this->*handler->second)(request, state);
 }
@@ -95,14 +98,17 @@ json AdminServer::describe_device(const ServedDevice& device) const {
                                     g[3], g[4], g[5], g[6], g[7])},
           {"mac", to_text(settings.mac)},
           {"gids", gids},
-          {"link", "up"},
+          {"link", device.device->link_up(surroundings_.fabric.engine().now()) ? "up" : "down"},
+          {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"limits", describe_limits()}};
 }
 
 json AdminServer::status(const json&, AdminConnectionState&) {
   json devices = json::array();
-  for (const auto& device : surroundings_.fabric.devices()) devices.push_back(describe_device(*device));
+  surroundings_.fabric.engine().execute([&] {
+    for (const auto& device : surroundings_.fabric.devices()) devices.push_back(describe_device(*device));
+  });
   json contexts = json::array();
   for (const auto& context : surroundings_.control.contexts().all()) {
     contexts.push_back(describe_context(*context));
@@ -129,6 +135,7 @@ json AdminServer::counters(const json& request, AdminConnectionState&) {
     for (const CounterValue& counter : hardware_values(counters)) {
       values[std::string(counter.name)] = counter.value;
     }
+    for (const auto& [counter, value] : link_values(surroundings_.fabric, *device)) values[counter] = value;
   }
   return {{"devices", devices}};
 }

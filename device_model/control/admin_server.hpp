@@ -51,6 +51,9 @@ class AdminServer {
   nlohmann::json keep(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json capture(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json down(const nlohmann::json& request, AdminConnectionState& state);
+  // link_commands.cpp
+  nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json describe_device(const ServedDevice& device) const;
 
   Surroundings surroundings_;

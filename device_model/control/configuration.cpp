@@ -1,73 +1,22 @@
 #include "device_model/control/configuration.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <fstream>
-#include <initializer_list>
 #include <sstream>
 #include <string_view>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/link_keys.hpp"
+#include "device_model/control/recovery_names.hpp"
 
 namespace urnic::control {
 namespace {
 
-std::string printed(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&](const auto& value) { text << value; });
-  std::string line = text.str();
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line.size() > 80 ? line.substr(0, 77) + "..." : line;
-}
-
-// Reads one table; what it is not asked for is an error.
-class TableReader {
- public:
-  TableReader(const toml::table& table, const std::string& file, std::string title)
-      : table_(table), file_(file), title_(std::move(title)) {}
-
-  [[noreturn]] void fail(const toml::source_region& where, const std::string& problem) const {
-    throw ConfigurationError(fmt::format("{}:{}: {}", file_, where.begin.line, problem));
-  }
-  [[noreturn]] void refuse(std::string_view key, const toml::node& node, std::string_view allowed) const {
-    fail(node.source(), fmt::format("{}{} = {}: allowed is {}", title_, key, printed(node), allowed));
-  }
-
-  void known_keys(std::initializer_list<std::string_view> keys) const {
-    for (const auto& [key, node] : table_) {
-      if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
-      fail(key.source(),
-           fmt::format("{}{}: no such setting; known here are {}", title_, key.str(), fmt::join(keys, ", ")));
-    }
-  }
-
-  const toml::table& table() const { return table_; }
-
-  void integer(std::string_view key, std::uint32_t lowest, std::uint32_t highest, std::uint32_t& out) const {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<std::int64_t>();
-    if (!value || *value < lowest || *value > highest) {
-      refuse(key, *node, fmt::format("a whole number from {} to {}", lowest, highest));
-    }
-    out = static_cast<std::uint32_t>(*value);
-  }
-
-  std::optional<std::string> text(std::string_view key, std::string_view allowed) const {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return {};
-    const auto value = node->value_exact<std::string>();
-    if (!value) refuse(key, *node, allowed);
-    return value;
-  }
-
- private:
-  const toml::table& table_;
-  const std::string& file_;
-  std::string title_;
-};
+using settings::TableReader;
 
 wire::Gid link_local_gid(const wire::MacAddress& mac) {
   wire::Gid gid;
@@ -117,10 +66,35 @@ void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
   }
 }
 
+constexpr std::array<std::string_view, 9> kCommonKeys{"mtu",
+                                                      "vendor_id",
+                                                      "vendor_part_id",
+                                                      "hardware_version",
+                                                      "recovery",
+                                                      "reordering_packets",
+                                                      "irn_window_packets",
+                                                      "irn_timeout_low_us",
+                                                      "irn_timeout_high_us"};
+
+void read_recovery(const TableReader& reader, transport::RecoverySettings& recovery) {
+  if (const auto mode = reader.word("recovery", kRecoveryNames)) {
+    recovery.mode = static_cast<transport::RecoveryMode>(*mode);
+  }
+  reader.integer("reordering_packets", 1, 1024, recovery.reordering);
+  reader.integer("irn_window_packets", 1, 65536, recovery.irn_window);
+  const auto timeout = [&](std::string_view key, transport::Nanoseconds& out) {
+    const auto value = reader.number(key, 1, 1e7, "microseconds, from 1 to 10000000, such as 320");
+    if (value) out = transport::Nanoseconds(std::llround(*value * 1000));
+  };
+  timeout("irn_timeout_low_us", recovery.irn_timeout_low);
+  timeout("irn_timeout_high_us", recovery.irn_timeout_high);
+}
+
 void read_common(const TableReader& reader, DeviceSettings& device) {
   reader.integer("vendor_id", 0, 0xFFFFFF, device.vendor_id);
   reader.integer("vendor_part_id", 0, 0xFFFFFFFF, device.vendor_part_id);
   reader.integer("hardware_version", 0, 0xFFFFFFFF, device.hardware_version);
+  read_recovery(reader, device.recovery);
   reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
   if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {
     reader.refuse("mtu", *reader.table().get("mtu"), "256, 512, 1024, 2048 or 4096");
@@ -136,7 +110,9 @@ bool is_device_name(const std::string& name) {
 }
 
 DeviceSettings read_device(const TableReader& reader, std::size_t number, const DeviceSettings& defaults) {
-  reader.known_keys({"name", "mac", "gids", "mtu", "vendor_id", "vendor_part_id", "hardware_version"});
+  std::vector<std::string_view> keys{"name", "mac", "gids"};
+  keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
+  reader.known_keys(keys);
   DeviceSettings device = defaults;
   constexpr std::string_view name_rule =
       "\"urnic\" and up to 26 letters, digits, '_' or '-' more, such as \"urnic0\"";
@@ -176,32 +152,20 @@ void check_unique(const TableReader& reader, const std::vector<DeviceSettings>& 
   }
 }
 
-const toml::table* section(const TableReader& root, std::string_view key) {
-  const toml::node* node = root.table().get(key);
-  if (node == nullptr) return nullptr;
-  if (node->as_table() == nullptr) root.refuse(key, *node, fmt::format("a section, [{}]", key));
-  return node->as_table();
-}
-
 void read_devices(const TableReader& root, const std::string& file, Configuration& configuration) {
   DeviceSettings defaults;
-  if (const toml::table* table = section(root, "device")) {
+  if (const toml::table* table = root.section("device")) {
     const TableReader reader(*table, file, "device.");
-    reader.known_keys({"mtu", "vendor_id", "vendor_part_id", "hardware_version"});
+    reader.known_keys(kCommonKeys);
     read_common(reader, defaults);
   }
   const toml::table nothing;
-  const toml::node* node = root.table().get("devices");
-  if (node == nullptr) {
+  const toml::array* list = root.sections("devices", kMaxDevices);
+  if (list == nullptr) {
     for (std::size_t i = 0; i < 2; ++i) {
       configuration.devices.push_back(read_device(TableReader(nothing, file, ""), i, defaults));
     }
     return;
-  }
-  const toml::array* list = node->as_array();
-  if (list == nullptr || list->empty() || list->size() > kMaxDevices ||
-      !list->is_homogeneous<toml::table>()) {
-    root.refuse("devices", *node, fmt::format("1 to {} sections [[devices]]", kMaxDevices));
   }
   for (const toml::node& entry : *list) {
     const TableReader reader(*entry.as_table(), file, "devices.");
@@ -210,23 +174,55 @@ void read_devices(const TableReader& root, const std::string& file, Configuratio
   }
 }
 
-void read_logging(const TableReader& root, const std::string& file, Configuration& configuration) {
-  const toml::table* table = section(root, "logging");
-  if (table == nullptr) return;
-  const TableReader reader(*table, file, "logging.");
-  reader.known_keys({"level"});
-  constexpr std::string_view levels[] = {"trace", "debug", "info", "warning", "error", "off"};
-  constexpr std::string_view rule = R"("trace", "debug", "info", "warning", "error" or "off")";
-  if (const auto level = reader.text("level", rule)) {
-    if (std::find(std::begin(levels), std::end(levels), *level) == std::end(levels)) {
-      reader.refuse("level", *table->get("level"), rule);
-    }
-    configuration.log_level = *level;
+constexpr std::array<std::string_view, 3> kDirectionNames{"tx", "rx", "both"};
+constexpr std::size_t kMaxLinkSections = 1024;
+
+void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
+  for (const LinkKey& key : link_keys()) {
+    const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+    if (!value) continue;
+    if (!key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);
+    key.set(settings, *value);
   }
 }
 
+// A section adds to what the ones before it said of the same link.
+void read_link(const TableReader& reader, std::vector<DeviceSettings>& devices) {
+  std::vector<std::string_view> keys{"device", "direction", "recovery"};
+  for (const LinkKey& key : link_keys()) keys.push_back(key.name);
+  reader.known_keys(keys);
+  std::vector<std::string_view> names{"all"};
+  for (const DeviceSettings& device : devices) names.push_back(device.name);
+  const std::size_t chosen = reader.word("device", names).value_or(0);
+  const std::size_t direction = reader.word("direction", kDirectionNames).value_or(2);
+  const auto recovery = reader.word("recovery", kRecoveryNames);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (chosen != 0 && chosen != i + 1) continue;
+    if (direction != 1) read_link_values(reader, devices[i].transmit_link);
+    if (direction != 0) read_link_values(reader, devices[i].receive_link);
+    if (recovery) devices[i].recovery.mode = static_cast<transport::RecoveryMode>(*recovery);
+  }
+}
+
+void read_links(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::array* list = root.sections("link", kMaxLinkSections);
+  if (list == nullptr) return;
+  for (const toml::node& entry : *list) {
+    read_link(TableReader(*entry.as_table(), file, "link."), configuration.devices);
+  }
+}
+
+void read_logging(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("logging");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "logging.");
+  reader.known_keys({"level"});
+  constexpr std::array<std::string_view, 6> levels{"trace", "debug", "info", "warning", "error", "off"};
+  if (const auto level = reader.word("level", levels)) configuration.log_level = levels[*level];
+}
+
 void read_engine(const TableReader& root, const std::string& file, Configuration& configuration) {
-  const toml::table* table = section(root, "engine");
+  const toml::table* table = root.section("engine");
   if (table == nullptr) return;
   const TableReader reader(*table, file, "engine.");
   reader.known_keys({"idle_spin_us"});
@@ -251,19 +247,16 @@ Configuration load_configuration(const std::filesystem::path& file) {
 }
 
 Configuration parse_configuration(const std::string& text, const std::string& name) {
-  toml::table parsed;
-  try {
-    parsed = toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    throw ConfigurationError(fmt::format("{}:{}: not TOML: {}", name, error.source().begin.line,
-                                         std::string_view(error.description())));
-  }
+  const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"device", "devices", "engine", "logging"});
+  root.known_keys({"device", "devices", "engine", "faults", "link", "logging"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_logging(root, name, configuration);
+  read_links(root, name, configuration);
+  configuration.fault_plan =
+      root.text("faults", "the path of a fault plan, such as \"plan.toml\" (docs/faults.md)").value_or("");
   return configuration;
 }
 

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "device_model/control/recovery_names.hpp"
+#include "device_model/link/link_settings.hpp"
+#include "device_model/settings/table_reader.hpp"
+#include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/identifiers.hpp"
 
@@ -23,19 +26,20 @@ struct DeviceSettings {
   // it does not know.
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
+  transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs, unless told otherwise
+  link::LinkSettings transmit_link;
+  link::LinkSettings receive_link;
 };
 
 struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
   std::string log_level = "info";  // an spdlog level
+  std::string fault_plan;          // a file; empty: none
 };
 
 // One line that names the file, the line, the value and what is allowed.
-class ConfigurationError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using ConfigurationError = settings::SettingError;
 
 // urnic0 and urnic1 on one switch.
 Configuration default_configuration();

@@ -115,6 +115,7 @@ class Context {
 
   ObjectCounts counts() const;
 
+  std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
   ArenaAllocator arenas;
   HandleTable<ProtectionDomain> pds;
   HandleTable<MemoryRegion> regions;

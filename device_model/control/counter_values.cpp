@@ -73,4 +73,40 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
   };
 }
 
+std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& counters) {
+  using link::DropCause;
+  return {
+      {"answered", counters.answered},
+      {"buffer_full", counters.drops(DropCause::buffer_full)},
+      {"burst_lost", counters.drops(DropCause::burst)},
+      {"corrupted", counters.corrupted},
+      {"cut_dropped", counters.drops(DropCause::cut)},
+      {"delayed", counters.delayed},
+      {"duplicated", counters.duplicated},
+      {"ecn_marked", counters.congestion_marked},
+      {"ecn_not_capable", counters.not_ecn_capable},
+      {"fault_dropped", counters.drops(DropCause::fault)},
+      {"lost", counters.drops(DropCause::loss)},
+      {"packets", counters.packets},
+      {"queue_full", counters.drops(DropCause::queue_full)},
+      {"reordered", counters.reordered},
+  };
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device) {
+  std::vector<std::pair<std::string, std::uint64_t>> values;
+  for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
+    link::LinkCounters counters;
+    fabric.engine().execute([&] {
+      const link::Link* link = fabric.wires().existing_link(device.index);
+      if (link != nullptr) counters = link->channel(direction).counters();
+    });
+    for (const LinkCounterValue& counter : link_counter_values(counters)) {
+      values.emplace_back("link_" + std::string(link::name(direction)) + '_' + std::string(counter.name),
+                          counter.value);
+    }
+  }
+  return values;
+}
+
 }  // namespace urnic::control

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "device_model/control/fabric.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/link/link_counters.hpp"
 #include "device_model/transport/counters.hpp"
 
 namespace urnic::control {
@@ -28,5 +30,14 @@ CounterSnapshot snapshot(engine::Engine& engine, engine::Device& device);
 std::vector<CounterValue> port_values(const CounterSnapshot& counters);
 // The files of ports/1/hw_counters: names of mlx5 where it has the counter, else of the driver that has.
 std::vector<CounterValue> hardware_values(const CounterSnapshot& counters);
+
+// What a link did to packets in one direction, by cause.
+struct LinkCounterValue {
+  std::string_view name;
+  std::uint64_t value;
+};
+std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& counters);
+// Of both directions of the device's link, as "link_tx_lost"; no files show them.
+std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device);
 
 }  // namespace urnic::control

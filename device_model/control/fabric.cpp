@@ -18,11 +18,25 @@ Fabric::Fabric(const Configuration& configuration)
                                                               .mac = settings.mac,
                                                               .gids = settings.gids,
                                                               .max_qp = limits::kMaxQp,
-                                                              .max_memory_keys = limits::kMaxMemoryKeys},
+                                                              .max_memory_keys = limits::kMaxMemoryKeys,
+                                                              .number = served->index},
                                          engine_, switch_);
     engine_.add_device(*served->device);
+    configure_link(*served);
     devices_.push_back(std::move(served));
   }
+}
+
+void Fabric::configure_link(const ServedDevice& served) {
+  const link::LinkSettings& transmit = served.settings.transmit_link;
+  const link::LinkSettings& receive = served.settings.receive_link;
+  if (switch_.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
+    return;
+  link::Link& link = switch_.link(served.index);
+  if (link.channel(link::Direction::transmit).settings() != transmit)
+    link.configure(link::Direction::transmit, transmit);
+  if (link.channel(link::Direction::receive).settings() != receive)
+    link.configure(link::Direction::receive, receive);
 }
 
 Fabric::~Fabric() { engine_.stop(); }

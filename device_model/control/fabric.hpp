@@ -44,7 +44,11 @@ class Fabric {
 
   engine::Engine& engine() { return engine_; }
   link::Switch& wires() { return switch_; }
+  const link::Switch& wires() const { return switch_; }
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
+
+  // Brings the device's link to what its settings say. On the engine's thread once that runs.
+  void configure_link(const ServedDevice& served);
 
   // The Ethernet address of the device that has `gid`: what neighbour discovery finds on a real network.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;

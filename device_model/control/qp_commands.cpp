@@ -52,6 +52,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .receive_cq = qp.receive_cq->queue.get(),
       .async_events = &session.context->async_events(),
       .user_handle = qp.user_handle,
+      .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
       .send_ring = qp.send_ring.data(),
       .send_slots = qp.given.send_slots,
@@ -60,6 +61,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .receive_slots = qp.given.receive_slots,
       .receive_slot_size = qp.given.receive_slot_size,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
+      .recovery = session.device.settings.recovery,
   });
 }
 

@@ -27,11 +27,14 @@ DataPath::DataPath() : held_packets_(kHeldPackets) {
 }
 
 bool DataPath::round() {
+  // Before the timers, which wait for what may be among it.
+  const bool delivered = deliver_due();
   run_timers();
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
+  if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
   pump_ready();
-  if (filling().empty()) return !ready_.empty();
+  if (filling().empty()) return delivered || !ready_.empty();
   carry_out();
   return true;
 }
@@ -68,6 +71,38 @@ void DataPath::want_pump(QueuePairContext& queue_pair) {
   if (!queue_pair.ready_hook.is_linked()) ready_.push_back(queue_pair);
 }
 
+// Frames that were under way are copied into the arena, half of which is left for what QPs send.
+bool DataPath::deliver_due() {
+  if (frames_under_way_ == nullptr) return false;
+  const std::size_t fit = filling().arena.remaining() / (2 * wire::kMaxPayloadBytes);
+  return frames_under_way_->deliver_due(now_, fit);
+}
+
+void DataPath::pump_again_when_ports_have_room() {
+  if (now_ < room_at_) return;
+  ready_.splice(ready_.end(), port_is_busy_);
+}
+
+std::optional<transport::Time> DataPath::wake_at() const {
+  std::optional<transport::Time> earliest = timers_.earliest();
+  const auto consider = [&](std::optional<transport::Time> time) {
+    if (time && (!earliest || *time < *earliest)) earliest = time;
+  };
+  if (!port_is_busy_.empty()) consider(room_at_);
+  if (frames_under_way_ != nullptr) consider(frames_under_way_->next_due());
+  return earliest;
+}
+
+// How many of `turn` packets the QP's port takes now. None: the QP is put aside until there is room.
+std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu) {
+  const std::size_t room = queue_pair.port_room(list_number_, mtu) / mtu;
+  if (room != 0) return static_cast<std::uint32_t>(std::min<std::size_t>(turn, room));
+  const transport::Time room_at = queue_pair.port_room_at(mtu);
+  room_at_ = port_is_busy_.empty() ? room_at : std::min(room_at_, room_at);
+  port_is_busy_.push_back(queue_pair);
+  return 0;
+}
+
 void DataPath::pump_ready() {
   std::uint32_t packets = kPacketsPerRound;
   std::size_t bytes = std::min(kBytesPerRound, filling().arena.remaining());
@@ -78,7 +113,10 @@ void DataPath::pump_ready() {
     const std::uint32_t turn = std::min({kPacketsPerTurn, packets, fit});
     if (turn == 0) break;
     ready_.pop_front();
-    const std::uint32_t sent = queue_pair.pump(turn);
+    const std::uint32_t taken = fit_into_port(queue_pair, turn, mtu);
+    if (taken == 0) continue;
+    const std::uint32_t sent = queue_pair.pump(taken);
+    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
     packets -= std::min(sent, packets);
     bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
     if (sent != 0 && queue_pair.wants_pump()) {

@@ -14,6 +14,7 @@
 #include "device_model/engine/memory_batch.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
 #include "device_model/engine/timers.hpp"
+#include "device_model/link/frames_under_way.hpp"
 #include "device_model/transport/held_packets.hpp"
 #include "device_model/transport/time.hpp"
 
@@ -39,7 +40,11 @@ class DataPath {
   // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
   transport::HeldPacketPool& held_packets() { return held_packets_; }
   Timers& timers() { return timers_; }
-  std::optional<transport::Time> earliest_timer() const { return timers_.earliest(); }
+  // When there is something to do without any new input: a timer, a frame that arrives, a port that has room
+  // again.
+  std::optional<transport::Time> wake_at() const;
+  // Frames that come from links in their own time; null: there are none. Outlives its use.
+  void set_frames_under_way(link::FramesUnderWay* frames) { frames_under_way_ = frames; }
 
   // For QPs. The list that actions are added to.
   ActionList& filling() { return lists_[filling_]; }
@@ -62,7 +67,10 @@ class DataPath {
  private:
   void run_timers();
   transport::Time time_for_timers();
+  bool deliver_due();
   void pump_ready();
+  void pump_again_when_ports_have_room();
+  std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
   void carry_out();
   void finish_completions(ActionList& list);
   void report_failures(const ActionList& list);
@@ -80,6 +88,9 @@ class DataPath {
   Timers timers_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
   ReadyList ready_;
+  ReadyList port_is_busy_;     // would be ready, but their device's line is behind
+  transport::Time room_at_{};  // the earliest time at which one of their ports has room
+  link::FramesUnderWay* frames_under_way_ = nullptr;
   TouchedList touched_;
   std::vector<CompletionQueue*> to_notify_;
   EventPipeList backlog_;

@@ -20,14 +20,33 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
       data_path_(engine.data_path()),
       memory_table_(config.max_memory_keys),
       queue_pairs_(config.max_qp),
-      port_(fabric.attach(config.mac, *this, config.name)) {}
+      port_(fabric.attach(config.mac, *this, config.name)) {
+  data_path_.set_frames_under_way(&fabric);
+}
 
 Device::~Device() = default;
 
-void Device::transmit(const wire::Frame& frame) {
+void Device::transmit(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.transmitted_packets;
   port_counters_.transmitted_bytes += frame.size();
-  port_.transmit(frame);
+  port_.transmit(frame, origin, data_path_.now());
+}
+
+std::size_t Device::port_room(std::uint64_t round, std::size_t least) const {
+  const std::size_t promised = promised_in_ == round ? promised_ : 0;
+  const std::size_t room = port_.room(data_path_.now(), least);
+  return room > promised ? room - promised : 0;
+}
+
+void Device::promise_port(std::uint64_t round, std::size_t bytes) {
+  if (promised_in_ != round) promised_ = 0;
+  promised_in_ = round;
+  promised_ += bytes;
+}
+
+std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
+  const QueuePairContext* const queue_pair = queue_pairs_.find(qpn);
+  return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
 // A packet that does not check out is dropped without a word (IBTA 9.6).

@@ -25,6 +25,7 @@ struct DeviceConfig {
   std::vector<wire::Gid> gids;  // by GID index
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;
+  std::uint32_t number = 0;  // in configuration order
 };
 
 // What the port counts, under the names of the kernel's counters/ folder.
@@ -48,6 +49,7 @@ class Device final : private link::FrameReceiver {
   Device& operator=(const Device&) = delete;
 
   const DeviceConfig& config() const { return config_; }
+  bool link_up(transport::Time now) const { return port_.up(now); }
 
   // Engine thread only, from here on.
   memory::MemoryTable& memory_table() { return memory_table_; }
@@ -58,12 +60,18 @@ class Device final : private link::FrameReceiver {
   DataPath& data_path() { return data_path_; }
   transport::Counters& transport_counters() { return counters_; }
   QpTable& queue_pairs() { return queue_pairs_; }
-  void transmit(const wire::Frame& frame);
+  void transmit(const wire::Frame& frame, const link::PacketOrigin& origin);
+  // Bytes that the port takes without falling behind, less those promised to QPs in this `round`; at least
+  // `least` if the line is idle.
+  std::size_t port_room(std::uint64_t round, std::size_t least) const;
+  void promise_port(std::uint64_t round, std::size_t bytes);
+  transport::Time port_room_at(std::size_t least) const { return port_.room_at(least); }
   // For links.
   link::FrameReceiver& receiver() { return *this; }
 
  private:
   void arrive(const wire::Frame& frame, bool payload_is_stable) override;
+  std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   bool is_for_us(const wire::NetworkHeaders& network) const;
   bool keep_payload(std::span<const std::byte>& payload);
 
@@ -75,6 +83,8 @@ class Device final : private link::FrameReceiver {
   PortCounters port_counters_;
   wire::ParsedFrame parsed_;
   link::Port& port_;
+  std::uint64_t promised_in_ = 0;
+  std::size_t promised_ = 0;
 };
 
 }  // namespace urnic::engine

@@ -130,7 +130,7 @@ void Engine::sleep() {
 }
 
 std::optional<transport::Time> Engine::wake_at() const {
-  std::optional<transport::Time> earliest = data_path_.earliest_timer();
+  std::optional<transport::Time> earliest = data_path_.wake_at();
   if (data_path_.has_backlog()) {
     const transport::Time retry = data_path_.now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;

@@ -49,6 +49,10 @@ void HostedQueuePair::modify(transport::QpState state, const transport::QpParame
   context_->modify(state, parameters, path, notify_drained);
 }
 
+void HostedQueuePair::set_recovery(const transport::RecoverySettings& settings) {
+  context_->set_recovery(settings);
+}
+
 void HostedQueuePair::doorbell() { context_->doorbell(); }
 
 std::uint32_t HostedQueuePair::async_events() const { return context_->async_events(); }

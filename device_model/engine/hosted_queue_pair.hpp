@@ -25,6 +25,7 @@ struct HostedQueuePairConfig {
   CompletionQueue* receive_cq = nullptr;
   EventPipe* async_events = nullptr;
   std::uint64_t user_handle = 0;  // what asynchronous events carry
+  std::uint32_t ordinal = 1;      // 1 is the first QP that its program opened on the device
   bool signal_all = false;
   std::byte* send_ring = nullptr;  // may be null with 0 slots
   std::uint32_t send_slots = 0;    // a power of two
@@ -33,6 +34,7 @@ struct HostedQueuePairConfig {
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
   abi::QueuePairIndices* indices = nullptr;
+  transport::RecoverySettings recovery{.mode = transport::RecoveryMode::go_back_n};
 };
 
 class HostedQueuePair {
@@ -55,6 +57,9 @@ class HostedQueuePair {
   // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
+
+  // As transport::QueuePair::set_recovery.
+  void set_recovery(const transport::RecoverySettings& settings);
 
   // The doorbell rang.
   void doorbell();

@@ -26,6 +26,7 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
                    .send_queue = &send_ring_,
                    .receive_queue = &receive_ring_,
                    .counters = &config.device->transport_counters(),
+                   .recovery = config.recovery,
                    .held_packets = &data_path_.held_packets()}) {
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
@@ -49,6 +50,11 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
   }
   queue_pair_.modify(state, parameters, data_path_.now(), notify_drained);
   follow_state();
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {
+  queue_pair_.set_recovery(settings);
   data_path_.touch(*this);
 }
 
@@ -137,7 +143,28 @@ void QueuePairContext::transmit(PacketAction& packet) {
   if (!frame_template_) return;
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
-  config_.device->transmit(frame_template_->encode(packet.headers, {packet.payload, packet.length}, storage));
+  config_.device->transmit(frame_template_->encode(packet.headers, {packet.payload, packet.length}, storage),
+                           origin_of(packet.headers));
+}
+
+link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
+  const transport::QpParameters& parameters = queue_pair_.parameters();
+  const bool request = wire::traits(headers.bth.opcode).request;
+  return {.identity = {config_.device->config().number, config_.ordinal, ++packets_sent_},
+          .queue_pair = qpn_,
+          .first_psn = request ? parameters.send_psn : parameters.receive_psn};
+}
+
+std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {
+  return config_.device->port_room(round, least);
+}
+
+void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
+  config_.device->promise_port(round, bytes);
+}
+
+transport::Time QueuePairContext::port_room_at(std::size_t least) const {
+  return config_.device->port_room_at(least);
 }
 
 bool QueuePairContext::waits_for_memory(const ActionStream& stream) const {

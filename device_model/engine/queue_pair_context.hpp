@@ -12,6 +12,7 @@
 #include "device_model/engine/receive_ring.hpp"
 #include "device_model/engine/send_ring.hpp"
 #include "device_model/engine/timers.hpp"
+#include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/queue_pair.hpp"
 #include "wire/frame.hpp"
 #include "wire/frame_template.hpp"
@@ -40,6 +41,7 @@ class QueuePairContext final : public transport::Host {
   // Inputs, each followed by `after_input` before the round ends.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained);
+  void set_recovery(const transport::RecoverySettings& settings);
   void doorbell();
   void receive(const transport::InboundPacket& packet);
   void on_timer();
@@ -54,6 +56,11 @@ class QueuePairContext final : public transport::Host {
   void after_input();
   bool wants_pump() const { return queue_pair_.wants_pump(); }
   std::optional<transport::Time> deadline() const { return queue_pair_.deadline(); }
+  // Of the port, for the engine's turns (device.hpp).
+  std::size_t port_room(std::uint64_t round, std::size_t least) const;
+  void promise_port(std::uint64_t round, std::size_t bytes);
+  transport::Time port_room_at(std::size_t least) const;
+  std::uint32_t ordinal() const { return config_.ordinal; }
   std::uint32_t path_mtu() const { return queue_pair_.parameters().path_mtu; }
 
   // IBTA 9.6.1.2: a connected QP takes packets only between the two GIDs of its path.
@@ -86,6 +93,7 @@ class QueuePairContext final : public transport::Host {
   void mark_access(ActionStream& stream);
   const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
                           std::uint32_t& length);
+  link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   void enter_error();
   void follow_state();
 
@@ -101,6 +109,7 @@ class QueuePairContext final : public transport::Host {
   bool in_error_ = false;          // as published in the shared indices
   bool must_enter_error_ = false;  // a CQ overran
   std::uint32_t async_events_ = 0;
+  std::uint64_t packets_sent_ = 0;  // since it was made; a reset does not begin anew
   transport::QueuePair queue_pair_;
 };
 

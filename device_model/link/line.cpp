@@ -44,6 +44,11 @@ transport::Time Line::accept(transport::Time now, std::uint32_t bytes) {
   return clear_at_;
 }
 
+transport::Nanoseconds Line::time_of(std::size_t bytes) const {
+  return transport::Nanoseconds(static_cast<std::int64_t>(
+      (bytes * picoseconds_per_byte_ + kPicosecondsPerNanosecond - 1) / kPicosecondsPerNanosecond));
+}
+
 std::size_t Line::bytes_in(transport::Nanoseconds span) const {
   if (!has_rate() || span.count() <= 0) return 0;
   return static_cast<std::size_t>(static_cast<std::uint64_t>(span.count()) * kPicosecondsPerNanosecond /

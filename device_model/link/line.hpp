@@ -27,7 +27,8 @@ class Line {
   transport::Time accept(transport::Time now, std::uint32_t bytes);
   // When everything accepted has left; in the past if the line is idle.
   transport::Time clear_at() const { return clear_at_; }
-  // Bytes of frames that the line carries in `span`.
+  // How long `bytes` take, rounded up, and how many bytes the line carries in `span`.
+  transport::Nanoseconds time_of(std::size_t bytes) const;
   std::size_t bytes_in(transport::Nanoseconds span) const;
 
  private:

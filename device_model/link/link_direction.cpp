@@ -49,4 +49,9 @@ std::size_t LinkDirection::room(transport::Time now, transport::Nanoseconds ahea
   return line_.bytes_in(ahead - (clear - now));
 }
 
+transport::Time LinkDirection::room_at(transport::Nanoseconds ahead, std::size_t least) const {
+  const transport::Nanoseconds wanted = std::max(ahead / 2, line_.time_of(least));
+  return line_.clear_at() - std::max(ahead - wanted, transport::Nanoseconds(0));
+}
+
 }  // namespace urnic::link

@@ -52,6 +52,8 @@ class LinkDirection {
   // Without a rate, more than anybody has; with one, enough for a packet of `least` bytes whenever the line
   // is idle.
   std::size_t room(transport::Time now, transport::Nanoseconds ahead, std::size_t least) const;
+  // When there is room for half of `ahead`, or for `least` bytes if that is more, if nothing else enters.
+  transport::Time room_at(transport::Nanoseconds ahead, std::size_t least) const;
   // When the line is idle, if nothing else enters.
   transport::Time clear_at() const { return line_.clear_at(); }
 

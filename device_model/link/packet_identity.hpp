@@ -3,12 +3,22 @@
 
 #include <cstdint>
 
+#include "wire/identifiers.hpp"
+#include "wire/psn.hpp"
+
 namespace urnic::link {
 
 struct PacketIdentity {
   std::uint32_t device = 0;      // the sending device's number, in configuration order
   std::uint32_t queue_pair = 0;  // the sending QP's ordinal: 1 is the first that its program opened there
   std::uint64_t count = 0;       // 1 is the first packet that the QP sent, of whatever kind
+};
+
+// A packet's identity with what else its sender knows of it.
+struct PacketOrigin {
+  PacketIdentity identity;
+  wire::Qpn queue_pair;  // the sending QP's number, which is not in its packets
+  wire::Psn first_psn;   // of the QP whose requests are counted: the sender's for requests, else the peer's
 };
 
 }  // namespace urnic::link

@@ -2,6 +2,12 @@
 // now; UDP and Ethernet links later) is the link's business.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "device_model/link/packet_identity.hpp"
+#include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
 
@@ -13,6 +19,8 @@ class FrameReceiver {
   // The frame's bytes are valid during the call; payload bytes stay valid until the engine's batch ends if
   // `payload_is_stable`, otherwise the receiver copies what it keeps.
   virtual void arrive(const wire::Frame& frame, bool payload_is_stable) = 0;
+  // The ordinal of one of its QPs, as in PacketIdentity; 0 if there is none of this number.
+  virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
 
  protected:
   ~FrameReceiver() = default;
@@ -21,8 +29,17 @@ class FrameReceiver {
 // The link's end: takes frames that a device sends.
 class Port {
  public:
-  virtual void transmit(const wire::Frame& frame) = 0;
-  virtual bool up() const = 0;
+  // At `now`, which never goes back. The bytes may be used until the caller's batch ends.
+  virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
+  virtual bool up(transport::Time now) const = 0;
+
+  // How many bytes the device may hand over at `now` without its line falling behind; at least `least` when
+  // the line is idle. A device that asks first never overruns its own link.
+  virtual std::size_t room(transport::Time, std::size_t /*least*/) const {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  // When there is room again for at least `least` bytes, and for some more where that is worth waiting for.
+  virtual transport::Time room_at(std::size_t /*least*/) const { return {}; }
 
  protected:
   ~Port() = default;

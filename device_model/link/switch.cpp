@@ -1,9 +1,11 @@
 #include "device_model/link/switch.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 #include <span>
 #include <stdexcept>
+
+#include "device_model/link/switch_port.hpp"
 
 namespace urnic::link {
 
@@ -20,21 +22,25 @@ std::uint64_t pack(std::span<const Byte, kAddressBytes> address) {
   return packed;
 }
 
+// What a device may have waiting for its line: enough that the line never stands idle between two of the
+// engine's rounds.
+constexpr transport::Nanoseconds kAhead{20'000};
+
 }  // namespace
 
-class Switch::SwitchPort final : public Port {
- public:
-  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name)
-      : receiver(to), device(name), fabric_(fabric) {}
-  void transmit(const wire::Frame& frame) override { fabric_.forward(*this, frame); }
-  bool up() const override { return true; }
+void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
+  fabric_.forward(*this, frame, origin, now);
+}
 
-  FrameReceiver& receiver;
-  const std::string device;
+std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
+  if (!has_character()) return std::numeric_limits<std::size_t>::max();
+  return link->channel(Direction::transmit).model().room(now, kAhead, least);
+}
 
- private:
-  Switch& fabric_;
-};
+transport::Time SwitchPort::room_at(std::size_t least) const {
+  return link == nullptr ? transport::Time{}
+                         : link->channel(Direction::transmit).model().room_at(kAhead, least);
+}
 
 Switch::Switch() : routes_(8) {}
 Switch::~Switch() = default;
@@ -45,7 +51,7 @@ std::size_t Switch::first_place(std::uint64_t address, std::size_t places) {
   return static_cast<std::size_t>(mixed >> 32) & (places - 1);
 }
 
-Switch::SwitchPort* Switch::port_of(std::uint64_t address) const {
+SwitchPort* Switch::port_of(std::uint64_t address) const {
   const std::size_t mask = routes_.size() - 1;
   for (std::size_t i = first_place(address, routes_.size());; i = (i + 1) & mask) {
     if (routes_[i].address == address) return routes_[i].port;
@@ -71,7 +77,7 @@ Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver, s
   if (port_of(packed) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
-  ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device));
+  ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device, ports()));
   insert(routes_, {packed, ports_.back().get()});
   return *ports_.back();
 }
@@ -84,7 +90,20 @@ void Switch::observe(const Observation& observation) const {
   for (FrameObserver* observer : observers_) observer->observe(observation);
 }
 
-void Switch::forward(const SwitchPort& from, const wire::Frame& frame) {
+Link& Switch::link(std::uint32_t port) {
+  SwitchPort& at = *ports_[port];
+  if (at.link == nullptr) {
+    TravelGuide& guide = *this;
+    at.link = std::make_unique<Link>(at.number, at.device, guide);
+    links_.push_back(at.link.get());
+  }
+  return *at.link;
+}
+
+const Link* Switch::existing_link(std::uint32_t port) const { return ports_[port]->link.get(); }
+
+void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                     transport::Time now) {
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* to = nullptr;
   if (frame.headers.size() >= kAddressBytes) to = port_of(pack(frame.headers.first<kAddressBytes>()));
@@ -95,9 +114,50 @@ void Switch::forward(const SwitchPort& from, const wire::Frame& frame) {
                "switch: no port has the destination address"});
     return;
   }
-  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to->device, Direction::receive, {}});
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  to->receiver.arrive(frame, true);
+  if (links_.empty()) return arrive(frame, true, *to, {});
+  Traveller traveller{frame, true, origin, &from, to, {}};
+  if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
+  hand_on(traveller, Direction::transmit, now);
+}
+
+void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now) {
+  SwitchPort& to = *traveller.to;
+  if (passed == Direction::transmit && to.has_character())
+    return to.link->channel(Direction::receive).enter(traveller, now);
+  arrive(traveller.frame, traveller.payload_is_stable, to, traveller.why.view());
+}
+
+void Switch::arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to,
+                    std::string_view why) const {
+  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to.device, Direction::receive, why});
+  to.receiver.arrive(frame, payload_is_stable);
+}
+
+void Switch::dropped(const Traveller& traveller, std::string_view device, Direction where) {
+  if (!observers_.empty())
+    observe({traveller.frame, CapturePoint::dropped, device, where, traveller.why.view()});
+}
+
+void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame) {
+  Why why;
+  why.add("made by a fault: ").add(traveller.why.view());
+  arrive({frame, {}, {}}, false, *traveller.from, why.view());
+}
+
+bool Switch::deliver_due(transport::Time now, std::size_t most) {
+  std::size_t delivered = 0;
+  for (Link* link : links_) delivered += link->deliver_due(now, most - delivered);
+  return delivered != 0;
+}
+
+std::optional<transport::Time> Switch::next_due() const {
+  std::optional<transport::Time> next;
+  for (const Link* link : links_) {
+    const auto due = link->next_due();
+    if (due && (!next || *due < *next)) next = due;
+  }
+  return next;
 }
 
 }  // namespace urnic::link

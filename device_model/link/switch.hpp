@@ -1,19 +1,25 @@
-// The built-in switch: forwards frames between the ports attached to it by destination MAC address.
+// The built-in switch: forwards frames between the ports attached to it by destination MAC address, over each
+// port's link.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "device_model/link/frames_under_way.hpp"
+#include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
+#include "device_model/link/traveller.hpp"
 
 namespace urnic::link {
 
-class Switch {
+class SwitchPort;
+
+class Switch final : public FramesUnderWay, private TravelGuide {
  public:
   Switch();
   ~Switch();
@@ -22,19 +28,27 @@ class Switch {
 
   // Makes a port for the device with `address`. `receiver` and the switch outlive the port's use. The port
   // belongs to the switch. A frame that a port sends to its own address comes back to it. Throws
-  // std::invalid_argument if another port has the address.
-  // `device` is the name that observers are told.
+  // std::invalid_argument if another port has the address. `device` is the name that observers are told.
   Port& attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device = {});
+
+  // The link of the port attached as number `port`, from 0; made at the first call. The other is null if
+  // there was none.
+  Link& link(std::uint32_t port);
+  const Link* existing_link(std::uint32_t port) const;
+  std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
 
   // At most a handful; called in order, at every capture point (observation.hpp).
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
+  bool deliver_due(transport::Time now, std::size_t most) override;
+  std::optional<transport::Time> next_due() const override;
+
   // Frames transmitted to an address that no port has. Groups have no members yet: they are such addresses.
   std::uint64_t unknown_destination() const { return unknown_destination_; }
 
  private:
-  class SwitchPort;
+  friend class SwitchPort;
   // An entry of the forwarding table, which is an open-addressed hash table of a power of two of entries,
   // at most half full.
   struct Route {
@@ -42,7 +56,11 @@ class Switch {
     SwitchPort* port = nullptr;
   };
 
-  void forward(const SwitchPort& from, const wire::Frame& frame);
+  void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
+  void arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to, std::string_view why) const;
+  void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
+  void dropped(const Traveller& traveller, std::string_view device, Direction where) override;
+  void answer(const Traveller& traveller, std::span<const std::byte> frame) override;
   void observe(const Observation& observation) const;
   static std::size_t first_place(std::uint64_t address, std::size_t places);
   SwitchPort* port_of(std::uint64_t address) const;
@@ -50,6 +68,7 @@ class Switch {
   void grow();
 
   std::vector<std::unique_ptr<SwitchPort>> ports_;
+  std::vector<Link*> links_;
   std::vector<Route> routes_;
   std::vector<FrameObserver*> observers_;
   std::uint64_t unknown_destination_ = 0;

@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
   add_env(urnic);
   add_capture(urnic);
   add_counters(urnic);
+  add_link(urnic);
+  add_set(urnic);
   try {
     const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
     if (argc > 1 && argv[1][0] != '-' && urnic.get_subcommands(is_first_word).empty()) {

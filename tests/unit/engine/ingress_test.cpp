@@ -35,7 +35,7 @@ struct Ingress : Fabric {
   bool written() { return program1.bytes[0] == std::byte{0x5A}; }
   void send() {
     wire::FrameStorage storage;
-    port.transmit(wire::encode(network, headers, payload, storage));
+    port.transmit(wire::encode(network, headers, payload, storage), {}, {});
     run();
   }
 };
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
   wire::FrameStorage storage;
   const wire::Frame frame = wire::encode(network, headers, payload, storage);
   payload[10] ^= std::byte{1};
-  port.transmit(frame);
+  port.transmit(frame, {}, {});
   run();
   BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
 BOOST_AUTO_TEST_CASE(rubbish_is_counted_and_dropped) {
   std::vector<std::byte> bytes(60);
   std::memcpy(bytes.data(), device1.config().mac.bytes.data(), 6);
-  port.transmit({.headers = bytes, .payload = {}, .trailer = {}});
+  port.transmit({.headers = bytes, .payload = {}, .trailer = {}}, {}, {});
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
   BOOST_TEST(device1.port_counters().icrc_errors == 0u);
 }

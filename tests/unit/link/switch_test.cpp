@@ -65,29 +65,29 @@ BOOST_FIXTURE_TEST_SUITE(built_in_switch, Fixture)
 
 BOOST_AUTO_TEST_CASE(forwards_by_destination_without_copying) {
   const TestFrame sent(mac(0, 2), mac(0, 1));
-  port_one.transmit(sent.frame());
+  port_one.transmit(sent.frame(), {}, {});
   BOOST_TEST(one.frames.empty());
   BOOST_REQUIRE_EQUAL(two.frames.size(), 1);
   BOOST_TEST(two.frames[0].headers.data() == sent.headers.data());
   BOOST_TEST(two.frames[0].payload.data() == sent.payload.data());
   BOOST_TEST(two.frames[0].trailer.data() == sent.trailer.data());
   BOOST_TEST(two.all_stable);
-  port_two.transmit(TestFrame(mac(0, 1), mac(0, 2)).frame());
+  port_two.transmit(TestFrame(mac(0, 1), mac(0, 2)).frame(), {}, {});
   BOOST_TEST(one.frames.size() == 1);
   BOOST_TEST(two.frames.size() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_to_the_senders_own_address_comes_back) {
-  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame());
+  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame(), {}, {});
   BOOST_TEST(one.frames.size() == 1);
   BOOST_TEST(two.frames.empty());
 }
 
 BOOST_AUTO_TEST_CASE(counts_what_nobody_takes) {
   BOOST_TEST(fabric.unknown_destination() == 0);
-  port_one.transmit(TestFrame(mac(0, 3), mac(0, 1)).frame());
-  port_one.transmit(TestFrame({{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}, mac(0, 1)).frame());
-  port_one.transmit(TestFrame({}, mac(0, 1)).frame());  // all zero
+  port_one.transmit(TestFrame(mac(0, 3), mac(0, 1)).frame(), {}, {});
+  port_one.transmit(TestFrame({{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}, mac(0, 1)).frame(), {}, {});
+  port_one.transmit(TestFrame({}, mac(0, 1)).frame(), {}, {});  // all zero
   BOOST_TEST(fabric.unknown_destination() == 3);
   BOOST_TEST(one.frames.empty());
   BOOST_TEST(two.frames.empty());
@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(a_frame_without_an_address_is_taken_by_nobody) {
   const TestFrame whole(mac(0, 2), mac(0, 1));
   wire::Frame cut = whole.frame();
   cut.headers = cut.headers.first(5);
-  port_one.transmit(cut);
-  port_one.transmit(wire::Frame{});
+  port_one.transmit(cut, {}, {});
+  port_one.transmit(wire::Frame{}, {}, {});
   BOOST_TEST(fabric.unknown_destination() == 2);
 }
 
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(the_whole_address_counts) {
   for (std::size_t i = 0; i < 6; ++i) {
     wire::MacAddress near = mac(0, 2);
     near.bytes[i] ^= 0x80;
-    port_one.transmit(TestFrame(near, mac(0, 1)).frame());
+    port_one.transmit(TestFrame(near, mac(0, 1)).frame(), {}, {});
   }
   BOOST_TEST(two.frames.empty());
   BOOST_TEST(fabric.unknown_destination() == 6);
@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE(a_thousand_ports) {
   for (std::size_t i = 0; i < receivers.size(); ++i)
     port_one.transmit(
         TestFrame(mac(static_cast<std::uint8_t>(1 + i / 256), static_cast<std::uint8_t>(i)), mac(0, 1))
-            .frame());
+            .frame(),
+        {}, {});
   for (const Receiver& receiver : receivers) BOOST_REQUIRE_EQUAL(receiver.frames.size(), 1);
   BOOST_TEST(fabric.unknown_destination() == 0);
 }
@@ -143,18 +144,18 @@ BOOST_AUTO_TEST_CASE(observers_see_every_frame_at_every_capture_point) {
   } logging(log);
   fabric.attach(mac(0, 9), logging);
 
-  port_one.transmit(TestFrame(mac(0, 9), mac(0, 1)).frame());
+  port_one.transmit(TestFrame(mac(0, 9), mac(0, 1)).frame(), {}, {});
   BOOST_TEST(log == "a<b<a>b>!");
-  port_one.transmit(TestFrame(mac(0, 77), mac(0, 1)).frame());  // also what nobody takes
+  port_one.transmit(TestFrame(mac(0, 77), mac(0, 1)).frame(), {}, {});  // also what nobody takes
   BOOST_TEST(log == "a<b<a>b>!a<b<a-b-");
   fabric.remove_observer(a);
-  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame());
+  port_one.transmit(TestFrame(mac(0, 1), mac(0, 1)).frame(), {}, {});
   BOOST_TEST(log == "a<b<a>b>!a<b<a-b-b<b>");
 }
 
 BOOST_AUTO_TEST_CASE(its_ports_are_up) {
-  BOOST_TEST(port_one.up());
-  BOOST_TEST(port_two.up());
+  BOOST_TEST(port_one.up({}));
+  BOOST_TEST(port_two.up({}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

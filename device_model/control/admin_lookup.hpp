@@ -1,0 +1,13 @@
+// Which device a request on the admin socket means.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "device_model/control/fabric.hpp"
+
+namespace urnic::control {
+
+// The device that `request` names; null if it names none. Throws std::runtime_error if there is no such.
+ServedDevice* find_device(const Fabric& fabric, const nlohmann::json& request);
+
+}  // namespace urnic::control

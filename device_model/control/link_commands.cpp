@@ -1,0 +1,164 @@
+// The admin socket's requests about links and loss recovery: "link" and "set".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "device_model/control/admin_lookup.hpp"
+#include "device_model/control/admin_server.hpp"
+#include "device_model/control/counter_values.hpp"
+#include "device_model/control/link_keys.hpp"
+#include "device_model/control/recovery_names.hpp"
+
+namespace urnic::control {
+namespace {
+
+using link::Direction;
+using link::LinkSettings;
+using nlohmann::json;
+
+json number(double value, bool whole) {
+  if (whole) return static_cast<std::uint64_t>(value);
+  return value;
+}
+
+json describe_settings(const LinkSettings& settings) {
+  json values = json::object();
+  for (const LinkKey& key : link_keys()) values[std::string(key.name)] = number(key.get(settings), key.whole);
+  return values;
+}
+
+json describe_counters(const link::Link* link, Direction direction) {
+  json values = json::object();
+  const link::LinkCounters counters =
+      link != nullptr ? link->channel(direction).counters() : link::LinkCounters{};
+  for (const LinkCounterValue& counter : link_counter_values(counters)) {
+    values[std::string(counter.name)] = counter.value;
+  }
+  return values;
+}
+
+json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
+  const link::Link* link = fabric.wires().existing_link(device.index);
+  return {{"state", device.device->link_up(now) ? "up" : "down"},
+          {"tx",
+           {{"settings", describe_settings(device.settings.transmit_link)},
+            {"counters", describe_counters(link, Direction::transmit)}}},
+          {"rx",
+           {{"settings", describe_settings(device.settings.receive_link)},
+            {"counters", describe_counters(link, Direction::receive)}}}};
+}
+
+// What "set" asks for, checked as a whole before anything of it is done.
+struct LinkChange {
+  std::vector<std::pair<const LinkKey*, double>> values;
+  std::optional<bool> up;
+};
+
+LinkChange read_change(const json& set) {
+  if (!set.is_object()) throw std::runtime_error("\"set\" must be an object such as {\"loss\":0.01}");
+  LinkChange change;
+  for (const auto& [name, value] : set.items()) {
+    if (name == "state") {
+      if (value != "up" && value != "down")
+        throw std::runtime_error(fmt::format("state = {}: allowed is \"up\" or \"down\"", value.dump()));
+      change.up = value == "up";
+      continue;
+    }
+    const LinkKey* key = find_link_key(name);
+    if (key == nullptr) {
+      std::vector<std::string_view> names{"state"};
+      for (const LinkKey& known : link_keys()) names.push_back(known.name);
+      throw std::runtime_error(
+          fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
+    }
+    if (!value.is_number() || !key->accepts(value.get<double>()))
+      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, value.dump(), key->allowed));
+    change.values.emplace_back(key, value.get<double>());
+  }
+  return change;
+}
+
+std::string text_of(const json& request, const char* key, const char* otherwise) {
+  const auto found = request.find(key);
+  if (found == request.end() || found->is_null()) return otherwise;
+  if (!found->is_string()) throw std::runtime_error(fmt::format("\"{}\" must be a text", key));
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+json AdminServer::link(const json& request, AdminConnectionState&) {
+  Fabric& fabric = surroundings_.fabric;
+  ServedDevice* const only = find_device(fabric, request);
+  if (const auto set = request.find("set"); set != request.end()) {
+    if (only == nullptr) throw std::runtime_error("\"device\" must name the device whose link is meant");
+    const LinkChange change = read_change(*set);
+    const std::string direction = text_of(request, "direction", "both");
+    if (direction != "tx" && direction != "rx" && direction != "both")
+      throw std::runtime_error(
+          fmt::format("direction = \"{}\": allowed is \"tx\", \"rx\" or \"both\"", direction));
+    for (const auto& [key, value] : change.values) {
+      if (direction != "rx") key->set(only->settings.transmit_link, value);
+      if (direction != "tx") key->set(only->settings.receive_link, value);
+    }
+    fabric.engine().execute([&] {
+      fabric.configure_link(*only);
+      if (!change.up) return;
+      link::Link& link = fabric.wires().link(only->index);
+      if (*change.up) {
+        link.restore();
+      } else {
+        link.cut(transport::Time::max());
+      }
+    });
+  }
+  json links = json::object();
+  fabric.engine().execute([&] {
+    for (const auto& device : fabric.devices()) {
+      if (only != nullptr && only != device.get()) continue;
+      links[device->settings.name] = describe_link(fabric, *device, fabric.engine().now());
+    }
+  });
+  return {{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
+}
+
+// For QPs made from now on, and those there are; a QP by number only for itself.
+json AdminServer::set(const json& request, AdminConnectionState&) {
+  Fabric& fabric = surroundings_.fabric;
+  ServedDevice* const only = find_device(fabric, request);
+  const std::string wanted = text_of(request, "recovery", "");
+  const auto mode = find_recovery(wanted);
+  if (!mode)
+    throw std::runtime_error(
+        fmt::format("recovery = \"{}\": allowed is \"{}\"", wanted, fmt::join(kRecoveryNames, "\", \"")));
+  std::optional<std::uint32_t> qpn;
+  if (const auto qp = request.find("qp"); qp != request.end() && !qp->is_null()) {
+    if (!qp->is_number_unsigned() || qp->get<std::uint64_t>() > 0xFFFFFF)
+      throw std::runtime_error(fmt::format("qp = {}: allowed is a QP's number", qp->dump()));
+    qpn = qp->get<std::uint32_t>();
+  }
+  std::size_t changed = 0;
+  for (const auto& device : fabric.devices()) {
+    if (only != nullptr && device.get() != only) continue;
+    transport::RecoverySettings settings = device->settings.recovery;
+    settings.mode = *mode;
+    if (!qpn) device->settings.recovery = settings;
+    for (const auto& context : surroundings_.control.contexts().all()) {
+      if (&context->device != device.get()) continue;
+      for (const auto& [handle, qp] : context->qps) {
+        if (qpn && qp->queue_pair->qpn().value != *qpn) continue;
+        fabric.engine().execute([&] { qp->queue_pair->set_recovery(settings); });
+        ++changed;
+      }
+    }
+  }
+  if (qpn && changed == 0) throw std::runtime_error(fmt::format("there is no QP {}", *qpn));
+  return {{"ok", true}, {"queue_pairs", changed}};
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,29 @@
+// The settings of a link by name, as files and commands give them (docs/configuration.md, [[link]]).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "device_model/link/link_settings.hpp"
+
+namespace urnic::control {
+
+struct LinkKey {
+  std::string_view name;
+  double lowest;
+  double highest;
+  bool whole;  // a whole number
+  std::string_view allowed;
+  void (*set)(link::LinkSettings&, double);
+  double (*get)(const link::LinkSettings&);
+  double least_above_zero = 0;
+
+  bool accepts(double value) const;
+};
+
+std::span<const LinkKey> link_keys();
+// Null if there is none of this name.
+const LinkKey* find_link_key(std::string_view name);
+
+}  // namespace urnic::control

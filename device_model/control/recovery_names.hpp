@@ -1,0 +1,29 @@
+// The loss recoveries by the names that files and commands give them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "device_model/transport/recovery_settings.hpp"
+
+namespace urnic::control {
+
+// In the order of transport::RecoveryMode.
+inline constexpr std::array<std::string_view, 4> kRecoveryNames{"gbn", "selective", "irn", "sack"};
+
+// What a device's QPs use unless it is told otherwise.
+inline constexpr transport::RecoveryMode kDefaultRecovery = transport::RecoveryMode::go_back_n;
+
+constexpr std::string_view name(transport::RecoveryMode mode) {
+  return kRecoveryNames[static_cast<std::size_t>(mode)];
+}
+
+constexpr std::optional<transport::RecoveryMode> find_recovery(std::string_view name) {
+  for (std::size_t i = 0; i < kRecoveryNames.size(); ++i)
+    if (kRecoveryNames[i] == name) return static_cast<transport::RecoveryMode>(i);
+  return {};
+}
+
+}  // namespace urnic::control

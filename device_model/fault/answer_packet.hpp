@@ -1,0 +1,26 @@
+// An acknowledge packet that a link sends back in the receiver's place.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device_model/fault/packet_view.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::fault {
+
+class AnswerPacket {
+ public:
+  // Answers a request with the AETH `syndrome`, for the request's PSN, with a right ICRC. The message
+  // sequence number is 0, since a link does not know it. Empty if the request is no RoCEv2 packet. The bytes
+  // are valid until the next call.
+  std::span<const std::byte> make(const link::PacketAtLink& request, const PacketView& view,
+                                  std::uint8_t syndrome);
+
+ private:
+  std::array<std::byte, wire::kMaxHeaderBytes + wire::kMaxTrailerBytes> bytes_;
+};
+
+}  // namespace urnic::fault

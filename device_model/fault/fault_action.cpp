@@ -1,0 +1,92 @@
+#include "device_model/fault/fault_action.hpp"
+
+#include <algorithm>
+
+#include "wire/aeth.hpp"
+
+namespace urnic::fault {
+
+namespace {
+
+std::uint64_t microseconds(transport::Nanoseconds span) {
+  return static_cast<std::uint64_t>(span.count()) / 1000;
+}
+
+// Without bits of its own, a rule turns over the first bit of the payload, or where there is none the last
+// one of the headers.
+std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& view) {
+  constexpr std::size_t kIcrcBytes = 4;
+  const std::size_t headers = view.headers.size();
+  const bool payload = packet.frame.size() > headers + kIcrcBytes;
+  return static_cast<std::uint32_t>(payload ? headers * 8 : headers * 8 - 1);
+}
+
+template <class Flips>
+void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view, Flips& flips,
+               std::size_t& count, link::Why& why) {
+  const auto add = [&](std::uint32_t bit) {
+    if (count < flips.size()) flips[count++] = bit;
+    why.add(" ").add(bit - view.bth_at * 8);
+  };
+  if (rule.action.bits.empty()) add(chosen_bit(packet, view));
+  for (const std::uint32_t bit : rule.action.bits) add(static_cast<std::uint32_t>(view.bth_at * 8) + bit);
+}
+
+}  // namespace
+
+void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
+         AnswerPacket& answer, link::Verdict& verdict) {
+  const Action& action = rule.action;
+  verdict.touched = true;
+  link::Why& why = verdict.why.next().add("rule \"").add(rule.name).add("\": ");
+  switch (action.kind) {
+    case ActionKind::drop:
+      why.add("dropped");
+      verdict.drop = true;
+      break;
+    case ActionKind::duplicate:
+      why.add("duplicated ").add(action.copies).add(" times");
+      verdict.more_copies += action.copies;
+      break;
+    case ActionKind::delay:
+      why.add("delayed ").add(microseconds(action.delay)).add(" us");
+      verdict.delay += action.delay;
+      break;
+    case ActionKind::reorder:
+      why.add("held behind ").add(action.behind).add(" packets");
+      verdict.behind = std::max(verdict.behind, action.behind);
+      verdict.hold = std::max(verdict.hold, action.hold);
+      break;
+    case ActionKind::corrupt_before_icrc:
+      why.add("turned over before the ICRC, bits of BTH on:");
+      add_flips(rule, packet, view, verdict.flips_before, verdict.flips_before_count, why);
+      break;
+    case ActionKind::corrupt_after_icrc:
+      why.add("turned over after the ICRC, bits of BTH on:");
+      add_flips(rule, packet, view, verdict.flips_after, verdict.flips_after_count, why);
+      break;
+    case ActionKind::mark_ecn:
+      why.add("marked congestion experienced");
+      verdict.congestion = true;
+      break;
+    case ActionKind::rnr_nak:
+      why.add("answered with RNR NAK, timer ").add(wire::code(action.syndrome));
+      verdict.answer = answer.make(packet, view, action.syndrome);
+      break;
+    case ActionKind::nak:
+      why.add("answered with NAK, code ").add(wire::code(action.syndrome));
+      verdict.answer = answer.make(packet, view, action.syndrome);
+      break;
+    case ActionKind::cut_link:
+      why.add("link cut for ").add(microseconds(action.cut)).add(" us");
+      verdict.cut = std::max(verdict.cut, action.cut);
+      verdict.drop = true;
+      break;
+    case ActionKind::stop_qp:
+      why.add("QP ").add(view.queue_pair.value).add(" stopped");
+      verdict.drop = true;
+      break;
+  }
+}
+
+}  // namespace urnic::fault

@@ -1,0 +1,32 @@
+#include "device_model/fault/packet_view.hpp"
+
+#include <algorithm>
+
+#include "device_model/link/port.hpp"
+#include "wire/network_codec.hpp"
+#include "wire/transport_codec.hpp"
+
+namespace urnic::fault {
+
+std::optional<PacketView> look_at(const link::PacketAtLink& packet) {
+  const auto bytes = packet.frame.headers;  // a frame that was changed lies in one piece, all of it here
+  if (bytes.size() < wire::kEthernetBytes) return {};
+  const bool ipv4 = bytes[12] == std::byte{0x08};
+  PacketView view;
+  view.bth_at = wire::kEthernetBytes + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
+  if (bytes.size() < view.bth_at + wire::kBthBytes) return {};
+  wire::parse_bth(bytes.data() + view.bth_at, view.bth);
+  const std::size_t header_bytes = view.bth_at + wire::transport_header_size(view.bth.opcode);
+  view.headers = bytes.first(std::min(bytes.size(), header_bytes));
+  view.request = wire::traits(view.bth.opcode).request;
+  if (packet.direction == link::Direction::transmit) {
+    view.queue_pair = packet.origin.queue_pair;
+    view.ordinal = packet.origin.identity.queue_pair;
+  } else {
+    view.queue_pair = view.bth.destination;
+    view.ordinal = packet.receiver.ordinal_of(view.bth.destination);
+  }
+  return view;
+}
+
+}  // namespace urnic::fault

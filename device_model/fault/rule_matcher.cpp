@@ -1,0 +1,62 @@
+#include "device_model/fault/rule_matcher.hpp"
+
+#include <algorithm>
+
+#include "device_model/link/chance.hpp"
+
+namespace urnic::fault {
+
+namespace {
+
+// Packets whose transmissions are remembered, for a rule that asks for them: more than are under way.
+constexpr std::size_t kRememberedPackets = 65536;
+constexpr std::size_t kRememberedQueuePairs = 8192;
+
+std::uint64_t key_of(const link::PacketOrigin& origin) {
+  return link::mix(std::uint64_t{origin.identity.device} << 32 | origin.queue_pair.value);
+}
+
+}  // namespace
+
+RuleMatcher::RuleMatcher(const FaultRule& rule)
+    : match_(rule.match),
+      requests_only_(rule.action.kind == ActionKind::rnr_nak || rule.action.kind == ActionKind::nak),
+      filter_(rule.match.filter),
+      transmissions_(rule.match.transmission != 0 ? kRememberedPackets : 1),
+      queue_pairs_(kRememberedQueuePairs) {}
+
+bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView& view) const {
+  if (match_.psns.empty()) return true;
+  std::uint32_t psn = view.bth.psn.value();
+  if (match_.psns_relative) psn = (view.bth.psn - packet.origin.first_psn.value()).value();
+  return std::find(match_.psns.begin(), match_.psns.end(), psn) != match_.psns.end();
+}
+
+bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const {
+  if (match_.device && *match_.device != packet.device) return false;
+  if (match_.direction != packet.direction) return false;
+  if (requests_only_ && !view.request) return false;
+  if (match_.qp && *match_.qp != view.queue_pair) return false;
+  if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
+  if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;
+  return psn_matches(packet, view) && filter_.matches(view.headers, packet.frame.size());
+}
+
+bool RuleMatcher::takes(const link::PacketAtLink& packet, const PacketView& view) {
+  if (!conditions_hold(packet, view)) return false;
+  const std::uint64_t sender = key_of(packet.origin);
+  if (match_.transmission != 0) {
+    const std::uint64_t which = std::uint64_t{view.request} << 32 | view.bth.psn.value();
+    if (++transmissions_.of(link::mix(sender, which)).seen != match_.transmission) return false;
+  }
+  if (match_.occurrence == 0 && match_.every == 0 && match_.count == 0) return true;
+  MatchCount::Entry& count = queue_pairs_.of(sender);
+  ++count.seen;
+  if (match_.occurrence != 0 && count.seen != match_.occurrence) return false;
+  if (match_.every != 0 && count.seen % match_.every != 0) return false;
+  if (match_.count != 0 && count.taken >= match_.count) return false;
+  ++count.taken;
+  return true;
+}
+
+}  // namespace urnic::fault

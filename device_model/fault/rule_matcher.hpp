@@ -1,0 +1,32 @@
+// Whether a rule takes a packet, with what it must remember for that.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/fault/fault_rule.hpp"
+#include "device_model/fault/match_count.hpp"
+#include "device_model/fault/packet_filter.hpp"
+#include "device_model/fault/packet_view.hpp"
+
+namespace urnic::fault {
+
+class RuleMatcher {
+ public:
+  // Compiles the filter; throws std::runtime_error if that fails. `rule` outlives it.
+  explicit RuleMatcher(const FaultRule& rule);
+
+  // To be asked once for each packet: asking counts.
+  bool takes(const link::PacketAtLink& packet, const PacketView& view);
+
+ private:
+  bool conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const;
+  bool psn_matches(const link::PacketAtLink& packet, const PacketView& view) const;
+
+  const Match& match_;
+  const bool requests_only_;
+  PacketFilter filter_;
+  MatchCount transmissions_;
+  MatchCount queue_pairs_;
+};
+
+}  // namespace urnic::fault

@@ -1,0 +1,82 @@
+#include "device_model/link/frame_edits.hpp"
+
+#include "wire/icrc.hpp"
+#include "wire/network_codec.hpp"
+
+namespace urnic::link {
+
+namespace {
+
+constexpr std::size_t kBthBytes = 12;
+constexpr std::size_t kIcrcBytes = 4;
+constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // IPv4; IPv6 has it 4 bits earlier
+constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
+constexpr std::uint8_t kCongestionExperienced = 3;
+
+// RFC 1624: the checksum after a 16-bit word of what it covers went from `before` to `after`.
+std::uint16_t updated(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
+  std::uint32_t sum = static_cast<std::uint16_t>(~checksum) + static_cast<std::uint16_t>(~before) + after;
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+std::uint16_t word_at(std::span<const std::byte> frame, std::size_t at) {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(frame[at]) << 8 |
+                                    std::to_integer<unsigned>(frame[at + 1]));
+}
+
+void put_word(std::span<std::byte> frame, std::size_t at, std::uint16_t word) {
+  frame[at] = static_cast<std::byte>(word >> 8);
+  frame[at + 1] = static_cast<std::byte>(word & 0xFF);
+}
+
+}  // namespace
+
+bool mark_congestion(std::span<std::byte> frame) {
+  if (frame.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return false;
+  const bool ipv4 = std::to_integer<unsigned>(frame[wire::kEthernetBytes]) >> 4 == 4;
+  // The two ECN bits lie at the end of the traffic class: bits 0 and 1 in IPv4's byte, 4 and 5 in IPv6's.
+  const unsigned shift = ipv4 ? 0 : 4;
+  const auto before = std::to_integer<unsigned>(frame[kTrafficClass]);
+  const unsigned ecn = before >> shift & kCongestionExperienced;
+  if (ecn == 0) return false;
+  if (ecn == kCongestionExperienced) return true;
+  const std::uint16_t word = word_at(frame, wire::kEthernetBytes);
+  frame[kTrafficClass] = static_cast<std::byte>(before | unsigned{kCongestionExperienced} << shift);
+  if (ipv4)
+    put_word(frame, kIpv4Checksum,
+             updated(word_at(frame, kIpv4Checksum), word, word_at(frame, wire::kEthernetBytes)));
+  return true;
+}
+
+void flip_bit(std::span<std::byte> frame, std::size_t bit) {
+  if (bit / 8 < frame.size()) frame[bit / 8] ^= static_cast<std::byte>(0x80u >> (bit % 8));
+}
+
+std::size_t corrupt_somewhere(std::span<std::byte> frame, std::uint64_t random) {
+  if (frame.size() <= wire::kEthernetBytes) return 0;
+  const std::size_t bit = wire::kEthernetBytes * 8 + random % ((frame.size() - wire::kEthernetBytes) * 8);
+  flip_bit(frame, bit);
+  return bit;
+}
+
+std::optional<std::size_t> bth_offset(std::span<const std::byte> frame) {
+  wire::NetworkHeaders network;
+  wire::NetworkExtent extent;
+  const auto headers = frame.first(std::min(frame.size(), wire::kMaxHeaderBytes));
+  if (wire::parse_network(headers, frame.size(), network, extent) != wire::ParseError::none) return {};
+  if (extent.header_bytes + kBthBytes + kIcrcBytes > frame.size()) return {};
+  return extent.header_bytes;
+}
+
+void refresh_icrc(std::span<std::byte> frame) {
+  const auto bth = bth_offset(frame);
+  if (!bth) return;
+  const std::size_t covered = frame.size() - kIcrcBytes;
+  const std::size_t headers = *bth + kBthBytes;
+  const std::uint32_t icrc = wire::icrc(frame.first(headers), frame.subspan(headers, covered - headers), {});
+  for (std::size_t i = 0; i < kIcrcBytes; ++i) frame[covered + i] = static_cast<std::byte>(icrc >> (8 * i));
+}
+
+}  // namespace urnic::link

@@ -1,0 +1,73 @@
+// Frames that are under way: copies in slots made once, so that nothing is allocated per packet.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device_model/link/packet_identity.hpp"
+#include "device_model/link/why.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::link {
+
+class SwitchPort;
+
+inline constexpr std::size_t kSlotBytes =
+    wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes;
+
+// A frame with what goes with it from link to link.
+struct PooledFrame {
+  PacketOrigin origin;
+  SwitchPort* from;
+  SwitchPort* to;
+  std::uint32_t size;
+  Why why;
+  std::array<std::byte, kSlotBytes> bytes;
+
+  std::span<std::byte> whole() { return std::span(bytes).first(size); }
+  // Copies `frame`, of at most kSlotBytes, into one piece.
+  void copy(const wire::Frame& frame) {
+    size = 0;
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
+      if (!piece.empty()) std::memcpy(bytes.data() + size, piece.data(), piece.size());
+      size += static_cast<std::uint32_t>(piece.size());
+    }
+  }
+};
+
+class FramePool {
+ public:
+  // Slots are not touched before they are used, and the one used last is used again first: memory that is not
+  // needed stays unused.
+  explicit FramePool(std::uint32_t slots)
+      : slots_(static_cast<PooledFrame*>(::operator new(sizeof(PooledFrame) * slots))), capacity_(slots) {
+    free_.reserve(slots);
+    for (std::uint32_t i = slots; i-- > 0;) free_.push_back(i);
+  }
+
+  std::uint32_t capacity() const { return capacity_; }
+  // Null if all are in use.
+  PooledFrame* take() {
+    if (free_.empty()) return nullptr;
+    PooledFrame* const slot = new (slots_.get() + free_.back()) PooledFrame;
+    free_.pop_back();
+    return slot;
+  }
+  void give(PooledFrame* slot) { free_.push_back(static_cast<std::uint32_t>(slot - slots_.get())); }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<PooledFrame>);
+  struct Free {
+    void operator()(PooledFrame* slots) const { ::operator delete(slots); }
+  };
+  std::unique_ptr<PooledFrame, Free> slots_;
+  std::uint32_t capacity_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace urnic::link

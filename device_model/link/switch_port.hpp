@@ -1,0 +1,36 @@
+// A port of the built-in switch, with the link that leads to its device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device_model/link/link.hpp"
+#include "device_model/link/port.hpp"
+
+namespace urnic::link {
+
+class Switch;
+
+class SwitchPort final : public Port {
+ public:
+  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name, std::uint32_t position)
+      : receiver(to), device(name), number(position), fabric_(fabric) {}
+
+  void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) override;
+  bool up(transport::Time now) const override { return link == nullptr || link->up(now); }
+  std::size_t room(transport::Time now, std::size_t least) const override;
+  transport::Time room_at(std::size_t least) const override;
+
+  // The link does something to packets in one of its directions, or may.
+  bool has_character() const { return link != nullptr && !link->plain(); }
+
+  FrameReceiver& receiver;
+  const std::string device;
+  const std::uint32_t number;
+  std::unique_ptr<Link> link;  // made when it is first needed
+
+ private:
+  Switch& fabric_;
+};
+
+}  // namespace urnic::link

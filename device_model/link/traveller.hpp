@@ -1,0 +1,40 @@
+// A frame on its way from port to port, and who takes it at the end of each channel.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "device_model/link/direction.hpp"
+#include "device_model/link/packet_identity.hpp"
+#include "device_model/link/why.hpp"
+#include "device_model/transport/time.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::link {
+
+class SwitchPort;
+
+struct Traveller {
+  wire::Frame frame;
+  bool payload_is_stable;  // as in FrameReceiver::arrive
+  PacketOrigin origin;
+  SwitchPort* from;
+  SwitchPort* to;
+  Why why;
+};
+
+class TravelGuide {
+ public:
+  // The frame has come to the end of a channel.
+  virtual void hand_on(Traveller& traveller, Direction passed, transport::Time now) = 0;
+  // It goes no further; `traveller.why` says why.
+  virtual void dropped(const Traveller& traveller, std::string_view device, Direction where) = 0;
+  // A fault's answer goes back to who sent `traveller`.
+  virtual void answer(const Traveller& traveller, std::span<const std::byte> frame) = 0;
+
+ protected:
+  ~TravelGuide() = default;
+};
+
+}  // namespace urnic::link

@@ -1,0 +1,47 @@
+// A short line that grows by what touches a packet. Never allocates: what does not fit is cut off.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "device_model/link/observation.hpp"
+
+namespace urnic::link {
+
+class Why {
+ public:
+  Why() = default;
+  Why(const Why& other) { *this = other; }
+  Why& operator=(const Why& other) {
+    length_ = other.length_;
+    std::memcpy(text_.data(), other.text_.data(), length_);
+    return *this;
+  }
+
+  bool empty() const { return length_ == 0; }
+  std::string_view view() const { return {text_.data(), length_}; }
+
+  Why& add(std::string_view text) {
+    const std::size_t fits = std::min(text.size(), text_.size() - length_);
+    std::memcpy(text_.data() + length_, text.data(), fits);
+    length_ += fits;
+    return *this;
+  }
+  Why& add(std::uint64_t number) {
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return add(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+  }
+  // Begins the next remark.
+  Why& next() { return empty() ? *this : add("; "); }
+
+ private:
+  std::array<char, kMaxWhyBytes> text_;  // the first length_ bytes mean something
+  std::size_t length_ = 0;
+};
+
+}  // namespace urnic::link

@@ -1,0 +1,110 @@
+#include "device_model/settings/table_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace urnic::settings {
+namespace {
+
+std::string printed(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  std::string line = text.str();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line.size() > 80 ? line.substr(0, 77) + "..." : line;
+}
+
+}  // namespace
+
+toml::table parse(const std::string& text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    throw SettingError(fmt::format("{}:{}: not TOML: {}", name, error.source().begin.line,
+                                   std::string_view(error.description())));
+  }
+}
+
+void TableReader::fail(const toml::source_region& where, const std::string& problem) const {
+  throw SettingError(fmt::format("{}:{}: {}", file_, where.begin.line, problem));
+}
+
+void TableReader::refuse(std::string_view key, const toml::node& node, std::string_view allowed) const {
+  fail(node.source(), fmt::format("{}{} = {}: allowed is {}", title_, key, printed(node), allowed));
+}
+
+void TableReader::known_keys(std::span<const std::string_view> keys) const {
+  for (const auto& [key, node] : table_) {
+    if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
+    fail(key.source(),
+         fmt::format("{}{}: no such setting; known here are {}", title_, key.str(), fmt::join(keys, ", ")));
+  }
+}
+
+std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t lowest,
+                                                 std::int64_t highest) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<std::int64_t>();
+  if (!value || *value < lowest || *value > highest) {
+    refuse(key, *node, fmt::format("a whole number from {} to {}", lowest, highest));
+  }
+  return value;
+}
+
+void TableReader::integer(std::string_view key, std::uint32_t lowest, std::uint32_t highest,
+                          std::uint32_t& out) const {
+  if (const auto value = integer(key, std::int64_t{lowest}, std::int64_t{highest})) {
+    out = static_cast<std::uint32_t>(*value);
+  }
+}
+
+std::optional<double> TableReader::number(std::string_view key, double lowest, double highest,
+                                          std::string_view allowed) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const bool is_number = node->is_integer() || node->is_floating_point();
+  const auto value = is_number ? node->value<double>() : std::nullopt;
+  if (!value || std::isnan(*value) || *value < lowest || *value > highest) refuse(key, *node, allowed);
+  return value;
+}
+
+std::optional<std::string> TableReader::text(std::string_view key, std::string_view allowed) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<std::string>();
+  if (!value) refuse(key, *node, allowed);
+  return value;
+}
+
+std::optional<std::size_t> TableReader::word(std::string_view key,
+                                             std::span<const std::string_view> words) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<std::string>();
+  const auto found = value ? std::find(words.begin(), words.end(), *value) : words.end();
+  if (found == words.end()) refuse(key, *node, fmt::format("\"{}\"", fmt::join(words, "\", \"")));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+const toml::table* TableReader::section(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return nullptr;
+  if (node->as_table() == nullptr) refuse(key, *node, fmt::format("a section, [{}]", key));
+  return node->as_table();
+}
+
+const toml::array* TableReader::sections(std::string_view key, std::size_t most) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return nullptr;
+  const toml::array* list = node->as_array();
+  if (list == nullptr || list->empty() || list->size() > most || !list->is_homogeneous<toml::table>()) {
+    refuse(key, *node, fmt::format("1 to {} sections [[{}]]", most, key));
+  }
+  return list;
+}
+
+}  // namespace urnic::settings

@@ -1,0 +1,66 @@
+// Reads one table of a TOML file. What nobody asks it for is an error, and errors name the file, the line,
+// the key, the value and what is allowed.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace urnic::settings {
+
+// One line, as above.
+class SettingError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Parses a whole file's text; `name` stands for the file in errors. Throws SettingError.
+toml::table parse(const std::string& text, const std::string& name);
+
+class TableReader {
+ public:
+  // Both references outlive it. `title` is put in front of keys in errors: "device.".
+  TableReader(const toml::table& table, const std::string& file, std::string title)
+      : table_(table), file_(file), title_(std::move(title)) {}
+
+  const toml::table& table() const { return table_; }
+
+  [[noreturn]] void fail(const toml::source_region& where, const std::string& problem) const;
+  // "file:line: title.key = value: allowed is ..."
+  [[noreturn]] void refuse(std::string_view key, const toml::node& node, std::string_view allowed) const;
+
+  // Every key of the table is one of these.
+  void known_keys(std::span<const std::string_view> keys) const;
+  void known_keys(std::initializer_list<std::string_view> keys) const {
+    known_keys(std::span(keys.begin(), keys.size()));
+  }
+
+  // Values of the key, if it is there and right.
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t lowest, std::int64_t highest) const;
+  void integer(std::string_view key, std::uint32_t lowest, std::uint32_t highest, std::uint32_t& out) const;
+  // Integers count as numbers.
+  std::optional<double> number(std::string_view key, double lowest, double highest,
+                               std::string_view allowed) const;
+  std::optional<std::string> text(std::string_view key, std::string_view allowed) const;
+  // The position of the text in `words`.
+  std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
+
+  // The section of that name; null if there is none.
+  const toml::table* section(std::string_view key) const;
+  // The sections [[key]]; null if there are none.
+  const toml::array* sections(std::string_view key, std::size_t most) const;
+
+ private:
+  const toml::table& table_;
+  const std::string& file_;
+  std::string title_;
+};
+
+}  // namespace urnic::settings

@@ -1,0 +1,123 @@
+// urnic link: what the links between devices and switch are like, and to change it.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+using nlohmann::json;
+
+struct LinkOptions {
+  std::string name;
+  std::string device;
+  std::string direction = "both";
+  std::vector<std::string> settings;
+  bool json = false;
+};
+
+// Numbers as numbers, the rest as text: the device process knows what is allowed.
+json value_of(const std::string& text) {
+  const json parsed = json::parse(text, nullptr, false);
+  return parsed.is_number() ? parsed : json(text);
+}
+
+json parse_settings(const std::vector<std::string>& settings) {
+  json values = json::object();
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Failure(fmt::format("'{}': a setting is given as KEY=VALUE, such as loss=0.01", setting),
+                    exit_usage);
+    }
+    values[setting.substr(0, equals)] = value_of(setting.substr(equals + 1));
+  }
+  return values;
+}
+
+std::string remarks(const json& settings, const json& defaults) {
+  std::string text;
+  for (const auto& [key, value] : settings.items()) {
+    if (value == defaults.at(key)) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value.dump());
+  }
+  return text.empty() ? "a perfect wire" : text;
+}
+
+void print_direction(const char* direction, const json& description, const json& defaults) {
+  fmt::print("  {}  {}\n", direction, remarks(description.at("settings"), defaults));
+  for (const auto& [counter, value] : description.at("counters").items()) {
+    if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, value.dump());
+  }
+}
+
+void print_links(const json& answer, bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", answer.at("links").dump(2));
+    return;
+  }
+  for (const auto& [device, link] : answer.at("links").items()) {
+    fmt::print("{}  link {}\n", device, link.at("state").get<std::string>());
+    print_direction("tx", link.at("tx"), answer.at("defaults"));
+    print_direction("rx", link.at("rx"), answer.at("defaults"));
+  }
+}
+
+void show(const LinkOptions& options) {
+  json request{{"cmd", "link"}};
+  if (!options.device.empty()) request["device"] = options.device;
+  print_links(connect_or_fail(run_directory(options.name)).ask(request), options.json);
+}
+
+void set(const LinkOptions& options) {
+  const json request{{"cmd", "link"},
+                     {"device", options.device},
+                     {"direction", options.direction},
+                     {"set", parse_settings(options.settings)}};
+  print_links(connect_or_fail(run_directory(options.name)).ask(request), options.json);
+}
+
+void add_name(CLI::App& command, LinkOptions& options) {
+  command.add_option("--name", options.name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command.add_flag("--json", options.json, "As a JSON object");
+}
+
+}  // namespace
+
+void add_link(CLI::App& urnic) {
+  auto options = std::make_shared<LinkOptions>();
+  CLI::App* command = urnic.add_subcommand("link", "Show or change what the links do to packets");
+  command->require_subcommand(1);
+
+  CLI::App* shown =
+      command->add_subcommand("show", "Settings that are not the default, and what was counted");
+  shown->alias("list");
+  shown->add_option("DEVICE", options->device, "Only this device's link");
+  add_name(*shown, *options);
+  shown->footer("Example: urnic link show --json | jq .urnic0.tx.counters.lost");
+  shown->callback([options] { show(*options); });
+
+  CLI::App* changed = command->add_subcommand("set", "Change settings; the others stay as they are");
+  changed->add_option("DEVICE", options->device, "Whose link")->required();
+  changed
+      ->add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
+      ->required();
+  changed
+      ->add_option("--direction", options->direction, "tx: device to switch, rx: switch to device, or both")
+      ->check(CLI::IsMember({"tx", "rx", "both"}));
+  add_name(*changed, *options);
+  changed->footer(
+      "Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5\n"
+      "Example: urnic link set urnic0 state=down");
+  changed->callback([options] { set(*options); });
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,49 @@
+// urnic set: what a running device process does otherwise from now on.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct RecoveryOptions {
+  std::string name;
+  std::string mode;
+  std::string device;
+  std::optional<std::uint32_t> queue_pair;
+};
+
+void set_recovery(const RecoveryOptions& options) {
+  nlohmann::json request{{"cmd", "set"}, {"recovery", options.mode}};
+  if (!options.device.empty()) request["device"] = options.device;
+  if (options.queue_pair) request["qp"] = *options.queue_pair;
+  const auto answer = connect_or_fail(run_directory(options.name)).ask(request);
+  fmt::print("{} queue pairs recover by {} from now on{}\n", answer.at("queue_pairs").dump(), options.mode,
+             options.queue_pair ? "" : ", and those made later");
+}
+
+}  // namespace
+
+void add_set(CLI::App& urnic) {
+  auto options = std::make_shared<RecoveryOptions>();
+  CLI::App* command = urnic.add_subcommand("set", "Change how a running device process works");
+  command->require_subcommand(1);
+  CLI::App* recovery = command->add_subcommand("recovery", "How queue pairs recover from loss");
+  recovery->add_option("MODE", options->mode, "gbn, selective, irn or sack")
+      ->required()
+      ->check(CLI::IsMember({"gbn", "selective", "irn", "sack"}));
+  recovery->add_option("--device", options->device, "Only this device's queue pairs")->type_name("DEVICE");
+  recovery->add_option("--qp", options->queue_pair, "Only the queue pair of this number")->type_name("QPN");
+  recovery->add_option("--name", options->name, "Which device process, where there are several")
+      ->type_name("NAME");
+  recovery->footer("Example: urnic set recovery sack --device urnic0");
+  recovery->callback([options] { set_recovery(*options); });
+}
+
+}  // namespace urnic::cli
