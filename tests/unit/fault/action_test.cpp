@@ -1,0 +1,186 @@
+// What rules do to packets.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/fault/planned_ports.hpp"
+#include "wire/aeth.hpp"
+
+namespace urnic::fault::test {
+
+using link::CapturePoint;
+using link::Direction;
+using link::DropCause;
+
+namespace {
+
+struct OneRule : PlannedPorts {
+  explicit OneRule(const std::string& action)
+      : PlannedPorts(rule("name = \"it\"\ndevice = \"urnic0\"\npsn = 101\naction = " + action)) {}
+  void send_three() {
+    for (std::uint32_t psn = 100; psn <= 102; ++psn) send_psn(psn);
+  }
+  const link::LinkCounters& counters() { return fabric.link(0).channel(Direction::transmit).counters(); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(action)
+
+BOOST_AUTO_TEST_CASE(drop) {
+  OneRule ports("\"drop\"");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 102 ");
+  BOOST_TEST(ports.counters().drops(DropCause::fault) == 1);
+  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->why == "urnic0 tx: rule \"it\": dropped");
+}
+
+BOOST_AUTO_TEST_CASE(untouched_packets_are_the_senders_own_bytes) {
+  OneRule ports("\"drop\"");
+  ports.send_three();
+  BOOST_TEST(ports.receivers[1].arrivals[1].direct);
+  BOOST_TEST(ports.observer.last(CapturePoint::after_link)->why == "");
+}
+
+BOOST_AUTO_TEST_CASE(duplicate) {
+  OneRule ports("\"duplicate\"\ncopies = 2");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 101 101 101 102 ");
+  BOOST_TEST(ports.counters().duplicated == 2);
+}
+
+BOOST_AUTO_TEST_CASE(delay) {
+  OneRule ports("\"delay\"\ndelay_us = 2.5");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 102 ");
+  ports.advance(2499);
+  BOOST_TEST(ports.arrived() == "100 102 ");
+  ports.advance(1);
+  BOOST_TEST(ports.arrived() == "100 102 101 ");
+  BOOST_TEST(ports.counters().delayed == 1);
+}
+
+BOOST_AUTO_TEST_CASE(reorder) {
+  OneRule ports("\"reorder\"\nbehind_packets = 2\nhold_us = 1000");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 102 ");
+  ports.send_psn(103);
+  BOOST_TEST(ports.arrived() == "100 102 103 101 ");
+  BOOST_TEST(ports.counters().reordered == 1);
+  ports.send_psn(101);
+  ports.advance(1'000'000);  // nobody follows
+  BOOST_TEST(ports.arrived() == "100 102 103 101 101 ");
+}
+
+BOOST_AUTO_TEST_CASE(corruption_before_the_icrc_stays_unseen_by_it) {
+  OneRule ports("\"corrupt_before_icrc\"");
+  ports.send_three();
+  const auto& arrival = ports.receivers[1].arrivals[1];
+  BOOST_TEST((arrival.error == wire::ParseError::none));
+  BOOST_TEST((arrival.parsed.payload[0] == std::byte{0x5A ^ 0x80}));
+  BOOST_TEST((arrival.parsed.payload[1] == std::byte{0x5A}));
+  BOOST_TEST(ports.counters().corrupted == 1);
+}
+
+BOOST_AUTO_TEST_CASE(corruption_after_the_icrc_is_seen_by_it) {
+  OneRule ports("\"corrupt_after_icrc\"\nbits = [96, 98]");  // of the first payload byte
+  ports.send_three();
+  const auto& arrival = ports.receivers[1].arrivals[1];
+  BOOST_TEST((arrival.error == wire::ParseError::bad_icrc));
+  BOOST_TEST((arrival.bytes[14 + 20 + 8 + 12] == std::byte{0x5A ^ 0xA0}));
+  BOOST_TEST(ports.arrived() == "100 101 102 ");
+}
+
+BOOST_AUTO_TEST_CASE(mark_ecn) {
+  OneRule ports("\"mark_ecn\"");
+  ports.send({.psn = 101, .traffic_class = 2});
+  BOOST_TEST(ports.receivers[1].arrivals[0].parsed.network.traffic_class == 3);
+  BOOST_TEST((ports.receivers[1].arrivals[0].error == wire::ParseError::none));
+  ports.send({.psn = 101, .traffic_class = 0});
+  BOOST_TEST(ports.receivers[1].arrivals[1].parsed.network.traffic_class == 0);
+  BOOST_TEST(ports.why() ==
+             "urnic0 tx: rule \"it\": marked congestion experienced; "
+             "urnic0 tx: cannot be marked, not ECN-capable");
+}
+
+void check_answer(const std::string& action, std::uint8_t syndrome) {
+  for (const bool ipv4 : {true, false}) {
+    OneRule ports(action);
+    ports.send({.psn = 101, .ipv4 = ipv4});
+    BOOST_TEST(ports.arrived() == "");
+    BOOST_REQUIRE_EQUAL(ports.receivers[0].arrivals.size(), 1);
+    const auto& answer = ports.receivers[0].arrivals[0];
+    BOOST_TEST((answer.error == wire::ParseError::none));
+    BOOST_TEST((answer.parsed.network.destination_mac == link::test::mac_of(0)));
+    BOOST_TEST((answer.parsed.network.source_mac == link::test::mac_of(1)));
+    BOOST_TEST((answer.parsed.network.destination == link::test::gid_of(0, ipv4)));
+    const auto& headers = answer.parsed.transport;
+    BOOST_TEST((headers.bth.opcode == wire::Opcode(wire::Service::rc, wire::Operation::acknowledge)));
+    BOOST_TEST(headers.bth.destination.value == 0x11);
+    BOOST_TEST(headers.bth.psn.value() == 101);
+    BOOST_TEST(headers.aeth.syndrome == syndrome);
+    BOOST_TEST(ports.counters().answered == 1);
+    // Responses are not answered.
+    ports.send({.operation = wire::Operation::acknowledge, .psn = 101, .ipv4 = ipv4});
+    BOOST_TEST(ports.receivers[0].arrivals.size() == 1);
+    BOOST_TEST(ports.arrived() == "101 ");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(answers_with_an_rnr_nak) {
+  check_answer("\"rnr_nak\"\ntimer_code = 14", wire::rnr_nak_syndrome(14));
+}
+
+BOOST_AUTO_TEST_CASE(answers_with_a_nak_of_any_code) {
+  check_answer("\"nak\"", wire::nak_syndrome(wire::NakCode::psn_sequence_error));
+  check_answer("\"nak\"\ncode = \"remote_access_error\"",
+               wire::nak_syndrome(wire::NakCode::remote_access_error));
+  check_answer("\"nak\"\ncode = \"invalid_rd_request\"",
+               wire::nak_syndrome(wire::NakCode::invalid_rd_request));
+}
+
+BOOST_AUTO_TEST_CASE(cuts_the_link_and_restores_it) {
+  OneRule ports("\"cut_link\"\nfor_us = 1");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 ");
+  BOOST_TEST(!ports.ports[0]->up(ports.now));
+  ports.send({.from = 1, .to = 0});
+  BOOST_TEST(ports.receivers[0].arrivals.empty());
+  ports.advance(1000);
+  BOOST_TEST(ports.ports[0]->up(ports.now));
+  ports.send_psn(103);
+  BOOST_TEST(ports.arrived() == "100 103 ");
+  BOOST_TEST(ports.counters().drops(DropCause::cut) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(stops_a_qp_both_ways_and_no_other) {
+  OneRule ports("\"stop_qp\"");
+  ports.send_three();
+  BOOST_TEST(ports.arrived() == "100 ");
+  ports.send({.psn = 500}, 2);
+  BOOST_TEST(ports.arrived() == "100 500 ");
+  ports.send({.psn = 600, .destination_qp = 0x11, .from = 1, .to = 0});
+  ports.send({.psn = 601, .destination_qp = 0x12, .from = 1, .to = 0});
+  BOOST_TEST(ports.receivers[0].psns() == "601 ");
+  BOOST_TEST(ports.matches() == 1);
+  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->why ==
+             "urnic0 rx: rule \"it\": dropped, QP 17 is stopped");
+}
+
+BOOST_AUTO_TEST_CASE(rules_act_together_in_their_order_until_one_takes_the_packet) {
+  PlannedPorts ports(
+      "[[fault]]\naction = \"duplicate\"\npsn = 1\n"
+      "[[fault]]\naction = \"delay\"\ndelay_us = 1\n"
+      "[[fault]]\naction = \"drop\"\npsn = 2\n"
+      "[[fault]]\naction = \"mark_ecn\"\n");
+  ports.send_psn(1);
+  ports.send_psn(2);
+  BOOST_TEST(ports.arrived() == "");
+  ports.advance(1000);
+  BOOST_TEST(ports.arrived() == "1 1 ");
+  BOOST_TEST(ports.matches(1) == 2);
+  BOOST_TEST(ports.matches(2) == 1);
+  BOOST_TEST(ports.matches(3) == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::fault::test
