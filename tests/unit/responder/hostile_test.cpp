@@ -15,7 +15,11 @@ using wire::Operation;
 namespace {
 
 struct Hostile : ResponderBench {
-  explicit Hostile(std::uint64_t seed) : chance(seed) {}
+  // Every third keeps what is out of order and is offered selective acks; every third keeps, and is not.
+  explicit Hostile(std::uint64_t seed)
+      : ResponderBench(seed % 3 == 0 ? RecoveryMode::go_back_n : RecoveryMode::sack, 32),
+        chance(seed),
+        offers(seed % 3 == 1) {}
 
   std::uint64_t random(std::uint64_t below) { return chance() % below; }
 
@@ -53,6 +57,7 @@ struct Hostile : ResponderBench {
     Packet packet = rc_packet(operation, next.value(), pattern(payload));
     if (random(6) == 0) packet.headers.bth.psn = next - 8 + static_cast<std::uint32_t>(random(16));
     packet.headers.bth.ack_request = random(2) == 0;
+    packet.headers.bth.selective_ack = offers;
     wire::Reth& reth = packet.headers.reth;
     reth = {kBase + random(0x4000), wire::Rkey{kKey}, static_cast<std::uint32_t>(payload)};
     if (!traits.last) reth.dma_length = static_cast<std::uint32_t>(3 * kMtu + 1 + random(64));
@@ -134,6 +139,7 @@ struct Hostile : ResponderBench {
   }
 
   std::mt19937_64 chance;
+  const bool offers;
   wire::Psn next{kFirst};
   MessageUnderWay under_way = MessageUnderWay::none;
   std::uint32_t write_rest = 0;
@@ -174,6 +180,8 @@ BOOST_AUTO_TEST_SUITE(hostile)
 BOOST_AUTO_TEST_CASE(whatever_arrives_every_receive_completes_once) {
   std::uint64_t executed = 0;
   std::uint64_t failed_late = 0;
+  std::uint64_t held = 0;
+  std::uint64_t reported = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       Hostile bench(seed);
@@ -181,6 +189,9 @@ BOOST_AUTO_TEST_CASE(whatever_arrives_every_receive_completes_once) {
       bench.finish();
       check_receives(bench);
       check_packets(bench);
+      BOOST_REQUIRE_EQUAL(bench.pool.in_use(), 0u);
+      held += bench.counters.held_packets;
+      reported += bench.counters.selective_acks_sent;
       executed += bench.counters.received_send_requests;
       failed_late += bench.counters.responder_operation_errors;
     }
@@ -188,6 +199,8 @@ BOOST_AUTO_TEST_CASE(whatever_arrives_every_receive_completes_once) {
   // The chance is such that it reaches the interesting places.
   BOOST_CHECK_GT(executed, 3000u);
   BOOST_CHECK_GT(failed_late, 100u);
+  BOOST_CHECK_GT(held, 10000u);
+  BOOST_CHECK_GT(reported, 3000u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

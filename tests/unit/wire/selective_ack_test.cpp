@@ -2,6 +2,10 @@
 // it.
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "sample_frames.hpp"
@@ -139,6 +143,46 @@ BOOST_AUTO_TEST_CASE(the_icrc_covers_every_bit_of_it_and_of_the_offer) {
   Bytes request = ipv4_send(8);
   request[kBth4 + 8] ^= std::byte{0x40};
   BOOST_TEST(parse_copy(request) == ParseError::bad_icrc);
+}
+
+// The lines of the first block of hex in the page, "0000  02 00 ...".
+Bytes example_in(const std::string& page) {
+  std::ifstream file(page);
+  BOOST_REQUIRE_MESSAGE(file, "cannot read " << page);
+  Bytes bytes;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (line.rfind("    00", 0) != 0 || word.size() != 4) continue;
+    while (words >> word) bytes.push_back(static_cast<std::byte>(std::stoul(word, nullptr, 16)));
+  }
+  return bytes;
+}
+
+BOOST_AUTO_TEST_CASE(the_example_in_the_documentation_is_a_real_packet) {
+  NetworkHeaders network = ipv4_network();
+  network.traffic_class = 0;
+  network.hop_limit = 64;
+  network.ip_identification = 0;
+  TransportHeaders headers;
+  headers.bth.opcode = kAcknowledge;
+  headers.bth.destination = Qpn{0x12};
+  headers.bth.selective_ack = true;
+  headers.bth.psn = Psn(100);
+  headers.aeth = {nak_syndrome(NakCode::psn_sequence_error), Msn{7}};
+  headers.selective_ack_eth = {.reserved = 0, .latest = Psn(104), .earlier = 0xFFFFFFFFFFFFFFF5};
+  const Bytes expected = encoded(network, headers, 0);
+  const Bytes shown = example_in(URNIC_DOCS_DIR "/selective-acks.md");
+  BOOST_TEST(shown == expected);
+  if (shown != expected) {
+    std::ostringstream hex;
+    for (std::size_t at = 0; at < expected.size(); ++at) {
+      if (at % 16 == 0) hex << "\n    " << std::setw(4) << std::setfill('0') << std::hex << at << ' ';
+      hex << ' ' << std::setw(2) << std::setfill('0') << std::hex << std::to_integer<unsigned>(expected[at]);
+    }
+    BOOST_TEST_MESSAGE("the page should show:" << hex.str());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_offer_is_the_bit_next_to_ack_request) {

@@ -1,0 +1,106 @@
+// Writes a capture file with packets that have the selective-ack bit and packets that have not; what
+// test_dissector.py expects of each stands there.
+#include <pcap/pcap.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "wire/aeth.hpp"
+#include "wire/frame.hpp"
+
+namespace {
+
+using urnic::wire::FrameStorage;
+using urnic::wire::NakCode;
+using urnic::wire::NetworkHeaders;
+using urnic::wire::Opcode;
+using urnic::wire::Operation;
+using urnic::wire::Psn;
+using urnic::wire::Service;
+using urnic::wire::TransportHeaders;
+
+NetworkHeaders ipv4() {
+  NetworkHeaders network;
+  network.source.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
+  network.destination.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 2};
+  network.hop_limit = 64;
+  network.udp_source = 0xC000;
+  return network;
+}
+
+NetworkHeaders ipv6() {
+  NetworkHeaders network = ipv4();
+  network.source.bytes = {0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  network.destination.bytes = {0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
+  return network;
+}
+
+TransportHeaders packet(Operation operation, std::uint32_t psn, bool selective_ack) {
+  TransportHeaders headers;
+  headers.bth.opcode = Opcode(Service::rc, operation);
+  headers.bth.destination = urnic::wire::Qpn{0x12};
+  headers.bth.selective_ack = selective_ack;
+  headers.bth.psn = Psn(psn);
+  return headers;
+}
+
+TransportHeaders nak(NakCode code, std::uint32_t psn, bool selective_ack, std::uint32_t latest = 0,
+                     std::uint64_t earlier = 0) {
+  TransportHeaders headers = packet(Operation::acknowledge, psn, selective_ack);
+  headers.aeth.syndrome = urnic::wire::nak_syndrome(code);
+  headers.selective_ack_eth = {.reserved = 0, .latest = Psn(latest), .earlier = earlier};
+  return headers;
+}
+
+class Capture {
+ public:
+  explicit Capture(const char* path)
+      : pcap_(pcap_open_dead(DLT_EN10MB, 65535), &pcap_close),
+        file_(pcap_dump_open(pcap_.get(), path), &pcap_dump_close) {
+    if (file_ != nullptr) return;
+    std::fprintf(stderr, "%s: %s\n", path, pcap_geterr(pcap_.get()));
+    std::exit(1);
+  }
+
+  void add(const NetworkHeaders& network, const TransportHeaders& headers, std::size_t payload_bytes = 0) {
+    const std::vector<std::byte> payload(payload_bytes, std::byte{0x55});
+    FrameStorage storage;
+    const urnic::wire::Frame frame = urnic::wire::encode(network, headers, payload, storage);
+    std::vector<unsigned char> bytes;
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
+      for (const std::byte byte : piece) bytes.push_back(std::to_integer<unsigned char>(byte));
+    }
+    pcap_pkthdr record{};
+    record.ts.tv_sec = ++seconds_;
+    record.caplen = record.len = static_cast<bpf_u_int32>(bytes.size());
+    pcap_dump(reinterpret_cast<unsigned char*>(file_.get()), &record, bytes.data());
+  }
+
+ private:
+  std::unique_ptr<pcap_t, decltype(&pcap_close)> pcap_;
+  std::unique_ptr<pcap_dumper_t, decltype(&pcap_dump_close)> file_;
+  int seconds_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE.pcap\n", argv[0]);
+    return 2;
+  }
+  constexpr std::uint64_t kAllBut4 = ~std::uint64_t{0} << 4;
+  Capture capture(argv[1]);
+  capture.add(ipv4(), packet(Operation::send_only, 1, false), 64);
+  capture.add(ipv4(), packet(Operation::send_only, 2, true), 64);
+  capture.add(ipv4(), packet(Operation::acknowledge, 3, true));
+  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 104, kAllBut4 | 0b101));
+  capture.add(ipv6(), nak(NakCode::psn_sequence_error, 0xFFFFFE, true, 2, kAllBut4 | 0b0110));
+  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, false));
+  capture.add(ipv4(), nak(NakCode::remote_access_error, 100, true));
+  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 500, ~std::uint64_t{0}));
+  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 99, ~std::uint64_t{0}));
+  return 0;
+}

@@ -1,0 +1,61 @@
+"""docs/wireshark/urnic.lua in tshark, on a capture made by the program beside this script.
+
+usage: test_dissector.py PROGRAM URNIC.LUA
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+FIELDS = ("urnic.offer", "urnic.gives", "urnic.sack.first_missing", "urnic.sack.latest",
+          "urnic.sack.earlier", "urnic.sack.arrived")
+# One row for each packet of the capture, in order; what is empty is not shown.
+EXPECTED = [
+    ("", "", "", "", "", ""),
+    ("1", "", "", "", "", ""),
+    ("", "1", "", "", "", ""),
+    ("", "1", "100", "104", "0xfffffffffffffff5", "101, 103-104"),
+    ("", "1", "16777214", "2", "0xfffffffffffffff6", "16777215-0, 2"),
+    ("", "", "", "", "", ""),
+    ("", "1", "", "", "", ""),
+    ("", "1", "100", "500", "0xffffffffffffffff", "436-500"),
+    ("", "1", "100", "99", "0xffffffffffffffff", ""),
+]
+
+
+class Dissector(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="urnic-dissector-")
+        self.addCleanup(self.folder.cleanup)
+        self.capture = str(pathlib.Path(self.folder.name) / "selective-acks.pcap")
+        subprocess.run([PROGRAM, self.capture], check=True)
+
+    def tshark(self, *arguments):
+        command = ["tshark", "-X", f"lua_script:{SCRIPT}", "-r", self.capture, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("Lua", done.stderr.replace("Lua: on", ""), done.stderr)
+        return done.stdout
+
+    def test_fields(self):
+        options = [option for field in FIELDS for option in ("-e", field)]
+        rows = self.tshark("-T", "fields", "-E", "separator=;", *options).splitlines()
+        self.assertEqual([tuple(row.split(";")) for row in rows], EXPECTED)
+
+    def test_a_display_filter_finds_the_reports(self):
+        numbers = self.tshark("-Y", "urnic.sack.latest", "-T", "fields", "-e", "frame.number").split()
+        self.assertEqual(numbers, ["4", "5", "8", "9"])
+
+    def test_the_packet_list_says_what_is_missing(self):
+        self.assertIn("[missing 100, arrived 101, 103-104]", self.tshark("-Y", "frame.number == 4"))
+
+
+if __name__ == "__main__":
+    PROGRAM, SCRIPT = sys.argv[1:3]
+    if shutil.which("tshark") is None:
+        print("tshark is not installed: nothing was tested")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
