@@ -56,7 +56,7 @@ class LossRecovery {
   // tell that it has arrived.
   virtual void settle(Time /*now*/) {}
   // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
-  virtual void reached(PacketRange /*packets*/) {}
+  virtual void reached(PacketRange /*packets*/, Time /*now*/) {}
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
   virtual PacketNumber first_missing(PacketNumber from, PacketNumber /*limit*/) const { return from; }
   // The peer keeps to the specification: it gives no selective acks.

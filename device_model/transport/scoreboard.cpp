@@ -13,11 +13,12 @@ void Scoreboard::clear(PacketNumber first) {
   base_ = high_ = tracked_end_ = disorder_end_ = first;
   next_order_ = 0;
   exact_ = false;
-  under_way_ = late_ = lost_ = {};
+  under_way_ = sent_again_ = postponed_ = lost_ = {};
 }
 
 std::uint64_t Scoreboard::under_way() const {
-  return exact_ ? under_way_.size + late_.size + (high_ - tracked_end_) : high_ - base_;
+  if (!exact_) return high_ - base_;
+  return under_way_.size + sent_again_.size + postponed_.size + (high_ - tracked_end_);
 }
 
 bool Scoreboard::is_under_way(PacketNumber packet) const {
@@ -37,19 +38,39 @@ void Scoreboard::sent_again(PacketRange packets, Time now) {
   for (PacketNumber packet = std::max(packets.first, base_); packet < end; packet = packet + 1) {
     Entry& entry = at(packet);
     if (entry.state == State::arrived) continue;
-    send_late(packet);
+    send_late(packet, Entry::Late::sent_again);
     entry.sent_at = now;
     entry.again = true;
   }
 }
+
+namespace {
+
+void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival next) {
+  if (!latest) {
+    latest = next;
+    return;
+  }
+  if (latest->again_at && (!next.again_at || next.again_order < latest->again_order)) {
+    next.again_at = latest->again_at;
+    next.again_order = latest->again_order;
+  }
+  if (latest->order < next.order) {
+    latest = next;
+  } else {
+    latest->again_at = next.again_at;
+    latest->again_order = next.again_order;
+  }
+}
+
+}  // namespace
 
 std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
   std::optional<Arrival> latest;
   if (exact_) {
     for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
       if (at(base_).state == State::arrived) continue;
-      const Arrival arrival = arrival_of(base_);
-      if (!latest || latest->order < arrival.order) latest = arrival;
+      take_later(latest, arrival_of(base_));
       remove(base_);
     }
   }
@@ -72,16 +93,18 @@ std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketNumber packet) {
   return arrival_of(packet);
 }
 
-void Scoreboard::postpone(PacketNumber packet) {
+SendOrder Scoreboard::postpone(PacketNumber packet) {
   become_exact();
-  if (at(packet).state != State::arrived) send_late(packet);
+  const SendOrder order = at(packet).order;
+  if (at(packet).state != State::arrived) send_late(packet, Entry::Late::postponed);
+  return order;
 }
 
-void Scoreboard::send_late(PacketNumber packet) {
+void Scoreboard::send_late(PacketNumber packet, Entry::Late how) {
   disorder_end_ = high_;
   remove(packet);
   at(packet).order = next_order_++;
-  at(packet).late = true;
+  at(packet).late = how;
   append(packet, State::under_way);
 }
 
@@ -116,10 +139,27 @@ void Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
     if (packet >= limit) break;
     move_to(packet, State::lost);
   }
-  for (std::uint32_t place = late_.first; place != kNone && entries_[place].order < order;) {
+  lose_late(sent_again_, order, limit);
+  lose_late(postponed_, order, limit);
+}
+
+void Scoreboard::lose_late(const List& list, SendOrder order, PacketNumber limit) {
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;) {
     const PacketNumber packet = number_of(place);
     place = entries_[place].behind;
     if (packet < limit) move_to(packet, State::lost);
+  }
+}
+
+std::optional<Time> Scoreboard::first_sent_again() const {
+  if (!exact_ || sent_again_.first == kNone) return std::nullopt;
+  return entries_[sent_again_.first].sent_at;
+}
+
+void Scoreboard::lose_sent_again_until(Time time) {
+  while (const std::optional<Time> first = first_sent_again()) {
+    if (*first > time) return;
+    move_to(number_of(sent_again_.first), State::lost);
   }
 }
 
@@ -127,7 +167,7 @@ void Scoreboard::forget_arrivals(PacketNumber from) {
   become_exact();
   const PacketNumber known = base_;
   base_ = std::min(base_, from);
-  under_way_ = late_ = lost_ = {};
+  under_way_ = sent_again_ = postponed_ = lost_ = {};
   tracked_end_ = std::min(high_, base_ + ring_size());
   for (PacketNumber packet = base_; packet < tracked_end_; packet = packet + 1) {
     Entry& entry = at(packet);
@@ -138,7 +178,7 @@ void Scoreboard::forget_arrivals(PacketNumber from) {
                .behind = kNone,
                .state = State::lost,
                .again = true,
-               .late = true};
+               .late = Entry::Late::sent_again};
     if (packet >= from) entry.state = State::lost;
     if (entry.state != State::arrived) append(packet, entry.state);
   }
@@ -204,13 +244,18 @@ void Scoreboard::move_to(PacketNumber packet, State state) {
 
 Scoreboard::Arrival Scoreboard::arrival_of(PacketNumber packet) const {
   const Entry& entry = at(packet);
-  return {packet, entry.order, entry.again, entry.sent_at};
+  Arrival arrival{packet, entry.order, entry.again, entry.sent_at};
+  if (entry.again) {
+    arrival.again_at = entry.sent_at;
+    arrival.again_order = entry.order;
+  }
+  return arrival;
 }
 
 void Scoreboard::become_exact() {
   if (exact_) return;
   exact_ = true;
-  under_way_ = late_ = lost_ = {};
+  under_way_ = sent_again_ = postponed_ = lost_ = {};
   tracked_end_ = base_;
   disorder_end_ = high_;
   add_entries();
@@ -226,7 +271,7 @@ void Scoreboard::add_entries() {
                         .behind = kNone,
                         .state = State::under_way,
                         .again = false,
-                        .late = false};
+                        .late = Entry::Late::no};
     append(tracked_end_, State::under_way);
   }
 }
@@ -234,7 +279,7 @@ void Scoreboard::add_entries() {
 void Scoreboard::forget_entries_if_in_order() {
   if (base_ < disorder_end_) return;
   exact_ = false;
-  under_way_ = late_ = lost_ = {};
+  under_way_ = sent_again_ = postponed_ = lost_ = {};
 }
 
 }  // namespace urnic::transport

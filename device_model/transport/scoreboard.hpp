@@ -29,6 +29,9 @@ class Scoreboard {
     SendOrder order = 0;  // of the transmission that was sent last
     bool again = false;   // it was sent more than once
     Time sent_at;         // of the last transmission; known only if `again`
+    // Of all packets that have arrived with it, the latest that was sent again: when, and its place.
+    std::optional<Time> again_at = {};
+    SendOrder again_order = 0;
   };
 
   // Room for entries of at least `window` packets from the first that is not acknowledged.
@@ -60,7 +63,8 @@ class Scoreboard {
   std::optional<Arrival> arrive(PacketNumber packet);
   // As if `packet`, which must be covered, had been sent just now: its own arrival is known, but what it asks
   // for is still to come.
-  void postpone(PacketNumber packet);
+  // Returns its place until then.
+  SendOrder postpone(PacketNumber packet);
 
   // `packet` is judged lost, if it is under way and covered.
   void lose(PacketNumber packet);
@@ -71,6 +75,10 @@ class Scoreboard {
   // All that were sent before `order` and have a number below `limit` are judged lost: those sent once first,
   // then those sent again, the earliest first.
   void lose_sent_before(SendOrder order, PacketNumber limit);
+  // When the earliest of those under way that were sent again was; empty if there is none.
+  std::optional<Time> first_sent_again() const;
+  // Those under way that were sent again not later than `time` are judged lost.
+  void lose_sent_again_until(Time time);
   // Nothing from `from` on is known to have arrived any more: all of it is lost.
   void forget_arrivals(PacketNumber from);
   // Packets from `end` on do not count any more.
@@ -90,10 +98,11 @@ class Scoreboard {
     std::uint32_t behind;
     State state;
     bool again;
-    bool late;  // sent again or postponed: behind packets with higher numbers in send order
+    // Sent again, or postponed since: behind packets with higher numbers in send order.
+    enum class Late : std::uint8_t { no, sent_again, postponed } late;
   };
   // Entries in one state, by their places in the ring; those under way in send order. Packets that were sent
-  // once are in the order of their numbers, too; those that are late have a list of their own.
+  // once are in the order of their numbers, too; the others have lists of their own.
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
@@ -110,9 +119,11 @@ class Scoreboard {
   PacketNumber number_of(std::uint32_t place) const;
   List& list_of(const Entry& entry) {
     if (entry.state == State::lost) return lost_;
-    return entry.late ? late_ : under_way_;
+    if (entry.late == Entry::Late::no) return under_way_;
+    return entry.late == Entry::Late::sent_again ? sent_again_ : postponed_;
   }
-  void send_late(PacketNumber packet);
+  void send_late(PacketNumber packet, Entry::Late how);
+  void lose_late(const List& list, SendOrder order, PacketNumber limit);
   void append(PacketNumber packet, State state);
   void remove(PacketNumber packet);
   void move_to(PacketNumber packet, State state);
@@ -132,7 +143,8 @@ class Scoreboard {
   PacketNumber tracked_end_;   //
   PacketNumber disorder_end_;  // beyond all that was sent when order was last disturbed
   List under_way_;
-  List late_;
+  List sent_again_;
+  List postponed_;
   List lost_;
 };
 

@@ -31,7 +31,7 @@ void Requester::Impl::take_early_arrival(PacketNumber number, Time now) {
     recovery->arrived(number, LossRecovery::Source::selective_ack, now);
   } else if (number == slot.first && !slot.reached_peer) {
     slot.reached_peer = true;
-    recovery->reached({slot.first, slot.packets});
+    recovery->reached({slot.first, slot.packets}, now);
   }
 }
 

@@ -12,45 +12,47 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
-  fill_time_.clear();
+  time_again_.clear();
   evidence_.reset();
 }
 
 void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool again = packets.first < board_.end();
-  probe_.sent(packets, asks, again, now);
+  // The response to a long READ may wait behind those to others: that says nothing about the path.
+  const bool timed = asks && (packets.count == 1 || board_.unacknowledged() == board_.end());
+  probe_.sent(packets, timed, again, now);
   if (!again) {
     board_.sent(packets);
     return;
   }
   board_.sent_again(packets, now);
-  if (!hole_) return;
-  hole_->again_until = std::max(hole_->again_until, packets.end());
-  if (packets.first <= hole_->packets.first && hole_->packets.first < packets.end()) {
-    if (!hole_->first_again) hole_->first_again = now;
-    hole_->last_again = now;
-  }
+  if (hole_) hole_->again_until = std::max(hole_->again_until, packets.end());
 }
 
-void SelectiveRecovery::acknowledged(PacketNumber until, Source, Time now) {
-  take_acknowledgement(until, now);
+// An acknowledgement that came with a packet sent again, and goes no further, names the next hole: what was
+// sent before that packet has reached the peer or is lost. The peer's NAK for it may have been lost.
+void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now) {
+  const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, now);
+  if (latest && latest->again_at && source == Source::executed) {
+    will_judge(Scoreboard::Arrival{until, latest->again_order, true, *latest->again_at, {}, 0}, until + 1,
+               now);
+  }
 }
 
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Time now) {
   if (until <= board_.unacknowledged()) return std::nullopt;
-  learn_from(until, now);
+  // The peer did not have what it named: no doubt which transmission arrived.
+  const bool named = hole_ && hole_->packets.first < until;
+  learn_from(until);
   probe_.acknowledged(until, now);
   probe_.progress(now);
-  return board_.acknowledge(until);
+  const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
+  measure_again(arrival, named, now);
+  return arrival;
 }
 
-void SelectiveRecovery::learn_from(PacketNumber until, Time now) {
+void SelectiveRecovery::learn_from(PacketNumber until) {
   if (!hole_) return;
-  if (hole_->packets.first < until && hole_->first_again) {
-    fill_time_.measured(std::max(now - *hole_->first_again, Nanoseconds{1}));
-    hole_->first_again.reset();
-    hole_->last_again.reset();
-  }
   if (hole_->again_until < until && hole_->again_until < hole_->sent_before) peer_ = Peer::keeps;
   if (hole_->sent_before <= until) hole_.reset();
 }
@@ -58,7 +60,7 @@ void SelectiveRecovery::learn_from(PacketNumber until, Time now) {
 // A peer that keeps what is out of order names the same hole again when more packets pass it; the answer to
 // the first naming is on its way then.
 bool SelectiveRecovery::sent_again_just_now(PacketNumber packet, Time now) const {
-  return hole_ && hole_->packets.first == packet && now - hole_->named < probe_.round_trip().shortest();
+  return hole_ && hole_->packets.first == packet && now - hole_->named < shortest_round_trip();
 }
 
 void SelectiveRecovery::missing(PacketRange missing, Time now) {
@@ -66,7 +68,7 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
   if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
-  hole_ = Hole{missing, board_.end(), missing.end(), now, {}, {}};
+  hole_ = Hole{missing, board_.end(), missing.end(), now};
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
@@ -113,22 +115,30 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
   if (arrival) {
     probe_.arrived(packet, now);
     probe_.progress(now);
+    measure_again(arrival, false, now);
   }
   return arrival;
 }
 
-void SelectiveRecovery::reached(PacketRange packets) {
-  for (PacketNumber packet = packets.first; packet < packets.end() && board_.covers(packet);
+// Requests sent before it have reached the peer, too, or are lost. A READ's place in the order counts its
+// response's packets; as many requests like it may overtake another as packets may.
+void SelectiveRecovery::reached(PacketRange packets, Time now) {
+  if (!board_.covers(packets.first)) return;
+  SendOrder order = board_.postpone(packets.first);
+  for (PacketNumber packet = packets.first + 1; packet < packets.end() && board_.covers(packet);
        packet = packet + 1) {
     board_.postpone(packet);
   }
+  const SendOrder slack = SendOrder{reordering_} * (packets.count - 1);
+  order = order > slack ? order - slack : 0;
+  will_judge(Scoreboard::Arrival{packets.first, order, false, {}, {}, 0}, packets.first, now);
 }
 
 // If a packet that was sent again arrives sooner than any packet ever did, it is its first transmission that
 // has arrived, and says nothing about what was sent in between (RFC 8985, section 6.2, step 2).
 void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
                                    Time now) {
-  if (!arrival || (arrival->again && now - arrival->sent_at < probe_.round_trip().shortest())) return;
+  if (!arrival || (arrival->again && too_soon(arrival->sent_at, now))) return;
   if (!evidence_ || evidence_->order < arrival->order) evidence_ = Evidence{arrival->order, limit};
 }
 
@@ -141,21 +151,44 @@ void SelectiveRecovery::settle(Time) {
 
 std::optional<Time> SelectiveRecovery::wake() const {
   if (board_.unacknowledged() == board_.end() || board_.first_lost()) return std::nullopt;
-  const std::optional<Time> hole = hole_deadline();
-  return hole ? std::min(*hole, probe_.deadline()) : probe_.deadline();
+  const std::optional<Time> again = board_.first_sent_again();
+  return again ? std::min(*again + patience_again(), probe_.deadline()) : probe_.deadline();
 }
 
-std::optional<Time> SelectiveRecovery::hole_deadline() const {
-  if (!hole_ || !hole_->last_again) return std::nullopt;
-  const bool measured = fill_time_.smoothed() != Nanoseconds{0};
-  const Nanoseconds patience = measured ? fill_time_.patience() : probe_.round_trip().patience();
-  return *hole_->last_again + probe_.backed_off(patience);
+// Zero before anything was measured. What waits for holes to be filled takes longer than the path does, so
+// packets that fill them count, too.
+Nanoseconds SelectiveRecovery::shortest_round_trip() const {
+  const Nanoseconds once = probe_.round_trip().shortest();
+  const Nanoseconds again = time_again_.shortest();
+  if (once == Nanoseconds{0} || again == Nanoseconds{0}) return std::max(once, again);
+  return std::min(once, again);
+}
+
+// Sooner than any packet ever arrived, but for what clocks and other packets make of that.
+bool SelectiveRecovery::too_soon(Time sent_at, Time now) const {
+  const Nanoseconds shortest = shortest_round_trip();
+  return now - sent_at < shortest - shortest / 8;
+}
+
+Nanoseconds SelectiveRecovery::patience_again() const {
+  const bool measured = time_again_.smoothed() != Nanoseconds{0};
+  return probe_.backed_off(measured ? time_again_.patience() : probe_.round_trip().patience());
+}
+
+// Unless `surely` the last transmission arrived, one that came sooner than any packet ever did is not
+// counted: an earlier one did.
+void SelectiveRecovery::measure_again(const std::optional<Scoreboard::Arrival>& arrival, bool surely,
+                                      Time now) {
+  if (!arrival || !arrival->again_at || (!surely && too_soon(*arrival->again_at, now))) return;
+  time_again_.measured(std::max(now - *arrival->again_at, Nanoseconds{1}));
 }
 
 void SelectiveRecovery::woken(PacketRange oldest, Time now) {
+  const bool probe = now >= probe_.deadline();
+  board_.lose_sent_again_until(now - patience_again());
   probe_.forget_sample();
   probe_.fired(now);
-  doubt(oldest);
+  if (probe) doubt(oldest);
 }
 
 }  // namespace urnic::transport

@@ -30,7 +30,7 @@ class SelectiveRecovery : public LossRecovery {
   bool has_arrived(PacketNumber packet) const override { return board_.has_arrived(packet); }
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
-  void reached(PacketRange packets) override;
+  void reached(PacketRange packets, Time now) override;
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const override {
     return board_.first_missing(from, limit);
   }
@@ -51,10 +51,13 @@ class SelectiveRecovery : public LossRecovery {
   ProbeTimer probe_;
 
  private:
-  void learn_from(PacketNumber until, Time now);
+  void learn_from(PacketNumber until);
   void doubt(PacketRange packets);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
-  std::optional<Time> hole_deadline() const;
+  Nanoseconds shortest_round_trip() const;
+  bool too_soon(Time sent_at, Time now) const;
+  Nanoseconds patience_again() const;
+  void measure_again(const std::optional<Scoreboard::Arrival>& arrival, bool surely, Time now);
 
   const std::uint32_t reordering_;
   // What is known of a peer that gives no selective acks.
@@ -67,13 +70,11 @@ class SelectiveRecovery : public LossRecovery {
     PacketNumber sent_before;
     PacketNumber again_until;  // beyond all that was sent again
     Time named;
-    std::optional<Time> first_again;  // when it was sent again, for the first and the last time
-    std::optional<Time> last_again;
   };
   std::optional<Hole> hole_;
-  // From sending a hole again until the acknowledgement moves over it. The peer says nothing if that packet
-  // is lost, too, and new packets that keep the probe waiting say nothing about it.
-  RoundTripTime fill_time_;
+  // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
+  // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
+  RoundTripTime time_again_;
   struct Evidence {
     SendOrder order = 0;
     PacketNumber limit;
