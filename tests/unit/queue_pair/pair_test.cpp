@@ -138,9 +138,10 @@ BOOST_AUTO_TEST_CASE(long_messages) {
   run_many(7000, 100, {.loss = 0.01, .reordering = 0.01}, {.most_packets = 60, .requests = 20});
 }
 
-// Whatever the two ends are set to, of what the specification has packets for.
-BOOST_AUTO_TEST_CASE(recoveries_without_selective_acks_at_both_ends) {
-  static constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective};
+// Whatever the two ends are set to.
+BOOST_AUTO_TEST_CASE(recoveries_of_all_kinds_at_both_ends) {
+  static constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective,
+                                            RecoveryMode::irn, RecoveryMode::sack};
   std::uint64_t seed = 8000;
   for (const RecoveryMode one : kModes) {
     for (const RecoveryMode other : kModes) {
