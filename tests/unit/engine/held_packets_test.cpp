@@ -1,0 +1,107 @@
+// The engine's pool of packets that wait for their turn: its slots live as long as the lists of actions need
+// them, and come back from queue pairs that go.
+#include "device_model/transport/held_packets.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <vector>
+
+#include "device_model/engine/data_path.hpp"
+#include "tests/unit/engine/program.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::engine::test {
+
+namespace {
+
+constexpr std::uint32_t kFirst = 0xFFFFF0;
+constexpr std::uint32_t kLength = 1024;
+
+struct Holding : Fabric {
+  std::unique_ptr<TestQp> qp0 = std::make_unique<TestQp>(program0, 0, QpLayout{});
+  std::unique_ptr<TestQp> qp1 = std::make_unique<TestQp>(program1, 1, QpLayout{});
+  std::vector<std::byte> payload = std::vector<std::byte>(kLength);
+
+  Holding() {
+    connect(*qp0, *qp1);
+    qp1->device_end().set_recovery({.mode = transport::RecoveryMode::sack});
+  }
+
+  const transport::HeldPacketPool& pool() { return engine.data_path().held_packets(); }
+
+  // Write number `index`, to a place of its own, as if qp0 had sent it; its bytes are gone afterwards.
+  void arrive(std::uint32_t index) {
+    wire::TransportHeaders headers;
+    headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::write_only);
+    headers.bth.destination = qp1->qpn();
+    headers.bth.psn = wire::Psn(kFirst + index);
+    headers.reth = {program1.address(std::size_t{index} * kLength), wire::Rkey{program1.key.value}, kLength};
+    std::fill(payload.begin(), payload.end(), static_cast<std::byte>(index + 1));
+    wire::FrameStorage storage;
+    const wire::Frame frame = wire::encode(path(device0, device1), headers, payload, storage);
+    std::vector<std::byte> bytes;
+    for (const auto& piece : {frame.headers, frame.payload, frame.trailer}) {
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+    }
+    device1.receiver().arrive({.headers = bytes, .payload = {}, .trailer = {}}, false);
+    std::fill(bytes.begin(), bytes.end(), std::byte{0xEE});
+  }
+
+  bool written(std::uint32_t index) {
+    const std::byte* const at = program1.bytes.data() + std::size_t{index} * kLength;
+    return std::all_of(at, at + kLength,
+                       [=](std::byte one) { return one == static_cast<std::byte>(index + 1); });
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(held_packets, Holding)
+
+BOOST_AUTO_TEST_CASE(what_waits_is_written_when_the_hole_is_filled_and_its_slots_are_free_again) {
+  for (std::uint32_t index = 1; index <= 100; ++index) arrive(index);
+  run();
+  BOOST_TEST(pool().in_use() == 100u);
+  BOOST_TEST(!written(1));
+  arrive(0);
+  // The writes are asked for and not yet done: the slots must stay.
+  BOOST_TEST(pool().in_use() == 100u);
+  run();
+  for (std::uint32_t index = 0; index <= 100; ++index) BOOST_TEST(written(index));
+  BOOST_TEST(pool().in_use() == 0u);
+  BOOST_TEST(device1.counters().held_packets == 100u);
+  BOOST_TEST(device1.counters().held_discards == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(holes_filled_and_opened_in_one_round_do_not_share_slots) {
+  for (std::uint32_t index = 1; index < 40; index += 2) {
+    arrive(index);
+    arrive(index - 1);
+  }
+  run();
+  for (std::uint32_t index = 0; index < 40; ++index) BOOST_TEST(written(index));
+  BOOST_TEST(pool().in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_gives_its_slots_back) {
+  for (std::uint32_t index = 1; index <= 10; ++index) arrive(index);
+  run();
+  qp1.reset();
+  // Something moves: the round in which the queue pair went is over.
+  TestQp one(program0, 2, {}), other(program1, 3, {});
+  connect(one, other);
+  one.post_inline(wqe(abi::SendOpcode::send), std::span<const std::byte>(payload).first(8));
+  run();
+  BOOST_TEST(pool().in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_recovery_that_keeps_them_nothing_is_held) {
+  qp1->device_end().set_recovery({.mode = transport::RecoveryMode::go_back_n});
+  arrive(1);
+  BOOST_TEST(pool().in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test
