@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <unordered_map>
 
+#include "device_model/control/active_faults.hpp"
 #include "device_model/control/admin_connection.hpp"
 #include "device_model/control/control_server.hpp"
 #include "device_model/control/fabric.hpp"
@@ -24,6 +25,7 @@ class AdminServer {
     Fabric& fabric;
     const ControlServer& control;
     const SysfsTree& sysfs;
+    ActiveFaults& faults;
     std::function<void()> changed;  // a lease has come or gone
     std::function<void()> keep;     // the process is to stay when unused
     // Asked for by "down". The connection that asked is to be closed once everything is gone: its other end
@@ -54,6 +56,8 @@ class AdminServer {
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);
+  // fault_commands.cpp
+  nlohmann::json fault(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json describe_device(const ServedDevice& device) const;
 
   Surroundings surroundings_;

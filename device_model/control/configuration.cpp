@@ -243,7 +243,11 @@ Configuration load_configuration(const std::filesystem::path& file) {
     throw ConfigurationError(
         fmt::format("{}: cannot be read; --config needs a TOML file that exists", file.string()));
   }
-  return parse_configuration(text.str(), file.string());
+  Configuration configuration = parse_configuration(text.str(), file.string());
+  // Beside the file that names it.
+  if (!configuration.fault_plan.empty())
+    configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
+  return configuration;
 }
 
 Configuration parse_configuration(const std::string& text, const std::string& name) {

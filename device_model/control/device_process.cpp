@@ -9,6 +9,7 @@
 #include <csignal>
 #include <system_error>
 
+#include "device_model/control/active_faults.hpp"
 #include "device_model/control/admin_server.hpp"
 #include "device_model/control/control_server.hpp"
 #include "device_model/control/counter_files.hpp"
@@ -27,7 +28,8 @@ struct DeviceProcess::Impl {
         counters(loop, fabric, sysfs),
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
         control(loop, fabric),
-        admin({loop, fabric, control, sysfs, [this] { look_at_use(); }, [this] { linger.stay(); },
+        faults(fabric),
+        admin({loop, fabric, control, sysfs, faults, [this] { look_at_use(); }, [this] { linger.stay(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));
                  end("'urnic down'");
@@ -37,6 +39,7 @@ struct DeviceProcess::Impl {
       counters.touch();
       look_at_use();
     });
+    if (!configuration.fault_plan.empty()) faults.load(std::filesystem::path(configuration.fault_plan));
     fabric.start();
     for (const auto& device : fabric.devices()) {
       control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
@@ -57,6 +60,7 @@ struct DeviceProcess::Impl {
   CounterFiles counters;
   Linger linger;
   ControlServer control;
+  ActiveFaults faults;
   AdminServer admin;
   memory::Descriptor signals;
   ScopedWatch signal_watch;

@@ -96,6 +96,7 @@ void add_link(CLI::App& urnic) {
   auto options = std::make_shared<LinkOptions>();
   CLI::App* command = urnic.add_subcommand("link", "Show or change what the links do to packets");
   command->require_subcommand(1);
+  command->footer("Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5");
 
   CLI::App* shown =
       command->add_subcommand("show", "Settings that are not the default, and what was counted");

@@ -23,6 +23,7 @@
 #include "tools/urnic/device_process.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/fault_plan.hpp"
 #include "tools/urnic/preload_check.hpp"
 #include "tools/urnic/run_directory.hpp"
 #include "tools/urnic/signals.hpp"
@@ -34,6 +35,7 @@ struct RunOptions {
   std::string name;
   std::string configuration;
   CaptureRequest capture;
+  std::string faults;
   std::vector<std::string> command;
 };
 
@@ -120,6 +122,9 @@ int run_command(const RunOptions& options) {
   std::optional<BackgroundCapture> capture;
   if (!options.capture.file.empty()) capture.emplace(connect_or_fail(directory), options.capture);
 
+  std::optional<TemporaryFaultPlan> faults;
+  if (!options.faults.empty()) faults.emplace(lease, options.faults);
+
   const auto variables = program_environment(installation, directory);
   const pid_t child = fork();
   if (child < 0)
@@ -157,6 +162,11 @@ void add_run(CLI::App& urnic) {
                    "Write every packet to this .pcap or .pcapng file meanwhile")
       ->type_name("FILE");
   add_points_option(*command, options->capture.points);
+  command
+      ->add_option("--faults", options->faults,
+                   "A fault plan in force meanwhile, as docs/faults.md describes")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
   command->add_option("COMMAND", options->command, "The program and its arguments, behind --")->required();
   command->positionals_at_end();
   command->footer(

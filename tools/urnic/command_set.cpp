@@ -34,6 +34,7 @@ void add_set(CLI::App& urnic) {
   auto options = std::make_shared<RecoveryOptions>();
   CLI::App* command = urnic.add_subcommand("set", "Change how a running device process works");
   command->require_subcommand(1);
+  command->footer("Example: urnic set recovery sack --device urnic0");
   CLI::App* recovery = command->add_subcommand("recovery", "How queue pairs recover from loss");
   recovery->add_option("MODE", options->mode, "gbn, selective, irn or sack")
       ->required()

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   add_env(urnic);
   add_capture(urnic);
   add_counters(urnic);
+  add_fault(urnic);
   add_link(urnic);
   add_set(urnic);
   try {

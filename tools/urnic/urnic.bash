@@ -2,14 +2,32 @@
 
 _urnic_options() {
   case $1 in
-    run) echo "--config --name --capture --points --help --" ;;
+    run) echo "--config --name --capture --faults --points --help --" ;;
     up) echo "--config --name --help" ;;
     down) echo "--name --help" ;;
     status | env) echo "--name --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
     counters) echo "--device --all --name --json --help" ;;
+    "link show" | "link list" | "fault load" | "fault list" | "fault clear") echo "--name --json --help" ;;
+    "link set") echo "--direction --name --json --help" ;;
+    "set recovery") echo "--device --qp --name --help" ;;
+    link | fault | set) echo "--help" ;;
     *) echo "--help --version" ;;
   esac
+}
+
+# What follows a command that has commands of its own.
+_urnic_second_words() {
+  case $1 in
+    link) echo "show list set" ;;
+    fault) echo "load list clear" ;;
+    set) echo "recovery" ;;
+  esac
+}
+
+_urnic_link_settings() {
+  printf '%s=\n' state rate_gbps delay_us jitter_us queue_packets loss burst_start burst_length burst_loss \
+    duplicate reorder reorder_packets reorder_hold_us corrupt ecn_threshold_packets seed
 }
 
 # Names under which device processes keep their run directories.
@@ -29,7 +47,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture counters --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture counters link fault set --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -43,11 +61,24 @@ _urnic() {
     fi
   done
   case $previous in
-    --config | --capture) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --config | --capture | --faults | load) COMPREPLY=($(compgen -f -- "$current")) ;;
     --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;
+    --direction) COMPREPLY=($(compgen -W "tx rx both" -- "$current")) ;;
+    recovery) COMPREPLY=($(compgen -W "gbn selective irn sack" -- "$current")) ;;
     --name) COMPREPLY=($(compgen -W "$(_urnic_names)" -- "$current")) ;;
     --device) COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) ;;
     *)
+      if [[ $subcommand == link || $subcommand == fault || $subcommand == set ]]; then
+        if ((COMP_CWORD == 2)); then
+          COMPREPLY=($(compgen -W "$(_urnic_second_words "$subcommand") $(_urnic_options "$subcommand")" -- "$current"))
+          return
+        fi
+        ((COMP_CWORD == 3)) && [[ $subcommand == link && $current != -* ]] &&
+          COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) && return
+        [[ ${COMP_WORDS[2]} == set && $current != -* ]] && compopt -o nospace 2>/dev/null &&
+          COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current")) && return
+        subcommand+=" ${COMP_WORDS[2]}"
+      fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
       [[ $subcommand == capture && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;

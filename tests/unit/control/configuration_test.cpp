@@ -135,6 +135,108 @@ BOOST_AUTO_TEST_CASE(mac_addresses_are_read_strictly) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(links_are_perfect_wires_unless_told_otherwise) {
+  for (const DeviceSettings& device : default_configuration().devices) {
+    BOOST_TEST(!has_character(device.transmit_link));
+    BOOST_TEST(!has_character(device.receive_link));
+    BOOST_TEST((device.recovery.mode == kDefaultRecovery));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
+  const Configuration configuration = parse_configuration(R"(
+    [[link]]
+    device = "urnic0"
+    direction = "tx"
+    rate_gbps = 100
+    delay_us = 2.5
+    jitter_us = 1
+    queue_packets = 10
+    loss = 0.01
+    burst_start = 0.001
+    burst_length = 4
+    burst_loss = 0.5
+    duplicate = 0.02
+    reorder = 0.03
+    reorder_packets = 5
+    reorder_hold_us = 7
+    corrupt = 0.04
+    ecn_threshold_packets = 6
+    seed = 42
+  )",
+                                                          "lab.toml");
+  const link::LinkSettings expected{.rate_gbps = 100,
+                                    .delay = transport::Nanoseconds(2500),
+                                    .jitter = transport::Nanoseconds(1000),
+                                    .queue_packets = 10,
+                                    .loss = 0.01,
+                                    .burst_start = 0.001,
+                                    .burst_end = 0.25,
+                                    .burst_loss = 0.5,
+                                    .duplicate = 0.02,
+                                    .reorder = 0.03,
+                                    .reorder_packets = 5,
+                                    .reorder_hold = transport::Nanoseconds(7000),
+                                    .corrupt = 0.04,
+                                    .ecn_threshold_packets = 6,
+                                    .seed = 42};
+  BOOST_TEST((configuration.devices[0].transmit_link == expected));
+  BOOST_TEST((configuration.devices[0].receive_link == link::LinkSettings{}));
+  BOOST_TEST((configuration.devices[1].transmit_link == link::LinkSettings{}));
+}
+
+BOOST_AUTO_TEST_CASE(sections_of_links_add_up) {
+  const Configuration configuration = parse_configuration(
+      "[[link]]\nloss = 0.1\ndelay_us = 1\n[[link]]\ndevice = \"urnic1\"\ndirection = \"rx\"\nloss = 0\n",
+      "lab.toml");
+  BOOST_TEST(configuration.devices[0].receive_link.loss == 0.1);
+  BOOST_TEST(configuration.devices[1].transmit_link.loss == 0.1);
+  BOOST_TEST(configuration.devices[1].receive_link.loss == 0);
+  BOOST_TEST(configuration.devices[1].receive_link.delay.count() == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(recovery_is_chosen_for_all_for_a_device_or_for_a_link) {
+  using transport::RecoveryMode;
+  const Configuration configuration = parse_configuration(R"(
+    [device]
+    recovery = "irn"
+    irn_window_packets = 55
+    irn_timeout_low_us = 50
+    irn_timeout_high_us = 500.5
+    reordering_packets = 9
+    [[devices]]
+    [[devices]]
+    recovery = "selective"
+    [[devices]]
+    [[link]]
+    device = "urnic2"
+    recovery = "gbn"
+  )",
+                                                          "lab.toml");
+  BOOST_TEST((configuration.devices[0].recovery.mode == RecoveryMode::irn));
+  BOOST_TEST((configuration.devices[1].recovery.mode == RecoveryMode::selective));
+  BOOST_TEST((configuration.devices[2].recovery.mode == RecoveryMode::go_back_n));
+  BOOST_TEST(configuration.devices[1].recovery.irn_window == 55);
+  BOOST_TEST(configuration.devices[1].recovery.irn_timeout_low.count() == 50'000);
+  BOOST_TEST(configuration.devices[1].recovery.irn_timeout_high.count() == 500'500);
+  BOOST_TEST(configuration.devices[1].recovery.reordering == 9);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_settings_of_links_and_recovery) {
+  check_error("[[link]]\nloss = 1.5\n", "2", "link.loss = 1.5", "a probability from 0 to 1");
+  check_error("[[link]]\nloss = \"much\"\n", "2", "link.loss", "a probability from 0 to 1");
+  check_error("[[link]]\nrate_gbps = 0.0001\n", "2", "link.rate_gbps", "from 0.001 to 1000, or 0");
+  check_error("[[link]]\nqueue_packets = 1.5\n", "2", "link.queue_packets = 1.5", "a whole number");
+  check_error("[[link]]\ndelay = 3\n", "2", "link.delay: no such setting", "delay_us");
+  check_error("[[link]]\ndevice = \"urnic9\"\n", "2", "urnic9", "\"all\", \"urnic0\", \"urnic1\"");
+  check_error("[[link]]\ndirection = \"out\"\n", "2", "out", "\"tx\", \"rx\", \"both\"");
+  check_error("[link]\nloss = 0.1\n", "1", "link", "sections [[link]]");
+  check_error("[device]\nrecovery = \"none\"\n", "2", "device.recovery",
+              "\"gbn\", \"selective\", \"irn\", \"sack\"");
+  check_error("[device]\nirn_timeout_low_us = 0\n", "2", "device.irn_timeout_low_us", "microseconds");
+  check_error("faults = 3\n", "1", "faults = 3", "path of a fault plan");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

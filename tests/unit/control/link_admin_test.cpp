@@ -1,0 +1,131 @@
+// The admin socket's requests about links, recovery and fault plans.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/control/socket_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+using nlohmann::json;
+
+json set_link(const json& values, const char* direction = "both") {
+  return {{"cmd", "link"}, {"device", "urnic0"}, {"direction", direction}, {"set", values}};
+}
+
+struct LinkAdmin {
+  RunningProcess process;
+  AdminProgram admin{process};
+  std::vector<std::byte> memory = std::vector<std::byte>(8192);
+
+  // The error's words, or "no error".
+  std::string error(const json& request) { return admin.ask(request).value("error", "no error"); }
+  json plan(const std::string& what) { return admin.ask({{"cmd", "fault"}, {"do", what}}).at("plan"); }
+  json load(const std::string& text) {
+    return admin.ask({{"cmd", "fault"}, {"do", "load"}, {"name", "plan.toml"}, {"text", text}});
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(link_admin, LinkAdmin)
+
+BOOST_AUTO_TEST_CASE(settings_change_one_direction_and_keep_the_rest) {
+  admin.ask(set_link({{"loss", 0.25}, {"delay_us", 3}}));
+  const json link = admin.ask(set_link({{"loss", 0}}, "rx")).at("links").at("urnic0");
+  BOOST_TEST(link.at("tx").at("settings").at("loss") == 0.25);
+  BOOST_TEST(link.at("rx").at("settings").at("loss") == 0);
+  BOOST_TEST(link.at("rx").at("settings").at("delay_us") == 3);
+  const json all = admin.ask({{"cmd", "link"}}).at("links");
+  BOOST_TEST(all.size() == 2);
+  BOOST_TEST(all.at("urnic1").at("tx").at("settings") == admin.ask({{"cmd", "link"}}).at("defaults"));
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_setting_changes_nothing) {
+  BOOST_TEST(error(set_link({{"delay_us", 3}, {"loss", 2}})).find("loss = 2: allowed is a probability") == 0);
+  BOOST_TEST(error(set_link({{"los", 1}})).find("known are state, rate_gbps") != std::string::npos);
+  BOOST_TEST(error(set_link({{"state", "sideways"}})).find("\"up\" or \"down\"") != std::string::npos);
+  BOOST_TEST(error(set_link({{"loss", 0}}, "up")).find("\"tx\", \"rx\" or \"both\"") != std::string::npos);
+  BOOST_TEST(error({{"cmd", "link"}, {"set", {{"loss", 0}}}}).find("device") != std::string::npos);
+  const json link = admin.ask({{"cmd", "link"}, {"device", "urnic0"}}).at("links").at("urnic0");
+  BOOST_TEST(link.at("tx").at("settings").at("delay_us") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_link_is_down_in_the_status_until_it_is_up) {
+  admin.ask(set_link({{"state", "down"}}));
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[0].at("link") == "down");
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[1].at("link") == "up");
+  admin.ask(set_link({{"state", "up"}}));
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[0].at("link") == "up");
+}
+
+BOOST_AUTO_TEST_CASE(a_delayed_transfer_arrives_and_is_counted) {
+  admin.ask(set_link({{"delay_us", 200}}));
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const json counters = admin.ask({{"cmd", "counters"}}).at("devices").at("urnic0");
+  BOOST_TEST(counters.at("link_tx_packets").get<int>() >= 5);
+  BOOST_TEST(counters.at("link_rx_packets") == counters.at("link_tx_packets"));
+  BOOST_TEST(counters.at("link_tx_lost") == 0);
+}
+
+// The device waits for its line instead of dropping at a queue that is far too short for what it sends.
+BOOST_AUTO_TEST_CASE(a_device_does_not_overrun_its_own_line) {
+  admin.ask(set_link({{"rate_gbps", 0.5}, {"queue_packets", 40}}, "tx"));
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  for (int i = 0; i < 16; ++i) program.post_write(4096);
+  for (int i = 0; i < 16; ++i) BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const json counters = admin.ask({{"cmd", "counters"}}).at("devices").at("urnic0");
+  BOOST_TEST(counters.at("link_tx_queue_full") == 0);
+  BOOST_TEST(counters.at("retrans_pkts") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(recovery_is_set_for_devices_and_queue_pairs) {
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  json answer = admin.ask({{"cmd", "set"}, {"recovery", "irn"}});
+  BOOST_TEST(answer.at("queue_pairs") == 1);
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[1].at("recovery") == "irn");
+  answer = admin.ask({{"cmd", "set"}, {"recovery", "sack"}, {"device", "urnic1"}});
+  BOOST_TEST(answer.at("queue_pairs") == 0);
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[0].at("recovery") == "irn");
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[1].at("recovery") == "sack");
+  BOOST_TEST(
+      error({{"cmd", "set"}, {"recovery", "luck"}}).find("\"gbn\", \"selective\", \"irn\", \"sack\"") !=
+      std::string::npos);
+  BOOST_TEST(error({{"cmd", "set"}, {"recovery", "gbn"}, {"qp", 1}}) == "there is no QP 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_loaded_counts_and_is_cleared) {
+  BOOST_TEST(plan("list").is_null());
+  load(
+      "[[fault]]\nname = \"a\"\ncount = 1\naction = \"drop\"\n[[fault]]\nname = \"b\"\nqp = 9999\naction = "
+      "\"drop\"");
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const json listed = plan("list");
+  BOOST_TEST(listed.at("name") == "plan.toml");
+  BOOST_TEST(listed.at("rules") == json::parse(R"([{"name":"a","matches":1},{"name":"b","matches":0}])"));
+  BOOST_TEST(plan("clear") == listed);
+  BOOST_TEST(plan("list").is_null());
+  const json counters = admin.ask({{"cmd", "counters"}}).at("devices").at("urnic0");
+  BOOST_TEST(counters.at("link_tx_fault_dropped") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_plan_leaves_the_one_before) {
+  load("[[fault]]\naction = \"drop\"\ncount = 1\nqp = 9999\n");
+  const json wrong = load("[[fault]]\naction = \"burn\"\n");
+  BOOST_TEST(wrong.at("error").get<std::string>().find("plan.toml:2: fault.action") == 0);
+  BOOST_TEST(plan("list").at("number") == 1);
+  // Somebody else's number does not end it.
+  BOOST_TEST(admin.ask({{"cmd", "fault"}, {"do", "clear"}, {"number", 7}}).at("plan").is_null());
+  BOOST_TEST(!plan("list").is_null());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test

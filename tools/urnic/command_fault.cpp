@@ -1,0 +1,91 @@
+// urnic fault: the fault plan of a running device process.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/fault_plan.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+using nlohmann::json;
+
+struct FaultOptions {
+  std::string name;
+  std::string file;
+  bool json = false;
+};
+
+void print_plan(const json& plan, bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", plan.dump(2));
+    return;
+  }
+  if (plan.is_null()) {
+    fmt::print("no fault plan\n");
+    return;
+  }
+  fmt::print("{}\n", plan.at("name").get<std::string>());
+  for (const auto& rule : plan.at("rules")) {
+    const auto matches = rule.at("matches").get<std::uint64_t>();
+    fmt::print("  {:<40} {}\n", rule.at("name").get<std::string>(),
+               matches == 0 ? "never matched" : fmt::format("matched {} packets", matches));
+  }
+}
+
+void load(const FaultOptions& options) {
+  AdminClient client = connect_or_fail(run_directory(options.name));
+  const json plan = load_fault_plan(client, options.file);
+  if (options.json) return print_plan(plan, true);
+  fmt::print("{} rules of {} are in force\n", plan.at("rules").size(), options.file);
+}
+
+json ask(const FaultOptions& options, const char* what) {
+  return connect_or_fail(run_directory(options.name)).ask({{"cmd", "fault"}, {"do", what}}).at("plan");
+}
+
+void clear(const FaultOptions& options) {
+  const json plan = ask(options, "clear");
+  print_plan(plan, options.json);
+  if (!plan.is_null()) tell_what_never_matched(plan);
+}
+
+void add_common(CLI::App& command, FaultOptions& options) {
+  command.add_option("--name", options.name, "Which device process, where there are several")
+      ->type_name("NAME");
+  command.add_flag("--json", options.json, "As a JSON object");
+}
+
+}  // namespace
+
+void add_fault(CLI::App& urnic) {
+  auto options = std::make_shared<FaultOptions>();
+  CLI::App* command = urnic.add_subcommand("fault", "Faults on command: which packets meet which fault");
+  command->require_subcommand(1);
+  command->footer("Example: urnic fault load plan.toml");
+
+  CLI::App* loaded = command->add_subcommand("load", "Put a plan in force, in the place of the one before");
+  loaded->add_option("FILE", options->file, "The plan, as docs/faults.md describes")
+      ->required()
+      ->check(CLI::ExistingFile);
+  add_common(*loaded, *options);
+  loaded->footer("Example: urnic fault load docs/faults/lumina-example.toml");
+  loaded->callback([options] { load(*options); });
+
+  CLI::App* listed =
+      command->add_subcommand("list", "The plan in force and how often its rules have matched");
+  add_common(*listed, *options);
+  listed->footer("Example: urnic fault list --json | jq '.rules[].matches'");
+  listed->callback([options] { print_plan(ask(*options, "list"), options->json); });
+
+  CLI::App* cleared = command->add_subcommand("clear", "End the plan, and say what never matched");
+  add_common(*cleared, *options);
+  cleared->footer("Example: urnic fault clear");
+  cleared->callback([options] { clear(*options); });
+}
+
+}  // namespace urnic::cli
