@@ -31,13 +31,17 @@ void FaultPlan::judge(const link::PacketAtLink& packet, transport::Time, link::V
         .add(" is stopped");
     return;
   }
+  bool gone = false;
   for (const auto& active : rules_) {
+    // Also those that can do nothing any more: "the second transmission" is the second, whoever took the
+    // first.
     if (!active->matcher.takes(packet, *view)) continue;
     ++active->matches;
+    if (gone) continue;
     act(active->rule, packet, *view, answer_, verdict);
     if (active->rule.action.kind == ActionKind::stop_qp && stopped_.size() < kMostStopped)
       stopped_.push_back({packet.device, view->queue_pair, &active->rule});
-    if (verdict.drop || !verdict.answer.empty()) return;
+    gone = verdict.drop || !verdict.answer.empty();
   }
 }
 

@@ -18,7 +18,8 @@ class FaultPlan final : public link::FaultHook {
   // Compiles the filters. Throws std::runtime_error if one is wrong; plan_file.hpp checks them first.
   explicit FaultPlan(std::vector<FaultRule> rules);
 
-  // All rules that take the packet act on it, in the order of the plan; behind one that takes it away, none.
+  // All rules that match the packet act on it, in the order of the plan; behind one that takes it away they
+  // only count it.
   void judge(const link::PacketAtLink& packet, transport::Time now, link::Verdict& verdict) override;
 
   struct RuleState {

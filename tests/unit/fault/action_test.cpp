@@ -178,7 +178,17 @@ BOOST_AUTO_TEST_CASE(rules_act_together_in_their_order_until_one_takes_the_packe
   BOOST_TEST(ports.arrived() == "1 1 ");
   BOOST_TEST(ports.matches(1) == 2);
   BOOST_TEST(ports.matches(2) == 1);
-  BOOST_TEST(ports.matches(3) == 1);
+  BOOST_TEST(ports.matches(3) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_counts_what_another_one_has_taken) {
+  PlannedPorts ports(
+      "[[fault]]\npsn = 1\ntransmission = 1\naction = \"drop\"\n"
+      "[[fault]]\npsn = 1\ntransmission = 2\naction = \"drop\"\n");
+  for (int i = 0; i < 3; ++i) ports.send_psn(1);
+  BOOST_TEST(ports.arrived() == "1 ");
+  BOOST_TEST(ports.matches(0) == 1);
+  BOOST_TEST(ports.matches(1) == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,106 @@
+// Transfers over links with character: frames arrive in their own time, and a device waits for its line.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+
+namespace {
+
+using link::Direction;
+using transport::Nanoseconds;
+
+struct Linked : Fabric {
+  TestQp qp0{program0, 3, {}};
+  TestQp qp1{program1, 70, {}};
+
+  link::LinkChannel& channel(std::uint32_t device, Direction direction) {
+    return fabric.link(device).channel(direction);
+  }
+  void write(std::uint32_t length) {
+    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+    head.remote_address = program1.address(0);
+    head.rkey = program1.key.value;
+    const abi::ScatterGather from[] = {program0.sge(0, length)};
+    qp0.post_send(head, from);
+  }
+  // Moves the clock from one thing that is due to the next until the send queue has an entry; how long that
+  // took.
+  Nanoseconds until_complete() {
+    const transport::Time start = engine.now();
+    run();
+    for (int i = 0; i < 100'000; ++i) {
+      if (const auto entry = qp0.send_cq.poll()) {
+        BOOST_TEST(entry->status == 0);
+        return engine.now() - start;
+      }
+      const auto next = engine.data_path().wake_at();
+      BOOST_REQUIRE(next);
+      advance(std::max(*next - engine.now(), Nanoseconds(0)));
+    }
+    BOOST_FAIL("it never completes");
+    return {};
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(linked, Linked)
+
+BOOST_AUTO_TEST_CASE(a_write_takes_a_round_trip_over_delayed_links) {
+  connect(qp0, qp1);
+  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
+  fabric.link(0).configure(Direction::receive, {.delay = Nanoseconds(3000)});
+  program0.fill(0, 10'000, 5);
+  write(10'000);
+  BOOST_TEST(until_complete().count() == 8000);
+  BOOST_TEST(program1.holds(0, 10'000, 5));
+}
+
+// 8 Gbit/s are a byte a nanosecond. What the program posts is far more than the queue holds.
+BOOST_AUTO_TEST_CASE(a_device_waits_for_its_own_line) {
+  connect(qp0, qp1, 4096);
+  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 8, .queue_packets = 16});
+  program0.fill(0, 400'000, 6);
+  write(400'000);
+  const Nanoseconds taken = until_complete();
+  BOOST_TEST(program1.holds(0, 400'000, 6));
+  BOOST_TEST(channel(0, Direction::transmit).counters().drops(link::DropCause::queue_full) == 0);
+  BOOST_TEST(device0.counters().retransmitted_packets == 0);
+  BOOST_TEST(taken.count() > 400'000);
+  BOOST_TEST(taken.count() < 440'000);  // headers, and nothing else, on a line that never stands idle
+}
+
+// Two devices share nothing but the engine: one whose line is slow does not hold up the other.
+BOOST_AUTO_TEST_CASE(a_slow_line_holds_up_its_own_device_only) {
+  TestQp back(program1, 5, {});
+  TestQp forth(program0, 6, {});
+  connect(qp0, qp1, 4096);
+  connect(back, forth, 4096);
+  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 0.1});
+  write(100'000);
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program0.address(500'000);
+  head.rkey = program0.key.value;
+  const abi::ScatterGather from[] = {program1.sge(500'000, 100'000)};
+  back.post_send(head, from);
+  run();
+  BOOST_TEST(!qp0.send_cq.poll());
+  // The data are there; the acknowledgement waits for the slow line.
+  BOOST_TEST(device0.counters().received_write_requests == 1);
+}
+
+BOOST_AUTO_TEST_CASE(incast_overflows_the_receivers_queue_and_is_repaired) {
+  connect(qp0, qp1, 1024);
+  fabric.link(1).configure(Direction::receive, {.rate_gbps = 8, .queue_packets = 8});
+  program0.fill(0, 100'000, 7);
+  write(100'000);
+  until_complete();
+  BOOST_TEST(program1.holds(0, 100'000, 7));
+  BOOST_TEST(channel(1, Direction::receive).counters().drops(link::DropCause::queue_full) > 0);
+  BOOST_TEST(device0.counters().retransmitted_packets > 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test
