@@ -81,9 +81,13 @@ BOOST_AUTO_TEST_CASE(names_are_the_kernels_and_each_there_once) {
                            "resp_remote_access_errors",
                            "rnr_nak_retry_err",
                            "rx_atomic_requests",
+                           "rx_held_discards",
+                           "rx_held_packets",
                            "rx_icrc_encapsulated",
+                           "rx_read_repeat_discards",
                            "rx_read_requests",
-                           "rx_write_requests"}) {
+                           "rx_write_requests",
+                           "tx_selective_acks"}) {
     BOOST_TEST(names.contains(name), name);
   }
 }
