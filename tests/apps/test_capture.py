@@ -205,6 +205,40 @@ class Capture(unittest.TestCase):
         self.assertEqual(frames["urnic1/before"], frames["urnic0/after"])
         self.assertGreaterEqual(len(frames["urnic0/before"]), 800)  # 200 messages of 4 packets
 
+    def test_comments_say_what_the_weather_did(self):
+        weather = self.fabric.home / "weather.toml"
+        weather.write_text("""[device]
+recovery = "sack"
+
+[[link]]
+device = "urnic1"
+loss = 0.05
+duplicate = 0.02
+reorder = 0.05
+corrupt = 0.01
+""", encoding="utf-8")
+        path = self.path("weather.pcapng")
+        self.pingpong((self.fabric.urnic, "run", "--config", weather, "--capture", path, "--"))
+        lines = [line.split("\t") for line in tshark(
+            path, "-T", "fields", "-e", "frame.interface_name", "-e", "_ws.col.Protocol", "-e", "_ws.malformed", "-e",
+            "frame.comment").splitlines()]
+        points = {"before": [], "after": [], "dropped": []}
+        for interface, protocol, malformed, comment in lines:
+            points[interface.split("/")[1]].append(comment)
+            if "turned over" not in comment:
+                self.assertEqual((protocol, malformed), ("RRoCE", ""))
+        self.assertEqual(set(points["before"]), {""}, "nothing has touched a packet before its link")
+        for comment in points["dropped"]:
+            self.assertRegex(comment, "urnic1.*lost", "a packet was dropped, and nobody says why")
+        self.assertGreater(len(points["dropped"]), 0)
+        for remark in ("duplicated by chance", "held behind", "turned over by chance"):
+            self.assertTrue([comment for comment in points["after"] if remark in comment], remark)
+        # Of 5 % of the packets nothing is left, 2 % come twice, and most are as they were.
+        twice = sum("duplicated by chance" in comment for comment in points["after"])
+        self.assertEqual(twice % 2, 0)
+        self.assertEqual(len(points["before"]), len(points["after"]) - twice // 2 + len(points["dropped"]))
+        self.assertGreater(points["after"].count(""), len(points["after"]) / 2)
+
     def test_one_point(self):
         self.fabric.up()
         for name, point in (("capture.pcapng", "after"), ("capture.pcap", "after")):

@@ -1,9 +1,12 @@
 #!/usr/bin/python3
-"""A soak: verbs_soak's mixed traffic for a minute, from a fresh seed.
+"""A soak: verbs_soak's mixed traffic over a link in bad weather for a minute, from a fresh seed.
 
-For longer, or the same again: URNIC_SOAK_SECONDS=600 URNIC_SOAK_SEED=123 ctest --preset release -R apps_soak
+For longer, or the same again, or with another recovery:
+
+    URNIC_SOAK_SECONDS=600 URNIC_SOAK_SEED=123 URNIC_SOAK_RECOVERY=gbn ctest --preset release -R apps_soak
 """
 
+import json
 import os
 import secrets
 import unittest
@@ -11,19 +14,40 @@ import unittest
 import fabric
 
 SECONDS = int(os.environ.get("URNIC_SOAK_SECONDS", "60"))
+RECOVERY = os.environ.get("URNIC_SOAK_RECOVERY", "sack")
 # What was under way when the time is over is finished, each QP within verbs_soak's patience.
 END_SECONDS = 120
+
+# On one of the two links that every packet passes, and on it each way.
+WEATHER = """[device]
+recovery = "{recovery}"
+
+[[link]]
+device = "urnic1"
+loss = 0.05
+duplicate = 0.02
+reorder = 0.05
+corrupt = 0.01
+seed = {seed}
+"""
 
 
 class Soak(unittest.TestCase):
     def test_mixed_traffic(self):
         seed = int(os.environ.get("URNIC_SOAK_SEED", str(secrets.randbelow(1 << 32))))
-        print(f"\nseed {seed}, {SECONDS} seconds", flush=True)
+        print(f"\nseed {seed}, {RECOVERY}, {SECONDS} seconds", flush=True)
         with fabric.Fabric() as own:
-            said = own.run(own.urnic, "run", "--", own.verbs_program("verbs_soak"), "--seconds", SECONDS, "--seed", seed,
-                           timeout=SECONDS + END_SECONDS)
+            weather = own.directory / "weather.toml"
+            weather.write_text(WEATHER.format(recovery=RECOVERY, seed=seed), encoding="utf-8")
+            own.run(own.urnic, "up", "--config", weather)
+            said = own.run_on_urnic(own.verbs_program("verbs_soak"), "--seconds", SECONDS, "--seed", seed,
+                                    timeout=SECONDS + END_SECONDS)
+            counters = json.loads(own.run(own.urnic, "counters", "--json"))["devices"]["urnic1"]
         print(said, flush=True)
         self.assertIn("every byte right, every completion once and in order", said)
+        for name in (f"link_{direction}_{what}" for direction in ("tx", "rx")
+                     for what in ("lost", "duplicated", "reordered", "corrupted")):
+            self.assertGreater(counters[name], 0, f"{name}: the weather was not there")
 
 
 if __name__ == "__main__":

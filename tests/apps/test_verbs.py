@@ -78,6 +78,21 @@ class Verbs(unittest.TestCase):
         self.check("verbs_many", *ALONE)
 
 
+class LinkCut(unittest.TestCase):
+    def test_retries_end_and_a_reset_queue_pair_works_again(self):
+        for recovery in ("gbn", "selective", "irn", "sack"):
+            with self.subTest(recovery), fabric.Fabric() as own:
+                own.up()
+                own.run(own.urnic, "set", "recovery", recovery)
+                program = own.start_on_urnic(own.verbs_program("verbs_link_cut"), "--log_level=error")
+                program.wait_for_output("connected")
+                own.run(own.urnic, "link", "set", "urnic1", "state=down")
+                program.wait_for_output("ended")
+                own.run(own.urnic, "link", "set", "urnic1", "state=up")
+                self.assertEqual(program.wait(), 0, str(program))
+                self.assertIn("No errors detected", program.output())
+
+
 class Hostile(unittest.TestCase):
     """Programs that lie to the device, beside one that does not: that one notices nothing."""
 

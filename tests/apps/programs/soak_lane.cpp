@@ -177,8 +177,10 @@ void SoakLane::sent(const ibv_wc& completion) {
   require(expected != under_way_.end(),
           "{}: a completion with wr_id {} came although none is awaited: a doubled one", describe(),
           completion.wr_id);
-  expect(completion.status == IBV_WC_SUCCESS, *expected, "it ended with: {} (vendor error {}, wr_id {})",
-         ibv_wc_status_str(completion.status), completion.vendor_err, completion.wr_id);
+  expect(completion.status == IBV_WC_SUCCESS, *expected,
+         "it ended with: {} (vendor error {}, wr_id {}), {} ms after the lane's last completion",
+         ibv_wc_status_str(completion.status), completion.vendor_err, completion.wr_id,
+         std::chrono::duration_cast<std::chrono::milliseconds>(SoakClock::now() - progress_).count());
   expect(completion.wr_id == expected->number, *expected,
          "instead of its completion that of wr_id {} came: lost, doubled or out of order", completion.wr_id);
   expect(completion.opcode == completion_opcode(expected->message.operation), *expected,
