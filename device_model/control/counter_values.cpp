@@ -12,7 +12,7 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
   const engine::PortCounters& port = counters.port;
   return {
       {"VL15_dropped", 0},
-      {"excessive_buffer_overrun_errors", 0},
+      {"excessive_buffer_overrun_errors", port.buffer_overruns},
       {"link_downed", 0},
       {"link_error_recovery", 0},
       {"local_link_integrity_errors", 0},
@@ -79,17 +79,22 @@ std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& coun
       {"answered", counters.answered},
       {"buffer_full", counters.drops(DropCause::buffer_full)},
       {"burst_lost", counters.drops(DropCause::burst)},
-      {"corrupted", counters.corrupted},
+      {"corrupted", counters.by_link.corrupted},
       {"cut_dropped", counters.drops(DropCause::cut)},
-      {"delayed", counters.delayed},
-      {"duplicated", counters.duplicated},
-      {"ecn_marked", counters.congestion_marked},
+      {"delayed", counters.by_link.delayed},
+      {"duplicated", counters.by_link.duplicated},
+      {"ecn_marked", counters.by_link.congestion_marked},
       {"ecn_not_capable", counters.not_ecn_capable},
+      {"fault_corrupted", counters.by_fault.corrupted},
+      {"fault_delayed", counters.by_fault.delayed},
       {"fault_dropped", counters.drops(DropCause::fault)},
+      {"fault_duplicated", counters.by_fault.duplicated},
+      {"fault_ecn_marked", counters.by_fault.congestion_marked},
+      {"fault_reordered", counters.by_fault.reordered},
       {"lost", counters.drops(DropCause::loss)},
       {"packets", counters.packets},
       {"queue_full", counters.drops(DropCause::queue_full)},
-      {"reordered", counters.reordered},
+      {"reordered", counters.by_link.reordered},
   };
 }
 

@@ -151,8 +151,9 @@ json AdminServer::set(const json& request, AdminConnectionState&) {
     for (const auto& context : surroundings_.control.contexts().all()) {
       if (&context->device != device.get()) continue;
       for (const auto& [handle, qp] : context->qps) {
-        if (qpn && qp->queue_pair->qpn().value != *qpn) continue;
-        fabric.engine().execute([&] { qp->queue_pair->set_recovery(settings); });
+        engine::HostedQueuePair& hosted = *qp->queue_pair;
+        if (qpn && hosted.qpn().value != *qpn) continue;
+        fabric.engine().execute([&] { hosted.set_recovery(settings); });
         ++changed;
       }
     }

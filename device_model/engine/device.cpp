@@ -76,7 +76,10 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
       .headers = parsed_.transport,
       .payload = parsed_.payload,
       .congestion_experienced = (parsed_.network.traffic_class & kEcnMask) == kEcnMask};
-  if (!payload_is_stable && !keep_payload(packet.payload)) return;
+  if (!payload_is_stable && !keep_payload(packet.payload)) {
+    ++port_counters_.buffer_overruns;
+    return;
+  }
   queue_pair->receive(packet);
 }
 

@@ -38,6 +38,7 @@ struct PortCounters {
   std::uint64_t icrc_errors = 0;     // rx_icrc_encapsulated
   std::uint64_t wrong_address = 0;   // neither MAC nor GID, or not those of the QP's path
   std::uint64_t unknown_qp = 0;
+  std::uint64_t buffer_overruns = 0;  // excessive_buffer_overrun_errors: no room for a payload
 };
 
 class Device final : private link::FrameReceiver {

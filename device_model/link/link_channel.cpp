@@ -86,9 +86,18 @@ void LinkChannel::apply_verdict(const Verdict& verdict, transport::Time now, Pas
     passage.behind = verdict.behind;
     passage.latest = std::max(passage.due, now) + verdict.hold;
   }
-  counters_.delayed += passage.jitter.count() > 0 || verdict.delay.count() > 0;
-  counters_.duplicated += passage.copies - 1;
-  counters_.reordered += passage.behind != 0;
+}
+
+// `passage` is what the link's settings alone have brought about.
+void LinkChannel::count(const Verdict& verdict, const Passage& passage) {
+  counters_.by_link.duplicated += passage.copies - 1;
+  counters_.by_link.delayed += passage.jitter.count() > 0;
+  counters_.by_link.reordered += passage.behind != 0;
+  counters_.by_link.corrupted += passage.corrupted;
+  counters_.by_fault.duplicated += verdict.more_copies;
+  counters_.by_fault.delayed += verdict.delay.count() > 0;
+  counters_.by_fault.reordered += verdict.behind != 0;
+  counters_.by_fault.corrupted += verdict.flips_before_count != 0 || verdict.flips_after_count != 0;
 }
 
 void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::Time now) {
@@ -103,6 +112,7 @@ void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::
         .add("delayed ")
         .add(static_cast<std::uint64_t>(passage.jitter.count()))
         .add(" ns more by jitter");
+  count(verdict, passage);
   apply_verdict(verdict, now, passage);
 
   PooledFrame* edited = nullptr;
@@ -131,6 +141,18 @@ PooledFrame* LinkChannel::copy_of(const Traveller& traveller) {
   return copy;
 }
 
+void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict,
+                       const Passage& passage) {
+  if (!mark_congestion(frame)) {
+    ++counters_.not_ecn_capable;
+    if (verdict.congestion) remark(traveller).add("cannot be marked, not ECN-capable");
+    return;
+  }
+  counters_.by_fault.congestion_marked += verdict.congestion;
+  counters_.by_link.congestion_marked += passage.congestion;
+  if (passage.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
+}
+
 // From here on the traveller's frame is the changed copy.
 PooledFrame* LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passage& passage) {
   PooledFrame* const copy = copy_of(traveller);
@@ -139,19 +161,11 @@ PooledFrame* LinkChannel::edit(Traveller& traveller, const Verdict& verdict, con
   for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(frame, verdict.flips_before[i]);
   if (verdict.flips_before_count != 0) refresh_icrc(frame);
   for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(frame, verdict.flips_after[i]);
-  if (passage.congestion || verdict.congestion) {
-    const bool marked = mark_congestion(frame);
-    ++(marked ? counters_.congestion_marked : counters_.not_ecn_capable);
-    if (marked && passage.congestion)
-      remark(traveller).add("marked congestion experienced, the queue is long");
-    if (!marked && verdict.congestion) remark(traveller).add("cannot be marked, not ECN-capable");
-  }
+  if (passage.congestion || verdict.congestion) mark(traveller, frame, verdict, passage);
   if (passage.corrupted) {
     const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
     remark(traveller).add("bit ").add(bit).add(" turned over by chance");
   }
-  counters_.corrupted +=
-      passage.corrupted || verdict.flips_before_count != 0 || verdict.flips_after_count != 0;
   traveller.frame = {frame, {}, {}};
   traveller.payload_is_stable = false;
   return copy;

@@ -43,7 +43,9 @@ class LinkChannel {
   static constexpr std::uint32_t kMostUnderWay = 16384;
 
   void pass(Traveller& traveller, const Verdict& verdict, transport::Time now);
-  void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
+  static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
+  void count(const Verdict& verdict, const Passage& passage);
+  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict, const Passage& passage);
   PooledFrame* edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
   void keep(Traveller& traveller, PooledFrame* edited, const Passage& passage);
   void put_under_way(PooledFrame* frame, const Passage& passage);

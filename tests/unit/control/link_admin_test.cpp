@@ -1,5 +1,6 @@
 // The admin socket's requests about links, recovery and fault plans.
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 
 #include "tests/unit/control/socket_program.hpp"
 
@@ -124,6 +125,17 @@ BOOST_AUTO_TEST_CASE(a_wrong_plan_leaves_the_one_before) {
   // Somebody else's number does not end it.
   BOOST_TEST(admin.ask({{"cmd", "fault"}, {"do", "clear"}, {"number", 7}}).at("plan").is_null());
   BOOST_TEST(!plan("list").is_null());
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_brings_its_plan) {
+  const TemporaryDirectory folder;
+  std::ofstream(folder.path() / "lab.toml") << "faults = \"plan.toml\"\n";
+  BOOST_CHECK_THROW(RunningProcess({}, load_configuration(folder.path() / "lab.toml")), ConfigurationError);
+  std::ofstream(folder.path() / "plan.toml") << "[[fault]]\naction = \"drop\"\n";
+  RunningProcess planned({}, load_configuration(folder.path() / "lab.toml"));
+  AdminProgram other(planned);
+  const json plan = other.ask({{"cmd", "fault"}, {"do", "list"}}).at("plan");
+  BOOST_TEST(plan.at("name") == (folder.path() / "plan.toml").string());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

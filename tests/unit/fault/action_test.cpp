@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(duplicate) {
   OneRule ports("\"duplicate\"\ncopies = 2");
   ports.send_three();
   BOOST_TEST(ports.arrived() == "100 101 101 101 102 ");
-  BOOST_TEST(ports.counters().duplicated == 2);
+  BOOST_TEST(ports.counters().by_fault.duplicated == 2);
 }
 
 BOOST_AUTO_TEST_CASE(delay) {
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(delay) {
   BOOST_TEST(ports.arrived() == "100 102 ");
   ports.advance(1);
   BOOST_TEST(ports.arrived() == "100 102 101 ");
-  BOOST_TEST(ports.counters().delayed == 1);
+  BOOST_TEST(ports.counters().by_fault.delayed == 1);
 }
 
 BOOST_AUTO_TEST_CASE(reorder) {
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(reorder) {
   BOOST_TEST(ports.arrived() == "100 102 ");
   ports.send_psn(103);
   BOOST_TEST(ports.arrived() == "100 102 103 101 ");
-  BOOST_TEST(ports.counters().reordered == 1);
+  BOOST_TEST(ports.counters().by_fault.reordered == 1);
   ports.send_psn(101);
   ports.advance(1'000'000);  // nobody follows
   BOOST_TEST(ports.arrived() == "100 102 103 101 101 ");
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(corruption_before_the_icrc_stays_unseen_by_it) {
   BOOST_TEST((arrival.error == wire::ParseError::none));
   BOOST_TEST((arrival.parsed.payload[0] == std::byte{0x5A ^ 0x80}));
   BOOST_TEST((arrival.parsed.payload[1] == std::byte{0x5A}));
-  BOOST_TEST(ports.counters().corrupted == 1);
+  BOOST_TEST(ports.counters().by_fault.corrupted == 1);
 }
 
 BOOST_AUTO_TEST_CASE(corruption_after_the_icrc_is_seen_by_it) {

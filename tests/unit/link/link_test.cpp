@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(duplicates_arrive_twice) {
   fabric.link(0).configure(Direction::transmit, {.duplicate = 1});
   send_psn(100);
   BOOST_TEST(receivers[1].psns() == "100 100 ");
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().duplicated == 1);
+  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.duplicated == 1);
   BOOST_TEST(observer.all.back().why == "urnic0 tx: duplicated by chance");
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(10), .duplicate = 1});
   send_psn(101);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_reordered_packet_comes_behind_the_next_n) {
   fabric.link(0).configure(Direction::transmit, {});
   for (std::uint32_t psn = 101; psn <= 104; ++psn) send_psn(psn);
   BOOST_TEST(receivers[1].psns() == "101 102 100 103 104 ");
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().reordered == 1);
+  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.reordered == 1);
   BOOST_TEST(fabric.link(0).plain());
 }
 
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(corruption_turns_over_one_bit_behind_the_ethernet_header) {
     }
     BOOST_REQUIRE_EQUAL(differing, 1);
   }
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().corrupted == 200);
+  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.corrupted == 200);
 }
 
 BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
     }
   }
   const LinkCounters& counters = fabric.link(1).channel(Direction::receive).counters();
-  BOOST_TEST(counters.congestion_marked == 4);
+  BOOST_TEST(counters.by_link.congestion_marked == 4);
   BOOST_TEST(counters.not_ecn_capable == 2);
 }
 
