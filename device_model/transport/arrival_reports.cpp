@@ -18,7 +18,7 @@ void ArrivalReports::arrived(wire::Psn psn) {
       least = width;
     }
   }
-  if (nearest == nullptr || least > kReportedEarlier) {
+  if (nearest == nullptr || least > kWidth) {
     if (count_ < kMost) {
       spans_[count_++] = {psn, psn, false};
       return;

@@ -2,6 +2,9 @@
 // spans of PSNs, each as wide as one selective-ack header tells where that is possible. An arrival that does
 // not fit gets a span of its own; when there are too many, two become one that takes several headers. So no
 // arrival goes unreported, however long the reports have to wait behind read responses.
+//
+// A span is half as wide as a header, so that of many arrivals in a row each is in two reports: one may be
+// lost without a packet being taken for lost that has arrived.
 #pragma once
 
 #include <array>
@@ -36,7 +39,8 @@ class ArrivalReports {
     wire::Psn high;
     bool again;
   };
-  static constexpr std::uint32_t kMost = 6;
+  static constexpr std::uint32_t kMost = 8;
+  static constexpr std::int32_t kWidth = kReportedEarlier / 2;  // from a span's low to its high, at most
 
   void remove(std::uint32_t place);
 

@@ -40,12 +40,18 @@ void IrnRecovery::missing(PacketRange missing, Time) {
   enter_recovery(missing.first);
 }
 
+// Once more, although it has been sent in this recovery or had arrived.
+void IrnRecovery::refused(PacketRange packets, Time now) {
+  for (PacketNumber packet = packets.first; packet < packets.end(); packet = packet + 1) board_.doubt(packet);
+  next_hole_ = std::min(next_hole_, packets.first);
+  missing(packets, now);
+}
+
 // The timeouts send the first missing packet again, and the other holes behind it.
 void IrnRecovery::timed_out(PacketRange oldest, Time now) {
   recovering_ = false;
   last_progress_ = now;
-  for (PacketNumber packet = oldest.first; packet < oldest.end(); packet = packet + 1) board_.doubt(packet);
-  missing(oldest, now);
+  refused(oldest, now);
 }
 
 void IrnRecovery::woken(PacketRange oldest, Time now) { timed_out(oldest, now); }

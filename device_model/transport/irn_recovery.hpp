@@ -17,6 +17,7 @@ class IrnRecovery final : public LossRecovery {
   void sent(PacketRange packets, bool asks, Time now) override;
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void missing(PacketRange missing, Time now) override;
+  void refused(PacketRange packets, Time now) override;
   void timed_out(PacketRange oldest, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;

@@ -32,9 +32,11 @@ class LossRecovery {
   enum class Source : std::uint8_t { response, executed, selective_ack };
   // Everything before `until` has arrived, read responses included.
   virtual void acknowledged(PacketNumber until, Source source, Time now) = 0;
-  // The peer (PSN sequence error or RNR NAK) or a gap in the responses (implied NAK) says that everything
+  // The peer (PSN sequence error) or a gap in the responses (implied NAK) says that everything
   // before `missing` arrived and `missing` (one packet) did not.
   virtual void missing(PacketRange missing, Time now) = 0;
+  // The peer found no receive for these packets (RNR NAK) and has dropped them, even if it had kept them.
+  virtual void refused(PacketRange packets, Time now) { missing(packets, now); }
   // The local ACK timer ran out; `oldest` is the first packet that has not arrived
   // or, if all have, that is not acknowledged: it must be sent again all the same.
   virtual void timed_out(PacketRange oldest, Time now) = 0;

@@ -140,7 +140,7 @@ void Requester::Impl::on_rnr_nak(PacketNumber number, std::uint8_t code, Time no
   rnr_until = now + wire::rnr_timer(code);
   rnr_packet = number;
   ack_timer.stop();
-  recovery->missing(missing_from(number), now);
+  recovery->refused(missing_from(number), now);
 }
 
 void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {

@@ -76,6 +76,11 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   }
 }
 
+void SelectiveRecovery::refused(PacketRange packets, Time now) {
+  missing(packets, now);
+  doubt(packets);
+}
+
 void SelectiveRecovery::lose(PacketRange packets) {
   for (PacketNumber packet = packets.first; packet < packets.end() && board_.covers(packet);
        packet = packet + 1) {

@@ -199,6 +199,23 @@ BOOST_AUTO_TEST_CASE(a_probe_is_the_first_packet_that_has_not_arrived) {
   }
 }
 
+// It was kept behind a hole, and found no receive when its turn came (IBTA 9.7.5.2.8).
+BOOST_AUTO_TEST_CASE(what_is_refused_for_want_of_a_receive_is_sent_again_although_it_had_arrived) {
+  for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode, 0));
+    for (int i = 0; i < 4; ++i) b.post(WorkOpcode::send, 64);
+    b.expect_packets(send_only, 0, 3);
+    b.inject(selective_ack(0, 2, {1}));
+    b.expect(send_only, 0);
+    b.inject(taking_part(rnr_nak(1, 1)));  // 10 us
+    b.expect_completion(0);
+    b.expect_silence();
+    b.advance(microseconds(10));
+    b.expect(send_only, 1);
+    b.expect_silence();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(if_all_has_arrived_the_first_is_sent_again_for_its_acknowledgement) {
   for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
     RequesterBench b(with(mode));

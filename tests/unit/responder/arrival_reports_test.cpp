@@ -49,11 +49,16 @@ using List = std::vector<std::uint32_t>;
 
 BOOST_FIXTURE_TEST_SUITE(arrival_reports, Arrivals)
 
-BOOST_AUTO_TEST_CASE(arrivals_that_fit_one_header_are_one_report) {
-  for (std::uint32_t psn = 5; psn < 5 + 65; ++psn) arrive(psn);
-  BOOST_CHECK((take_all() == List{69}));
+BOOST_AUTO_TEST_CASE(arrivals_that_fit_half_a_header_are_one_report) {
+  for (std::uint32_t psn = 5; psn < 5 + 33; ++psn) arrive(psn);
+  BOOST_CHECK((take_all() == List{37}));
   BOOST_CHECK(told.contains(5));
   BOOST_CHECK(reports.empty());
+}
+
+BOOST_AUTO_TEST_CASE(many_in_a_row_are_in_two_reports_each) {
+  for (std::uint32_t psn = 5; psn < 5 + 99; ++psn) arrive(psn);
+  BOOST_CHECK((take_all() == List{37, 70, 103}));  // each tells 64 more
 }
 
 BOOST_AUTO_TEST_CASE(one_that_does_not_fit_gets_a_report_of_its_own) {

@@ -35,10 +35,10 @@ BOOST_AUTO_TEST_CASE(so_is_one_that_fills_another_hole_than_the_first) {
 }
 
 BOOST_AUTO_TEST_CASE(arrivals_of_one_batch_are_one_report_where_that_can_tell_all) {
-  for (std::uint32_t i = 1; i <= 60; ++i) give(write_only(i));
+  for (std::uint32_t i = 1; i <= 30; ++i) give(write_only(i));
   settle();
   BOOST_REQUIRE_EQUAL(sent().size(), 1u);
-  BOOST_CHECK(is_report(take(), psn(0), psn(60), all_before(60, (std::uint64_t{1} << 59) - 1)));
+  BOOST_CHECK(is_report(take(), psn(0), psn(30), all_before(30, (std::uint64_t{1} << 29) - 1)));
 }
 
 BOOST_AUTO_TEST_CASE(otherwise_they_are_as_many_as_it_takes) {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(reports_wait_for_responses_to_earlier_reads_and_lose_nothin
     told.insert(report.latest.value());
   }
   for (std::uint32_t i = 4; i < 300; ++i) BOOST_CHECK_EQUAL(told.contains(psn(i).value()), i % 2 == 1);
-  BOOST_CHECK_LE(sent().size(), 4u + 5u);
+  BOOST_CHECK_LE(sent().size(), 4u + 10u);
 }
 
 BOOST_AUTO_TEST_CASE(the_rnr_nak_comes_first_and_what_is_behind_is_reported_still) {
