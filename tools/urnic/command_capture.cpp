@@ -53,8 +53,8 @@ void add_capture(CLI::App& urnic) {
       ->type_name("NAME");
   command->add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
   command->footer(
-      "Examples: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"
-      "          urnic capture --points dropped lost.pcapng, and later: tshark -r lost.pcapng -T fields "
+      "Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"
+      "Example: urnic capture --points dropped lost.pcapng, and later: tshark -r lost.pcapng -T fields "
       "-e frame.comment");
   command->callback([options] { capture(*options); });
 }
