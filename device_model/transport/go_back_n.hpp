@@ -18,7 +18,7 @@ class GoBackN final : public LossRecovery {
   std::optional<PacketRange> resend() const override;
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override { return std::nullopt; }
-  void woken(PacketRange, Time) override {}
+  void woken(PacketRange, PacketRange, Time) override {}
 
  private:
   PacketNumber next_;  // to be sent next

@@ -54,7 +54,7 @@ void IrnRecovery::timed_out(PacketRange oldest, Time now) {
   refused(oldest, now);
 }
 
-void IrnRecovery::woken(PacketRange oldest, Time now) { timed_out(oldest, now); }
+void IrnRecovery::woken(PacketRange oldest, PacketRange, Time now) { timed_out(oldest, now); }
 
 void IrnRecovery::discarded(PacketNumber from) {
   board_.forget_arrivals(from);

@@ -33,7 +33,7 @@ class IrnRecovery final : public LossRecovery {
   // As in the paper: what is acknowledged must follow closely, or the cap stops a sender that loses nothing.
   std::uint32_t ack_interval() const override { return 1; }
   std::optional<Time> wake() const override;
-  void woken(PacketRange oldest, Time now) override;
+  void woken(PacketRange oldest, PacketRange newest, Time now) override;
 
  private:
   void enter_recovery(PacketNumber first_missing);

@@ -73,9 +73,10 @@ class LossRecovery {
   // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
   virtual std::uint32_t ack_interval() const { return 0; }
 
-  // When to call `woken`, with the same as `timed_out`; empty: not at all.
+  // When to call `woken`; empty: not at all. `oldest` is as for `timed_out`; `newest` is the last packet
+  // sent, whose acknowledgement tells of all others, or `oldest` where that would tell nothing.
   virtual std::optional<Time> wake() const = 0;
-  virtual void woken(PacketRange oldest, Time now) = 0;
+  virtual void woken(PacketRange oldest, PacketRange newest, Time now) = 0;
 };
 
 // The sender policy of `settings.mode`, with room for `window` packets from the first not acknowledged on.

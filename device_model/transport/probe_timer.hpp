@@ -27,6 +27,8 @@ class ProbeTimer {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
     activity(now);
   }
+  // It has fired for the first time since the last progress.
+  bool fired_once() const { return backoff_ == 1; }
   Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
   // `span`, doubled for every time that this fired since the last progress.
   Nanoseconds backed_off(Nanoseconds span) const { return span * (std::int64_t{1} << backoff_); }

@@ -78,7 +78,7 @@ void Requester::Impl::on_timer(Time now) {
   if (rnr_until && now >= *rnr_until) rnr_until.reset();
   if (!rnr_until) {
     const std::optional<Time> wake = recovery->wake();
-    if (wake && now >= *wake) recovery->woken(oldest_missing(), now);
+    if (wake && now >= *wake) recovery->woken(oldest_missing(), newest_missing(), now);
   }
   if (ack_timer.expired(now)) ack_timeout(now);
 }

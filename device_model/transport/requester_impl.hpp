@@ -80,6 +80,7 @@ struct Requester::Impl {
   void progress_to(PacketNumber until, LossRecovery::Source source, Time now);
   PacketRange missing_from(PacketNumber number);
   PacketRange oldest_missing();
+  PacketRange newest_missing();
   void implied_nak(Time now);
   void recover_from(PacketNumber number, Time now);
   void ack_timeout(Time now);

@@ -86,6 +86,18 @@ PacketRange Requester::Impl::oldest_missing() {
   return missing_from(first < next_new ? first : unacknowledged);
 }
 
+// The last packet sent, unless it has arrived or a READ or atomic is missing: those are asked for by
+// themselves.
+PacketRange Requester::Impl::newest_missing() {
+  const PacketRange oldest = oldest_missing();
+  const PacketNumber last(next_new.value() - 1);
+  if (recovery->has_arrived(last)) return oldest;
+  for (const PacketNumber number : {oldest.first, last}) {
+    if (is_read_or_atomic(window.at(window.find(number)).request.opcode)) return oldest;
+  }
+  return {last, 1};
+}
+
 // A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
 // responses behind it, already under way, say nothing more.
 void Requester::Impl::implied_nak(Time now) {

@@ -188,12 +188,13 @@ void SelectiveRecovery::measure_again(const std::optional<Scoreboard::Arrival>& 
   time_again_.measured(std::max(now - *arrival->again_at, Nanoseconds{1}));
 }
 
-void SelectiveRecovery::woken(PacketRange oldest, Time now) {
+void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, Time now) {
   const bool probe = now >= probe_.deadline();
   board_.lose_sent_again_until(now - patience_again());
   probe_.forget_sample();
   probe_.fired(now);
-  if (probe) doubt(oldest);
+  // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it.
+  if (probe) doubt(probe_.fired_once() ? newest : oldest);
 }
 
 }  // namespace urnic::transport

@@ -38,7 +38,7 @@ class SelectiveRecovery : public LossRecovery {
   std::optional<PacketRange> resend() const override { return board_.first_lost(); }
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override;
-  void woken(PacketRange oldest, Time now) override;
+  void woken(PacketRange oldest, PacketRange newest, Time now) override;
 
  protected:
   // When the news are settled: what was sent well before `arrival`, and has a number below `limit`, is lost.

@@ -32,7 +32,10 @@ class Laboratory::End final : public Host {
   }
   void complete(const Completion& completion, Stream) override {
     if (completion.receive) {
-      if (completion.status == WorkStatus::success) ++received;
+      if (completion.status == WorkStatus::success) {
+        ++received;
+        receives.replenish();
+      }
     } else if (completion.status == WorkStatus::success) {
       ++completed;
       last_completion = laboratory_.now_;
@@ -79,7 +82,7 @@ class Laboratory::End final : public Host {
 
  public:
   UniformSendQueue sends;
-  EndlessReceiveQueue receives;
+  UniformReceiveQueue receives;
   Counters counters;
   QueuePair qp;
 
@@ -130,6 +133,7 @@ void Laboratory::reset(std::size_t side) {
   End& end = *ends_[side];
   end.qp.modify(QpState::reset, end.qp.parameters(), transport_time(now_));
   end.sends.clear();
+  end.receives.clear();
   connect(side);
 }
 
@@ -218,6 +222,11 @@ bool Laboratory::run_until_quiet(Picoseconds until) {
   while (step(until)) {
   }
   return now_ < until;
+}
+
+void Laboratory::wait_until(Picoseconds until) {
+  run_until_quiet(until);
+  now_ = std::max(now_, until);
 }
 
 }  // namespace urnic::transport::lab

@@ -67,6 +67,9 @@ class Laboratory {
   // Until nothing is under way any more, or `until`. True if it is quiet.
   bool run_until_quiet(Picoseconds until = kNever);
 
+  // As `run_until_quiet`, but the clock goes on to `until` in any case.
+  void wait_until(Picoseconds until);
+
   Picoseconds now() const { return now_; }
   Link& link(std::size_t from) { return links_[from]; }
   QueuePair& queue_pair(std::size_t side);

@@ -39,21 +39,33 @@ class UniformSendQueue final : public SendQueue {
   std::uint32_t taken_ = 0;
 };
 
-// Never empty: there is always a receive, as long as any message.
-class EndlessReceiveQueue final : public ReceiveQueue {
+// Receives as long as any message; a queue that is kept full.
+class UniformReceiveQueue final : public ReceiveQueue {
  public:
+  static constexpr std::uint32_t kPosted = 4096;
+
+  // One was used: another is posted.
+  void replenish() { ++posted_; }
+  // Full, and numbering starts at 0 again (QP to reset).
+  void clear() {
+    posted_ = kPosted;
+    taken_ = 0;
+  }
+
   bool next(ReceiveRequest& request) override {
+    if (available() == 0) return false;
     request = {};
     request.index = taken_++;
     request.sges = {&sge_, 1};
     request.length = sge_.length;
     return true;
   }
-  std::uint32_t available() const override { return 1u << 15; }
+  std::uint32_t available() const override { return posted_ - taken_; }
   void retire(std::uint32_t) override {}
 
  private:
   Sge sge_{.address = 0, .length = 1u << 30, .lkey = {}};
+  std::uint32_t posted_ = kPosted;
   std::uint32_t taken_ = 0;
 };
 

@@ -1,0 +1,74 @@
+// Packets that are overtaken but not lost: up to RecoverySettings::reordering no recovery that keeps what is
+// out of order sends anything again, beyond that everything arrives all the same.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/recovery/experiment.hpp"
+#include "tests/unit/recovery/names.hpp"
+
+using namespace urnic::transport;
+using namespace urnic::transport::lab;
+
+namespace {
+
+constexpr Picoseconds kEnough = std::chrono::seconds(10);
+
+// Runs 60 messages of 64 KiB over links that hold back every tenth packet until `packets` full ones have
+// overtaken it.
+std::unique_ptr<Laboratory> run(RecoveryMode mode, WorkOpcode operation, int packets) {
+  Experiment experiment;
+  experiment.mode = mode;
+  experiment.operation = operation;
+  LaboratorySettings settings = laboratory_settings(experiment);
+  for (LinkSettings& link : settings.links) {
+    link.reordering = 0.1;
+    // Half a slot more, so that exactly so many arrive in between.
+    link.held_back_least = link.held_back_most = packets * data_slot(experiment) + data_slot(experiment) / 2;
+  }
+  auto laboratory = std::make_unique<Laboratory>(settings);
+  laboratory->post(0, operation, 1u << 16, 60);
+  BOOST_CHECK(laboratory->run_until_quiet(kEnough));
+  BOOST_CHECK_EQUAL(laboratory->completed(0), 60u);
+  return laboratory;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(reordering)
+
+BOOST_AUTO_TEST_CASE(sack_sends_nothing_again_up_to_its_degree) {
+  for (const WorkOpcode operation : {WorkOpcode::rdma_write, WorkOpcode::send}) {
+    for (const int packets : {1, 2, 4, 7}) {
+      BOOST_TEST_CONTEXT(name(operation) << ", overtaken by " << packets) {
+        const auto laboratory = run(RecoveryMode::sack, operation, packets);
+        BOOST_CHECK_EQUAL(laboratory->counters(0).retransmitted_packets, 0u);
+        BOOST_CHECK_GT(laboratory->counters(1).out_of_sequence, 0u);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(read_responses_out_of_order_are_not_asked_for_again) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    for (const int packets : {1, 4, 7}) {
+      BOOST_TEST_CONTEXT(name(mode) << ", overtaken by " << packets) {
+        BOOST_CHECK_EQUAL(run(mode, WorkOpcode::rdma_read, packets)->counters(0).retransmitted_packets, 0u);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(everything_arrives_however_far_it_is_overtaken) {
+  for (const RecoveryMode mode : kModes) {
+    for (const WorkOpcode operation : kOperations) {
+      for (const int packets : {3, 30, 300}) {
+        BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation) << ", overtaken by " << packets) {
+          const auto laboratory = run(mode, operation, packets);
+          BOOST_CHECK_EQUAL(laboratory->received(1), operation == WorkOpcode::send ? 60u : 0u);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

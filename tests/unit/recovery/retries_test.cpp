@@ -1,0 +1,110 @@
+// When a queue pair gives up: retry_cnt + 1 times `timeout` after the last progress, to the nanosecond,
+// whatever its recovery has tried in between.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/recovery/experiment.hpp"
+#include "tests/unit/recovery/names.hpp"
+
+using namespace urnic;
+using namespace urnic::transport;
+using namespace urnic::transport::lab;
+
+namespace {
+
+constexpr Picoseconds kEnough = std::chrono::seconds(10);
+
+Picoseconds patience(const LaboratorySettings& settings) {
+  const Nanoseconds timeout(std::int64_t{4096} << settings.timeout);
+  return timeout * (settings.retry_count + 1);
+}
+
+class LastAnswer final : public Observer {
+ public:
+  void arrived(std::size_t at, const Flight&, Picoseconds now) override {
+    if (at == 0) last = now;
+  }
+  Picoseconds last{0};
+};
+
+void cut_at(LaboratorySettings& settings, Picoseconds cut) {
+  for (LinkSettings& link : settings.links) {
+    link.drop = [cut](const wire::TransportHeaders&, std::uint64_t, Picoseconds now) { return now >= cut; };
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(retries)
+
+BOOST_AUTO_TEST_CASE(a_peer_that_never_answers) {
+  for (const RecoveryMode mode : kModes) {
+    for (const WorkOpcode operation : kOperations) {
+      for (const unsigned retry_count : {0u, 1u, 3u, 7u}) {
+        LaboratorySettings settings = symmetric(mode, {});
+        settings.timeout = 6;
+        settings.retry_count = static_cast<std::uint8_t>(retry_count);
+        cut_at(settings, Picoseconds(0));
+        Laboratory laboratory(settings);
+        laboratory.post(0, operation, 1000);
+        BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation) << ", retry_cnt " << retry_count) {
+          BOOST_CHECK(laboratory.run_until_complete(1, kEnough));
+          BOOST_CHECK(laboratory.first_failure(0) == WorkStatus::retry_exceeded);
+          BOOST_CHECK_EQUAL(laboratory.last_completion(0).count(), patience(settings).count());
+          BOOST_CHECK(laboratory.queue_pair(0).state() == QpState::error);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_answers_no_more) {
+  for (const RecoveryMode mode : kModes) {
+    for (const WorkOpcode operation : kOperations) {
+      LaboratorySettings settings = symmetric(mode, {});
+      settings.retry_count = 2;
+      cut_at(settings, std::chrono::microseconds(40));
+      Laboratory laboratory(settings);
+      LastAnswer answer;
+      laboratory.observe(&answer);
+      laboratory.post(0, operation, 8192, 100);
+      BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
+        BOOST_CHECK(laboratory.run_until_complete(100, kEnough));
+        BOOST_CHECK_GT(laboratory.completed(0), 0u);
+        BOOST_CHECK(laboratory.first_failure(0) == WorkStatus::retry_exceeded);
+        BOOST_CHECK_GT(answer.last.count(), 0);
+        // The transport's clock shows whole nanoseconds.
+        const Picoseconds progress = first_moment(transport_time(answer.last));
+        const Picoseconds waited = laboratory.last_completion(0) - progress;
+        BOOST_CHECK_GE(waited.count(), patience(settings).count());
+        // Go-back-N's timer starts with the next packet that asks for an acknowledgement: the last of a
+        // message, which is sent again within a microsecond.
+        const bool exact = mode != RecoveryMode::go_back_n;
+        const Picoseconds late = exact ? Picoseconds(0) : std::chrono::microseconds(1) * settings.retry_count;
+        BOOST_CHECK_LE(waited.count(), (patience(settings) + late).count());
+      }
+    }
+  }
+}
+
+// A fast retransmission is no retry: with none allowed, one loss after another is repaired.
+BOOST_AUTO_TEST_CASE(fast_retransmissions_do_not_count) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
+    for (const WorkOpcode operation : kOperations) {
+      LinkSettings link;
+      link.loss.loss = 0.05;
+      LaboratorySettings settings = symmetric(mode, link);
+      settings.retry_count = 0;
+      settings.timeout = 12;  // 17 ms
+      Laboratory laboratory(settings);
+      laboratory.post(0, operation, 1u << 16, 100);
+      BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
+        BOOST_CHECK(laboratory.run_until_complete(100, kEnough));
+        BOOST_CHECK_EQUAL(laboratory.completed(0), 100u);
+        BOOST_CHECK_GT(laboratory.counters(0).retransmitted_packets, 0u);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

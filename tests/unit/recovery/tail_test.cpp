@@ -1,0 +1,92 @@
+// The last packet of a message lost: nothing behind it tells, so somebody must ask.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <optional>
+
+#include "tests/unit/recovery/experiment.hpp"
+#include "tests/unit/recovery/names.hpp"
+#include "wire/opcode.hpp"
+
+using namespace urnic;
+using namespace urnic::transport;
+using namespace urnic::transport::lab;
+
+namespace {
+
+constexpr std::uint32_t kPackets = 16;  // of a message
+
+// The time that a message of 16 packets takes of which the last is lost, less the time without loss. The
+// connection has been in use, so its round trip is known.
+Picoseconds price_of_the_tail(const Experiment& experiment) {
+  LaboratorySettings settings = laboratory_settings(experiment);
+  bool lose = false;
+  const bool read = experiment.operation == WorkOpcode::rdma_read;
+  settings.links[read ? 1 : 0].drop = [&lose](const wire::TransportHeaders& headers, std::uint64_t,
+                                              Picoseconds) {
+    if (!lose || headers.bth.opcode.operation() == wire::Operation::acknowledge) return false;
+    if (!wire::traits(headers.bth.opcode).last) return false;
+    lose = false;
+    return true;
+  };
+  Laboratory laboratory(settings);
+  std::uint64_t messages = 0;
+  const auto one = [&] {
+    const Picoseconds posted = laboratory.now();
+    laboratory.post(0, experiment.operation, kPackets * experiment.path_mtu);
+    BOOST_REQUIRE(laboratory.run_until_complete(++messages, posted + std::chrono::seconds(1)));
+    return laboratory.last_completion(0) - posted;
+  };
+  for (int i = 0; i < 20; ++i) one();
+  const Picoseconds lossless = one();
+  lose = true;
+  const Picoseconds with_loss = one();
+  BOOST_CHECK(!lose);
+  BOOST_CHECK_EQUAL(laboratory.failed(0), 0u);
+  return with_loss - lossless;
+}
+
+Experiment experiment_of(RecoveryMode mode, WorkOpcode operation) {
+  Experiment experiment;
+  experiment.mode = mode;
+  experiment.operation = operation;
+  experiment.delay = std::chrono::microseconds(50);
+  return experiment;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tail)
+
+BOOST_AUTO_TEST_CASE(a_lost_tail_costs_about_two_round_trips) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    for (const WorkOpcode operation : kOperations) {
+      const Experiment experiment = experiment_of(mode, operation);
+      BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
+        const double trips = seconds(price_of_the_tail(experiment)) / seconds(round_trip(experiment));
+        BOOST_CHECK_GE(trips, 1);
+        // Two of silence instead of the answer, then one to ask again. A READ's silence begins only when the
+        // last but one response is there, where a WRITE's has half of it behind it.
+        BOOST_CHECK_LE(trips, operation == WorkOpcode::rdma_read ? 3.1 : 2.1);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(irn_waits_for_its_own_timeouts) {
+  for (const WorkOpcode operation : kOperations) {
+    const Experiment experiment = experiment_of(RecoveryMode::irn, operation);
+    const RecoverySettings settings = laboratory_settings(experiment).recovery[0];
+    BOOST_TEST_CONTEXT(name(operation)) {
+      const double price = seconds(price_of_the_tail(experiment));
+      BOOST_CHECK_LE(price, seconds(settings.irn_timeout_high + 2 * round_trip(experiment)));
+    }
+  }
+}
+
+// Go-back-N has nothing but the local ACK timer.
+BOOST_AUTO_TEST_CASE(go_back_n_waits_for_the_timeout) {
+  const Experiment experiment = experiment_of(RecoveryMode::go_back_n, WorkOpcode::rdma_write);
+  BOOST_CHECK_GE(seconds(price_of_the_tail(experiment)), 4.096e-6 * 256 - seconds(round_trip(experiment)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
