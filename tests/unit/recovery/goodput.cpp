@@ -25,15 +25,20 @@ class Span final : public Observer {
 }  // namespace
 
 Goodput measure_goodput(const Experiment& experiment, Picoseconds duration, std::uint64_t least_messages) {
-  constexpr std::uint32_t kEndless = 1u << 30;
+  constexpr std::uint32_t kEndless = 1u << 16;  // 64 GiB; all of it is flushed if the queue pair gives up
   constexpr int kMostDurations = 50;
+  constexpr std::uint64_t kMostEvents = 3'000'000;
   Laboratory laboratory(laboratory_settings(experiment));
   Span span;
   laboratory.observe(&span);
   laboratory.post(0, experiment.operation, kGoodputMessage, kEndless);
   laboratory.run_until_complete(~std::uint64_t{0}, duration);
-  laboratory.run([&] { return laboratory.failed(0) != 0 || span.messages() >= least_messages; },
-                 kMostDurations * duration);
+  laboratory.run(
+      [&] {
+        return laboratory.failed(0) != 0 || span.messages() >= least_messages ||
+               laboratory.events() >= kMostEvents;
+      },
+      kMostDurations * duration);
   Goodput goodput;
   goodput.messages = span.messages();
   goodput.gave_up = laboratory.failed(0) != 0;

@@ -20,7 +20,7 @@ struct Goodput {
 };
 
 // Runs for `duration` of virtual time, and longer, up to 50 times that, until at least `least_messages` are
-// complete.
+// complete or three million things have happened.
 Goodput measure_goodput(const Experiment& experiment, Picoseconds duration,
                         std::uint64_t least_messages = 12);
 
