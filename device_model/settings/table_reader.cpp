@@ -9,11 +9,17 @@
 namespace urnic::settings {
 namespace {
 
+// An error is one line, whatever the file has in it.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+  return text;
+}
+
 std::string printed(const toml::node& node) {
   std::ostringstream text;
   node.visit([&](const auto& value) { text << value; });
-  std::string line = text.str();
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  const std::string line = text.str();
   return line.size() > 80 ? line.substr(0, 77) + "..." : line;
 }
 
@@ -23,13 +29,13 @@ toml::table parse(const std::string& text, const std::string& name) {
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    throw SettingError(fmt::format("{}:{}: not TOML: {}", name, error.source().begin.line,
-                                   std::string_view(error.description())));
+    throw SettingError(one_line(fmt::format("{}:{}: not TOML: {}", name, error.source().begin.line,
+                                            std::string_view(error.description()))));
   }
 }
 
 void TableReader::fail(const toml::source_region& where, const std::string& problem) const {
-  throw SettingError(fmt::format("{}:{}: {}", file_, where.begin.line, problem));
+  throw SettingError(one_line(fmt::format("{}:{}: {}", file_, where.begin.line, problem)));
 }
 
 void TableReader::refuse(std::string_view key, const toml::node& node, std::string_view allowed) const {

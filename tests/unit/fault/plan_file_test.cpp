@@ -128,6 +128,8 @@ BOOST_AUTO_TEST_CASE(contradictions_and_empty_plans) {
   BOOST_TEST(error_of("").starts_with("plan.toml:1:"));
   BOOST_TEST(error_of("[fault]\naction = \"drop\"").find("sections [[fault]]") != std::string::npos);
   BOOST_TEST(error_of("[[fault]\n").find("plan.toml:1: not TOML") != std::string::npos);
+  BOOST_TEST(error_of("a = fa\n").find('\n') == std::string::npos);
+  BOOST_TEST(error_of("\"a\\nb\" = 1\n").find('\n') == std::string::npos);
   BOOST_TEST(error_of("[[rule]]\n").find("rule: no such setting; known here are fault") != std::string::npos);
 }
 
