@@ -14,7 +14,7 @@ namespace urnic::control {
 inline constexpr std::array<std::string_view, 4> kRecoveryNames{"gbn", "selective", "irn", "sack"};
 
 // What a device's QPs use unless it is told otherwise.
-inline constexpr transport::RecoveryMode kDefaultRecovery = transport::RecoveryMode::go_back_n;
+inline constexpr transport::RecoveryMode kDefaultRecovery = transport::RecoveryMode::sack;
 
 constexpr std::string_view name(transport::RecoveryMode mode) {
   return kRecoveryNames[static_cast<std::size_t>(mode)];

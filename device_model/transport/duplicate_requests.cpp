@@ -29,13 +29,16 @@ void Responder::repeat_read(const InboundPacket& packet) {
   const std::uint32_t packets = response_packets(reth.dma_length, shared_.parameters.path_mtu);
   const auto skipped = static_cast<std::uint32_t>(distance(resource->first, first));
   if (packets > resource->packets - skipped) return;
-  if (!responses_.repeat({.next = first,
-                          .last = first + (packets - 1),
-                          .rkey = reth.rkey,
-                          .address = reth.virtual_address,
-                          .remaining = reth.dma_length})) {
-    ++shared_.config.counters->read_repeat_discards;
-  }
+  const PendingResponse response{.next = first,
+                                 .last = first + (packets - 1),
+                                 .rkey = reth.rkey,
+                                 .address = reth.virtual_address,
+                                 .remaining = reth.dma_length};
+  // The requester of the specification gets a response from its First packet on.
+  const bool there_is_room = gives_selective_acks()
+                                 ? responses_.repeat_missing(response, shared_.parameters.path_mtu)
+                                 : responses_.repeat(response);
+  if (!there_is_room) ++shared_.config.counters->read_repeat_discards;
 }
 
 // Answered with what was saved, never executed again. One that is not remembered any more is dropped.

@@ -42,15 +42,51 @@ bool ResponseQueue::has_room_for_repeat() {
 bool ResponseQueue::repeat(const PendingResponse& response) {
   std::uint32_t place = 0;
   while (place < size_ && before(at(place).last, response.last)) ++place;
-  // Of those that end with the same PSN, behind each that begins earlier: what it still has to send is more
-  // than what is asked for now.
-  for (; place < size_ && at(place).last == response.last; ++place) {
-    if (before(at(place).next, response.next)) continue;
+  for (std::uint32_t i = place; i < size_; ++i) {
+    if (!before(response.next, at(i).next) && !before(at(i).last, response.last)) return true;
+  }
+  if (place < size_ && at(place).last == response.last) {
     const bool is_repeat = at(place).is_repeat;
     at(place) = response;
     at(place).is_repeat = is_repeat;
     return true;
   }
+  return insert(place, response);
+}
+
+namespace {
+
+// The first `packets` of a READ's response, and what is left of it.
+PendingResponse split(PendingResponse& response, std::uint32_t packets, std::uint32_t path_mtu) {
+  PendingResponse first = response;
+  first.last = response.next + (packets - 1);
+  first.remaining = packets * path_mtu;
+  response.next = response.next + packets;
+  response.address += first.remaining;
+  response.remaining -= first.remaining;
+  return first;
+}
+
+}  // namespace
+
+bool ResponseQueue::repeat_missing(PendingResponse response, std::uint32_t path_mtu) {
+  for (std::uint32_t place = 0; place < size_; ++place) {
+    const wire::Psn next = at(place).next;
+    const wire::Psn last = at(place).last;
+    if (before(last, response.next)) continue;
+    if (before(response.last, next)) return insert(place, response);
+    if (before(response.next, next)) {
+      const auto ahead = static_cast<std::uint32_t>(distance(response.next, next));
+      if (!insert(place, split(response, ahead, path_mtu))) return false;
+      ++place;
+    }
+    if (!before(last, response.last)) return true;
+    split(response, static_cast<std::uint32_t>(distance(response.next, last)) + 1, path_mtu);
+  }
+  return insert(size_, response);
+}
+
+bool ResponseQueue::insert(std::uint32_t place, const PendingResponse& response) {
   if (!has_room_for_repeat()) return false;
   for (std::uint32_t i = size_; i > place; --i) at(i) = at(i - 1);
   at(place) = response;

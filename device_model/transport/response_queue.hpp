@@ -44,9 +44,13 @@ class ResponseQueue {
   // Behind all others; originals() must be below most().
   void push(const PendingResponse& response);
   // A repeat. Goes to its place by PSN; takes the place of a pending response that it covers to the end,
-  // which the requester has asked for again (with its data from elsewhere on, perhaps). False if there is no
-  // room: the request is dropped, as any packet may be.
+  // which the requester has asked for again (with its data from elsewhere on, perhaps). Nothing to do where a
+  // pending response will bring all of it. False if there is no room: the request is dropped, as any packet
+  // may be.
   bool repeat(const PendingResponse& response);
+  // A repeat of a READ for a requester that takes responses in any order: only what no pending response will
+  // bring, in pieces if need be. So nothing is sent twice because it was slow.
+  bool repeat_missing(PendingResponse response, std::uint32_t path_mtu);
 
   PendingResponse& front() { return at(0); }
   void pop_front();
@@ -56,6 +60,7 @@ class ResponseQueue {
  private:
   PendingResponse& at(std::uint32_t position) { return ring_[(head_ + position) & mask_]; }
   bool has_room_for_repeat();
+  bool insert(std::uint32_t place, const PendingResponse& response);
 
   std::uint32_t most_;
   std::uint32_t mask_;

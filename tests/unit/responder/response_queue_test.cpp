@@ -37,10 +37,10 @@ BOOST_AUTO_TEST_CASE(repeats_go_to_their_place_by_psn_across_the_wrap) {
   queue.push(response(2, 3));
   queue.repeat(response(0xFFFFF0, 0xFFFFF1));
   queue.repeat(response(0xFFFFF8, 0xFFFFF8));
-  queue.repeat(response(0xFFFFFF, 0xFFFFFF));
+  queue.repeat(response(0xFFFFFD, 0xFFFFFD));
   BOOST_CHECK(
       (drain(queue) ==
-       Ranges{{0xFFFFF0, 0xFFFFF1}, {0xFFFFF8, 0xFFFFF8}, {0xFFFFFF, 0xFFFFFF}, {0xFFFFFE, 1}, {2, 3}}));
+       Ranges{{0xFFFFF0, 0xFFFFF1}, {0xFFFFF8, 0xFFFFF8}, {0xFFFFFD, 0xFFFFFD}, {0xFFFFFE, 1}, {2, 3}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_repeat_replaces_what_ends_where_it_ends) {
@@ -52,19 +52,43 @@ BOOST_AUTO_TEST_CASE(a_repeat_replaces_what_ends_where_it_ends) {
   BOOST_CHECK_EQUAL(queue.originals(), 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_repeat_of_the_end_does_not_replace_what_has_more_to_send) {
+BOOST_AUTO_TEST_CASE(what_a_pending_response_will_bring_is_not_sent_twice) {
   ResponseQueue queue(4);
   queue.push(response(10, 15));
   queue.repeat(response(14, 15));
-  BOOST_CHECK((drain(queue) == Ranges{{10, 15}, {14, 15}}));
+  queue.repeat(response(12, 13));
+  BOOST_CHECK((drain(queue) == Ranges{{10, 15}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_repeat_that_comes_twice_is_answered_once) {
   ResponseQueue queue(4);
-  queue.push(response(10, 15));
+  queue.push(response(20, 25));
   for (int i = 0; i < 3; ++i) queue.repeat(response(14, 15));
   for (int i = 0; i < 3; ++i) queue.repeat(response(12, 13));
-  BOOST_CHECK((drain(queue) == Ranges{{12, 13}, {10, 15}, {14, 15}}));
+  BOOST_CHECK((drain(queue) == Ranges{{12, 13}, {14, 15}, {20, 25}}));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_repeat_in_any_order_only_what_is_not_pending_is_added) {
+  constexpr std::uint32_t kMtu = 256;
+  ResponseQueue queue(4);
+  queue.push(response(0xFFFFFE, 1));
+  queue.push(response(10, 15));
+  PendingResponse again = response(0xFFFFF0, 20);
+  again.address = 0x1000;
+  again.remaining = 36 * kMtu + 7;
+  for (int i = 0; i < 2; ++i) BOOST_CHECK(queue.repeat_missing(again, kMtu));
+  BOOST_CHECK_EQUAL(queue.originals(), 2u);
+  BOOST_CHECK_EQUAL(queue.front().address, 0x1000u);
+  BOOST_CHECK_EQUAL(queue.front().remaining, 14 * kMtu);
+  queue.pop_front();
+  queue.pop_front();
+  BOOST_CHECK_EQUAL(queue.front().address, 0x1000u + 18 * kMtu);
+  BOOST_CHECK_EQUAL(queue.front().remaining, 8 * kMtu);
+  queue.pop_front();
+  queue.pop_front();
+  BOOST_CHECK_EQUAL(queue.front().address, 0x1000u + 32 * kMtu);
+  BOOST_CHECK_EQUAL(queue.front().remaining, 4 * kMtu + 7);
+  BOOST_CHECK((drain(queue) == Ranges{{16, 20}}));
 }
 
 BOOST_AUTO_TEST_CASE(there_is_room_for_many_repeats_and_still_for_the_originals) {
