@@ -33,7 +33,7 @@ bool DataPath::round() {
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
-  pump_ready();
+  if (!hole_to_tell_ || !tell_of_holes()) pump_ready();
   if (filling().empty()) return delivered || !ready_.empty();
   carry_out();
   return true;
@@ -101,6 +101,27 @@ std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_
   room_at_ = port_is_busy_.empty() ? room_at : std::min(room_at_, room_at);
   port_is_busy_.push_back(queue_pair);
   return 0;
+}
+
+// A round for the news of holes alone: what would be sent beside them would only have to be held behind the
+// holes, with a copy of its payload. The round that follows begins with what is missing. False if no port has
+// room for them.
+bool DataPath::tell_of_holes() {
+  hole_to_tell_ = false;
+  std::uint32_t told = 0;
+  for (auto each = ready_.begin(); each != ready_.end() && told < kPacketsPerRound;) {
+    QueuePairContext& queue_pair = *each++;
+    const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
+    if (!queue_pair.tells_of_hole() || queue_pair.port_room(list_number_, mtu) < mtu) continue;
+    const std::uint32_t sent = queue_pair.pump_responses(kPacketsPerTurn);
+    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
+    told += sent;
+    if (!queue_pair.wants_pump()) {
+      queue_pair.ready_hook.unlink();
+      touch(queue_pair);
+    }
+  }
+  return told != 0;
 }
 
 void DataPath::pump_ready() {

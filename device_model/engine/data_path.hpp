@@ -50,6 +50,8 @@ class DataPath {
   ActionList& filling() { return lists_[filling_]; }
   const ActionList& filling() const { return lists_[filling_]; }
   void want_pump(QueuePairContext& queue_pair);
+  // A QP that wants to be pumped has to tell its peer of a hole.
+  void hole_to_tell() { hole_to_tell_ = true; }
   // The QP had an input: `after_input` is owed to it.
   void touch(QueuePairContext& queue_pair) {
     if (!queue_pair.touched_hook.is_linked()) touched_.push_back(queue_pair);
@@ -68,6 +70,7 @@ class DataPath {
   void run_timers();
   transport::Time time_for_timers();
   bool deliver_due();
+  bool tell_of_holes();
   void pump_ready();
   void pump_again_when_ports_have_room();
   std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
@@ -88,6 +91,7 @@ class DataPath {
   Timers timers_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
   ReadyList ready_;
+  bool hole_to_tell_ = false;
   ReadyList port_is_busy_;     // would be ready, but their device's line is behind
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   link::FramesUnderWay* frames_under_way_ = nullptr;

@@ -78,6 +78,10 @@ std::uint32_t QueuePairContext::pump(std::uint32_t packets) {
   return queue_pair_.pump(data_path_.now(), packets);
 }
 
+std::uint32_t QueuePairContext::pump_responses(std::uint32_t packets) {
+  return queue_pair_.pump_responses(data_path_.now(), packets);
+}
+
 void QueuePairContext::memory_failed(const ActionStream& stream) {
   queue_pair_.memory_failed(stream.failed_tag, data_path_.now());
   data_path_.touch(*this);
@@ -92,6 +96,7 @@ void QueuePairContext::after_input() {
   if (send_ring_.lied() || receive_ring_.lied() || must_enter_error_) enter_error();
   follow_state();
   if (queue_pair_.wants_pump()) data_path_.want_pump(*this);
+  if (queue_pair_.tells_of_hole()) data_path_.hole_to_tell();
   data_path_.timers().update(*this, queue_pair_.deadline());
 }
 

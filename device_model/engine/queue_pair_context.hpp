@@ -46,6 +46,8 @@ class QueuePairContext final : public transport::Host {
   void receive(const transport::InboundPacket& packet);
   void on_timer();
   std::uint32_t pump(std::uint32_t packets);
+  bool tells_of_hole() const { return queue_pair_.tells_of_hole(); }
+  std::uint32_t pump_responses(std::uint32_t packets);
   // A memory access of `stream` failed, as the stream says.
   void memory_failed(const ActionStream& stream);
   // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.

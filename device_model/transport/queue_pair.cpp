@@ -170,6 +170,17 @@ bool QueuePair::wants_pump() const {
   return requests(parts.shared.state) && parts.requester.wants_pump();
 }
 
+bool QueuePair::tells_of_hole() const {
+  return responds(parts_->shared.state) && parts_->responder.tells_of_hole();
+}
+
+std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
+  Parts& parts = *parts_;
+  const std::uint32_t sent = responds(parts.shared.state) ? parts.responder.pump(now, packets) : 0;
+  parts.settle();
+  return sent;
+}
+
 std::optional<Time> QueuePair::deadline() const {
   const Parts& parts = *parts_;
   return requests(parts.shared.state) ? parts.requester.deadline() : std::nullopt;

@@ -101,6 +101,10 @@ class QueuePair {
   // requests. Emits at most `packets` packets; returns how many it emitted. Call while `wants_pump()`.
   std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
+  // The responder is about to tell its peer of a hole in what has arrived. The sooner it does, the less is
+  // sent that must be held behind the hole: `pump_responses` sends that, and no requests.
+  bool tells_of_hole() const;
+  std::uint32_t pump_responses(Time now, std::uint32_t packets);
 
   // When `on_timer` wants to be called next; empty if nothing is awaited. Ask after every call that takes
   // `now`.

@@ -39,6 +39,10 @@ class Responder {
   void receive(const InboundPacket& packet, Time now);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
   std::uint32_t pump(Time now, std::uint32_t packets);
+  // The next thing to send tells the requester of a hole in what has arrived.
+  bool tells_of_hole() const {
+    return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);
+  }
   bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
   void memory_failed(const AccessTag& tag, Time now);
 
