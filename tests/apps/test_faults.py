@@ -138,6 +138,7 @@ class Faults(unittest.TestCase):
     def test_a_rate_holds(self):
         """A program cannot send faster than its link; nothing is lost for it."""
         self.urnic("link", "set", "urnic0", "--direction", "tx", "rate_gbps=1")
+        self.urnic("set", "recovery", "gbn")  # nothing is sent again because this machine is slow
         said = self.pair(program="ib_write_bw", size=65536, count=300)
         bandwidth = float(re.findall(r"^ *65536 +300 +[\d.]+ +([\d.]+)", said, re.M)[0])
         self.assertLess(bandwidth, 120)  # MB (2^20) a second; 1 Gbit/s is 119 of them
