@@ -9,6 +9,14 @@ using wire::Operation;
 
 std::uint32_t Responder::pump(Time, std::uint32_t packets) {
   std::uint32_t sent = 0;
+  // A requester that takes responses in any order may have asked again for much that it has by now: what it
+  // waits for is the acknowledgement behind that. A report stays behind: it would say that those were lost.
+  const bool only_ack = owed_.kind() == OwedAcknowledge::Kind::ack && reports_.empty() && !stopped_;
+  if (only_ack && packets > 0 && gives_selective_acks() && !responses_.empty() &&
+      responses_.front().is_repeat) {
+    send_owed();
+    ++sent;
+  }
   for (; sent < packets && !responses_.empty(); ++sent) send_pending();
   if (responses_.empty()) sent += send_acknowledges(packets - sent);
   return sent;

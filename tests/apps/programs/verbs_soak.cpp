@@ -58,6 +58,8 @@ EndpointOptions endpoint_options(const Options& options, std::uint64_t connectio
   endpoint.capacity = {SoakLane::kSendRequests, SoakLane::kReceives, 1, 1, 64};
   // Half of them come to PSN 0 soon.
   if (chance >> 63 != 0) endpoint.first_psn = static_cast<std::uint32_t>(chance >> 32) & 0xFFFFFF;
+  // A second: on a machine with more to do than processors, 128 QPs in bad weather take long for a round.
+  endpoint.timeout = 18;
   return endpoint;
 }
 
