@@ -1,6 +1,7 @@
 // What all kinds of capture file have in common.
 //
-// Only whole records are handed to the kernel, so that a file whose writer was killed is whole.
+// Only whole records are handed to the kernel, so that a file whose writer was killed is whole, but for
+// the record in whose middle the kernel may have ended a write.
 #pragma once
 
 #include <span>

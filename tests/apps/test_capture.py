@@ -157,7 +157,17 @@ class Capture(unittest.TestCase):
                 self.assertIn("the device process ended", said)
 
     def test_killed_itself(self):
-        status, _ = self.ended_while_frames_come(lambda capture: os.kill(capture.pid, signal.SIGKILL))
+        """The kernel may end a write of many records in the middle of one: all before that one are whole."""
+        def check(path):
+            program = self.fabric.start(self.fabric.verbs_program("check_capture"), path)
+            program.wait(60)
+            lines = program.output().splitlines()
+            found = json.loads(next(line for line in lines if line.startswith("{")))
+            self.assertGreaterEqual(found["frames"], 100)
+            for fault in (line for line in lines if line.startswith("frame ")):
+                self.assertIn("truncated dump file", fault)
+            self.assertLessEqual(found["faults"], 1)
+        status, _ = self.ended_while_frames_come(lambda capture: os.kill(capture.pid, signal.SIGKILL), check=check)
         self.assertEqual(status, -signal.SIGKILL)
 
     def test_numbers_as_json(self):
@@ -263,7 +273,7 @@ corrupt = 0.01
         self.assertIn("between", said)
 
     def test_pcapng_is_whole_however_it_ends(self):
-        for number, end in enumerate((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)):
+        for number, end in enumerate((signal.SIGINT, signal.SIGTERM)):
             with self.subTest(end):
                 self.ended_while_frames_come(lambda capture, end=end: os.kill(capture.pid, end),
                                              self.path(f"{number}.pcapng"), self.check_points)
