@@ -76,6 +76,7 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                             .receive_cq = receive_cq.device_end.get(),
                             .async_events = &program.async_events.device_end(),
                             .user_handle = 5000 + doorbell,
+                            .ordinal = l.ordinal,
                             .signal_all = l.signal_all,
                             .send_ring = send_slots.data(),
                             .send_slots = l.send_slots,

@@ -83,6 +83,7 @@ struct QpLayout {
   std::uint32_t receive_slots = 64;
   std::uint32_t receive_slot_size = 128;
   bool signal_all = false;
+  std::uint32_t ordinal = 1;
 };
 
 class Program;
