@@ -3,26 +3,19 @@
 //
 //   memory_speed [SECONDS]     how long each measurement takes (default 0.3)
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "device_model/memory/mem_file_memory.hpp"
 #include "device_model/memory/vm_process_memory.hpp"
+#include "tests/bench/other_process.hpp"
 
 namespace {
 
+using urnic::bench::OtherProcess;
 using urnic::memory::ApplicationMemory;
 using urnic::memory::Descriptor;
 using urnic::memory::Transfer;
@@ -51,49 +44,9 @@ double nanoseconds_of(double seconds, const std::function<void(std::size_t)>& op
   return passed.count() / static_cast<double>(count);
 }
 
-std::byte* make_region() {
-  void* region = mmap(nullptr, kRegion, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (region == MAP_FAILED) {
-    std::perror("memory_speed: mmap");
-    std::exit(1);
-  }
-  std::memset(region, 1, kRegion);
-  return static_cast<std::byte*>(region);
+Descriptor mem_of(const OtherProcess& process) {
+  return Descriptor(open(("/proc/" + std::to_string(process.pid()) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
 }
-
-// A process that has pages of its own where `region` is here.
-class OtherProcess {
- public:
-  explicit OtherProcess(std::byte* region) {
-    int ready[2];
-    if (pipe(ready) != 0) std::exit(1);
-    pid_ = fork();
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      std::memset(region, 2, kRegion);
-      if (write(ready[1], "r", 1) != 1) _exit(1);
-      for (;;) pause();
-    }
-    char byte;
-    if (read(ready[0], &byte, 1) != 1) std::exit(1);
-    close(ready[0]);
-    close(ready[1]);
-  }
-  ~OtherProcess() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  OtherProcess(const OtherProcess&) = delete;
-  OtherProcess& operator=(const OtherProcess&) = delete;
-
-  pid_t pid() const { return pid_; }
-  Descriptor mem() const {
-    return Descriptor(open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
-  }
-
- private:
-  pid_t pid_ = -1;
-};
 
 // A buffer that the device would use again and again, against `spread` bytes of application memory.
 void measure_memcpy(double seconds, std::byte* here, std::byte* there, std::size_t spread,
@@ -139,15 +92,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "memory_speed: SECONDS must be a number above 0\n");
     return 2;
   }
-  std::byte* here = make_region();
-  std::byte* there = make_region();
-  const OtherProcess other(there);
+  std::byte* here = urnic::bench::make_region(kRegion);
+  std::byte* there = urnic::bench::make_region(kRegion);
+  const OtherProcess other(there, kRegion);
   std::vector<Measurement> results;
   measure_memcpy(seconds, here, there, std::size_t{1} << 20, "memcpy, within the cache", results);
   measure_memcpy(seconds, here, there, kRegion, "memcpy, to main memory", results);
-  urnic::memory::VmProcessMemory by_number(other.pid(), other.mem());
+  urnic::memory::VmProcessMemory by_number(other.pid(), mem_of(other));
   measure_way(seconds, by_number, here, there, results);
-  urnic::memory::MemFileMemory by_mem_file(other.mem());
+  urnic::memory::MemFileMemory by_mem_file(mem_of(other));
   measure_way(seconds, by_mem_file, here, there, results);
 
   const char* separator = "[\n";

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 
@@ -13,9 +14,9 @@ class Failed(Exception):
     """A measurement that did not yield a number; the text says why."""
 
 
-def start(command, environment):
+def start(command, environment, output=subprocess.PIPE):
     """In a process group of its own, which stop() ends whole."""
-    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                             stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
@@ -70,16 +71,19 @@ def is_listening(port):
 
 @contextlib.contextmanager
 def server(command, port, environment, timeout):
-    process = start(command, environment)
+    """Its output goes to a file, for nobody reads it unless the server fails: a full pipe would stop the server."""
+    output = tempfile.TemporaryFile("w+")
+    process = start(command, environment, output)
     try:
         deadline = time.monotonic() + timeout
         while not is_listening(port):
             if process.poll() is not None:
-                text, _ = process.communicate()
-                raise Failed(f"{program_of(command)} (server): {last_line(text)}")
+                output.seek(0)
+                raise Failed(f"{program_of(command)} (server): {last_line(output.read())}")
             if time.monotonic() > deadline:
                 raise Failed(f"{program_of(command)} (server) does not listen after {timeout} s")
             time.sleep(0.01)
         yield
     finally:
         stop(process)
+        output.close()

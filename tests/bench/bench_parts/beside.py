@@ -1,0 +1,122 @@
+"""What the machine does without urnic, and the verbs programs of our own."""
+
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+from lossbench_parts.programs import Failed, free_port, last_line, output_of, server, start, stop
+
+
+def qperf(test, message_bytes, seconds, timeout):
+    """TCP over loopback: bytes a second of tcp_bw, seconds of tcp_lat (one way)."""
+    port, data_port = free_port(), free_port()
+    key = "bw" if test == "tcp_bw" else "latency"
+    with server(["qperf", "-lp", str(port)], port, os.environ, 20):
+        text = output_of(["qperf", "127.0.0.1", "-lp", str(port), "-ip", str(data_port), "-uu", "-e", "6", "-t",
+                          str(seconds), "-m", str(message_bytes), test], os.environ, timeout)
+    found = re.search(rf"{key}\s*=\s*([\d.]+)", text)
+    if not found:
+        raise Failed(f"no {key} in qperf's output: {last_line(text)}")
+    return float(found.group(1)) / (1 if test == "tcp_bw" else 1e9)  # -uu: nanoseconds
+
+
+def json_of(command, environment, timeout):
+    text = output_of([str(word) for word in command], environment, timeout)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise Failed(f"no JSON in the output: {last_line(text)}") from None
+
+
+def on_urnic(device, program, options, timeout):
+    """What one of our own programs prints."""
+    return json_of([device.urnic, "run", "--", program, *options], device.environment, timeout)
+
+
+class IdleQps:
+    """Use as a context manager: somebody holds so many connections of two QPs each, on which nothing happens."""
+
+    def __init__(self, device, program, connections, timeout):
+        self._words = [device.urnic, "run", "--", program, "--connections", str(connections)]
+        self._environment, self._timeout = device.environment, timeout
+
+    def __enter__(self):
+        self._process = subprocess.Popen(self._words, env=self._environment, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                         start_new_session=True)
+        try:
+            ready, _, _ = select.select([self._process.stdout], [], [], self._timeout)
+            line = self._process.stdout.readline().strip() if ready else "nothing"
+            if line != "ready":
+                raise Failed(f"idle_qps said: {line}")
+        except BaseException:
+            stop(self._process)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        # The end of its input is its end.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=self._timeout)
+        stop(self._process)
+
+
+class Capture:
+    """Use as a context manager: every packet goes to a file in memory, which is removed in the end; the memory that
+    it takes must be there. Then `frames` and `lost` are what the command has counted."""
+
+    def __init__(self, device, bytes_expected, folder="/dev/shm"):
+        self._device, self._folder = device, folder
+        self._bytes_expected = bytes_expected
+
+    def __enter__(self):
+        space = os.statvfs(self._folder)
+        if space.f_bavail * space.f_frsize < 2 * self._bytes_expected or free_memory() < 2 * self._bytes_expected:
+            raise Failed(f"no room in {self._folder} for a capture of {self._bytes_expected >> 20} MiB")
+        self._files = tempfile.TemporaryDirectory(prefix="urnic-bench-", dir=self._folder)
+        path = os.path.join(self._files.name, "bench.pcap")
+        self._process = start([self._device.urnic, "capture", "--json", path], self._device.environment)
+        try:
+            self._wait_for(path)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _wait_for(self, path):
+        deadline = time.monotonic() + 10
+        while not (os.path.exists(path) and os.path.getsize(path)):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise Failed("the capture does not begin")
+            time.sleep(0.01)
+
+    def __exit__(self, kind, *_):
+        try:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGINT)
+            text, _ = self._process.communicate(timeout=30)
+            if kind is None:
+                counted = json.loads(text)
+                self.frames, self.lost = counted["frames"], counted["dropped"]
+        except (subprocess.TimeoutExpired, json.JSONDecodeError, KeyError):
+            raise Failed("the capture does not end as it should") from None
+        finally:
+            self._end()
+
+    def _end(self):
+        stop(self._process)
+        self._files.cleanup()
+
+
+def free_memory():
+    with open("/proc/meminfo", encoding="ascii") as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    raise Failed("/proc/meminfo has no MemAvailable")

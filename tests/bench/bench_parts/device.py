@@ -1,0 +1,89 @@
+"""A device process, and what the kernel says that it uses."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from lossbench_parts.programs import Failed, last_line, output_of, start, stop
+
+
+# Instead of a figure, where a build does not know the setting that is to be measured.
+NOT_AVAILABLE = "not available"
+
+
+class Device:
+    """Use as a context manager: the device process runs from here to its end, with a run directory of its own."""
+
+    def __init__(self, urnic, settings=None):
+        self.urnic = urnic
+        self._folder = tempfile.TemporaryDirectory(prefix="urnic-bench-")
+        self._configuration = []
+        if settings:
+            path = pathlib.Path(self._folder.name, "settings.toml")
+            path.write_text(settings, encoding="utf-8")
+            self._configuration = ["--config", str(path)]
+        self.environment = dict(os.environ, URNIC_DIR=os.path.join(self._folder.name, "run"))
+
+    def __enter__(self):
+        try:
+            self._up()
+            self.pid = int(pathlib.Path(self.environment["URNIC_DIR"], "urnicd.pid").read_text(encoding="ascii"))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(Failed):
+            output_of([self.urnic, "down"], self.environment, 20)
+        self._folder.cleanup()
+
+    def _up(self):
+        process = start([self.urnic, "up", *self._configuration], self.environment)
+        try:
+            text, _ = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            stop(process)
+            raise Failed("urnic up did not end within 20 s") from None
+        if "no such setting" in text:
+            raise Failed(NOT_AVAILABLE)
+        if process.returncode != 0:
+            raise Failed(f"urnic up: {' '.join(text.split())}")
+
+    def _read(self, name):
+        try:
+            return pathlib.Path(f"/proc/{self.pid}/{name}").read_text(encoding="utf-8")
+        except OSError:
+            raise Failed(f"the device process has ended; its log: {self._log()}") from None
+
+    def _log(self):
+        with contextlib.suppress(OSError):
+            path = pathlib.Path(self.environment["URNIC_DIR"], "urnicd.log")
+            return last_line(path.read_text(encoding="utf-8", errors="replace"))
+        return "none"
+
+    def processor_seconds(self):
+        """Of all its threads, from the scheduler, which counts in nanoseconds."""
+        self._read("stat")
+        total = 0
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            total += int(self._read(f"task/{thread}/schedstat").split()[0])
+        return total / 1e9
+
+    def wakeups(self):
+        """How often its threads were put on a processor."""
+        return sum(int(self._read(f"task/{thread}/schedstat").split()[2])
+                   for thread in os.listdir(f"/proc/{self.pid}/task"))
+
+    def memory(self):
+        """Bytes in memory: of its own, and shared, which are the rings of its programs and little else."""
+        sizes = {}
+        for line in self._read("smaps_rollup").splitlines()[1:]:
+            words = line.split()
+            sizes[words[0]] = int(words[1]) * 1024
+        for line in self._read("status").splitlines():
+            if line.startswith("RssShmem:"):
+                return {"own": sizes["Anonymous:"], "shared": int(line.split()[1]) * 1024}
+        raise Failed("/proc/PID/status has no RssShmem")

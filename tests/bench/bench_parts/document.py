@@ -1,0 +1,81 @@
+"""The part of docs/performance.md that is made of a run; the prose around it is written by hand and kept."""
+
+from bench_parts import report, summary
+from bench_parts.goals import GOALS
+from bench_parts.measurements import PAIRS, TURNS
+from bench_parts.plot import relative
+from bench_parts.summary import curve, in_words, number, size_name, spread, values
+from lossbench_parts.table import markdown
+
+BEGIN = "<!-- what follows is made by tests/bench/bench --write: edit above or below -->"
+END = "<!-- end of what is made -->"
+
+
+def with_figures(document, record):
+    """`document` with what stands between the marks replaced. ValueError if it has not both of them, once each."""
+    if document.count(BEGIN) != 1 or document.count(END) != 1:
+        raise ValueError(f"has not one line '{BEGIN}' and one line '{END}'")
+    before, rest = document.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{figures(record)}\n{END}{after}"
+
+
+def figures(record):
+    results = report.by_name(record, 0)
+    parts = [report.machine_line(record) + ".", "## Goals", goals(results), "## What was measured", measured(record)]
+    parts += ["## How cost grows", "![Bandwidth and latency over message size; many QPs and many programs]"
+              "(images/performance.svg)", sizes(results), scale(results)]
+    parts += ["## Reaching memory", memory(results)]
+    return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
+
+
+def goals(results):
+    rows = [["figure", "median (least – most)", "goal", "reached"]]
+    rows += [[goal.figure, *report.goal_cells(goal, results)] for goal in GOALS if goal.name in results]
+    return markdown(rows)
+
+
+def measured(record):
+    rows = [["", "median (least – most)", "device process"]]
+    for entry in record["measurements"]:
+        results = entry["builds"][0]
+        found = spread(values(results))
+        if found is None and (entry["curve"] or not summary.failure(results)):
+            continue
+        share = spread(values(results, "device_share"))
+        figure = in_words(found, entry["unit"]) if found else summary.failure(results)
+        rows.append([entry["what"], figure, f"{share[0]:.0%} of a core" if share else ""])
+    return markdown(rows)
+
+
+def sizes(results):
+    columns = [(f"{program} sizes", f"`{program}` {unit}") for program, unit in (
+        ("ib_write_bw", "GB/s"), ("ib_read_bw", "GB/s"), ("ib_send_bw", "GB/s"), ("tcp_bw", "GB/s"),
+        ("ib_send_lat", "µs"), ("ib_write_lat", "µs"), ("ib_read_lat", "µs"), ("tcp_lat", "µs"))]
+    curves = [curve(results.get(name, [])) for name, _ in columns]
+    every = sorted({size for points in curves for size in points})
+    rows = [["message", *(title for _, title in columns)]]
+    rows += [[size_name(size), *(number(points[size]) if size in points else "" for points in curves)] for size in every]
+    return markdown(rows) if every else ""
+
+
+def scale(results):
+    tables = []
+    for head, names in ((["QPs taking turns", "million writes of 4 KiB a second", "one QP = 1"],
+                         {count: f"turns {count}" for count in TURNS}),
+                        (["pairs of programs", "`ib_write_bw` 64 KiB, total GB/s", "one pair = 1"],
+                         {count: f"pairs {count}" for count in PAIRS})):
+        shares = relative(results, names)
+        rows = [[f"{count:,}", in_words(spread(values(results[names[count]]))), number(share)]
+                for count, share in shares.items()]
+        if rows:
+            tables.append(markdown([head, *rows]))
+    return "\n".join(tables)
+
+
+def memory(results):
+    found = summary.ways(results.get("memory speed", []))
+    every = sorted({size for points in found.values() for size in points})
+    rows = [["nanoseconds an operation", *(size_name(size) for size in every)]]
+    rows += [[way, *(number(points[size]) if size in points else "" for size in every)] for way, points in found.items()]
+    return markdown(rows) if every else ""

@@ -1,0 +1,274 @@
+"""What is measured. Each measurement is run once a round for each build; `run` returns {"value": number, ...} or,
+where one run yields a whole curve, {"points": {x: number}}."""
+
+import time
+
+from bench_parts import beside, perftest
+from bench_parts.device import Device
+from lossbench_parts.programs import Failed
+
+LARGE = 64 << 10
+TURN_BYTES = 4096
+TURNS = (1, 16, 256, 4096, 16384)
+PAIRS = (1, 2, 4, 8)
+CAPTURED_MESSAGES = 16384  # of 64 KiB: 1 GiB, which has to fit into memory
+SIZES = tuple(2 << 2 * step for step in range(12))  # 2 B to 8 MiB
+ENGINES = "[engine]\nengines = 2\n"
+SETTLE_SECONDS = 1  # the engine's way to sleep after the last program, and then some
+
+
+class Measurement:
+    """`value` of one run; what another build would not change (`of_machine`) is run once a round."""
+    of_machine = False
+    curve = False  # part of a curve, measured in fewer rounds
+
+    def __init__(self, name, unit, what):
+        self.name, self.unit, self.what = name, unit, what
+
+
+class Perftest(Measurement):
+    """One figure of one perftest program. `settings`: a device process of its own, with this configuration."""
+
+    def __init__(self, name, unit, what, figure, program, *options, settings=None):
+        super().__init__(name, unit, what)
+        self.figure, self.program, self.options, self.settings = figure, program, options, settings
+
+    def run(self, bench, device):
+        if not self.settings:
+            return self.on(bench, device)
+        with Device(device.urnic, self.settings) as other:
+            return self.on(bench, other)
+
+    def on(self, bench, device):
+        before, begin = device.processor_seconds(), time.monotonic()
+        options = [option.format(seconds=bench.seconds) for option in self.options]
+        result = {"value": self.figure(device, self.program, options, bench.timeout)}
+        result["device_share"] = (device.processor_seconds() - before) / (time.monotonic() - begin)
+        return result
+
+
+class Latency(Measurement):
+    """Typical latency of 2 bytes; also the mean and the 99.9th percentile of the same run."""
+
+    def __init__(self, name, what, program, *options):
+        super().__init__(name, "µs", what)
+        self.program, self.options = program, options
+
+    def run(self, bench, device):
+        words = ["-s", "2", "-n", str(bench.iterations), *self.options]
+        found = perftest.latencies(device, self.program, words, bench.timeout)[2]
+        return {"value": found["typical"], **found}
+
+
+class Qperf(Measurement):
+    of_machine = True
+
+    def __init__(self, name, unit, what, test, message_bytes, scale):
+        super().__init__(name, unit, what)
+        self.test, self.message_bytes, self.scale = test, message_bytes, scale
+
+    def run(self, bench, _device):
+        return {"value": self.scale * beside.qperf(self.test, self.message_bytes, bench.seconds, bench.timeout)}
+
+
+class CopyLimit(Measurement):
+    of_machine = True
+
+    def __init__(self):
+        super().__init__("limit", "GB/s", "two copies of 64 KiB, process to process, one core")
+
+    def run(self, bench, _device):
+        found = beside.json_of([bench.program("copy_limit"), LARGE, bench.seconds / 2], None, bench.timeout)
+        return {"value": found["bytes_per_second"] / 1e9}
+
+
+class Pairs(Measurement):
+    """Pairs of programs at once. Longer than other measurements, for they do not begin at the same moment."""
+
+    def __init__(self, count):
+        super().__init__(f"pairs {count}", "GB/s", f"`ib_write_bw` 64 KiB, {count} pair{'s' * (count > 1)} at once, total")
+        self.count = count
+        self.curve = count not in (1, 8)
+
+    def run(self, bench, device):
+        options = ["-s", str(LARGE), "-D", str(bench.seconds + 3)]
+        total, slowest = perftest.bandwidth_of_pairs(device, self.count, "ib_write_bw", options, bench.timeout)
+        return {"value": total, "slowest": slowest}
+
+
+class Turns(Measurement):
+    def __init__(self, count):
+        super().__init__(f"turns {count}", "M/s", f"writes of 4 KiB on {count:,} QP{'s' * (count > 1)} taking turns")
+        self.count = count
+
+    def run(self, bench, device):
+        words = ["--connections", str(self.count), "--bytes", str(TURN_BYTES), "--seconds", str(bench.seconds)]
+        found = beside.on_urnic(device, bench.program("turns"), words, bench.timeout)
+        return {"value": found["per_second"] / 1e6}
+
+
+class ConnectRate(Measurement):
+    def __init__(self):
+        super().__init__("connect", "/s", "QPs created and brought from RESET to RTS")
+
+    def run(self, bench, device):
+        found = beside.on_urnic(device, bench.program("connect_rate"), [], bench.timeout)
+        return {"value": found["per_second"], **{key: found[key] for key in ("create_us", "connect_us", "destroy_us")}}
+
+
+class QpMemory(Measurement):
+    """In a device process of its own, so that nothing is reused that other programs have left."""
+    few, many = 1, 1001  # connections
+
+    def __init__(self):
+        super().__init__("memory", "KiB", "the device process's own memory for an idle RC QP")
+
+    def run(self, bench, device):
+        held = []
+        with Device(device.urnic) as other:
+            for connections in (self.few, self.many):
+                with beside.IdleQps(other, bench.program("idle_qps"), connections, bench.timeout):
+                    held.append(other.memory())
+        qps = 2 * (self.many - self.few)
+        sizes = {kind: (held[1][kind] - held[0][kind]) / qps / 1024 for kind in held[0]}
+        return {"value": sizes["own"], "shared": sizes["shared"]}
+
+
+class Idle(Measurement):
+    """The device process's share of one core, in percent."""
+
+    def __init__(self, qps):
+        super().__init__(f"idle {qps}", "%", f"the device process's share of a core, {qps:,} idle QPs" if qps else
+                         "the device process's share of a core, nothing happening")
+        self.connections = qps // 2
+
+    def run(self, bench, device):
+        if not self.connections:
+            return self.watch(bench, device)
+        with beside.IdleQps(device, bench.program("idle_qps"), self.connections, bench.timeout):
+            return self.watch(bench, device)
+
+    @staticmethod
+    def watch(bench, device):
+        time.sleep(SETTLE_SECONDS)
+        before, wakeups, begin = device.processor_seconds(), device.wakeups(), time.monotonic()
+        time.sleep(2 * bench.seconds)
+        passed = time.monotonic() - begin
+        return {"value": 100 * (device.processor_seconds() - before) / passed,
+                "wakeups": (device.wakeups() - wakeups) / passed}
+
+
+class CapturedWrite(Measurement):
+    """A fixed amount of data, as long as its capture fits into memory."""
+
+    def __init__(self, captured):
+        super().__init__(f"capture {'on' if captured else 'off'}", "GB/s",
+                         f"`ib_write_bw` 64 KiB, a capture {'into /dev/shm' if captured else 'not made'}, 1 GiB")
+        self.captured = captured
+
+    def run(self, bench, device):
+        count = CAPTURED_MESSAGES
+        words = ["-s", str(LARGE), "-n", str(count), "-N"]
+        if not self.captured:
+            return {"value": perftest.bandwidth(device, "ib_write_bw", words, bench.timeout)}
+        with beside.Capture(device, count * LARGE * 17 // 16) as capture:
+            value = perftest.bandwidth(device, "ib_write_bw", words, bench.timeout)
+        if capture.frames < count * LARGE // 4096:
+            raise Failed(f"only {capture.frames} frames in the capture, {capture.lost} lost")
+        return {"value": value, "frames": capture.frames, "lost": capture.lost}
+
+
+class Sizes(Measurement):
+    """A curve over the size of messages: GB/s of a bandwidth program of perftest."""
+    curve = True
+
+    def __init__(self, program):
+        super().__init__(f"{program} sizes", "GB/s", f"`{program}`")
+        self.program = program
+
+    def run(self, bench, device):
+        points = {}
+        for size in bench.sizes:
+            count = min(max(bench.curve_bytes // size, bench.curve_messages // 2000), bench.curve_messages)
+            words = ["-s", str(size), "-n", str(count), "-N"]
+            points[size] = perftest.bandwidth(device, self.program, words, bench.timeout)
+        return {"points": points}
+
+
+class LatencySizes(Measurement):
+    """Typical latency over the size of messages. perftest's own sizes are every power of two."""
+    curve = True
+
+    def __init__(self, program):
+        super().__init__(f"{program} sizes", "µs", f"`{program}`, typical")
+        self.program = program
+
+    def run(self, bench, device):
+        found = perftest.latencies(device, self.program, ["-a", "-n", str(bench.iterations // 40)], bench.timeout)
+        return {"points": {size: found[size]["typical"] for size in bench.sizes}}
+
+
+class TcpSizes(Measurement):
+    curve = True
+    of_machine = True
+
+    def __init__(self, test, unit, scale):
+        super().__init__(f"{test} sizes", unit, f"TCP over loopback (qperf `{test}`)")
+        self.test, self.scale = test, scale
+
+    def run(self, bench, _device):
+        return {"points": {size: self.scale * beside.qperf(self.test, size, 1, bench.timeout)
+                           for size in bench.sizes}}
+
+
+class MemorySpeed(Measurement):
+    """The costs of reaching memory, in nanoseconds an operation: a curve for each way, over the size."""
+    curve = True
+    of_machine = True
+
+    def __init__(self):
+        super().__init__("memory speed", "ns", "reaching memory")
+
+    def run(self, bench, _device):
+        ways = {}
+        for entry in beside.json_of([bench.program("memory_speed"), 0.1], None, bench.timeout):
+            ways.setdefault(entry["what"], {})[entry["bytes"]] = entry["ns"]
+        return {"ways": ways}
+
+
+def bandwidth(name, what, program, size, settings=None):
+    return Perftest(name, "GB/s", what, perftest.bandwidth, program, "-s", str(size), "-D", "{seconds}", settings=settings)
+
+
+def rate(name, what, program, *options):
+    return Perftest(name, "M/s", what, perftest.message_rate, program, *options, "-D", "{seconds}")
+
+
+def everything():
+    """In the order of a round: what is compared stands close together."""
+    small = ("-s", "8", "-I", "8", "-t", "128", "-q", "1")
+    return [
+        CopyLimit(),
+        bandwidth("write", "`ib_write_bw` 64 KiB", "ib_write_bw", LARGE),
+        bandwidth("read", "`ib_read_bw` 64 KiB", "ib_read_bw", LARGE),
+        bandwidth("send", "`ib_send_bw` 64 KiB", "ib_send_bw", LARGE),
+        bandwidth("write 1 MiB", "`ib_write_bw` 1 MiB", "ib_write_bw", 1 << 20),
+        bandwidth("write 8 MiB", "`ib_write_bw` 8 MiB", "ib_write_bw", 8 << 20),
+        bandwidth("write engines", "`ib_write_bw` 64 KiB, an engine for each device", "ib_write_bw", LARGE, ENGINES),
+        Qperf("tcp_bw", "GB/s", "qperf `tcp_bw`, 64 KiB", "tcp_bw", LARGE, 1e-9),
+        Qperf("tcp_lat", "µs", "qperf `tcp_lat`, 2 B, mean", "tcp_lat", 2, 1e6),
+        Latency("send_lat", "`ib_send_lat` 2 B, typical", "ib_send_lat"),
+        Latency("write_lat", "`ib_write_lat` 2 B, typical", "ib_write_lat"),
+        Latency("send_lat events", "`ib_send_lat -e` 2 B, typical", "ib_send_lat", "-e"),
+        rate("write 8 B", "`ib_write_bw` 8 B, inline, one QP, depth 128", "ib_write_bw", *small),
+        rate("send 8 B", "`ib_send_bw` 8 B, inline, one QP, depth 128", "ib_send_bw", *small),
+        *(rate(f"write 4 KiB on {count}", f"`ib_write_bw` 4 KiB, {count} QP{'s' * (count > 1)}", "ib_write_bw", "-s",
+               str(TURN_BYTES), "-q", str(count)) for count in (1, 16, 256)),
+        *(Turns(count) for count in TURNS),
+        *(Pairs(count) for count in PAIRS),
+        CapturedWrite(False), CapturedWrite(True),
+        ConnectRate(), QpMemory(), Idle(0), Idle(1000),
+        *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
+        *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
+        TcpSizes("tcp_lat", "µs", 1e6), MemorySpeed(),
+    ]

@@ -1,0 +1,82 @@
+"""The record of a run as text for a terminal."""
+
+from bench_parts.device import NOT_AVAILABLE
+from bench_parts.goals import GOALS
+from bench_parts.summary import failure, in_words, number, spread, values
+
+
+def machine_line(record):
+    machine = record["machine"]
+    return (f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}; load "
+            f"{machine['load_average']:.1f} at the start; medians (least – most) of {record['rounds']} rounds of "
+            f"{record['seconds']} s")
+
+
+def by_name(record, build):
+    return {entry["name"]: entry["builds"][build] for entry in record["measurements"]}
+
+
+def goal_cells(goal, results):
+    """(figure, wanted, verdict)"""
+    wanted = f"{'≥' if goal.better == '>=' else '≤'} {goal.wanted:,g}{' ' + goal.unit if goal.unit else ''}"
+    found = spread(goal.values(results))
+    if not found:
+        return failure(results.get(goal.name, [])) or "not measured", wanted, "–"
+    return in_words(found, goal.unit), wanted, "yes" if goal.reached(results) else "no"
+
+
+def goals_text(record, build=0):
+    results = by_name(record, build)
+    lines = []
+    for goal in GOALS:
+        if goal.name in results:
+            figure, wanted, verdict = goal_cells(goal, results)
+            lines.append(f"  {goal.figure.replace('`', ''):<62} {figure:<32} {wanted:<12} {verdict}")
+    return lines
+
+
+def figures_text(record, build=0):
+    lines = []
+    for entry in record["measurements"]:
+        results = entry["builds"][build]
+        found = spread(values(results))
+        if found:
+            share = spread(values(results, "device_share"))
+            note = f"device {share[0]:.0%}" if share else ""
+            lines.append(f"  {entry['what'].replace('`', ''):<62} {in_words(found, entry['unit']):<32} {note}".rstrip())
+        elif failure(results):
+            lines.append(f"  {entry['what'].replace('`', ''):<62} {failure(results)}")
+    return lines
+
+
+def failures(record):
+    """Each run that failed, in words; what a build does not have has not failed."""
+    for entry in record["measurements"]:
+        for build in entry["builds"]:
+            for number, result in enumerate(build, 1):
+                if result.get("failure", NOT_AVAILABLE) != NOT_AVAILABLE:
+                    yield f"round {number}, {entry['name']}: {result['failure']}"
+
+
+def comparison_text(record):
+    """The first build's figures divided by the second's, by rounds."""
+    lines = []
+    for entry in record["measurements"]:
+        if entry["of_machine"]:
+            continue
+        pairs = [(mine["value"], other["value"]) for mine, other in zip(*entry["builds"])
+                 if "value" in mine and other.get("value")]
+        if not pairs:
+            continue
+        cells = [number(spread([pair[side] for pair in pairs])[0]) for side in (0, 1)]
+        ratio = in_words(spread([mine / other for mine, other in pairs]))
+        lines.append(f"  {entry['what'].replace('`', ''):<62} {cells[0]:>9} {cells[1]:>9} {entry['unit']:<5} {ratio}")
+    return lines
+
+
+def text(record):
+    parts = [machine_line(record), "", "Goals", *goals_text(record), "", "Figures", *figures_text(record)]
+    if len(record["builds"]) > 1:
+        head = f"  {'':<62} {'this':>9} {'other':>9} {'':<5} this / other"
+        parts += ["", f"Beside the build in {record['builds'][1]}", head, *comparison_text(record)]
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,45 @@
+// How fast a program gets connected QPs: creates them all, brings them all from RESET to RTS, destroys them.
+// Prints one JSON object; a QP is one end of a connection.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+#include "tests/bench/connections.hpp"
+
+namespace {
+
+void measure(std::size_t connections) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<urnic::bench::Connections> all;
+  all.emplace(urnic::bench::ConnectionsOptions{connections});
+  const auto creating = all->creating();
+  const auto connecting = all->connecting();
+  const auto before = Clock::now();
+  all.reset();
+  const std::chrono::duration<double> destroying = Clock::now() - before;
+  const double qps = 2 * static_cast<double>(connections);
+  fmt::print(
+      "{{\"qps\": {:.0f}, \"per_second\": {:.1f}, \"create_us\": {:.2f}, \"connect_us\": {:.2f}, "
+      "\"destroy_us\": {:.2f}}}\n",
+      qps, qps / (creating + connecting).count(), creating.count() / qps * 1e6,
+      connecting.count() / qps * 1e6, destroying.count() / qps * 1e6);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("How many QPs a second a program creates and connects, on urnic0 and urnic1", "connect_rate");
+  std::size_t connections = 1000;
+  app.add_option("--connections", connections, "connections, of two QPs each")
+      ->check(CLI::Range(1, 32768))
+      ->capture_default_str();
+  app.footer("Example: urnic run -- connect_rate --connections 1000");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    measure(connections);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "connect_rate: {}\n", problem.what());
+    return 1;
+  }
+}

@@ -1,0 +1,36 @@
+// Connected QPs on which nothing happens, for somebody who looks at the device process meanwhile. Says
+// "ready" once they are connected and stays until the end of its standard input.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "tests/bench/connections.hpp"
+
+namespace {
+
+void stay(std::size_t connections) {
+  const urnic::bench::Connections all({connections});
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  while (std::getchar() != EOF) {
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Holds connected, idle QPs between urnic0 and urnic1 until the end of its standard input",
+               "idle_qps");
+  std::size_t connections = 500;
+  app.add_option("--connections", connections, "connections, of two QPs each")
+      ->check(CLI::Range(1, 32768))
+      ->capture_default_str();
+  app.footer("Example: urnic run -- idle_qps --connections 500");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    stay(connections);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "idle_qps: {}\n", problem.what());
+    return 1;
+  }
+}

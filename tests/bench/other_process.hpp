@@ -1,0 +1,61 @@
+// A child process with pages of its own, for measuring the ways into it.
+#pragma once
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace urnic::bench {
+
+// Pages of this process, touched, which stay until it ends. Ends the program with a message if there are
+// none.
+inline std::byte* make_region(std::size_t length) {
+  void* region = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (region == MAP_FAILED) {
+    std::perror("mmap");
+    std::exit(1);
+  }
+  std::memset(region, 1, length);
+  return static_cast<std::byte*>(region);
+}
+
+// A process that has pages of its own where `region` is here, and sleeps. It ends with this object, and with
+// its parent.
+class OtherProcess {
+ public:
+  OtherProcess(std::byte* region, std::size_t length) {
+    int ready[2];
+    if (pipe(ready) != 0) std::exit(1);
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::memset(region, 2, length);
+      if (write(ready[1], "r", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    close(ready[1]);
+    char byte;
+    if (pid_ < 0 || read(ready[0], &byte, 1) != 1) std::exit(1);
+    close(ready[0]);
+  }
+  ~OtherProcess() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace urnic::bench
