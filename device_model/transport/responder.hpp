@@ -108,6 +108,7 @@ class Responder {
   // responses.cpp
   void send_pending();
   void send_read_response(PendingResponse& response);
+  bool ack_passes_repeats() const;
   std::uint32_t send_acknowledges(std::uint32_t packets);
   void send_owed();
   void send_report(const wire::SelectiveAckEth& report);

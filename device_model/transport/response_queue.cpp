@@ -24,6 +24,14 @@ void ResponseQueue::push(const PendingResponse& response) {
   ++originals_;
 }
 
+bool ResponseQueue::holds_original_until(wire::Psn psn) const {
+  if (originals_ == 0) return false;
+  for (std::uint32_t place = 0; place < size_ && !before(psn, at(place).next); ++place) {
+    if (!at(place).is_repeat) return true;
+  }
+  return false;
+}
+
 // Originals always find room: as many places as they may need are kept free of repeats.
 bool ResponseQueue::has_room_for_repeat() {
   const std::uint32_t repeats = size_ - originals_;

@@ -40,6 +40,8 @@ class ResponseQueue {
   // First-time responses that are pending.
   std::uint32_t originals() const { return originals_; }
   std::uint32_t most() const { return most_; }
+  // A first-time response is pending whose next packet comes at `psn` or before.
+  bool holds_original_until(wire::Psn psn) const;
 
   // Behind all others; originals() must be below most().
   void push(const PendingResponse& response);
@@ -59,6 +61,7 @@ class ResponseQueue {
 
  private:
   PendingResponse& at(std::uint32_t position) { return ring_[(head_ + position) & mask_]; }
+  const PendingResponse& at(std::uint32_t position) const { return ring_[(head_ + position) & mask_]; }
   bool has_room_for_repeat();
   bool insert(std::uint32_t place, const PendingResponse& response);
 

@@ -9,17 +9,21 @@ using wire::Operation;
 
 std::uint32_t Responder::pump(Time, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  // A requester that takes responses in any order may have asked again for much that it has by now: what it
-  // waits for is the acknowledgement behind that. A report stays behind: it would say that those were lost.
-  const bool only_ack = owed_.kind() == OwedAcknowledge::Kind::ack && reports_.empty() && !stopped_;
-  if (only_ack && packets > 0 && gives_selective_acks() && !responses_.empty() &&
-      responses_.front().is_repeat) {
+  if (packets > 0 && ack_passes_repeats()) {
     send_owed();
     ++sent;
   }
   for (; sent < packets && !responses_.empty(); ++sent) send_pending();
   if (responses_.empty()) sent += send_acknowledges(packets - sent);
   return sent;
+}
+
+// A requester that takes responses in any order may have asked again for much that it has by now: what it
+// waits for is the acknowledgement behind that. Responses that it has never been sent come first all the same
+// (IBTA 9.7.5.1), and a report stays behind: it would say that the repeats were lost.
+bool Responder::ack_passes_repeats() const {
+  return owed_.kind() == OwedAcknowledge::Kind::ack && reports_.empty() && !stopped_ &&
+         gives_selective_acks() && !responses_.holds_original_until(owed_.psn());
 }
 
 // A report is a NAK for the expected PSN, so it acknowledges all that an ACK would, and asks for what a

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "device_model/engine/data_path.hpp"
+#include "device_model/link/observation.hpp"
 #include "tests/unit/engine/program.hpp"
+#include "wire/aeth.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::engine::test {
@@ -31,8 +33,9 @@ struct Holding : Fabric {
   const transport::HeldPacketPool& pool() { return engine.data_path().held_packets(); }
 
   // Write number `index`, to a place of its own, as if qp0 had sent it; its bytes are gone afterwards.
-  void arrive(std::uint32_t index) {
+  void arrive(std::uint32_t index, bool offers_selective_acks = false) {
     wire::TransportHeaders headers;
+    headers.bth.selective_ack = offers_selective_acks;
     headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::write_only);
     headers.bth.destination = qp1->qpn();
     headers.bth.psn = wire::Psn(kFirst + index);
@@ -52,6 +55,17 @@ struct Holding : Fabric {
     const std::byte* const at = program1.bytes.data() + std::size_t{index} * kLength;
     return std::all_of(at, at + kLength,
                        [=](std::byte one) { return one == static_cast<std::byte>(index + 1); });
+  }
+};
+
+// The headers of all frames that leave.
+struct Departures final : link::FrameObserver {
+  std::vector<wire::TransportHeaders> all;
+  void observe(const link::Observation& seen) override {
+    if (seen.point != link::CapturePoint::before_link) return;
+    wire::ParsedFrame parsed;
+    BOOST_TEST((wire::parse(seen.frame, parsed) == wire::ParseError::none));
+    all.push_back(parsed.transport);
   }
 };
 
@@ -94,6 +108,41 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_gives_its_slots_back) {
   one.post_inline(wqe(abi::SendOpcode::send), std::span<const std::byte>(payload).first(8));
   run();
   BOOST_TEST(pool().in_use() == 0u);
+}
+
+// What is missing is to leave ahead of what would have to be held behind it. Both devices have the same
+// engine.
+BOOST_AUTO_TEST_CASE(the_news_of_a_hole_leave_in_a_round_without_requests) {
+  TestQp one(program0, 2, {}), other(program1, 3, {});
+  connect(one, other);
+  std::uint32_t index = 0;
+  for (const bool offers_selective_acks : {false, true}) {
+    run();
+    Departures departures;
+    fabric.add_observer(departures);
+    abi::SendWqe write = wqe(abi::SendOpcode::rdma_write);
+    write.remote_address = program1.address(Program::kBytes / 2);
+    write.rkey = program1.key.value;
+    one.post_inline(write, std::span<const std::byte>(payload).first(8));
+    write.remote_address = program0.address(Program::kBytes / 2);
+    write.rkey = program0.key.value;
+    other.post_inline(write, std::span<const std::byte>(payload).first(8));
+    program0.doorbell_set.collect();
+    program1.doorbell_set.collect();
+    arrive(index + 1, offers_selective_acks);
+    engine.data_path().round();
+    BOOST_TEST_REQUIRE(departures.all.size() == 1u);
+    const wire::TransportHeaders& news = departures.all[0];
+    BOOST_TEST((news.bth.opcode.operation() == wire::Operation::acknowledge));
+    BOOST_TEST((wire::kind(news.aeth.syndrome) == wire::AethKind::nak));
+    BOOST_TEST(news.bth.psn.value() == wire::Psn(kFirst + index).value());
+    BOOST_TEST(news.bth.selective_ack == offers_selective_acks);
+    engine.data_path().round();
+    BOOST_TEST(departures.all.size() == 3u);  // and now the requests
+    fabric.remove_observer(departures);
+    arrive(index, offers_selective_acks);  // the hole is filled
+    index += 2;
+  }
 }
 
 BOOST_AUTO_TEST_CASE(without_a_recovery_that_keeps_them_nothing_is_held) {

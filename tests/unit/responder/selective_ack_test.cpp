@@ -258,4 +258,54 @@ BOOST_AUTO_TEST_CASE(many_gaps_in_read_responses_are_asked_for_again_one_by_one)
   BOOST_CHECK_GE(answered.size(), 70u);
 }
 
+BOOST_AUTO_TEST_CASE(an_acknowledge_does_not_wait_behind_repeats_of_read_responses) {
+  ask(read(0, 4 * kMtu));
+  sent().clear();
+  give(read(0, 4 * kMtu));
+  give(write_only(4));
+  BOOST_CHECK_EQUAL(responder.pump(Time{}, 2), 2u);
+  flush();
+  BOOST_REQUIRE_EQUAL(sent().size(), 2u);
+  BOOST_CHECK(is_ack(take(), psn(4)));
+  settle();
+  BOOST_REQUIRE_EQUAL(sent().size(), 4u);  // and the acknowledge does not come again
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    BOOST_CHECK(operation_of(sent()[i]) != Operation::acknowledge);
+    BOOST_CHECK(sent()[i].headers.bth.psn == psn(i));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_waits_behind_responses_that_are_sent_for_the_first_time) {
+  ask(read(0, 2 * kMtu));
+  sent().clear();
+  give(read(0, 2 * kMtu));  // a repeat
+  give(read(2, 2 * kMtu));  // not one
+  give(write_only(4));
+  settle();
+  BOOST_REQUIRE_EQUAL(sent().size(), 5u);
+  for (std::uint32_t i = 0; i < 4; ++i) BOOST_CHECK(sent()[i].headers.bth.psn == psn(i));
+  BOOST_CHECK(is_ack(sent()[4], psn(4)));
+}
+
+BOOST_AUTO_TEST_CASE(of_those_only_behind_the_earlier_ones) {
+  ask(write_only(0));
+  sent().clear();
+  give(read(1, 2 * kMtu));
+  give(write_only(0));  // again
+  settle();
+  BOOST_REQUIRE_EQUAL(sent().size(), 3u);
+  BOOST_CHECK(is_ack(sent()[0], psn(0)));
+  BOOST_CHECK(sent()[1].headers.bth.psn == psn(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_report_waits_behind_repeats) {
+  ask(read(0, 2 * kMtu));
+  sent().clear();
+  give(read(0, 2 * kMtu));
+  give(write_only(3));
+  settle();
+  BOOST_REQUIRE_EQUAL(sent().size(), 3u);
+  BOOST_CHECK(is_report(sent()[2], psn(2), psn(3), all_before(1)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
