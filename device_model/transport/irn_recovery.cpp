@@ -42,7 +42,7 @@ void IrnRecovery::missing(PacketRange missing, Time) {
 
 // Once more, although it has been sent in this recovery or had arrived.
 void IrnRecovery::refused(PacketRange packets, Time now) {
-  for (PacketNumber packet = packets.first; packet < packets.end(); packet = packet + 1) board_.doubt(packet);
+  doubt(packets);
   next_hole_ = std::min(next_hole_, packets.first);
   missing(packets, now);
 }

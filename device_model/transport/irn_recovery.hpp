@@ -4,14 +4,14 @@
 // product of the first that is not acknowledged. What is lost again is found by one of two timeouts.
 #pragma once
 
-#include "device_model/transport/loss_recovery.hpp"
-#include "device_model/transport/scoreboard.hpp"
+#include "device_model/transport/scoreboard_recovery.hpp"
 
 namespace urnic::transport {
 
-class IrnRecovery final : public LossRecovery {
+class IrnRecovery final : public ScoreboardRecovery {
  public:
-  IrnRecovery(const RecoverySettings& settings, std::uint32_t window) : settings_(settings), board_(window) {}
+  IrnRecovery(const RecoverySettings& settings, std::uint32_t window)
+      : ScoreboardRecovery(window), settings_(settings) {}
 
   void start(PacketNumber first) override;
   void sent(PacketRange packets, bool asks, Time now) override;
@@ -21,13 +21,7 @@ class IrnRecovery final : public LossRecovery {
   void timed_out(PacketRange oldest, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
-  bool keeps_out_of_order() const override { return true; }
-  bool covers(PacketNumber packet) const override { return board_.covers(packet); }
-  bool has_arrived(PacketNumber packet) const override { return board_.has_arrived(packet); }
   void arrived(PacketNumber packet, Source source, Time now) override;
-  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const override {
-    return board_.first_missing(from, limit);
-  }
   std::optional<PacketRange> resend() const override;
   bool may_send_new(std::uint64_t in_flight) const override { return in_flight < settings_.irn_window; }
   // As in the paper: what is acknowledged must follow closely, or the cap stops a sender that loses nothing.
@@ -40,7 +34,6 @@ class IrnRecovery final : public LossRecovery {
   void skip_what_has_arrived();
 
   const RecoverySettings settings_;
-  Scoreboard board_;
   bool recovering_ = false;
   PacketNumber recovery_end_;     // beyond all that was sent when the recovery began
   PacketNumber next_hole_;        // holes below have been sent again in this recovery

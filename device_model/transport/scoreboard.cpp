@@ -16,11 +16,6 @@ void Scoreboard::clear(PacketNumber first) {
   under_way_ = sent_again_ = postponed_ = lost_ = {};
 }
 
-std::uint64_t Scoreboard::under_way() const {
-  if (!exact_) return high_ - base_;
-  return under_way_.size + sent_again_.size + postponed_.size + (high_ - tracked_end_);
-}
-
 bool Scoreboard::is_under_way(PacketNumber packet) const {
   if (packet < base_ || packet >= high_) return false;
   return !exact_ || packet >= tracked_end_ || at(packet).state == State::under_way;
@@ -225,7 +220,6 @@ void Scoreboard::append(PacketNumber packet, State state) {
   entry.behind = kNone;
   (list.last == kNone ? list.first : entries_[list.last].behind) = place(packet);
   list.last = place(packet);
-  ++list.size;
 }
 
 void Scoreboard::remove(PacketNumber packet) {
@@ -233,7 +227,6 @@ void Scoreboard::remove(PacketNumber packet) {
   List& list = list_of(entry);
   (entry.before == kNone ? list.first : entries_[entry.before].behind) = entry.behind;
   (entry.behind == kNone ? list.last : entries_[entry.behind].before) = entry.before;
-  --list.size;
 }
 
 void Scoreboard::move_to(PacketNumber packet, State state) {

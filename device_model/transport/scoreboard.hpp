@@ -41,8 +41,6 @@ class Scoreboard {
 
   PacketNumber unacknowledged() const { return base_; }
   PacketNumber end() const { return high_; }
-  // Packets sent that have neither arrived nor been judged lost.
-  std::uint64_t under_way() const;
   // An arrival of this packet can be noted (it is sent, and in the ring).
   bool covers(PacketNumber packet) const {
     return base_ <= packet && packet < high_ && packet - base_ < ring_size();
@@ -50,6 +48,7 @@ class Scoreboard {
   bool has_arrived(PacketNumber packet) const {
     return packet < base_ || (exact_ && packet < tracked_end_ && at(packet).state == State::arrived);
   }
+  // Sent, and neither arrived nor judged lost.
   bool is_under_way(PacketNumber packet) const;
 
   // Sent for the first time; `packets` begins at end().
@@ -106,7 +105,6 @@ class Scoreboard {
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
-    std::uint64_t size = 0;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 

@@ -5,7 +5,7 @@
 namespace urnic::transport {
 
 SelectiveRecovery::SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window)
-    : board_(window), reordering_(settings.reordering) {}
+    : ScoreboardRecovery(window), reordering_(settings.reordering) {}
 
 void SelectiveRecovery::start(PacketNumber first) {
   board_.clear(first);
@@ -72,27 +72,13 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
-    lose(missing);
+    for_covered(missing, [this](PacketNumber packet) { board_.lose(packet); });
   }
 }
 
 void SelectiveRecovery::refused(PacketRange packets, Time now) {
   missing(packets, now);
   doubt(packets);
-}
-
-void SelectiveRecovery::lose(PacketRange packets) {
-  for (PacketNumber packet = packets.first; packet < packets.end() && board_.covers(packet);
-       packet = packet + 1) {
-    board_.lose(packet);
-  }
-}
-
-void SelectiveRecovery::doubt(PacketRange packets) {
-  for (PacketNumber packet = packets.first; packet < packets.end() && board_.covers(packet);
-       packet = packet + 1) {
-    board_.doubt(packet);
-  }
 }
 
 void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
@@ -130,10 +116,8 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
 void SelectiveRecovery::reached(PacketRange packets, Time now) {
   if (!board_.covers(packets.first)) return;
   SendOrder order = board_.postpone(packets.first);
-  for (PacketNumber packet = packets.first + 1; packet < packets.end() && board_.covers(packet);
-       packet = packet + 1) {
-    board_.postpone(packet);
-  }
+  for_covered({packets.first + 1, packets.count - 1},
+              [this](PacketNumber packet) { board_.postpone(packet); });
   const SendOrder slack = SendOrder{reordering_} * (packets.count - 1);
   order = order > slack ? order - slack : 0;
   will_judge(Scoreboard::Arrival{packets.first, order, false, {}, {}, 0}, packets.first, now);

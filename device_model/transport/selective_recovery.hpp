@@ -8,13 +8,12 @@
 // The responses to a READ arrive here, so all their holes are known, and are asked for again at once.
 #pragma once
 
-#include "device_model/transport/loss_recovery.hpp"
 #include "device_model/transport/probe_timer.hpp"
-#include "device_model/transport/scoreboard.hpp"
+#include "device_model/transport/scoreboard_recovery.hpp"
 
 namespace urnic::transport {
 
-class SelectiveRecovery : public LossRecovery {
+class SelectiveRecovery : public ScoreboardRecovery {
  public:
   SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window);
 
@@ -26,15 +25,9 @@ class SelectiveRecovery : public LossRecovery {
   void timed_out(PacketRange oldest, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
-  bool keeps_out_of_order() const override { return true; }
-  bool covers(PacketNumber packet) const override { return board_.covers(packet); }
-  bool has_arrived(PacketNumber packet) const override { return board_.has_arrived(packet); }
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets, Time now) override;
-  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const override {
-    return board_.first_missing(from, limit);
-  }
   std::optional<PacketRange> resend() const override { return board_.first_lost(); }
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override;
@@ -46,14 +39,11 @@ class SelectiveRecovery : public LossRecovery {
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Time now);
   std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Time now);
-  void lose(PacketRange packets);
 
-  Scoreboard board_;
   ProbeTimer probe_;
 
  private:
   void learn_from(PacketNumber until);
-  void doubt(PacketRange packets);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;

@@ -28,6 +28,14 @@ std::pair<std::int64_t, std::int64_t> first_lost(const Scoreboard& board) {
   return {static_cast<std::int64_t>(range->first.value()), static_cast<std::int64_t>(range->end().value())};
 }
 
+std::uint64_t under_way(const Scoreboard& board) {
+  std::uint64_t count = 0;
+  for (PacketNumber packet = board.unacknowledged(); packet < board.end(); packet = packet + 1) {
+    count += board.is_under_way(packet) ? 1 : 0;
+  }
+  return count;
+}
+
 using Range = std::pair<std::int64_t, std::int64_t>;
 constexpr Range kNone{-1, -1};
 
@@ -35,9 +43,9 @@ BOOST_AUTO_TEST_SUITE(scoreboard)
 
 BOOST_AUTO_TEST_CASE(in_order_everything_is_under_way_until_acknowledged) {
   Sent s(5);
-  BOOST_TEST(s.board.under_way() == 5u);
+  BOOST_TEST(under_way(s.board) == 5u);
   BOOST_TEST(!s.board.acknowledge(n(3)), "an arrival in order says nothing about others");
-  BOOST_TEST(s.board.under_way() == 2u);
+  BOOST_TEST(under_way(s.board) == 2u);
   BOOST_TEST(s.board.has_arrived(n(2)));
   BOOST_TEST(!s.board.has_arrived(n(3)));
   BOOST_TEST((first_lost(s.board) == kNone));
@@ -50,7 +58,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
   BOOST_TEST(!s.board.arrive(n(4)), "it is known");
   s.board.lose_sent_before(arrival->order - 1, s.board.end());
   BOOST_TEST((first_lost(s.board) == Range{0, 3}));
-  BOOST_TEST(s.board.under_way() == 2u);  // 3 and 5
+  BOOST_TEST(under_way(s.board) == 2u);  // 3 and 5
   BOOST_TEST(s.board.first_missing(n(4), n(6)).value() == 5u);
 }
 
@@ -80,7 +88,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_again_is_judged_although_higher_numbers_were_
   const auto arrival = s.board.arrive(n(3));
   s.board.lose_sent_before(arrival->order, n(3));
   BOOST_TEST((first_lost(s.board) == Range{1, 2}));
-  BOOST_TEST(s.board.under_way() == 6u);  // 4 to 9
+  BOOST_TEST(under_way(s.board) == 6u);  // 4 to 9
 }
 
 BOOST_AUTO_TEST_CASE(numbers_from_the_limit_on_are_not_judged) {
@@ -126,7 +134,7 @@ BOOST_AUTO_TEST_CASE(truncated_packets_are_gone) {
   s.board.lose(n(4));
   s.board.truncate(n(3));
   BOOST_TEST(s.board.end().value() == 3u);
-  BOOST_TEST(s.board.under_way() == 2u);
+  BOOST_TEST(under_way(s.board) == 2u);
   BOOST_TEST((first_lost(s.board) == Range{1, 2}));
   s.board.sent({n(3), 1});
   BOOST_TEST(s.board.is_under_way(n(3)));
@@ -139,9 +147,9 @@ BOOST_AUTO_TEST_CASE(packets_beyond_the_ring_are_under_way_until_it_covers_them)
   BOOST_TEST(s.board.covers(n(7)));
   BOOST_TEST(!s.board.covers(n(8)));
   s.board.lose(n(2));
-  BOOST_TEST(s.board.under_way() == 99u);
+  BOOST_TEST(under_way(s.board) == 99u);
   s.board.lose(n(50));
-  BOOST_TEST(s.board.under_way() == 99u, "not covered: stays under way");
+  BOOST_TEST(under_way(s.board) == 99u, "not covered: stays under way");
   s.board.acknowledge(n(2));
   BOOST_TEST(s.board.covers(n(9)));
   s.board.arrive(n(9));
@@ -196,13 +204,10 @@ BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
           }
           break;
       }
-      std::uint64_t under_way = 0;
-      for (std::uint64_t i = base; i < order.size(); ++i)
-        under_way += !arrived.contains(i) && !lost.contains(i);
-      BOOST_REQUIRE_EQUAL(s.board.under_way(), under_way);
       BOOST_REQUIRE_EQUAL(s.board.first_lost().has_value(), !lost.empty());
       for (std::uint64_t i = base; i < order.size(); ++i) {
         BOOST_REQUIRE_EQUAL(s.board.has_arrived(n(i)), arrived.contains(i));
+        BOOST_REQUIRE_EQUAL(s.board.is_under_way(n(i)), !arrived.contains(i) && !lost.contains(i));
       }
     }
   }
