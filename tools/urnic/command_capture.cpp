@@ -49,8 +49,7 @@ void add_capture(CLI::App& urnic) {
   command->add_option("--device", options->request.device, "Only what this device sends or receives")
       ->type_name("DEVICE");
   add_points_option(*command, options->request.points);
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command->add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
   command->footer(
       "Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"

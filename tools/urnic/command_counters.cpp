@@ -48,8 +48,7 @@ void add_counters(CLI::App& urnic) {
   CLI::App* command = urnic.add_subcommand("counters", "Show what the devices have counted");
   command->add_option("--device", options->device, "Only this device")->type_name("DEVICE");
   command->add_flag("--all", options->all, "Also the counters that are zero");
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command->add_flag("--json", options->json, "As a JSON object, with the zeros");
   command->footer("Example: urnic counters --device urnic0 --json | jq .urnic0.out_of_sequence");
   command->callback([options] { counters(*options); });

@@ -37,8 +37,7 @@ void env(const EnvOptions& options) {
 void add_env(CLI::App& urnic) {
   auto options = std::make_shared<EnvOptions>();
   CLI::App* command = urnic.add_subcommand("env", "Print the environment in which programs see the devices");
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command->add_flag("--json", options->json, "As a JSON object");
   command->footer("Example: urnic up && eval \"$(urnic env)\" && ibv_devices");
   command->callback([options] { env(*options); });

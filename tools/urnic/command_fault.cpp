@@ -55,8 +55,7 @@ void clear(const FaultOptions& options) {
 }
 
 void add_common(CLI::App& command, FaultOptions& options) {
-  command.add_option("--name", options.name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(command, options.name);
   command.add_flag("--json", options.json, "As a JSON object");
 }
 

@@ -85,8 +85,7 @@ void set(const LinkOptions& options) {
 }
 
 void add_name(CLI::App& command, LinkOptions& options) {
-  command.add_option("--name", options.name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(command, options.name);
   command.add_flag("--json", options.json, "As a JSON object");
 }
 

@@ -155,8 +155,7 @@ void add_run(CLI::App& urnic) {
                    "Devices and limits, as docs/configuration.md describes")
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command
       ->add_option("--capture", options->capture.file,
                    "Write every packet to this .pcap or .pcapng file meanwhile")

@@ -41,8 +41,7 @@ void add_set(CLI::App& urnic) {
       ->check(CLI::IsMember({"gbn", "selective", "irn", "sack"}));
   recovery->add_option("--device", options->device, "Only this device's queue pairs")->type_name("DEVICE");
   recovery->add_option("--qp", options->queue_pair, "Only the queue pair of this number")->type_name("QPN");
-  recovery->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*recovery, options->name);
   recovery->footer("Example: urnic set recovery sack --device urnic0");
   recovery->callback([options] { set_recovery(*options); });
 }

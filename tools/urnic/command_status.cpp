@@ -63,8 +63,7 @@ void status(const StatusOptions& options) {
 void add_status(CLI::App& urnic) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = urnic.add_subcommand("status", "Show devices, links and the programs that use them");
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command->add_flag("--json", options->json, "As a JSON object");
   command->footer("Exit status 3 if none runs.\nExample: urnic status --json | jq '.contexts[].program'");
   command->callback([options] { status(*options); });

@@ -46,8 +46,7 @@ void down(const std::string& name) {
 void add_up(CLI::App& urnic) {
   auto options = std::make_shared<UpOptions>();
   CLI::App* command = urnic.add_subcommand("up", "Start a device process that stays until 'urnic down'");
-  command->add_option("--name", options->name, "Which device process, where there are several")
-      ->type_name("NAME");
+  add_name_option(*command, options->name);
   command
       ->add_option("--config", options->configuration,
                    "Devices and limits, as docs/configuration.md describes")
@@ -60,7 +59,7 @@ void add_up(CLI::App& urnic) {
 void add_down(CLI::App& urnic) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = urnic.add_subcommand("down", "End a device process; programs on it see a dead device");
-  command->add_option("--name", *name, "Which device process, where there are several")->type_name("NAME");
+  add_name_option(*command, *name);
   command->footer("Exit status 3 if none runs.\nExample: urnic down --name lab");
   command->callback([name] { down(*name); });
 }

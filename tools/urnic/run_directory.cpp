@@ -41,4 +41,8 @@ std::filesystem::path run_directory(const std::string& name) {
   return directory;
 }
 
+void add_name_option(CLI::App& command, std::string& name) {
+  command.add_option("--name", name, "Which device process, where there are several")->type_name("NAME");
+}
+
 }  // namespace urnic::cli

@@ -1,6 +1,7 @@
 // Which run directory a command means, by the rule that every part of urnic follows.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 
@@ -10,5 +11,8 @@ namespace urnic::cli {
 // empty) beats $URNIC_DIR, so that `--name` always does what it says. Throws Failure if the path is too long
 // for the sockets in it or if `name` is not a plain file name.
 std::filesystem::path run_directory(const std::string& name);
+
+// Gives `command` the option `--name`, whose value goes into `name`; that must live as long as `command`.
+void add_name_option(CLI::App& command, std::string& name);
 
 }  // namespace urnic::cli
