@@ -42,7 +42,6 @@ void ArrivalReports::arrived_again(wire::Psn psn) {
 void ArrivalReports::forget_before(wire::Psn expected) {
   for (std::uint32_t i = count_; i-- > 0;) {
     Span& span = spans_[i];
-    if (span.again) continue;
     if (before(span.high, expected)) {
       remove(i);
     } else if (before(span.low, expected)) {

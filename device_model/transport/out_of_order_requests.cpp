@@ -78,17 +78,15 @@ void Responder::after_hole() {
   if (resources_.find(latest) == nullptr) owed_.ack(latest);
 }
 
-// While there is a hole, a peer that takes selective acks is told which packet has come again: it may be the
-// retransmission that it waits for. READs and ATOMICs are answered by their responses.
+// A peer that takes selective acks is told which of the packets that are held has come again: it may be the
+// retransmission that it waits for. What has been executed is answered as ever, hole or not (C9-105): an ACK
+// tells no less than a report would, and comes through where NAKs do not.
 void Responder::arrived_again(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
-  const RequestKind kind = request_kind(bth.opcode.operation());
-  const bool has_response = kind == RequestKind::read || kind == RequestKind::atomic;
-  const bool held = window_.arrival(bth.psn) == Arrival::held_already;
-  if (gives_selective_acks() && window_.has_hole() && (held || !has_response)) {
+  if (window_.arrival(bth.psn) != Arrival::held_already) {
+    repeat(packet, request_kind(bth.opcode.operation()));
+  } else if (gives_selective_acks()) {
     reports_.arrived_again(bth.psn);
-  } else if (!held) {
-    repeat(packet, kind);
   }
 }
 
