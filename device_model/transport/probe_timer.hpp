@@ -23,6 +23,9 @@ class ProbeTimer {
     backoff_ = 0;
     activity(now);
   }
+  // A read response has come. What the peer sent right behind it will be here soon, or never: a round trip of
+  // the patience is over.
+  void responded(Time now) { progress(now - round_trip_.smoothed()); }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
     activity(now);

@@ -32,20 +32,21 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
 // An acknowledgement that came with a packet sent again, and goes no further, names the next hole: what was
 // sent before that packet has reached the peer or is lost. The peer's NAK for it may have been lost.
 void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now) {
-  const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, now);
+  const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
   if (latest && latest->again_at && source == Source::executed) {
     will_judge(Scoreboard::Arrival{until, latest->again_order, true, *latest->again_at, {}, 0}, until + 1,
                now);
   }
 }
 
-std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Time now) {
+std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Source source,
+                                                                           Time now) {
   if (until <= board_.unacknowledged()) return std::nullopt;
   // The peer did not have what it named: no doubt which transmission arrived.
   const bool named = hole_ && hole_->packets.first < until;
   learn_from(until);
   probe_.acknowledged(until, now);
-  probe_.progress(now);
+  note_progress(source, now);
   const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
   measure_again(arrival, named, now);
   return arrival;
@@ -97,18 +98,27 @@ void SelectiveRecovery::truncate(PacketNumber end) { board_.truncate(end); }
 // A response that is here was sent behind all responses with lower numbers (IBTA 9.7.5.1), so `limit` is its
 // own number: a READ that was asked for again is answered before later ones. The same holds for the word that
 // a request has been executed.
-void SelectiveRecovery::arrived(PacketNumber packet, Source, Time now) {
-  will_judge(take_arrival(packet, now), packet, now);
+void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
+  will_judge(take_arrival(packet, source, now), packet, now);
 }
 
-std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Time now) {
+std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Source source,
+                                                                   Time now) {
   const std::optional<Scoreboard::Arrival> arrival = board_.arrive(packet);
   if (arrival) {
     probe_.arrived(packet, now);
-    probe_.progress(now);
+    note_progress(source, now);
     measure_again(arrival, false, now);
   }
   return arrival;
+}
+
+void SelectiveRecovery::note_progress(Source source, Time now) {
+  if (source == Source::response) {
+    probe_.responded(now);
+  } else {
+    probe_.progress(now);
+  }
 }
 
 // Requests sent before it have reached the peer, too, or are lost. A READ's place in the order counts its

@@ -37,13 +37,14 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // When the news are settled: what was sent well before `arrival`, and has a number below `limit`, is lost.
   void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
-  std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Time now);
-  std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Time now);
+  std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
+  std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
 
   ProbeTimer probe_;
 
  private:
   void learn_from(PacketNumber until);
+  void note_progress(Source source, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
