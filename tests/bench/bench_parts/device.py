@@ -16,6 +16,9 @@ NOT_AVAILABLE = "not available"
 class Device:
     """Use as a context manager: the device process runs from here to its end, with a run directory of its own."""
 
+    running = []
+    used_before = 0.0  # processor seconds, of all that have ended
+
     def __init__(self, urnic, settings=None):
         self.urnic = urnic
         self._folder = tempfile.TemporaryDirectory(prefix="urnic-bench-")
@@ -30,12 +33,17 @@ class Device:
         try:
             self._up()
             self.pid = int(pathlib.Path(self.environment["URNIC_DIR"], "urnicd.pid").read_text(encoding="ascii"))
+            Device.running.append(self)
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
+        if self in Device.running:
+            Device.running.remove(self)
+            with contextlib.suppress(Failed):
+                Device.used_before += self.processor_seconds()
         with contextlib.suppress(Failed):
             output_of([self.urnic, "down"], self.environment, 20)
         self._folder.cleanup()
@@ -71,6 +79,15 @@ class Device:
         for thread in os.listdir(f"/proc/{self.pid}/task"):
             total += int(self._read(f"task/{thread}/schedstat").split()[0])
         return total / 1e9
+
+    @classmethod
+    def all_processor_seconds(cls):
+        """Of all devices that run and have run here; of one that has crashed, nothing."""
+        total = cls.used_before
+        for device in cls.running:
+            with contextlib.suppress(Failed):
+                total += device.processor_seconds()
+        return total
 
     def wakeups(self):
         """How often its threads were put on a processor."""

@@ -36,15 +36,14 @@ def goals(results):
 
 
 def measured(record):
-    rows = [["", "median (least – most)", "device process"]]
+    rows = [["", "median (least – most)", "medians of what else was seen"]]
     for entry in record["measurements"]:
         results = entry["builds"][0]
         found = spread(values(results))
         if found is None and (entry["curve"] or not summary.failure(results)):
             continue
-        share = spread(values(results, "device_share"))
         figure = in_words(found, entry["unit"]) if found else summary.failure(results)
-        rows.append([entry["what"], figure, f"{share[0]:.0%} of a core" if share else ""])
+        rows.append([entry["what"], figure, report.note(results)])
     return markdown(rows)
 
 

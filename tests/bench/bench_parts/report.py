@@ -7,9 +7,9 @@ from bench_parts.summary import failure, in_words, number, spread, values
 
 def machine_line(record):
     machine = record["machine"]
-    return (f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}; load "
-            f"{machine['load_average']:.1f} at the start; medians (least – most) of {record['rounds']} rounds of "
-            f"{record['seconds']} s")
+    return (f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}, of which others took "
+            f"{machine['others']:.0%}; medians (least – most) of {record['rounds']} "
+            f"round{'s' * (record['rounds'] > 1)}, bandwidth over {record['seconds']} s")
 
 
 def by_name(record, build):
@@ -23,6 +23,18 @@ def goal_cells(goal, results):
     if not found:
         return failure(results.get(goal.name, [])) or "not measured", wanted, "–"
     return in_words(found, goal.unit), wanted, "yes" if goal.reached(results) else "no"
+
+
+# What else a run has given, as medians.
+NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "mean {}"), ("p99.9", 1, "99.9th percentile {}"),
+         ("slowest", 100, "slowest pair {} % of an even share"), ("create_us", 1, "creating {} µs"),
+         ("connect_us", 1, "connecting {} µs"), ("destroy_us", 1, "destroying {} µs"), ("shared", 1, "its rings {} KiB"),
+         ("wakeups", 1, "{} wakeups a second"), ("frames", 1e-3, "{} thousand frames"), ("lost", 1, "{} of them lost"))
+
+
+def note(results):
+    found = ((words, factor, spread(values(results, key))) for key, factor, words in NOTES)
+    return ", ".join(words.format(number(factor * figures[0])) for words, factor, figures in found if figures)
 
 
 def goals_text(record, build=0):
@@ -41,9 +53,8 @@ def figures_text(record, build=0):
         results = entry["builds"][build]
         found = spread(values(results))
         if found:
-            share = spread(values(results, "device_share"))
-            note = f"device {share[0]:.0%}" if share else ""
-            lines.append(f"  {entry['what'].replace('`', ''):<62} {in_words(found, entry['unit']):<32} {note}".rstrip())
+            words = f"  {entry['what'].replace('`', ''):<62} {in_words(found, entry['unit']):<32} {note(results)}"
+            lines.append(words.rstrip())
         elif failure(results):
             lines.append(f"  {entry['what'].replace('`', ''):<62} {failure(results)}")
     return lines

@@ -1,0 +1,49 @@
+"""The machine that is measured on, and what else it does meanwhile."""
+
+import contextlib
+import os
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def stay_on(cores):
+    """Keeps this process, and all that it starts from now on, on the first so many cores. Returns their numbers."""
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    os.sched_setaffinity(0, allowed)
+    return allowed
+
+
+def describe(cores):
+    model = "unknown processor"
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    return {"processor": model, "cores": len(cores), "kernel": os.uname().release}
+
+
+class Others:
+    """How much of the cores others take. Left out are this process, what it has started and waited for, and what
+    `own` says that other processes of ours have used, in seconds; interrupts, too, which serve everybody."""
+
+    def __init__(self, cores, own):
+        self._cores, self._own = cores, own
+        self._busy, self._ours, self._begin = self._busy_seconds(), self._our_seconds(), time.monotonic()
+
+    def _busy_seconds(self):
+        wanted = {f"cpu{core}" for core in self._cores}
+        total = 0
+        with open("/proc/stat", encoding="ascii") as lines:
+            for line in lines:
+                name, *times = line.split()
+                if name in wanted:
+                    user, nice, system, _, _, _, _, steal = map(int, times[:8])
+                    total += user + nice + system + steal
+        return total / TICKS
+
+    def _our_seconds(self):
+        return sum(os.times()[:4]) + self._own()
+
+    def share(self):
+        """Since this object was made, of all cores."""
+        theirs = self._busy_seconds() - self._busy - (self._our_seconds() - self._ours)
+        return max(0.0, theirs) / (time.monotonic() - self._begin) / len(self._cores)
