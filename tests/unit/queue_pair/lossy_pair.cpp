@@ -1,6 +1,9 @@
 #include "tests/unit/queue_pair/lossy_pair.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "wire/frame.hpp"
 
 namespace urnic::transport::bench {
 namespace {
@@ -32,15 +35,40 @@ bool LossyPair::happens(double probability) {
   return std::uniform_real_distribution<double>(0, 1)(chance_) < probability;
 }
 
+// What a port makes of the frame: nothing if a check or the ICRC finds the flipped bit. A bit that neither
+// covers may have changed.
+std::optional<SentPacket> LossyPair::with_a_flipped_bit(const SentPacket& packet) {
+  wire::NetworkHeaders network;
+  network.source.bytes = network.destination.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
+  network.udp_source = 0xC000;
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, packet.headers, packet.payload, storage);
+  std::vector<std::byte> bytes;
+  for (const auto& piece : {frame.headers, frame.payload, frame.trailer}) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  }
+  const std::size_t bit = std::uniform_int_distribution<std::size_t>(0, 8 * bytes.size() - 1)(chance_);
+  bytes[bit / 8] ^= std::byte{1} << bit % 8;
+  wire::ParsedFrame parsed;
+  if (wire::parse(bytes, parsed) != wire::ParseError::none) {
+    ++dropped_as_corrupt_;
+    return std::nullopt;
+  }
+  return SentPacket{parsed.transport, {parsed.payload.begin(), parsed.payload.end()}};
+}
+
 void LossyPair::launch(std::size_t to, const SentPacket& packet) {
   const int copies = happens(link_.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     if (happens(link_.loss)) continue;
+    std::optional<SentPacket> arriving = packet;
+    if (link_.corruption > 0 && happens(link_.corruption)) arriving = with_a_flipped_bit(packet);
+    if (!arriving) continue;
     Nanoseconds delay = link_.delay;
     if (happens(link_.reordering)) {
       delay += Nanoseconds(std::uniform_int_distribution<std::int64_t>(1, link_.held_back.count())(chance_));
     }
-    flights_.push({now_ + delay, order_++, to, packet});
+    flights_.push({now_ + delay, order_++, to, std::move(*arriving)});
   }
 }
 

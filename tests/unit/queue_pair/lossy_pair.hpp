@@ -1,5 +1,5 @@
-// Two queue pairs and a link between them that loses, duplicates and delays packets, under virtual time. All
-// chance comes from one seed, so a run repeats exactly.
+// Two queue pairs and a link between them that loses, duplicates, delays and damages packets, under virtual
+// time. All chance comes from one seed, so a run repeats exactly.
 #pragma once
 
 #include <array>
@@ -16,6 +16,8 @@ namespace urnic::transport::bench {
 struct LinkBehaviour {
   double loss = 0;
   double duplication = 0;
+  // Share of packets of which one bit, anywhere in the frame, is flipped on its way.
+  double corruption = 0;
   double reordering = 0;  // share of packets that are held back by up to `held_back`
   Nanoseconds delay{2000};
   Nanoseconds held_back{20000};
@@ -30,6 +32,8 @@ class LossyPair {
   Side& side(std::size_t which) { return which == 0 ? left_ : right_; }
   Time now() const { return now_; }
   std::mt19937_64& chance() { return chance_; }
+  // Packets of which a bit was flipped, and that were dropped for it.
+  std::uint64_t dropped_as_corrupt() const { return dropped_as_corrupt_; }
 
   // Lets both sides act, then the link and the timers, until nothing is under way or `until` is reached.
   // False if something is still under way then.
@@ -50,6 +54,7 @@ class LossyPair {
   void act(std::size_t which);
   void launch(std::size_t to, const SentPacket& packet);
   bool happens(double probability);
+  std::optional<SentPacket> with_a_flipped_bit(const SentPacket& packet);
   std::optional<Time> next_event();
 
   std::mt19937_64 chance_;
@@ -58,6 +63,7 @@ class LossyPair {
   Side right_;
   Time now_{};
   std::uint64_t order_ = 0;
+  std::uint64_t dropped_as_corrupt_ = 0;
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
 };
 

@@ -32,12 +32,16 @@ QpParameters random_parameters(std::mt19937_64& chance) {
   return parameters;
 }
 
+constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn,
+                                   RecoveryMode::sack};
+
 struct Outcome {
   std::string problem;
   std::uint64_t retransmitted = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t held = 0;
   std::uint64_t selective_acks = 0;
+  std::uint64_t dropped_as_corrupt = 0;
 };
 
 Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup setup) {
@@ -62,6 +66,7 @@ Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup se
   Outcome outcome;
   outcome.problem = quiet ? right.verdict() : "still busy after 30 s";
   if (outcome.problem.empty()) outcome.problem = left.verdict();
+  outcome.dropped_as_corrupt = pair.dropped_as_corrupt();
   for (std::size_t which = 0; which < 2; ++which) {
     if (pair.side(which).counters.bad_responses != 0) outcome.problem = "bad response";
     outcome.retransmitted += pair.side(which).counters.retransmitted_packets;
@@ -95,6 +100,7 @@ Outcome run_many(std::uint64_t first_seed, std::uint64_t runs, const LinkBehavio
     all.duplicates += outcome.duplicates;
     all.held += outcome.held;
     all.selective_acks += outcome.selective_acks;
+    all.dropped_as_corrupt += outcome.dropped_as_corrupt;
   }
   return all;
 }
@@ -121,6 +127,19 @@ BOOST_AUTO_TEST_CASE(a_link_that_duplicates) {
 
 BOOST_AUTO_TEST_CASE(a_link_that_reorders) { run_many(3000, 300, {.reordering = 0.2}); }
 
+// A damaged packet is as good as a lost one, in every recovery.
+BOOST_AUTO_TEST_CASE(a_link_that_flips_bits) {
+  std::uint64_t seed = 3500;
+  for (const RecoveryMode mode : kModes) {
+    BOOST_TEST_CONTEXT("mode " << static_cast<int>(mode)) {
+      const Outcome all = run_many(seed, 100, {.corruption = 0.05}, {.recovery = {mode, mode}});
+      BOOST_CHECK_GT(all.dropped_as_corrupt, 0u);
+      BOOST_CHECK_GT(all.retransmitted, 0u);
+      seed += 100;
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_link_that_does_everything) {
   run_many(4000, 800, {.loss = 0.05, .duplication = 0.05, .reordering = 0.05});
 }
@@ -140,8 +159,6 @@ BOOST_AUTO_TEST_CASE(long_messages) {
 
 // Whatever the two ends are set to.
 BOOST_AUTO_TEST_CASE(recoveries_of_all_kinds_at_both_ends) {
-  static constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective,
-                                            RecoveryMode::irn, RecoveryMode::sack};
   std::uint64_t seed = 8000;
   for (const RecoveryMode one : kModes) {
     for (const RecoveryMode other : kModes) {
