@@ -1,14 +1,11 @@
 // What is written is read back with libpcap.
 #include "device_model/capture/pcap_file.hpp"
 
-#include <fcntl.h>
-
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <string>
-#include <system_error>
 
-#include "tests/unit/capture/written_files.hpp"
+#include "tests/unit/capture/every_kind.hpp"
 
 namespace urnic::capture::test {
 
@@ -65,15 +62,7 @@ BOOST_AUTO_TEST_CASE(is_a_nanosecond_ethernet_capture) {
 }
 
 BOOST_AUTO_TEST_CASE(holds_every_frame_to_the_byte_and_the_nanosecond) {
-  {
-    PcapFile file(path);
-    for (std::uint64_t n = 0; n < 5000; ++n) write_frame(file, n);
-    BOOST_TEST(file.records() == 5000);
-  }
-  const ReadBack result = read_back(path);
-  BOOST_TEST(result.records == 5000);
-  BOOST_TEST(result.right);
-  BOOST_TEST(result.whole);
+  check_that_it_holds_every_frame<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_CASE(is_readable_from_the_first_moment) {
@@ -82,82 +71,27 @@ BOOST_AUTO_TEST_CASE(is_readable_from_the_first_moment) {
 }
 
 BOOST_AUTO_TEST_CASE(is_whole_at_any_moment) {
-  PcapFile file(path);
-  std::uint64_t seen = 0;
-  for (std::uint64_t n = 0; n < 3000; ++n) {
-    write_frame(file, n);
-    if (n % 50 != 0) continue;
-    const ReadBack result = read_back(path);
-    BOOST_REQUIRE(result.whole);
-    BOOST_REQUIRE(result.right);
-    BOOST_REQUIRE_GE(result.records, seen);
-    seen = result.records;
-  }
-  BOOST_TEST(seen > 0);  // the buffer was written out in between
+  check_that_it_is_whole_at_any_moment<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_writer_leaves_a_whole_file) {
-  for (const std::uint64_t count : {1u, 700u, 3001u}) {
-    killed_after([&] {
-      PcapFile file(path);
-      for (std::uint64_t n = 0; n < count; ++n) write_frame(file, n);
-    });
-    const ReadBack result = read_back(path);
-    BOOST_TEST(result.whole);
-    BOOST_TEST(result.right);
-    BOOST_TEST(result.records <= count);
-  }
+  check_that_a_killed_writer_leaves_it_whole<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_CASE(what_was_flushed_survives_a_kill) {
-  killed_after([&] {
-    PcapFile file(path);
-    for (std::uint64_t n = 0; n < 700; ++n) write_frame(file, n);
-    file.flush();
-  });
-  const ReadBack result = read_back(path);
-  BOOST_TEST(result.records == 700);
-  BOOST_TEST(result.whole);
+  check_that_what_was_flushed_survives_a_kill<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_is_reported_and_leaves_whole_records) {
-  const pid_t pid = fork();
-  if (pid == 0) _exit(write_to_a_full_disk<PcapFile>(path));
-  int status = 0;
-  waitpid(pid, &status, 0);
-  BOOST_REQUIRE(WIFEXITED(status));
-  BOOST_TEST(WEXITSTATUS(status) == 0);
-  const ReadBack result = read_back(path);
-  BOOST_TEST(result.whole);
-  BOOST_TEST(result.right);
-  BOOST_TEST(result.records > 0);
+  check_that_a_full_disk_is_reported<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_CASE(a_path_that_cannot_be_written_is_named) {
-  try {
-    PcapFile file("/nowhere/x.pcap");
-    BOOST_FAIL("opened");
-  } catch (const std::system_error& error) {
-    BOOST_TEST(error.code().value() == ENOENT);
-    BOOST_TEST(std::string(error.what()).find("/nowhere/x.pcap") != std::string::npos);
-  }
+  check_that_a_path_that_cannot_be_written_is_named<PcapFile>();
 }
 
 BOOST_AUTO_TEST_CASE(a_minus_is_standard_output) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    const int target = open(path.c_str(), O_WRONLY | O_TRUNC);
-    if (target < 0 || dup2(target, STDOUT_FILENO) < 0) _exit(1);
-    {
-      PcapFile file("-");
-      for (std::uint64_t n = 0; n < 10; ++n) write_frame(file, n);
-    }
-    _exit(fcntl(STDOUT_FILENO, F_GETFD) < 0 ? 2 : 0);  // it is still open
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  BOOST_TEST(WEXITSTATUS(status) == 0);
-  BOOST_TEST(read_back(path).records == 10);
+  check_that_a_minus_is_standard_output<PcapFile>(path, read_back);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

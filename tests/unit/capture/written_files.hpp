@@ -58,13 +58,23 @@ void killed_after(Body body) {
   BOOST_REQUIRE(WIFSIGNALED(status));
 }
 
+// The exit status of a child whose body returns it; -1 if it ended in another way.
+template <class Body>
+int status_of_child(Body body) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(body());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 // A full disk, played by the limit on file sizes; the disk has room again before the file is closed.
-template <class File, class... Arguments>
-int write_to_a_full_disk(const std::string& path, Arguments... arguments) {
+template <class File>
+int write_to_a_full_disk(const std::string& path) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit limit{3'000'001, RLIM_INFINITY};
   setrlimit(RLIMIT_FSIZE, &limit);
-  File file(path, arguments...);
+  File file(path);
   bool failed = false;
   for (std::uint64_t n = 0; n < 3000; ++n) {
     try {

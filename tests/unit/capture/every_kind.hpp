@@ -1,0 +1,112 @@
+// What holds for capture files of every kind, whatever happens to their writer. `File` is made from a path;
+// `read_back` takes the path and returns what is in the file: `records`, whether they are all `right`, and
+// whether the file is `whole`, that is, ends where a record ends.
+#pragma once
+
+#include <fcntl.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include "tests/unit/capture/written_files.hpp"
+
+namespace urnic::capture::test {
+
+template <class File>
+void write_frames(File& file, std::uint64_t count) {
+  for (std::uint64_t n = 0; n < count; ++n) write_frame(file, n);
+}
+
+template <class File, class ReadBack>
+void check_that_it_holds_every_frame(const std::string& path, ReadBack read_back) {
+  {
+    File file(path);
+    write_frames(file, 5000);
+    BOOST_TEST(file.records() == 5000);
+  }
+  const auto result = read_back(path);
+  BOOST_TEST(result.records == 5000);
+  BOOST_TEST(result.right);
+  BOOST_TEST(result.whole);
+}
+
+template <class File, class ReadBack>
+void check_that_it_is_whole_at_any_moment(const std::string& path, ReadBack read_back) {
+  File file(path);
+  std::uint64_t seen = 0;
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    write_frame(file, n);
+    if (n % 50 != 0) continue;
+    const auto result = read_back(path);
+    BOOST_REQUIRE(result.whole);
+    BOOST_REQUIRE(result.right);
+    BOOST_REQUIRE_GE(result.records, seen);
+    seen = result.records;
+  }
+  BOOST_TEST(seen > 0);  // the buffer was written out in between
+}
+
+template <class File, class ReadBack>
+void check_that_a_killed_writer_leaves_it_whole(const std::string& path, ReadBack read_back) {
+  for (const std::uint64_t count : {1u, 700u, 3001u}) {
+    killed_after([&] {
+      File file(path);
+      write_frames(file, count);
+    });
+    const auto result = read_back(path);
+    BOOST_TEST(result.whole);
+    BOOST_TEST(result.right);
+    BOOST_TEST(result.records <= count);
+  }
+}
+
+template <class File, class ReadBack>
+void check_that_what_was_flushed_survives_a_kill(const std::string& path, ReadBack read_back) {
+  killed_after([&] {
+    File file(path);
+    write_frames(file, 700);
+    file.flush();
+  });
+  const auto result = read_back(path);
+  BOOST_TEST(result.records == 700);
+  BOOST_TEST(result.whole);
+}
+
+template <class File, class ReadBack>
+void check_that_a_full_disk_is_reported(const std::string& path, ReadBack read_back) {
+  BOOST_TEST(status_of_child([&] { return write_to_a_full_disk<File>(path); }) == 0);
+  const auto result = read_back(path);
+  BOOST_TEST(result.whole);
+  BOOST_TEST(result.right);
+  BOOST_TEST(result.records > 0);
+}
+
+template <class File>
+void check_that_a_path_that_cannot_be_written_is_named() {
+  try {
+    File file("/nowhere/x");
+    BOOST_FAIL("opened");
+  } catch (const std::system_error& error) {
+    BOOST_TEST(error.code().value() == ENOENT);
+    BOOST_TEST(std::string(error.what()).find("/nowhere/x") != std::string::npos);
+  }
+}
+
+template <class File, class ReadBack>
+void check_that_a_minus_is_standard_output(const std::string& path, ReadBack read_back) {
+  const int status = status_of_child([&] {
+    const int target = open(path.c_str(), O_WRONLY | O_TRUNC);
+    if (target < 0 || dup2(target, STDOUT_FILENO) < 0) return 1;
+    {
+      File file("-");
+      write_frames(file, 10);
+    }
+    return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? 2 : 0;  // it is still open
+  });
+  BOOST_TEST(status == 0);
+  BOOST_TEST(read_back(path).records == 10);
+}
+
+}  // namespace urnic::capture::test
