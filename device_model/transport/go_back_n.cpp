@@ -25,9 +25,9 @@ void GoBackN::truncate(PacketNumber end) {
   next_ = std::min(next_, high_);
 }
 
-std::optional<PacketRange> GoBackN::resend() const {
+std::optional<PacketRange> GoBackN::resend(std::uint32_t most) const {
   if (next_ == high_) return std::nullopt;
-  return PacketRange{next_, static_cast<std::uint32_t>(high_ - next_)};
+  return PacketRange{next_, static_cast<std::uint32_t>(std::min<std::uint64_t>(high_ - next_, most))};
 }
 
 }  // namespace urnic::transport

@@ -15,7 +15,7 @@ class GoBackN final : public LossRecovery {
   void timed_out(PacketRange oldest, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
-  std::optional<PacketRange> resend() const override;
+  std::optional<PacketRange> resend(std::uint32_t most) const override;
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override { return std::nullopt; }
   void woken(PacketRange, PacketRange, Time) override {}

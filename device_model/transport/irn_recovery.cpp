@@ -87,15 +87,15 @@ void IrnRecovery::enter_recovery(PacketNumber first_missing) {
 
 void IrnRecovery::skip_what_has_arrived() { next_hole_ = board_.first_missing(next_hole_, highest_arrived_); }
 
-std::optional<PacketRange> IrnRecovery::resend() const {
+std::optional<PacketRange> IrnRecovery::resend(std::uint32_t most) const {
   if (!recovering_ || next_hole_ >= highest_arrived_) return std::nullopt;
   PacketRange hole{next_hole_, 1};
-  while (hole.end() < highest_arrived_ && !board_.has_arrived(hole.end())) ++hole.count;
+  while (hole.count < most && hole.end() < highest_arrived_ && !board_.has_arrived(hole.end())) ++hole.count;
   return hole;
 }
 
 std::optional<Time> IrnRecovery::wake() const {
-  if (board_.unacknowledged() == board_.end() || resend()) return std::nullopt;
+  if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   const bool few = board_.end() - board_.unacknowledged() < kFew;
   return last_progress_ + (few ? settings_.irn_timeout_low : settings_.irn_timeout_high);
 }

@@ -22,7 +22,7 @@ class IrnRecovery final : public ScoreboardRecovery {
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
-  std::optional<PacketRange> resend() const override;
+  std::optional<PacketRange> resend(std::uint32_t most) const override;
   bool may_send_new(std::uint64_t in_flight) const override { return in_flight < settings_.irn_window; }
   // As in the paper: what is acknowledged must follow closely, or the cap stops a sender that loses nothing.
   std::uint32_t ack_interval() const override { return 1; }

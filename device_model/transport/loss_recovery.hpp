@@ -64,9 +64,9 @@ class LossRecovery {
   // The peer keeps to the specification: it gives no selective acks.
   virtual void peer_takes_no_part() {}
 
-  // What to send again next, before anything new; empty if nothing. A packet may cover less than the range;
-  // `sent` then tells how far it reached.
-  virtual std::optional<PacketRange> resend() const = 0;
+  // What to send again next, before anything new, but not more than `most` packets; empty if nothing. A
+  // packet may cover less than the range; `sent` then tells how far it reached.
+  virtual std::optional<PacketRange> resend(std::uint32_t most) const = 0;
   // False keeps new packets back although nothing is to be sent again. `in_flight` is the count of those sent
   // and not acknowledged.
   virtual bool may_send_new(std::uint64_t in_flight) const = 0;

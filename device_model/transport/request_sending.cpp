@@ -11,8 +11,8 @@ std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
   take_next_recovery();
   while (sent < packets && running() && !rnr_until) {
-    if (const std::optional<PacketRange> again = recovery->resend()) {
-      if (send_again(*again, now)) ++sent;
+    if (const std::optional<PacketRange> again = recovery->resend(1)) {
+      if (send_again(again->first, now)) ++sent;
       continue;
     }
     if (window.all_sent() && !take_request()) break;
@@ -29,7 +29,7 @@ std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
 
 bool Requester::Impl::wants_pump() const {
   if (!running() || rnr_until) return false;
-  if (recovery->resend()) return true;
+  if (recovery->resend(1)) return true;
   if (window.all_sent()) return may_take() && shared.config.send_queue->pending();
   const SendSlot& slot = window.at(window.sending());
   return slot.status == WorkStatus::success && may_send_new(slot);
@@ -124,9 +124,13 @@ bool Requester::Impl::send_new(Time now) {
   return true;
 }
 
-bool Requester::Impl::send_again(PacketRange packets, Time now) {
-  const std::uint32_t index = window.find(packets.first);
+bool Requester::Impl::send_again(PacketNumber first, Time now) {
+  const std::uint32_t index = window.find(first);
   SendSlot& slot = window.at(index);
+  PacketRange packets{first, 1};
+  if (slot.request.opcode == WorkOpcode::rdma_read) {
+    packets = *recovery->resend(static_cast<std::uint32_t>(slot.end() - first));
+  }
   // Part of a READ may be asked for only when the peer has executed it: else it would take the part for a
   // request of its own, with a message number and a responder resource of its own.
   if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until <= slot.first) {

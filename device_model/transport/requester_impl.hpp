@@ -44,7 +44,8 @@ struct Requester::Impl {
   bool probing() const;
   bool lacks_credit(const SendSlot& slot, std::uint32_t at) const;
   bool send_new(Time now);
-  bool send_again(PacketRange packets, Time now);
+  // `first` is where what is to be sent again begins.
+  bool send_again(PacketNumber first, Time now);
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);

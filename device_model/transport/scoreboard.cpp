@@ -192,11 +192,12 @@ void Scoreboard::truncate(PacketNumber end) {
   high_ = std::max(base_, end);
 }
 
-std::optional<PacketRange> Scoreboard::first_lost() const {
+std::optional<PacketRange> Scoreboard::first_lost(std::uint32_t most) const {
   if (!exact_ || lost_.first == kNone) return std::nullopt;
   PacketRange range{number_of(lost_.first), 1};
   for (const Entry* entry = &entries_[lost_.first];
-       entry->behind != kNone && number_of(entry->behind) == range.end(); entry = &entries_[entry->behind]) {
+       range.count < most && entry->behind != kNone && number_of(entry->behind) == range.end();
+       entry = &entries_[entry->behind]) {
     ++range.count;
   }
   return range;

@@ -83,8 +83,8 @@ class Scoreboard {
   // Packets from `end` on do not count any more.
   void truncate(PacketNumber end);
 
-  // The packet that was judged lost first, and those that follow it in number and judgement.
-  std::optional<PacketRange> first_lost() const;
+  // The packet that was judged lost first, and those that follow it in number and judgement; `most` in all.
+  std::optional<PacketRange> first_lost(std::uint32_t most) const;
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const;
 

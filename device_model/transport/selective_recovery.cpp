@@ -149,7 +149,7 @@ void SelectiveRecovery::settle(Time) {
 }
 
 std::optional<Time> SelectiveRecovery::wake() const {
-  if (board_.unacknowledged() == board_.end() || board_.first_lost()) return std::nullopt;
+  if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
   const std::optional<Time> again = board_.first_sent_again();
   return again ? std::min(*again + patience_again(), probe_.deadline()) : probe_.deadline();
 }

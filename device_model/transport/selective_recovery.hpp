@@ -28,7 +28,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets, Time now) override;
-  std::optional<PacketRange> resend() const override { return board_.first_lost(); }
+  std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   bool may_send_new(std::uint64_t) const override { return true; }
   std::optional<Time> wake() const override;
   void woken(PacketRange oldest, PacketRange newest, Time now) override;
