@@ -131,9 +131,9 @@ class Faults(unittest.TestCase):
     def test_lumina_example(self):
         examples = pathlib.Path(__file__).resolve().parents[2] / "docs" / "faults"
         plan = self.plan((examples / "lumina-example.toml").read_text())
-        said = self.pair("-q", "2", program="ib_write_bw", prefix=("--faults", plan))
+        said = self.pair("-q", "4", program="ib_write_bw", prefix=("--faults", plan))
         self.assertNotIn("never matched", said)
-        self.assertEqual(self.counters()["link_tx_fault_dropped"], 2)
+        self.assertEqual(self.counters()["link_tx_fault_dropped"], 3)
 
     def test_a_rate_holds(self):
         """A program cannot send faster than its link; nothing is lost for it."""
