@@ -63,7 +63,7 @@ struct ActionList {
   std::vector<CompletionAction> completions;
   std::vector<EventAction> events;
   std::vector<PacketAction> packets;
-  StagingArena arena;
+  StagingArena* arena = nullptr;  // belongs to StagingArenas
 
   ActionList() {
     memory.reserve(4096);

@@ -20,10 +20,13 @@ constexpr std::uint32_t kHeldPackets = 32768;
 
 }  // namespace
 
-DataPath::DataPath() : held_packets_(kHeldPackets) {
+DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
   failed_.reserve(256);
   to_notify_.reserve(256);
-  for (ActionList& list : lists_) list.number = ++list_number_;
+  for (ActionList& list : lists_) {
+    list.number = ++list_number_;
+    list.arena = &arenas_.take();
+  }
 }
 
 bool DataPath::round() {
@@ -74,7 +77,7 @@ void DataPath::want_pump(QueuePairContext& queue_pair) {
 // Frames that were under way are copied into the arena, half of which is left for what QPs send.
 bool DataPath::deliver_due() {
   if (frames_under_way_ == nullptr) return false;
-  const std::size_t fit = filling().arena.remaining() / (2 * wire::kMaxPayloadBytes);
+  const std::size_t fit = filling().arena->remaining() / (2 * wire::kMaxPayloadBytes);
   return frames_under_way_->deliver_due(now_, fit);
 }
 
@@ -126,7 +129,7 @@ bool DataPath::tell_of_holes() {
 
 void DataPath::pump_ready() {
   std::uint32_t packets = kPacketsPerRound;
-  std::size_t bytes = std::min(kBytesPerRound, filling().arena.remaining());
+  std::size_t bytes = std::min(kBytesPerRound, filling().arena->remaining());
   while (!ready_.empty()) {
     QueuePairContext& queue_pair = ready_.front();
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
@@ -154,7 +157,8 @@ void DataPath::carry_out() {
   memory_batch_.run(list, failed_);
   held_packets_.batch_flushed();
   // The writes just done were the last to refer to what the list before had gathered.
-  next.arena.clear();
+  arenas_.give_back(*next.arena);
+  next.arena = &arenas_.take();
   filling_ ^= 1;
   finish_completions(list);
   report_failures(list);

@@ -13,6 +13,7 @@
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_batch.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/staging_arenas.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/link/frames_under_way.hpp"
 #include "device_model/transport/held_packets.hpp"
@@ -82,6 +83,7 @@ class DataPath {
   void retry_backlog();
 
   transport::Time now_{};
+  StagingArenas arenas_;
   std::array<ActionList, 2> lists_;
   std::uint32_t filling_ = 0;
   std::uint64_t list_number_ = 0;

@@ -92,7 +92,7 @@ bool Device::is_for_us(const wire::NetworkHeaders& network) const {
 // the packet counts as lost.
 bool Device::keep_payload(std::span<const std::byte>& payload) {
   if (payload.empty()) return true;
-  std::byte* const copy = data_path_.filling().arena.take(static_cast<std::uint32_t>(payload.size()));
+  std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(payload.size()));
   if (copy == nullptr) return false;
   std::memcpy(copy, payload.data(), payload.size());
   payload = {copy, payload.size()};

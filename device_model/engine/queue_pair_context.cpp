@@ -186,8 +186,8 @@ const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange
   ActionList& list = data_path_.filling();
   ActionStream& from = stream(tag.stream);
   for (const transport::MemoryRange& range : ranges) length += range.length;
-  list.arena.align_like(ranges.front().address);
-  std::byte* place = list.arena.take(length);
+  list.arena->align_like(ranges.front().address);
+  std::byte* place = list.arena->take(length);
   const std::byte* const begin = place;
   if (begin == nullptr) return nullptr;
   for (const transport::MemoryRange& range : ranges) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace urnic::engine {
 
@@ -13,12 +12,14 @@ class StagingArena {
  public:
   static constexpr std::size_t kBytes = 512 * 1024;
 
-  StagingArena() : bytes_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
+  StagingArena() = default;  // without room
+  // `bytes` are kBytes of its owner's.
+  explicit StagingArena(std::byte* bytes) : bytes_(bytes), used_(0) {}
 
   // Room for `length` bytes, or null. Not aligned, so that consecutive calls give adjacent bytes.
   std::byte* take(std::uint32_t length) {
     if (length > kBytes - used_) return nullptr;
-    std::byte* const place = bytes_.get() + used_;
+    std::byte* const place = bytes_ + used_;
     used_ += length;
     return place;
   }
@@ -26,17 +27,18 @@ class StagingArena {
   // Makes the next `take` lie at the same offset within an 8-byte word as `address`, so that a copy moves
   // whole aligned words. Skips nothing when the last bytes taken were those in front of `address`.
   void align_like(std::uint64_t address) {
-    const auto here = reinterpret_cast<std::uintptr_t>(bytes_.get()) + used_;
+    const auto here = reinterpret_cast<std::uintptr_t>(bytes_) + used_;
     used_ += (address - here) & 7;
     if (used_ > kBytes) used_ = kBytes;
   }
 
   std::size_t remaining() const { return kBytes - used_; }
   void clear() { used_ = 0; }
+  const std::byte* bytes() const { return bytes_; }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
-  std::size_t used_ = 0;
+  std::byte* bytes_ = nullptr;
+  std::size_t used_ = kBytes;
 };
 
 }  // namespace urnic::engine

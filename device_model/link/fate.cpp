@@ -22,15 +22,20 @@ std::uint64_t spread(std::uint64_t bits, std::uint64_t highest) {
 
 Fates::Fates(const LinkSettings& settings, std::uint32_t device, Direction direction)
     : key_(mix(mix(settings.seed, device), static_cast<std::uint64_t>(direction))),
+      sender_key_(mix(mix(key_, sender_))),
       loss_(settings.loss),
       duplicate_(settings.duplicate),
       reorder_(settings.reorder),
       corrupt_(settings.corrupt),
       jitter_(static_cast<std::uint64_t>(settings.jitter.count())) {}
 
-Fate Fates::of(const PacketIdentity& packet) const {
+Fate Fates::of(const PacketIdentity& packet) {
   const std::uint64_t sender = std::uint64_t{packet.device} << 32 | packet.queue_pair;
-  const std::uint64_t key = mix(mix(key_, sender), packet.count);
+  if (sender != sender_) {
+    sender_ = sender;
+    sender_key_ = mix(mix(key_, sender));
+  }
+  const std::uint64_t key = mix(sender_key_ ^ packet.count);  // mix(mix(key_, sender), packet.count)
   const auto happens = [&](const Chance& chance, Question question) {
     return chance.possible() && chance.happens(draw(key, question));
   };

@@ -25,10 +25,13 @@ class Fates {
   // `device` is the number of the device whose link it is.
   Fates(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
-  Fate of(const PacketIdentity& packet) const;
+  Fate of(const PacketIdentity& packet);
 
  private:
   std::uint64_t key_;
+  // Of the latest packet: most follow one of the same QP.
+  std::uint64_t sender_ = 0;
+  std::uint64_t sender_key_;
   Chance loss_;
   Chance duplicate_;
   Chance reorder_;

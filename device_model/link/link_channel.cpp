@@ -30,6 +30,8 @@ constexpr std::string_view text(DropCause cause) {
   return {};
 }
 
+const Verdict kUntouched{};
+
 bool edits(const Verdict& verdict, const Passage& passage) {
   return passage.corrupted || passage.congestion || verdict.congestion || verdict.flips_before_count != 0 ||
          verdict.flips_after_count != 0;
@@ -64,18 +66,18 @@ void LinkChannel::drop(Traveller& traveller, DropCause cause) {
 void LinkChannel::enter(Traveller& traveller, transport::Time now) {
   ++counters_.packets;
   if (!link_.up(now)) return drop(traveller, DropCause::cut);
+  if (faults_ == nullptr) return pass(traveller, kUntouched, now);
   Verdict verdict;
-  if (faults_ != nullptr) {
-    faults_->judge({traveller.frame, traveller.origin, device_, direction_, traveller.to->receiver}, now,
-                   verdict);
-    if (verdict.touched) remark(traveller).add(verdict.why.view());
-    if (verdict.cut.count() > 0) link_.cut(now + verdict.cut);
-    if (!verdict.answer.empty()) {
-      ++counters_.answered;
-      guide_.answer(traveller, verdict.answer);
-    }
-    if (verdict.drop || !verdict.answer.empty()) return drop(traveller, DropCause::fault);
+  faults_->judge({traveller.frame, traveller.origin, device_, direction_, traveller.to->receiver}, now,
+                 verdict);
+  if (!verdict.touched) return pass(traveller, kUntouched, now);
+  remark(traveller).add(verdict.why.view());
+  if (verdict.cut.count() > 0) link_.cut(now + verdict.cut);
+  if (!verdict.answer.empty()) {
+    ++counters_.answered;
+    guide_.answer(traveller, verdict.answer);
   }
+  if (verdict.drop || !verdict.answer.empty()) return drop(traveller, DropCause::fault);
   pass(traveller, verdict, now);
 }
 
@@ -104,6 +106,49 @@ void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::
   const auto bytes = static_cast<std::uint32_t>(traveller.frame.size());
   Passage passage = model_.enter(now, bytes, traveller.origin.identity);
   if (passage.drop != DropCause::none) return drop(traveller, passage.drop);
+  if (!verdict.touched && !passage.is_touched() && passage.due <= now) {
+    guide_.hand_on(traveller, direction_, now);
+  } else if (!pass_touched(traveller, verdict, passage, now)) {
+    return;
+  }
+  if (!under_way_.empty()) let_follow(now);
+}
+
+// Who was held for the packet that has just passed follows it at once: the next one may be handed on just as
+// directly.
+void LinkChannel::let_follow(transport::Time now) {
+  under_way_.passed(now);
+  while (const auto departure = under_way_.take_due(now)) hand_on(*departure->item, departure->due);
+  link_.look_whether_plain();
+}
+
+// False if the packet has not been handed on, but is under way or dropped.
+bool LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage,
+                               transport::Time now) {
+  remark_chance(traveller, passage);
+  count(verdict, passage);
+  apply_verdict(verdict, now, passage);
+  PooledFrame* edited = nullptr;
+  if (edits(verdict, passage)) {
+    edited = edit(traveller, verdict, passage);
+    if (edited == nullptr) {
+      drop(traveller, DropCause::buffer_full);
+      return false;
+    }
+  }
+  if (passage.behind != 0 || passage.due > now) {
+    keep(traveller, edited, passage);
+    return false;
+  }
+  for (std::uint32_t copy = 0; copy < passage.copies; ++copy) {
+    Traveller again = traveller;  // each copy has a way of its own from here
+    guide_.hand_on(again, direction_, now);
+  }
+  if (edited != nullptr) pool_.give(edited);
+  return true;
+}
+
+void LinkChannel::remark_chance(Traveller& traveller, const Passage& passage) {
   if (passage.copies > 1) remark(traveller).add("duplicated by chance");
   if (passage.behind != 0)
     remark(traveller).add("held behind ").add(passage.behind).add(" packets by chance");
@@ -112,25 +157,6 @@ void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::
         .add("delayed ")
         .add(static_cast<std::uint64_t>(passage.jitter.count()))
         .add(" ns more by jitter");
-  count(verdict, passage);
-  apply_verdict(verdict, now, passage);
-
-  PooledFrame* edited = nullptr;
-  if (edits(verdict, passage)) {
-    edited = edit(traveller, verdict, passage);
-    if (edited == nullptr) return drop(traveller, DropCause::buffer_full);
-  }
-  if (passage.behind != 0 || passage.due > now) return keep(traveller, edited, passage);
-  for (std::uint32_t copy = 0; copy < passage.copies; ++copy) {
-    Traveller again = traveller;  // each copy has a way of its own from here
-    guide_.hand_on(again, direction_, now);
-  }
-  if (edited != nullptr) pool_.give(edited);
-  if (under_way_.empty()) return;
-  // Who was held for this packet follows it at once: the next one may be handed on just as directly.
-  under_way_.passed(now);
-  while (const auto departure = under_way_.take_due(now)) hand_on(*departure->item, departure->due);
-  link_.look_whether_plain();
 }
 
 PooledFrame* LinkChannel::copy_of(const Traveller& traveller) {

@@ -43,6 +43,9 @@ class LinkChannel {
   static constexpr std::uint32_t kMostUnderWay = 16384;
 
   void pass(Traveller& traveller, const Verdict& verdict, transport::Time now);
+  bool pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage, transport::Time now);
+  void let_follow(transport::Time now);
+  void remark_chance(Traveller& traveller, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
   void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict, const Passage& passage);

@@ -13,13 +13,16 @@ LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device,
 
 Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet) {
   Passage passage;
-  if (line_.is_full(now)) {
-    passage.drop = DropCause::queue_full;
-    return passage;
+  transport::Time left = now;
+  if (line_.has_rate()) {
+    if (line_.is_full(now)) {
+      passage.drop = DropCause::queue_full;
+      return passage;
+    }
+    const std::uint32_t threshold = settings_.ecn_threshold_packets;
+    passage.congestion = threshold != 0 && line_.waiting(now) >= threshold;
+    left = line_.accept(now, bytes);
   }
-  const std::uint32_t threshold = settings_.ecn_threshold_packets;
-  passage.congestion = threshold != 0 && line_.has_rate() && line_.waiting(now) >= threshold;
-  const transport::Time left = line_.accept(now, bytes);
 
   // A packet that is lost on the wire has taken its time of the line.
   const Fate fate = fates_.of(packet);

@@ -38,6 +38,11 @@ struct Passage {
   bool corrupted = false;
   std::uint64_t corruption = 0;  // random bits that choose the bit to turn over
   bool congestion = false;       // to be marked "congestion experienced" if its sender can be told
+
+  // Something else happens to it than to arrive, once, as it is.
+  bool is_touched() const {
+    return copies != 1 || behind != 0 || corrupted || congestion || jitter.count() > 0;
+  }
 };
 
 class LinkDirection {

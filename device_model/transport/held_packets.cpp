@@ -18,8 +18,10 @@ std::size_t bytes_of_packets(std::uint32_t capacity) {
 
 }  // namespace
 
-HeldPacketPool::HeldPacketPool(std::uint32_t capacity)
-    : capacity_(capacity), mapped_bytes_(bytes_of_packets(capacity) + capacity * kSlotPayloadBytes) {
+HeldPacketPool::HeldPacketPool(std::uint32_t capacity, PayloadKeeper* keeper)
+    : capacity_(capacity),
+      keeper_(keeper),
+      mapped_bytes_(bytes_of_packets(capacity) + capacity * kSlotPayloadBytes) {
   if (capacity == 0) return;
   void* const memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,10 +50,16 @@ HeldPacket* HeldPacketPool::take(const InboundPacket& packet, std::uint32_t psns
   }
   ++in_use_;
   slot->packet_ = packet;
-  slot->packet_.payload = {payload_of(*slot), packet.payload.size()};
-  if (!packet.payload.empty()) std::memcpy(payload_of(*slot), packet.payload.data(), packet.payload.size());
+  hold_payload(*slot, packet.payload);
   slot->psns_ = psns;
   return slot;
+}
+
+void HeldPacketPool::hold_payload(HeldPacket& slot, std::span<const std::byte> payload) {
+  slot.kept_at_ = keeper_ == nullptr ? std::nullopt : keeper_->keep(payload);
+  if (slot.kept_at_ || payload.empty()) return;
+  std::memcpy(payload_of(slot), payload.data(), payload.size());
+  slot.packet_.payload = {payload_of(slot), payload.size()};
 }
 
 void HeldPacketPool::retire(HeldPacket& packet) {
@@ -64,6 +72,7 @@ void HeldPacketPool::batch_flushed() {
   while (retired_ != nullptr) {
     HeldPacket* const packet = retired_;
     retired_ = packet->next_unused_;
+    if (packet->kept_at_) keeper_->release(*packet->kept_at_);
     packet->next_unused_ = free_;
     free_ = packet;
   }
@@ -71,7 +80,10 @@ void HeldPacketPool::batch_flushed() {
   retired_count_ = 0;
 }
 
-bool HeldPackets::holds(wire::Psn first) const { return packets_.find(first, ByFirst{}) != packets_.end(); }
+bool HeldPackets::holds(wire::Psn first) const {
+  if (packets_.empty() || before(packets_.rbegin()->first(), first)) return false;  // mostly it is a new one
+  return packets_.find(first, ByFirst{}) != packets_.end();
+}
 
 const HeldPacket* HeldPackets::last_until(wire::Psn psn) const {
   // Mostly the newest is asked for, and it is at the end.

@@ -1,5 +1,6 @@
 // Packets that arrived out of order, kept until their turn comes: one pool of slots for all QPs of an engine,
-// and per QP the order of what it holds.
+// and per QP the order of what it holds. Payload stays where it arrived if its host can keep it there
+// (payload_keeper.hpp), else it is copied into the slot.
 //
 // How long a slot lives: a packet that is taken out of a QP's order is handed to the responder like one that
 // has just arrived, and the host may keep the span of its payload until the batch is flushed (host.hpp). So a
@@ -11,8 +12,11 @@
 #include <boost/intrusive/set.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "device_model/transport/host.hpp"
+#include "device_model/transport/payload_keeper.hpp"
 #include "wire/headers.hpp"
 #include "wire/psn.hpp"
 
@@ -30,7 +34,7 @@ class HeldPacket : public HeldPacketHook {
  public:
   wire::Psn first() const { return packet_.headers.bth.psn; }
   std::uint32_t psns() const { return psns_; }
-  // As it arrived; the payload is in the slot.
+  // As it arrived; the payload is kept, or a copy in the slot.
   const InboundPacket& packet() const { return packet_; }
 
   // What the order of `HeldPackets` goes by.
@@ -40,7 +44,8 @@ class HeldPacket : public HeldPacketHook {
   friend class HeldPacketPool;
   InboundPacket packet_;
   std::uint32_t psns_ = 1;
-  std::uint32_t index_ = 0;            // of the slot
+  std::uint32_t index_ = 0;  // of the slot
+  std::optional<PayloadKeeper::Place> kept_at_;
   HeldPacket* next_unused_ = nullptr;  // in the pool's list of free or of retired slots
 };
 
@@ -50,8 +55,9 @@ class HeldPacketPool {
  public:
   static constexpr std::size_t kSlotPayloadBytes = 4096;  // the largest path MTU
 
-  // Room for `capacity` packets. Throws std::system_error if the memory cannot be mapped.
-  explicit HeldPacketPool(std::uint32_t capacity);
+  // Room for `capacity` packets. `keeper`, which outlives the pool's use, may be null: then all payload is
+  // copied. Throws std::system_error if the memory cannot be mapped.
+  explicit HeldPacketPool(std::uint32_t capacity, PayloadKeeper* keeper = nullptr);
   ~HeldPacketPool();
   HeldPacketPool(const HeldPacketPool&) = delete;
   HeldPacketPool& operator=(const HeldPacketPool&) = delete;
@@ -62,7 +68,7 @@ class HeldPacketPool {
   // Most that one QP may hold: the half, or a single connection whose peer is gone would leave none.
   std::uint32_t most_per_queue_pair() const { return capacity_ / 2 + capacity_ % 2; }
 
-  // A copy of `packet`, which covers `psns` PSNs; null if no slot is free.
+  // Holds `packet`, which covers `psns` PSNs; null if no slot is free.
   HeldPacket* take(const InboundPacket& packet, std::uint32_t psns);
   // The packet is not needed any more; its payload stays until the next `batch_flushed`.
   void retire(HeldPacket& packet);
@@ -74,7 +80,10 @@ class HeldPacketPool {
     return payloads_ + packet.index_ * kSlotPayloadBytes;
   }
 
+  void hold_payload(HeldPacket& slot, std::span<const std::byte> payload);
+
   std::uint32_t capacity_;
+  PayloadKeeper* keeper_;
   std::uint32_t in_use_ = 0;
   std::uint32_t retired_count_ = 0;
   std::uint32_t touched_ = 0;  // slots that have been used at least once
@@ -102,7 +111,7 @@ class HeldPackets {
   const HeldPacket* last_until(wire::Psn psn) const;
   const HeldPacket* before_it(const HeldPacket& packet) const;
 
-  // Keeps a copy of `packet`, whose PSN is not held yet. False if there is no room for it.
+  // Keeps `packet`, whose PSN is not held yet. False if there is no room for it.
   bool hold(const InboundPacket& packet, std::uint32_t psns);
   // Takes the first one out. Must not be empty. It is the caller's to `retire`.
   HeldPacket& take_front();

@@ -88,6 +88,21 @@ BOOST_AUTO_TEST_CASE(what_waits_is_written_when_the_hole_is_filled_and_its_slots
   BOOST_TEST(device1.counters().held_discards == 0u);
 }
 
+// Each in an arena of its own as long as there are some, then in a copy.
+BOOST_AUTO_TEST_CASE(what_waits_in_many_batches_is_kept_as_it_arrived) {
+  constexpr std::uint32_t kBatches = 3 * StagingArenas::kArenas;
+  for (std::uint32_t index = 1; index <= kBatches; ++index) {
+    arrive(2 * index - 1);
+    run();
+  }
+  for (std::uint32_t index = 0; index <= kBatches; ++index) {
+    arrive(2 * index);
+    run();
+  }
+  for (std::uint32_t index = 0; index <= 2 * kBatches; ++index) BOOST_TEST(written(index), "write " << index);
+  BOOST_TEST(pool().in_use() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(holes_filled_and_opened_in_one_round_do_not_share_slots) {
   for (std::uint32_t index = 1; index < 40; index += 2) {
     arrive(index);

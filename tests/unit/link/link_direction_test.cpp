@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_fate_depends_on_the_packet_and_not_on_what_is_beside_it) 
 BOOST_AUTO_TEST_CASE(everything_that_names_a_packet_changes_its_fate) {
   const auto pattern = [](std::uint64_t seed, std::uint32_t device, Direction direction,
                           PacketIdentity first) {
-    const Fates fates({.loss = 0.5, .seed = seed}, device, direction);
+    Fates fates({.loss = 0.5, .seed = seed}, device, direction);
     std::uint64_t bits = 0;
     for (int i = 0; i < 64; ++i, ++first.count)
       bits = bits << 1 | static_cast<std::uint64_t>(fates.of(first).lost);
