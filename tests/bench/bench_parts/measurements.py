@@ -204,7 +204,7 @@ class LatencySizes(Measurement):
         self.program = program
 
     def run(self, bench, device):
-        found = perftest.latencies(device, self.program, ["-a", "-n", str(bench.iterations // 40)], bench.timeout)
+        found = perftest.latencies(device, self.program, ["-a", "-n", str(bench.iterations // 100)], bench.timeout)
         return {"points": {size: found[size]["typical"] for size in bench.sizes}}
 
 

@@ -46,9 +46,10 @@ def number(value):
 
 
 def in_words(found, unit=""):
-    """Median with least and most behind it."""
+    """Median with least and most behind it, where they differ."""
     median, least, most = (number(value) for value in found)
-    return f"{median}{' ' + unit if unit else ''} ({least} – {most})"
+    spread_words = f" ({least} – {most})" if found[1] != found[2] else ""
+    return f"{median}{' ' + unit if unit else ''}{spread_words}"
 
 
 def size_name(size):
