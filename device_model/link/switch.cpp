@@ -115,7 +115,7 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
     return;
   }
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (links_.empty()) return arrive(frame, true, *to, {});
+  if (!from.has_character() && !to->has_character()) return arrive(frame, true, *to, {});
   Traveller traveller{frame, true, origin, &from, to, {}};
   if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
   hand_on(traveller, Direction::transmit, now);
