@@ -15,6 +15,8 @@ using urnic::perf::Workload;
 
 // More rounds than any workload needs: one that does not end is an error.
 constexpr std::uint64_t kMostSteps = 1'000'000;
+// How long a round of a real engine takes at the least: what arrives meanwhile is in the next one.
+constexpr urnic::transport::Nanoseconds kRound{1000};
 constexpr urnic::transport::Time kStart{urnic::transport::Nanoseconds(1'000'000'000)};
 
 [[noreturn]] void fail(const char* what) {
@@ -29,7 +31,7 @@ std::uint64_t work_off(urnic::engine::test::Fabric& fabric) {
     fabric.run();
     const auto next = data_path.wake_at();
     if (!next) return steps;
-    data_path.set_now(std::max(*next, data_path.now()));
+    data_path.set_now(std::max(*next, data_path.now() + kRound));
   }
   fail("the workload does not end");
 }
