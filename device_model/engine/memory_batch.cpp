@@ -151,7 +151,7 @@ void MemoryBatch::add_atomic(std::uint32_t index) {
 
 void MemoryBatch::end_stretch() {
   run_direction(reads_, AccessKind::read);
-  atomics_.run(*list_, [this](std::uint32_t index) { fail(index); });
+  if (!atomics_.empty()) atomics_.run(*list_, [this](std::uint32_t index) { fail(index); });
   run_direction(writes_, AccessKind::write);
   ++stretch_;
 }
