@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "device_model/link/switch_port.hpp"
+#include "wire/byte_order.hpp"
 
 namespace urnic::link {
 
@@ -14,12 +15,8 @@ namespace {
 constexpr std::size_t kAddressBytes = 6;
 constexpr std::uint64_t kUsed = std::uint64_t{1} << 48;
 
-template <class Byte>
-std::uint64_t pack(std::span<const Byte, kAddressBytes> address) {
-  std::uint64_t packed = kUsed;
-  for (std::size_t i = 0; i < kAddressBytes; ++i)
-    packed |= static_cast<std::uint64_t>(address[i]) << (8 * (kAddressBytes - 1 - i));
-  return packed;
+std::uint64_t pack(std::span<const std::byte, kAddressBytes> address) {
+  return kUsed | std::uint64_t{wire::load_be16(address.data())} << 32 | wire::load_be32(address.data() + 2);
 }
 
 // What a device may have waiting for its line: enough that the line never stands idle between two of the
@@ -73,7 +70,8 @@ void Switch::grow() {
 }
 
 Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device) {
-  const std::uint64_t packed = pack(std::span<const std::uint8_t, kAddressBytes>(address.bytes));
+  const std::uint64_t packed =
+      pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address.bytes)));
   if (port_of(packed) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
