@@ -59,17 +59,13 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
     if (error == wire::ParseError::bad_icrc) ++port_counters_.icrc_errors;
     return;
   }
-  if (!is_for_us(parsed_.network)) {
+  QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
+  if (!is_for(queue_pair, parsed_.network)) {
     ++port_counters_.wrong_address;
     return;
   }
-  QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   if (queue_pair == nullptr) {
     ++port_counters_.unknown_qp;
-    return;
-  }
-  if (!queue_pair->is_on_path(parsed_.network)) {
-    ++port_counters_.wrong_address;
     return;
   }
   transport::InboundPacket packet{
@@ -83,9 +79,11 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   queue_pair->receive(packet);
 }
 
-bool Device::is_for_us(const wire::NetworkHeaders& network) const {
-  return network.destination_mac == config_.mac &&
-         std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
+// A QP's path ends at one of our GIDs: they are looked through only where there is no QP.
+bool Device::is_for(const QueuePairContext* queue_pair, const wire::NetworkHeaders& network) const {
+  if (network.destination_mac != config_.mac) return false;
+  if (queue_pair != nullptr) return queue_pair->is_on_path(network);
+  return std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
 }
 
 // Copies the payload to where it stays until the writes that refer to it are done; false if there is no room:

@@ -73,7 +73,7 @@ class Device final : private link::FrameReceiver {
  private:
   void arrive(const wire::Frame& frame, bool payload_is_stable) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
-  bool is_for_us(const wire::NetworkHeaders& network) const;
+  bool is_for(const QueuePairContext* queue_pair, const wire::NetworkHeaders& network) const;
   bool keep_payload(std::span<const std::byte>& payload);
 
   const DeviceConfig config_;
