@@ -84,11 +84,6 @@ constexpr std::string_view service_name(Service service) {
   return "";
 }
 
-struct OpcodeTable {
-  std::array<OpcodeTraits, 256> traits{};
-  std::array<NameBuffer, 256> names{};
-};
-
 constexpr void set_name(NameBuffer& buffer, std::string_view prefix, std::string_view name) {
   std::size_t at = 0;
   for (char letter : prefix) buffer[at++] = letter;
@@ -108,32 +103,44 @@ constexpr OpcodeTraits make_traits(Service service, const OperationRow& row) {
           .carries_payload = row.carries_payload};
 }
 
-constexpr OpcodeTable make_table() {
-  OpcodeTable table;
-  for (std::size_t byte = 0; byte < 256; ++byte) {
-    const auto service = static_cast<Service>(byte & 0xE0);
-    const std::size_t operation = byte & 0x1F;
-    if (operation < kOperations && service_has(service, operation)) {
-      table.traits[byte] = make_traits(service, kOperationRows[operation]);
-      set_name(table.names[byte], service_name(service), kOperationRows[operation].name);
-    } else {
-      set_name(table.names[byte], "", "unknown");
-    }
-  }
-  // A CNP answers no request and its 16 reserved bytes stand where others have a payload (IBTA A17.9.3).
-  table.traits[kCongestionNotification.value] = {
-      .known = true, .headers = 0, .request = false, .first = true, .last = true, .carries_payload = true};
-  table.names[kCongestionNotification.value] = {};
-  set_name(table.names[kCongestionNotification.value], "", "CNP");
-  return table;
+constexpr bool is_known(std::size_t byte) {
+  const std::size_t operation = byte & 0x1F;
+  return operation < kOperations && service_has(static_cast<Service>(byte & 0xE0), operation);
 }
 
-constexpr OpcodeTable kTable = make_table();
+constexpr std::array<OpcodeTraits, 256> make_all_traits() {
+  std::array<OpcodeTraits, 256> all{};
+  for (std::size_t byte = 0; byte < all.size(); ++byte) {
+    if (is_known(byte))
+      all[byte] = make_traits(static_cast<Service>(byte & 0xE0), kOperationRows[byte & 0x1F]);
+  }
+  // A CNP answers no request and its 16 reserved bytes stand where others have a payload (IBTA A17.9.3).
+  all[kCongestionNotification.value] = {
+      .known = true, .headers = 0, .request = false, .first = true, .last = true, .carries_payload = true};
+  return all;
+}
+
+constexpr std::array<NameBuffer, 256> make_names() {
+  std::array<NameBuffer, 256> names{};
+  for (std::size_t byte = 0; byte < names.size(); ++byte) {
+    if (byte == kCongestionNotification.value) {
+      set_name(names[byte], "", "CNP");
+    } else if (is_known(byte)) {
+      set_name(names[byte], service_name(static_cast<Service>(byte & 0xE0)),
+               kOperationRows[byte & 0x1F].name);
+    } else {
+      set_name(names[byte], "", "unknown");
+    }
+  }
+  return names;
+}
+
+constexpr std::array<NameBuffer, 256> kNames = make_names();
 
 }  // namespace
 
-const OpcodeTraits& traits(Opcode opcode) { return kTable.traits[opcode.value]; }
+constexpr std::array<OpcodeTraits, 256> kOpcodeTraits = make_all_traits();
 
-const char* name(Opcode opcode) { return kTable.names[opcode.value].data(); }
+const char* name(Opcode opcode) { return kNames[opcode.value].data(); }
 
 }  // namespace urnic::wire

@@ -2,6 +2,7 @@
 // where in a message it stands, who sends it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace urnic::wire {
@@ -77,7 +78,8 @@ struct OpcodeTraits {
 
 // What table 38 says of `opcode`; `known` is false for reserved ones and for reliable datagram (RD), which no
 // RoCE device has.
-const OpcodeTraits& traits(Opcode opcode);
+extern const std::array<OpcodeTraits, 256> kOpcodeTraits;
+inline const OpcodeTraits& traits(Opcode opcode) { return kOpcodeTraits[opcode.value]; }
 
 // The opcode's name as Wireshark's packet list prints it, such as "RC Send First"; "unknown" for reserved
 // ones.
