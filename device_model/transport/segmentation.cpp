@@ -66,23 +66,6 @@ Segment build_atomic(const SendRequest& request, wire::TransportHeaders& headers
 
 }  // namespace
 
-bool is_local(WorkOpcode opcode) {
-  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window;
-}
-
-bool is_atomic(WorkOpcode opcode) {
-  return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
-}
-
-bool is_read_or_atomic(WorkOpcode opcode) { return opcode == WorkOpcode::rdma_read || is_atomic(opcode); }
-
-bool consumes_receive(WorkOpcode opcode) {
-  return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate ||
-         opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
-}
-
-bool known(WorkOpcode opcode) { return opcode <= WorkOpcode::send_with_invalidate; }
-
 std::uint32_t packet_count(const SendRequest& request, std::uint32_t path_mtu) {
   if (is_local(request.opcode)) return 0;
   if (is_atomic(request.opcode) || request.length == 0) return 1;

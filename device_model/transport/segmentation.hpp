@@ -10,11 +10,23 @@
 
 namespace urnic::transport {
 
-bool is_local(WorkOpcode opcode);           // no packets: bind, local invalidate
-bool is_atomic(WorkOpcode opcode);          //
-bool is_read_or_atomic(WorkOpcode opcode);  // answered by data: counts against max_rd_atomic
-bool consumes_receive(WorkOpcode opcode);   // takes a receive WQE of the peer (IBTA 9.7.7.2)
-bool known(WorkOpcode opcode);
+// No packets: bind, local invalidate.
+constexpr bool is_local(WorkOpcode opcode) {
+  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window;
+}
+constexpr bool is_atomic(WorkOpcode opcode) {
+  return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
+}
+// Answered by data: counts against max_rd_atomic.
+constexpr bool is_read_or_atomic(WorkOpcode opcode) {
+  return opcode == WorkOpcode::rdma_read || is_atomic(opcode);
+}
+// Takes a receive WQE of the peer (IBTA 9.7.7.2).
+constexpr bool consumes_receive(WorkOpcode opcode) {
+  return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate ||
+         opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
+}
+constexpr bool known(WorkOpcode opcode) { return opcode <= WorkOpcode::send_with_invalidate; }
 
 // PSNs that the request takes: one per packet, for a READ one per response packet (IBTA 9.7.3.1), at least
 // one; none for local operations.
