@@ -104,9 +104,7 @@ void Requester::Impl::flush() {
       window.at(window.oldest()).status = WorkStatus::flushed;
       complete_oldest();
     }
-    SendRequest request;
-    if (!queue.next(request)) break;
-    window.add(request);
+    if (window.take(queue) == nullptr) break;
   }
 }
 

@@ -43,13 +43,14 @@ bool Requester::Impl::may_take() const {
 }
 
 bool Requester::Impl::take_request() {
-  SendRequest request;
-  if (!may_take() || !shared.config.send_queue->next(request)) return false;
-  SendSlot& slot = window.add(request);
+  if (!may_take()) return false;
+  SendSlot* const taken = window.take(*shared.config.send_queue);
+  if (taken == nullptr) return false;
+  SendSlot& slot = *taken;
   slot.first = next_new;
-  slot.status = check_request(request);
-  if (slot.status != WorkStatus::success || is_local(request.opcode)) return true;
-  slot.packets = packet_count(request, path_mtu);
+  slot.status = check_request(slot.request);
+  if (slot.status != WorkStatus::success || is_local(slot.request.opcode)) return true;
+  slot.packets = packet_count(slot.request, path_mtu);
   slot.message = last_message = last_message.next();
   return true;
 }

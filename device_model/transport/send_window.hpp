@@ -59,8 +59,8 @@ class SendWindow {
   std::uint32_t find(PacketNumber number);
 
   bool full() const { return taken_ - oldest_ > mask_; }
-  // Must not be full.
-  SendSlot& add(const SendRequest& request);
+  // Takes the next request of `queue`; null if there is none. Must not be full.
+  SendSlot* take(SendQueue& queue);
   void sent_whole() { ++sending_; }
   // Nothing of the request at `index` or behind it is sent from now on.
   void stop_sending_at(std::uint32_t index) {
