@@ -237,7 +237,8 @@ std::size_t LinkChannel::deliver_due(transport::Time now, std::size_t most) {
 }
 
 void LinkChannel::hand_on(PooledFrame& frame, transport::Time due) {
-  Traveller traveller{{frame.whole(), {}, {}}, false, frame.origin, frame.from, frame.to, frame.why};
+  Traveller traveller({frame.whole(), {}, {}}, false, frame.origin, frame.from, frame.to);
+  traveller.why = frame.why;
   if (link_.up(due)) {
     guide_.hand_on(traveller, direction_, due);
   } else {

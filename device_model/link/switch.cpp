@@ -114,7 +114,7 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   }
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
   if (!from.has_character() && !to->has_character()) return arrive(frame, true, *to, {});
-  Traveller traveller{frame, true, origin, &from, to, {}};
+  Traveller traveller(frame, true, origin, &from, to);
   if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
   hand_on(traveller, Direction::transmit, now);
 }

@@ -16,6 +16,11 @@ namespace urnic::link {
 class SwitchPort;
 
 struct Traveller {
+  // A constructor, because the compiler clears a whole aggregate before it fills it in, with all of `why`.
+  Traveller(const wire::Frame& of, bool stable, const PacketOrigin& sent_by, SwitchPort* sender,
+            SwitchPort* receiver)
+      : frame(of), payload_is_stable(stable), origin(sent_by), from(sender), to(receiver) {}
+
   wire::Frame frame;
   bool payload_is_stable;  // as in FrameReceiver::arrive
   PacketOrigin origin;
