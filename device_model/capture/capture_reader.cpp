@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,18 +13,15 @@ namespace urnic::capture {
 namespace {
 
 // A comment is shown on terminals: no characters in it that steer one.
-void make_harmless(std::span<std::byte> comment) {
-  for (std::byte& byte : comment)
-    if (byte < std::byte{0x20} || byte == std::byte{0x7F}) byte = std::byte{' '};
+void make_harmless(std::span<char> comment) {
+  for (char& character : comment)
+    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7F) character = ' ';
 }
 
 }  // namespace
 
 CaptureReader::CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces)
-    : ring_(RingMemory::open(ring)),
-      wake_(std::move(wake)),
-      interfaces_(interfaces),
-      record_(kMaxFrameBytes + kMaxCommentBytes) {
+    : ring_(RingMemory::open(ring)), wake_(std::move(wake)), interfaces_(interfaces) {
   tail_ = ring_.indices().tail.load(std::memory_order_relaxed);
 }
 
@@ -41,22 +39,24 @@ bool CaptureReader::next(CapturedFrame& frame) {
   if (there > ring_.capacity()) refuse("its head lies outside of it");
 
   RecordHeader header;
-  ring_.get(tail_, &header, sizeof header);
+  std::memcpy(&header, ring_.at(tail_), sizeof header);
   if (header.length > kMaxFrameBytes) refuse("a record is longer than a frame can be");
   if (header.comment_length > kMaxCommentBytes) refuse("a comment is longer than one can be");
   if (header.interface >= interfaces_) refuse("a record is of an interface that was not announced");
   const std::uint64_t bytes = record_bytes(header.length, header.comment_length);
   if (bytes > there) refuse("a record goes beyond its head");
-  ring_.get(tail_ + sizeof header, record_.data(), header.length + header.comment_length);
-  make_harmless(std::span(record_).subspan(header.length, header.comment_length));
+  const std::byte* bytes_there = ring_.at(tail_) + sizeof header;
+  std::memcpy(comment_.data(), bytes_there + header.length, header.comment_length);
+  make_harmless(std::span(comment_).first(header.comment_length));
   tail_ += bytes;
-  ring_.indices().tail.store(tail_, std::memory_order_release);
   frame = {header.nanoseconds,
-           {record_.data(), header.length},
+           {bytes_there, header.length},
            header.interface,
-           {reinterpret_cast<const char*>(record_.data()) + header.length, header.comment_length}};
+           {comment_.data(), header.comment_length}};
   return true;
 }
+
+void CaptureReader::release() { ring_.indices().tail.store(tail_, std::memory_order_release); }
 
 void CaptureReader::stop_here() { end_ = ring_.indices().head.load(std::memory_order_acquire); }
 
@@ -64,9 +64,14 @@ bool CaptureReader::wait(int other, int milliseconds) {
   RingIndices& indices = ring_.indices();
   indices.waiting.store(1, std::memory_order_seq_cst);
   if (indices.head.load(std::memory_order_seq_cst) != tail_) milliseconds = 0;
+  const bool ended = rest(other, milliseconds);
+  indices.waiting.store(0, std::memory_order_relaxed);
+  return ended;
+}
+
+bool CaptureReader::rest(int other, int milliseconds) {
   pollfd entries[2] = {{wake_.get(), POLLIN, 0}, {other, POLLIN, 0}};
   poll(entries, 2, milliseconds);
-  indices.waiting.store(0, std::memory_order_relaxed);
   bool writer_is_gone = (entries[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   if ((entries[0].revents & POLLIN) != 0) {
     std::byte bytes[64];

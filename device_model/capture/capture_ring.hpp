@@ -5,13 +5,13 @@
 // ring and its file is whole. Single writer, single reader.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "device_model/capture/ring_memory.hpp"
 #include "device_model/capture/rising_timestamps.hpp"
@@ -67,7 +67,8 @@ class CaptureWriter {
 
 struct CapturedFrame {
   std::uint64_t nanoseconds = 0;  // since the Unix epoch
-  std::span<const std::byte> bytes;
+  std::span<const std::byte>
+      bytes;  // in the ring, where a hostile writer may change them: not to be relied on
   std::uint16_t interface = 0;
   std::string_view comment{};
 };
@@ -79,9 +80,12 @@ class CaptureReader {
   // std::system_error or std::runtime_error if they are not what they should be.
   CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces = 1);
 
-  // The next frame, if one is there; its bytes and comment are valid until the next call. Throws
-  // std::runtime_error, at this call and all later ones, if what lies in the ring cannot be records.
+  // The next frame, if one is there; its bytes lie in the ring and are valid until release(), its comment is
+  // valid until the next call. Throws std::runtime_error, at this call and all later ones, if what lies in
+  // the ring cannot be records.
   bool next(CapturedFrame& frame);
+  // Gives the room of all frames that `next` handed out back to the writer. Without it the ring becomes full.
+  void release();
   // From now on `next` hands out only what is in the ring at this moment: an end for a reader that is slower
   // than the traffic.
   void stop_here();
@@ -89,6 +93,9 @@ class CaptureReader {
   // or -1) and returns true when that is readable or hung up, or when the writer's process is gone. Frames
   // may be left in the ring then.
   bool wait(int other, int milliseconds);
+  // The same, but frames do not end it: a reader that knows there will be some lets them gather, and the
+  // engine need not wake it. Nothing is lost: until the ring is full its writer has room.
+  bool rest(int other, int milliseconds);
   // Frames that the writer dropped because this reader was slow.
   std::uint64_t dropped() const;
 
@@ -98,10 +105,10 @@ class CaptureReader {
   RingMemory ring_;
   memory::Descriptor wake_;
   const std::size_t interfaces_;
-  std::uint64_t tail_ = 0;
+  std::uint64_t tail_ = 0;            // behind what `next` handed out; the ring's own is moved by release()
   std::optional<std::uint64_t> end_;  // the head at stop_here()
   bool damaged_ = false;
-  std::vector<std::byte> record_;  // frame and comment
+  std::array<char, kMaxCommentBytes> comment_{};
 };
 
 }  // namespace urnic::capture

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "device_model/capture/capture_ring.hpp"
@@ -76,10 +77,10 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
   const RecordHeader header{static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(comment.size()),
                             mark.interface, timestamps_.next(now)};
-  std::uint64_t position = head_;
-  const auto append = [&](const void* data, std::size_t length) {
-    if (length > 0) ring_.put(position, data, length);
-    position += length;
+  std::byte* to = ring_.at(head_);
+  const auto append = [&to](const void* data, std::size_t length) {
+    if (length > 0) std::memcpy(to, data, length);
+    to += length;
   };
   append(&header, sizeof header);
   append(frame.headers.data(), frame.headers.size());

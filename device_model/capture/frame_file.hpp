@@ -27,7 +27,8 @@ class FrameFile {
   // All interfaces of the frames to come, once, before the first of them.
   virtual void describe_interfaces(std::span<const Interface> interfaces) = 0;
 
-  // Buffers the frame; now and then writes the buffer out. Call flush when no frame follows at once. Throws
+  // Takes the frame, whose bytes must stay where they are until flush() has returned: they go to the kernel
+  // from there. Now and then writes out what it has. Call flush when no frame follows at once. Throws
   // std::system_error if the file cannot be written (disk full): the file then ends behind the last whole
   // record that went to it, and every later call throws too.
   virtual void write(const CapturedFrame& frame) = 0;

@@ -1,17 +1,11 @@
 #include "device_model/capture/pcapng_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <array>
 #include <cstring>
-#include <system_error>
 
 namespace urnic::capture {
 
 namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 // Block types and option codes of the draft, sections 4.1 to 4.3.
 constexpr std::uint32_t kSectionHeader = 0x0A0D0D0A;
@@ -28,134 +22,114 @@ constexpr std::uint16_t kEthernet = 1;  // LINKTYPE_ETHERNET
 constexpr char kNanoseconds = 9;        // timestamps count 10^-9 seconds
 constexpr std::uint32_t kNoSnapshotLimit = 0;
 
-memory::Descriptor open_file(const std::string& path) {
-  if (path == "-") return memory::Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-  return memory::Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+struct BlockHeader {
+  std::uint32_t type;
+  std::uint32_t length;  // of the whole block; it stands at the block's end too
+};
+constexpr std::size_t kBlockFrame = sizeof(BlockHeader) + sizeof(std::uint32_t);
+
+struct PacketHeader {
+  BlockHeader block;
+  std::uint32_t interface;
+  std::uint32_t nanoseconds_high;
+  std::uint32_t nanoseconds_low;
+  std::uint32_t captured_length;
+  std::uint32_t original_length;
+};
+static_assert(sizeof(PacketHeader) == 28);
+
+struct OptionHeader {
+  std::uint16_t code;
+  std::uint16_t length;  // of the value, which is padded to 32 bits
+};
+
+constexpr std::size_t padding(std::size_t size) { return (4 - size % 4) % 4; }
+constexpr std::array<std::byte, 3> kPadding{};
+
+void append(std::vector<std::byte>& body, const void* bytes, std::size_t size) {
+  const auto* first = static_cast<const std::byte*>(bytes);
+  body.insert(body.end(), first, first + size);
+}
+
+template <class Number>
+void append_number(std::vector<std::byte>& body, Number number) {
+  append(body, &number, sizeof number);
+}
+
+void append_option(std::vector<std::byte>& body, std::uint16_t code, std::string_view value) {
+  const OptionHeader header{code, static_cast<std::uint16_t>(value.size())};
+  append(body, &header, sizeof header);
+  append(body, value.data(), value.size());
+  append(body, kPadding.data(), padding(value.size()));
+}
+
+std::size_t comment_bytes(std::string_view comment) {
+  if (comment.empty()) return 0;
+  return sizeof(OptionHeader) + comment.size() + padding(comment.size()) + sizeof(OptionHeader);
 }
 
 }  // namespace
 
-PcapngFile::PcapngFile(const std::string& path, std::string_view application)
-    : path_(path == "-" ? "standard output" : path), file_(open_file(path)) {
-  if (!file_) throw std::system_error(errno, std::system_category(), "capture file " + path_);
-  buffer_.reserve(kBufferBytes);
-  write_section_header(application);
+PcapngFile::PcapngFile(const std::string& path, std::string_view application) : file_(path) {
+  std::vector<std::byte> body;
+  append_number(body, kByteOrderMagic);
+  append_number(body, std::uint16_t{1});  // version 1.0
+  append_number(body, std::uint16_t{0});
+  append_number(body, ~std::uint64_t{0});  // how long the section is: not said, for it is not known
+  append_option(body, kApplication, application);
+  append_option(body, kEndOfOptions, {});
+  write_block(kSectionHeader, body);
   flush();
-}
-
-PcapngFile::~PcapngFile() {
-  try {
-    if (error_ == 0) flush();
-  } catch (const std::system_error&) {
-    // The file has been cut to its whole blocks; there is nobody left to tell.
-  }
-}
-
-void PcapngFile::write_section_header(std::string_view application) {
-  begin_block(kSectionHeader);
-  put_32(kByteOrderMagic);
-  put_16(1);  // version 1.0
-  put_16(0);
-  put_32(0xFFFF'FFFF);  // how long the section is, 64 bits: not said, for it is not known
-  put_32(0xFFFF'FFFF);
-  put_option(kApplication, application);
-  put_option(kEndOfOptions, {});
-  end_block();
 }
 
 void PcapngFile::describe_interfaces(std::span<const Interface> interfaces) {
-  if (error_ != 0) fail(error_);
   for (const Interface& interface : interfaces) {
-    begin_block(kInterfaceDescription);
-    put_16(kEthernet);
-    put_16(0);
-    put_32(kNoSnapshotLimit);
-    put_option(kInterfaceName, interface.name);
-    put_option(kInterfaceText, interface.description);
-    put_option(kTimestampResolution, std::string_view(&kNanoseconds, 1));
-    put_option(kEndOfOptions, {});
-    end_block();
+    std::vector<std::byte> body;
+    append_number(body, kEthernet);
+    append_number(body, std::uint16_t{0});
+    append_number(body, kNoSnapshotLimit);
+    append_option(body, kInterfaceName, interface.name);
+    append_option(body, kInterfaceText, interface.description);
+    append_option(body, kTimestampResolution, std::string_view(&kNanoseconds, 1));
+    append_option(body, kEndOfOptions, {});
+    write_block(kInterfaceDescription, body);
   }
   flush();
 }
 
+void PcapngFile::write_block(std::uint32_t type, const std::vector<std::byte>& body) {
+  const BlockHeader header{type, static_cast<std::uint32_t>(body.size() + kBlockFrame)};
+  file_.begin_record();
+  file_.put(&header, sizeof header);
+  file_.put(body.data(), body.size());
+  file_.put(&header.length, sizeof header.length);
+}
+
 void PcapngFile::write(const CapturedFrame& frame) {
-  constexpr std::size_t kLongestBlock = 128 + kMaxFrameBytes + kMaxCommentBytes;
-  if (error_ != 0) fail(error_);
-  if (frame.bytes.size() > kMaxFrameBytes || frame.comment.size() > kMaxCommentBytes) fail(EMSGSIZE);
-  if (buffer_.size() + kLongestBlock > kBufferBytes) flush();
-  const auto length = static_cast<std::uint32_t>(frame.bytes.size());
-  begin_block(kEnhancedPacket);
-  put_32(frame.interface);
-  put_32(static_cast<std::uint32_t>(frame.nanoseconds >> 32));
-  put_32(static_cast<std::uint32_t>(frame.nanoseconds));
-  put_32(length);  // as captured, and as it was
-  put_32(length);
-  put_padded(frame.bytes.data(), frame.bytes.size());
+  const std::size_t size = frame.bytes.size();
+  const auto length = static_cast<std::uint32_t>(size);
+  const std::size_t block =
+      sizeof(PacketHeader) + size + padding(size) + comment_bytes(frame.comment) + sizeof(std::uint32_t);
+  const PacketHeader header{{kEnhancedPacket, static_cast<std::uint32_t>(block)},
+                            frame.interface,
+                            static_cast<std::uint32_t>(frame.nanoseconds >> 32),
+                            static_cast<std::uint32_t>(frame.nanoseconds),
+                            length,
+                            length};
+  file_.begin_record();
+  file_.put(&header, sizeof header);
+  file_.refer(frame.bytes);
+  file_.put(kPadding.data(), padding(size));
   if (!frame.comment.empty()) {
-    put_option(kComment, frame.comment);
-    put_option(kEndOfOptions, {});
+    const OptionHeader option{kComment, static_cast<std::uint16_t>(frame.comment.size())};
+    constexpr OptionHeader kEnd{kEndOfOptions, 0};
+    file_.put(&option, sizeof option);
+    file_.put(frame.comment.data(), frame.comment.size());
+    file_.put(kPadding.data(), padding(frame.comment.size()));
+    file_.put(&kEnd, sizeof kEnd);
   }
-  end_block();
+  file_.put(&header.block.length, sizeof header.block.length);
   ++records_;
-}
-
-void PcapngFile::flush() {
-  if (error_ != 0) fail(error_);
-  std::size_t written = 0;
-  while (written < buffer_.size()) {
-    const ssize_t count = ::write(file_.get(), buffer_.data() + written, buffer_.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(errno);
-    written += static_cast<std::size_t>(count);
-  }
-  flushed_ += written;
-  buffer_.clear();
-}
-
-void PcapngFile::fail(int error) {
-  if (error_ == 0) {
-    error_ = error;
-    buffer_.clear();
-    // A pipe cannot be cut; then its reader meets the partial block.
-    if (ftruncate(file_.get(), static_cast<off_t>(flushed_)) != 0) errno = 0;
-  }
-  throw std::system_error(error_, std::system_category(), "capture file " + path_);
-}
-
-void PcapngFile::begin_block(std::uint32_t type) {
-  block_ = buffer_.size();
-  put_32(type);
-  put_32(0);  // its length, once it is known
-}
-
-// A block has its length at both ends.
-void PcapngFile::end_block() {
-  const auto length = static_cast<std::uint32_t>(buffer_.size() - block_ + sizeof(std::uint32_t));
-  std::memcpy(buffer_.data() + block_ + sizeof(std::uint32_t), &length, sizeof length);
-  put_32(length);
-}
-
-void PcapngFile::put_16(std::uint16_t value) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-  buffer_.insert(buffer_.end(), bytes, bytes + sizeof value);
-}
-
-void PcapngFile::put_32(std::uint32_t value) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-  buffer_.insert(buffer_.end(), bytes, bytes + sizeof value);
-}
-
-void PcapngFile::put_padded(const void* bytes, std::size_t size) {
-  const auto* first = static_cast<const std::byte*>(bytes);
-  buffer_.insert(buffer_.end(), first, first + size);
-  buffer_.resize((buffer_.size() - block_ + 3) / 4 * 4 + block_);
-}
-
-void PcapngFile::put_option(std::uint16_t code, std::string_view value) {
-  put_16(code);
-  put_16(static_cast<std::uint16_t>(value.size()));
-  put_padded(value.data(), value.size());
 }
 
 }  // namespace urnic::capture

@@ -4,10 +4,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -22,9 +20,27 @@ constexpr std::size_t kMaxRingBytes = std::size_t{1} << 40;
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::system_category(), what); }
 
-void* map(int descriptor, std::size_t capacity) {
-  void* base = mmap(nullptr, kRingDataOffset + capacity, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+std::size_t mapped_bytes(std::size_t capacity) { return kRingDataOffset + 2 * capacity; }
+
+void map_at(std::byte* address, std::size_t size, int flags, int descriptor, off_t offset) {
+  if (mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | flags, descriptor, offset) ==
+      MAP_FAILED)
+    fail("capture ring: mmap");
+}
+
+// `flags`: of mmap, for the first mapping of the records; the second shows the same memory.
+void* map(int descriptor, std::size_t capacity, int flags) {
+  void* base =
+      mmap(nullptr, mapped_bytes(capacity), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) fail("capture ring: mmap");
+  auto* first = static_cast<std::byte*>(base);
+  try {
+    map_at(first, kRingDataOffset + capacity, flags, descriptor, 0);
+    map_at(first + kRingDataOffset + capacity, capacity, 0, descriptor, kRingDataOffset);
+  } catch (...) {
+    munmap(base, mapped_bytes(capacity));
+    throw;
+  }
   return base;
 }
 
@@ -39,7 +55,7 @@ RingMemory RingMemory::create(std::size_t bytes, memory::Descriptor& descriptor)
   if (ftruncate(descriptor.get(), static_cast<off_t>(kRingDataOffset + bytes)) != 0)
     fail("capture ring: ftruncate");
   if (fcntl(descriptor.get(), F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) fail("capture ring: F_ADD_SEALS");
-  RingMemory ring(map(descriptor.get(), bytes), bytes);
+  RingMemory ring(map(descriptor.get(), bytes, MAP_POPULATE), bytes);
   auto* indices = new (ring.base_) RingIndices{};
   indices->magic = kRingMagic;
   indices->capacity = bytes;
@@ -56,7 +72,7 @@ RingMemory RingMemory::open(const memory::Descriptor& descriptor) {
       !std::has_single_bit(size - kRingDataOffset))
     throw std::runtime_error("capture ring: what the device process handed over is not a sealed ring");
   const std::uint64_t capacity = size - kRingDataOffset;
-  RingMemory ring(map(descriptor.get(), capacity), capacity);
+  RingMemory ring(map(descriptor.get(), capacity, 0), capacity);
   if (ring.indices().magic != kRingMagic || ring.indices().capacity != capacity)
     throw std::runtime_error(
         "capture ring: unknown layout; device process and command must be of the same version");
@@ -67,21 +83,7 @@ RingMemory::RingMemory(RingMemory&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)), capacity_(other.capacity_) {}
 
 RingMemory::~RingMemory() {
-  if (base_ != nullptr) munmap(base_, kRingDataOffset + capacity_);
-}
-
-void RingMemory::put(std::uint64_t position, const void* bytes, std::size_t size) const {
-  const std::size_t at = position & (capacity_ - 1);
-  const std::size_t first = std::min<std::size_t>(size, capacity_ - at);
-  std::memcpy(data() + at, bytes, first);
-  std::memcpy(data(), static_cast<const std::byte*>(bytes) + first, size - first);
-}
-
-void RingMemory::get(std::uint64_t position, void* bytes, std::size_t size) const {
-  const std::size_t at = position & (capacity_ - 1);
-  const std::size_t first = std::min<std::size_t>(size, capacity_ - at);
-  std::memcpy(bytes, data() + at, first);
-  std::memcpy(static_cast<std::byte*>(bytes) + first, data(), size - first);
+  if (base_ != nullptr) munmap(base_, mapped_bytes(capacity_));
 }
 
 }  // namespace urnic::capture

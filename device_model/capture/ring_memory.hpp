@@ -3,6 +3,9 @@
 // A record is a RecordHeader, the frame's bytes and those of its comment, padded to 8 bytes; it may wrap
 // around the ring's end. Positions run freely over 64 bits. `head` moves by whole records only, so a ring
 // whose writer was killed holds whole records up to it.
+//
+// The records are mapped twice, one mapping behind the other: so a record that wraps is in one piece too, for
+// memcpy and for the kernel that is handed it.
 #pragma once
 
 #include <atomic>
@@ -53,7 +56,7 @@ constexpr std::uint64_t record_bytes(std::uint64_t frame_bytes, std::uint64_t co
 class RingMemory {
  public:
   // Makes a ring of `bytes`, a power of two of at least kMinRingBytes, sealed against changes of its size.
-  // Throws std::system_error.
+  // Its memory is there when this returns, so that the engine meets no page fault. Throws std::system_error.
   static RingMemory create(std::size_t bytes, memory::Descriptor& descriptor);
   // Maps a ring that another process made. Throws std::system_error if that fails, std::runtime_error if it
   // is not a sealed ring.
@@ -66,15 +69,16 @@ class RingMemory {
   RingIndices& indices() const { return *static_cast<RingIndices*>(base_); }
   std::uint64_t capacity() const { return capacity_; }
 
-  // Copies to (from) the ring, around its end, at any position. `size` is at most the capacity.
-  void put(std::uint64_t position, const void* bytes, std::size_t size) const;
-  void get(std::uint64_t position, void* bytes, std::size_t size) const;
+  // Where a position lies: from there on as many bytes as the capacity follow each other, around the ring's
+  // end.
+  std::byte* at(std::uint64_t position) const {
+    return static_cast<std::byte*>(base_) + kRingDataOffset + (position & (capacity_ - 1));
+  }
 
  private:
   RingMemory(void* base, std::uint64_t capacity) : base_(base), capacity_(capacity) {}
-  std::byte* data() const { return static_cast<std::byte*>(base_) + kRingDataOffset; }
 
-  void* base_;
+  void* base_;  // indices, records, records again
   std::uint64_t capacity_;
 };
 

@@ -62,25 +62,34 @@ CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) : cl
 
 bool CaptureFile::write_some(std::uint64_t most) {
   capture::CapturedFrame frame;
-  for (; most > 0; --most) {
-    if (!reader_->next(frame)) {
-      file_->flush();
-      return false;
-    }
+  std::uint64_t taken = 0;
+  while (taken < most && reader_->next(frame)) {
     file_->write(frame);
-    ++written_;
+    ++taken;
   }
-  return true;
+  file_->flush();
+  reader_->release();
+  written_ += taken;
+  return taken == most;
 }
 
 // Where the disk is slower than the traffic the ring never runs empty; `stop` must be seen then too, and the
-// rest be finite.
+// rest be finite. Where it is faster, frames gather for a while: few large writes, and an engine that need
+// not wake anybody while there is traffic.
 bool CaptureFile::write_until(int stop) {
+  constexpr int kGather = 1;              // ms; much less than a ring takes to fill
   constexpr int kLook = 200;              // ms; bounds how long `stop` goes unseen
-  constexpr std::uint64_t kFrames = 256;  // between two looks
+  constexpr std::uint64_t kFrames = 256;  // between two looks, and in a write: 1 MiB of full packets
   bool device_ended = false;
   while (!device_ended && !is_readable(stop)) {
-    if (!write_some(kFrames)) reader_->wait(stop, kLook);
+    const std::uint64_t before = written_;
+    if (!write_some(kFrames)) {
+      if (written_ != before) {
+        reader_->rest(stop, kGather);
+      } else {
+        reader_->wait(stop, kLook);
+      }
+    }
     device_ended = is_readable(client_.descriptor());
   }
   reader_->stop_here();

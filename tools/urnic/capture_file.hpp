@@ -33,12 +33,14 @@ class CaptureFile {
   std::uint64_t dropped() const { return reader_->dropped(); }
 
  private:
-  // At most so many frames; false if the ring ran empty. What was written is in the file then.
+  // At most so many frames; false if the ring ran empty. What was written is in the file then, and its room
+  // is the engine's again.
   bool write_some(std::uint64_t most);
 
   AdminClient client_;
-  std::unique_ptr<capture::FrameFile> file_;
   std::unique_ptr<capture::CaptureReader> reader_;
+  std::unique_ptr<capture::FrameFile>
+      file_;  // ends before the ring in which frames may lie that it has yet to write
   std::uint64_t written_ = 0;
 };
 

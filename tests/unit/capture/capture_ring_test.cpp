@@ -6,7 +6,9 @@
 #include <time.h>
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "tests/unit/capture/numbered_frames.hpp"
 
@@ -42,6 +44,7 @@ BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
     writer.observe(frame.frame());
     BOOST_REQUIRE(reader.next(captured));
     BOOST_REQUIRE(frame.matches(captured));
+    reader.release();
     BOOST_REQUIRE(!reader.next(captured));
   }
   BOOST_TEST(writer.captured() == 3000);
@@ -62,6 +65,7 @@ BOOST_AUTO_TEST_CASE(marks_come_out_as_they_went_in) {
     BOOST_REQUIRE_EQUAL(captured.bytes.size(), frame.size());
     BOOST_REQUIRE_EQUAL(captured.interface, n % 7);
     BOOST_REQUIRE_EQUAL(captured.comment, comment);
+    reader.release();
     BOOST_REQUIRE(!reader.next(captured));
   }
 }
@@ -116,6 +120,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   // Once it reads again, frames are taken again.
   CapturedFrame captured;
   BOOST_REQUIRE(reader.next(captured));
+  reader.release();
   writer.observe({bytes, {}, {}});
   BOOST_TEST(writer.captured() == 9);
   int count = 0;
@@ -180,6 +185,55 @@ BOOST_AUTO_TEST_CASE(the_writer_wakes_only_a_reader_that_waits) {
   BOOST_TEST(!readable(writer.wake_descriptor()));
 }
 
+// One wait for many frames, and no system call of the engine's.
+BOOST_AUTO_TEST_CASE(the_writer_does_not_wake_a_reader_that_rests) {
+  CaptureWriter writer(kRing);
+  CaptureReader reader = reader_of(writer);
+  const auto bytes = plain_bytes(64);
+  std::uint32_t asked = 0;
+  const RingMemory ring = RingMemory::open(duplicate(writer.ring_descriptor()));
+  std::thread resting([&] { reader.rest(-1, 50); });
+  for (int i = 0; i < 20; ++i) {
+    asked |= ring.indices().waiting.load();
+    writer.observe({bytes, {}, {}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  resting.join();
+  BOOST_TEST(asked == 0);
+  BOOST_TEST(!readable(writer.wake_descriptor()));
+}
+
+// A wake that came too late for the wait it was for does not cut all later ones short.
+BOOST_AUTO_TEST_CASE(a_rest_takes_a_late_wake) {
+  CaptureWriter writer(kRing);
+  CaptureReader reader = reader_of(writer);
+  const RingMemory ring = RingMemory::open(duplicate(writer.ring_descriptor()));
+  ring.indices().waiting.store(1);
+  const auto bytes = plain_bytes(64);
+  writer.observe({bytes, {}, {}});
+  BOOST_REQUIRE(readable(writer.wake_descriptor()));
+  BOOST_TEST(!reader.rest(-1, 0));
+  BOOST_TEST(!readable(writer.wake_descriptor()));
+}
+
+// They go from there to the file: until then nothing may be put over them.
+BOOST_AUTO_TEST_CASE(frames_stay_in_the_ring_until_they_are_released) {
+  CaptureWriter writer(kRing, 0);
+  CaptureReader reader = reader_of(writer);
+  fill(writer);
+  CapturedFrame captured;
+  for (int i = 0; i < 8; ++i) BOOST_REQUIRE(reader.next(captured));
+  const auto other = plain_bytes(1008, 0x11);
+  writer.observe({other, {}, {}});
+  BOOST_TEST(writer.dropped() == 1);
+  BOOST_TEST((captured.bytes[0] == std::byte{0x5A}));
+  reader.release();
+  writer.observe({other, {}, {}});
+  BOOST_TEST(writer.dropped() == 1);
+  BOOST_REQUIRE(reader.next(captured));
+  BOOST_TEST((captured.bytes[0] == std::byte{0x11}));
+}
+
 BOOST_AUTO_TEST_CASE(waiting_watches_the_other_descriptor) {
   CaptureWriter writer(kRing);
   CaptureReader reader = reader_of(writer);
@@ -232,6 +286,8 @@ BOOST_AUTO_TEST_CASE(a_second_reader_goes_on_where_the_first_stopped) {
   {
     CaptureReader first = reader_of(writer);
     BOOST_REQUIRE(first.next(captured));
+    first.release();
+    BOOST_REQUIRE(first.next(captured));  // and not released
   }
   CaptureReader second = reader_of(writer);
   BOOST_REQUIRE(second.next(captured));

@@ -1,6 +1,8 @@
 // What is written is read back with libpcap.
 #include "device_model/capture/pcap_file.hpp"
 
+#include <pcap/pcap.h>
+
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <string>

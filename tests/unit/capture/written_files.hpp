@@ -9,6 +9,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <map>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -35,14 +37,23 @@ inline std::string comment_of(std::uint64_t n) {
   return n % 2 == 0 ? std::string() : "rule " + std::string(n % 97, 'x') + std::to_string(n);
 }
 
+// The bytes of frame number n, for as long as the program runs: files may write them late.
+inline std::span<const std::byte> bytes_of(std::uint64_t n) {
+  static std::map<std::uint64_t, std::vector<std::byte>> kept;
+  const auto [place, is_new] = kept.try_emplace(n);
+  if (is_new) {
+    const NumberedFrame numbered(n);
+    const wire::Frame frame = numbered.frame();
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+      place->second.insert(place->second.end(), piece.begin(), piece.end());
+  }
+  return place->second;
+}
+
 // Writes frame number n.
 inline void write_frame(FrameFile& file, std::uint64_t n) {
-  const NumberedFrame numbered(n);
-  std::vector<std::byte> joined;
-  for (const auto piece : {numbered.frame().headers, numbered.frame().payload, numbered.frame().trailer})
-    joined.insert(joined.end(), piece.begin(), piece.end());
   const std::string comment = comment_of(n);
-  file.write({time_of(n), joined, interface_of(n), comment});
+  file.write({time_of(n), bytes_of(n), interface_of(n), comment});
 }
 
 // Runs `body` in a child that ends by SIGKILL behind it.
