@@ -14,6 +14,8 @@ constexpr std::uint32_t kPacketsPerRound = 256;
 constexpr std::size_t kBytesPerRound = 256 * 1024;
 // What one QP may send before the next one's turn.
 constexpr std::uint32_t kPacketsPerTurn = 32;
+// And what it may send ahead of its turn in a round, where all such may take half of the round.
+constexpr std::uint32_t kUrgentPackets = 8;
 // What the QPs of an engine hold together of what arrives out of order: the half of it, which is what one QP
 // may have, is eight bandwidth-delay products of 100 Gbit/s and 100 us at an MTU of 1024.
 constexpr std::uint32_t kHeldPackets = 32768;
@@ -36,7 +38,10 @@ bool DataPath::round() {
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
-  if (!hole_to_tell_ || !tell_of_holes()) pump_ready();
+  if (!hole_to_tell_ || !tell_of_holes()) {
+    if (behind_) pump_urgent();
+    pump_ready();
+  }
   if (filling().empty()) return delivered || !ready_.empty();
   carry_out();
   return true;
@@ -53,7 +58,7 @@ void DataPath::run_timers() {
     const auto deadline = due->deadline();
     if (!deadline) continue;
     if (*deadline <= time) {
-      due->on_timer();
+      due->on_timer(time);
     } else {
       timers_.update(*due, deadline);
     }
@@ -62,16 +67,25 @@ void DataPath::run_timers() {
 
 // A request and its acknowledgement take a round each. When this thread was kept waiting between the two, the
 // answer is here but not yet looked at, and a timer must not call it late: as long as something is under way,
-// timers see the time of the rounds before.
+// timers see the time of the rounds before. And an answer may wait for its QP's turn: no timer sees a later
+// time than that at which the QP whose turn is next got its place, for what had to be answered before has
+// been.
 transport::Time DataPath::time_for_timers() {
-  const transport::Time time = busy() ? earlier_rounds_.back() : now_;
+  transport::Time time = busy() ? earlier_rounds_.back() : now_;
+  if (!ready_.empty()) time = std::min(time, ready_.front().ready_since);
   std::copy_backward(earlier_rounds_.begin(), earlier_rounds_.end() - 1, earlier_rounds_.end());
   earlier_rounds_.front() = now_;
   return time;
 }
 
 void DataPath::want_pump(QueuePairContext& queue_pair) {
-  if (!queue_pair.ready_hook.is_linked()) ready_.push_back(queue_pair);
+  if (queue_pair.ready_hook.is_linked()) return;
+  queue_pair.ready_since = now_;
+  ready_.push_back(queue_pair);
+}
+
+void DataPath::want_urgent_pump(QueuePairContext& queue_pair) {
+  if (!queue_pair.urgent_hook.is_linked()) urgent_.push_back(queue_pair);
 }
 
 // Frames that were under way are copied into the arena, half of which is left for what QPs send.
@@ -83,6 +97,7 @@ bool DataPath::deliver_due() {
 
 void DataPath::pump_again_when_ports_have_room() {
   if (now_ < room_at_) return;
+  for (QueuePairContext& queue_pair : port_is_busy_) queue_pair.ready_since = now_;
   ready_.splice(ready_.end(), port_is_busy_);
 }
 
@@ -127,6 +142,31 @@ bool DataPath::tell_of_holes() {
   return told != 0;
 }
 
+// While QPs wait for their turns: acknowledgements and what is sent again go first, a few packets of each QP,
+// so that a round trip does not take as long as all that is ready, nor a loss several times that.
+void DataPath::pump_urgent() {
+  std::uint32_t packets = kPacketsPerRound / 2;
+  std::size_t bytes = std::min(kBytesPerRound, filling().arena->remaining()) / 2;
+  UrgentList waiting;
+  waiting.swap(urgent_);
+  while (!waiting.empty()) {
+    QueuePairContext& queue_pair = waiting.front();
+    const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
+    const std::size_t port = queue_pair.port_room(list_number_, mtu);
+    const auto fit = static_cast<std::uint32_t>(std::min(bytes, port) / mtu);
+    const std::uint32_t turn = std::min({kUrgentPackets, packets, fit});
+    if (turn == 0 && port >= mtu) break;
+    waiting.pop_front();
+    if (turn == 0) continue;  // it will be pumped when its port has room
+    const std::uint32_t sent = queue_pair.pump_urgent(turn);
+    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
+    packets -= std::min(sent, packets);
+    bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
+    touch(queue_pair);
+  }
+  urgent_.splice(urgent_.begin(), waiting);
+}
+
 void DataPath::pump_ready() {
   std::uint32_t packets = kPacketsPerRound;
   std::size_t bytes = std::min(kBytesPerRound, filling().arena->remaining());
@@ -144,11 +184,12 @@ void DataPath::pump_ready() {
     packets -= std::min(sent, packets);
     bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
     if (sent != 0 && queue_pair.wants_pump()) {
-      if (!queue_pair.ready_hook.is_linked()) ready_.push_back(queue_pair);
+      want_pump(queue_pair);
     } else {
       touch(queue_pair);
     }
   }
+  behind_ = !ready_.empty();
 }
 
 void DataPath::carry_out() {

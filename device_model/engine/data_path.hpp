@@ -51,6 +51,8 @@ class DataPath {
   ActionList& filling() { return lists_[filling_]; }
   const ActionList& filling() const { return lists_[filling_]; }
   void want_pump(QueuePairContext& queue_pair);
+  // The QP, which wants to be pumped, has something to send that should not wait for its turn.
+  void want_urgent_pump(QueuePairContext& queue_pair);
   // A QP that wants to be pumped has to tell its peer of a hole.
   void hole_to_tell() { hole_to_tell_ = true; }
   // The QP had an input: `after_input` is owed to it.
@@ -72,6 +74,7 @@ class DataPath {
   transport::Time time_for_timers();
   bool deliver_due();
   bool tell_of_holes();
+  void pump_urgent();
   void pump_ready();
   void pump_again_when_ports_have_room();
   std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
@@ -93,6 +96,8 @@ class DataPath {
   Timers timers_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
   ReadyList ready_;
+  UrgentList urgent_;
+  bool behind_ = false;  // more is ready than the last round could send
   bool hole_to_tell_ = false;
   ReadyList port_is_busy_;     // would be ready, but their device's line is behind
   transport::Time room_at_{};  // the earliest time at which one of their ports has room

@@ -69,8 +69,8 @@ void QueuePairContext::receive(const transport::InboundPacket& packet) {
   data_path_.touch(*this);
 }
 
-void QueuePairContext::on_timer() {
-  queue_pair_.on_timer(data_path_.now());
+void QueuePairContext::on_timer(transport::Time now) {
+  queue_pair_.on_timer(now);
   data_path_.touch(*this);
 }
 
@@ -80,6 +80,10 @@ std::uint32_t QueuePairContext::pump(std::uint32_t packets) {
 
 std::uint32_t QueuePairContext::pump_responses(std::uint32_t packets) {
   return queue_pair_.pump_responses(data_path_.now(), packets);
+}
+
+std::uint32_t QueuePairContext::pump_urgent(std::uint32_t packets) {
+  return queue_pair_.pump_urgent(data_path_.now(), packets);
 }
 
 void QueuePairContext::memory_failed(const ActionStream& stream) {
@@ -97,6 +101,7 @@ void QueuePairContext::after_input() {
   follow_state();
   if (queue_pair_.wants_pump()) data_path_.want_pump(*this);
   if (queue_pair_.tells_of_hole()) data_path_.hole_to_tell();
+  if (queue_pair_.is_urgent()) data_path_.want_urgent_pump(*this);
   data_path_.timers().update(*this, queue_pair_.deadline());
 }
 

@@ -44,10 +44,12 @@ class QueuePairContext final : public transport::Host {
   void set_recovery(const transport::RecoverySettings& settings);
   void doorbell();
   void receive(const transport::InboundPacket& packet);
-  void on_timer();
+  // `now` as the timers see it (data_path.hpp).
+  void on_timer(transport::Time now);
   std::uint32_t pump(std::uint32_t packets);
   bool tells_of_hole() const { return queue_pair_.tells_of_hole(); }
   std::uint32_t pump_responses(std::uint32_t packets);
+  std::uint32_t pump_urgent(std::uint32_t packets);
   // A memory access of `stream` failed, as the stream says.
   void memory_failed(const ActionStream& stream);
   // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.
@@ -84,6 +86,8 @@ class QueuePairContext final : public transport::Host {
   void event(transport::AsyncEvent event) override;
 
   QueuePairHook ready_hook;
+  transport::Time ready_since{};  // the time of the round in which it got its place
+  QueuePairHook urgent_hook;
   QueuePairHook touched_hook;
   TimerPosition timer_position;
 
@@ -118,6 +122,10 @@ class QueuePairContext final : public transport::Host {
 using ReadyList = boost::intrusive::list<
     QueuePairContext,
     boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::ready_hook>,
+    boost::intrusive::constant_time_size<false>>;
+using UrgentList = boost::intrusive::list<
+    QueuePairContext,
+    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::urgent_hook>,
     boost::intrusive::constant_time_size<false>>;
 using TouchedList = boost::intrusive::list<
     QueuePairContext,

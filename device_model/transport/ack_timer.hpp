@@ -15,11 +15,15 @@ class AckTimer {
 
   void start(Time now) {
     running_ = true;
-    deadline_ = now + interval();
+    if (code_ != 0) deadline_ = now + interval();
   }
   void stop() { running_ = false; }
   bool running() const { return running_; }
 
+  // max() if it never runs out.
+  Nanoseconds interval() const {
+    return code_ == 0 ? Nanoseconds::max() : Nanoseconds(std::int64_t{4096} << code_);
+  }
   std::optional<Time> deadline() const {
     if (!running_ || code_ == 0) return std::nullopt;
     return deadline_;
@@ -27,8 +31,6 @@ class AckTimer {
   bool expired(Time now) const { return running_ && code_ != 0 && now >= deadline_; }
 
  private:
-  Nanoseconds interval() const { return Nanoseconds(std::int64_t{4096} << code_); }
-
   std::uint8_t code_ = 0;
   bool running_ = false;
   Time deadline_;

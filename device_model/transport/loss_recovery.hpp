@@ -61,6 +61,8 @@ class LossRecovery {
   virtual void reached(PacketRange /*packets*/, Time /*now*/) {}
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
   virtual PacketNumber first_missing(PacketNumber from, PacketNumber /*limit*/) const { return from; }
+  // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if for ever; from now on, also across `start`.
+  virtual void set_ack_timeout(Nanoseconds) {}
   // The peer keeps to the specification: it gives no selective acks.
   virtual void peer_takes_no_part() {}
 

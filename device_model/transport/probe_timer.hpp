@@ -14,7 +14,13 @@ namespace urnic::transport {
 
 class ProbeTimer {
  public:
-  void clear() { *this = {}; }
+  void clear() {
+    const Nanoseconds longest = longest_;
+    *this = {};
+    longest_ = longest;
+  }
+  // Does not back off beyond this.
+  void set_longest(Nanoseconds longest) { longest_ = longest; }
 
   const RoundTripTime& round_trip() const { return round_trip_; }
   // Something left, or something new was acknowledged.
@@ -33,8 +39,10 @@ class ProbeTimer {
   // It has fired for the first time since the last progress.
   bool fired_once() const { return backoff_ == 1; }
   Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
-  // `span`, doubled for every time that this fired since the last progress.
-  Nanoseconds backed_off(Nanoseconds span) const { return span * (std::int64_t{1} << backoff_); }
+  // `span`, doubled for every time that this fired since the last progress, as far as the longest.
+  Nanoseconds backed_off(Nanoseconds span) const {
+    return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
+  }
 
   // One packet at a time is timed. A packet that is sent again tells nothing (Karn's algorithm).
   void sent(PacketRange packets, bool asks, bool again, Time now) {
@@ -61,6 +69,7 @@ class ProbeTimer {
   }
 
   RoundTripTime round_trip_;
+  Nanoseconds longest_ = Nanoseconds::max();
   std::optional<PacketNumber> timed_;
   Time timed_at_;
   Time last_activity_;

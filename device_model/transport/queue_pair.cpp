@@ -181,6 +181,27 @@ std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
   return sent;
 }
 
+bool QueuePair::is_urgent() const {
+  const Parts& parts = *parts_;
+  if (responds(parts.shared.state) && parts.responder.is_urgent()) return true;
+  return requests(parts.shared.state) && parts.requester.must_send_again();
+}
+
+// Each half has a share of the room, if it needs it.
+std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
+  Parts& parts = *parts_;
+  const bool again = requests(parts.shared.state) && parts.requester.must_send_again();
+  std::uint32_t sent = 0;
+  if (responds(parts.shared.state)) {
+    sent = parts.responder.pump_urgent(now, again ? (packets + 1) / 2 : packets);
+  }
+  if (requests(parts.shared.state) && !parts.shared.failed) {
+    sent += parts.requester.pump_again(now, packets - sent);
+  }
+  parts.settle();
+  return sent;
+}
+
 std::optional<Time> QueuePair::deadline() const {
   const Parts& parts = *parts_;
   return requests(parts.shared.state) ? parts.requester.deadline() : std::nullopt;

@@ -105,6 +105,10 @@ class QueuePair {
   // sent that must be held behind the hole: `pump_responses` sends that, and no requests.
   bool tells_of_hole() const;
   std::uint32_t pump_responses(Time now, std::uint32_t packets);
+  // The peer waits for what will be sent next: an acknowledgement, or what is sent again because it was lost.
+  // Where a QP's turn comes late, `pump_urgent` sends that ahead of it, at most `packets`.
+  bool is_urgent() const;
+  std::uint32_t pump_urgent(Time now, std::uint32_t packets);
 
   // When `on_timer` wants to be called next; empty if nothing is awaited. Ask after every call that takes
   // `now`.

@@ -8,13 +8,9 @@
 namespace urnic::transport {
 
 std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
-  std::uint32_t sent = 0;
   take_next_recovery();
+  std::uint32_t sent = pump_again(now, packets);
   while (sent < packets && running() && !rnr_until) {
-    if (const std::optional<PacketRange> again = recovery->resend(1)) {
-      if (send_again(again->first, now)) ++sent;
-      continue;
-    }
     if (window.all_sent() && !take_request()) break;
     const SendSlot& slot = window.at(window.sending());
     if (slot.status != WorkStatus::success) {
@@ -23,6 +19,16 @@ std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
     }
     if (!may_send_new(slot)) break;
     if (send_new(now)) ++sent;
+  }
+  return sent;
+}
+
+bool Requester::Impl::must_send_again() const { return running() && !rnr_until && recovery->resend(1); }
+
+std::uint32_t Requester::Impl::pump_again(Time now, std::uint32_t packets) {
+  std::uint32_t sent = 0;
+  while (sent < packets && must_send_again()) {
+    if (send_again(recovery->resend(1)->first, now)) ++sent;
   }
   return sent;
 }
@@ -185,7 +191,8 @@ std::uint32_t Requester::Impl::emit_packet(std::uint32_t index, std::uint32_t at
   recovery->sent(covered, bth.ack_request, now);
   if (bth.ack_request) {
     response_expected_until = std::max(response_expected_until, covered.end());
-    if (!ack_timer.running()) ack_timer.start(now);
+    if (!ack_timer.running() || timed_out_packet_waits) ack_timer.start(now);
+    timed_out_packet_waits = false;
   }
   return segment.packets;
 }

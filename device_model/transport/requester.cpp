@@ -26,6 +26,7 @@ void Requester::Impl::use(const RecoverySettings& settings) {
 void Requester::Impl::take_next_recovery() {
   if (!next_recovery || in_flight() != 0) return;
   recovery = std::move(next_recovery);
+  recovery->set_ack_timeout(ack_timer.interval());
   recovery->start(next_new);
   offering = next_offering && participation != Participation::no;
   if (participation == Participation::no) recovery->peer_takes_no_part();
@@ -44,6 +45,7 @@ void Requester::Impl::reset() {
   last_message = wire::Msn();
   reads_under_way = 0;
   implied_nak_taken = false;
+  timed_out_packet_waits = false;
   probe.reset();
   rnr_until.reset();
 }
@@ -60,6 +62,7 @@ void Requester::Impl::start(Time now) {
 void Requester::Impl::parameters_changed(Time now) {
   retries.reload(shared.parameters);
   ack_timer.set_code(shared.parameters.timeout);
+  recovery->set_ack_timeout(ack_timer.interval());
   if (ack_timer.running()) ack_timer.start(now);
 }
 
@@ -93,6 +96,10 @@ void Requester::doorbell(Time) {}
 void Requester::receive(const InboundPacket& packet, Time now) { impl_->receive(packet, now); }
 std::uint32_t Requester::pump(Time now, std::uint32_t packets) { return impl_->pump(now, packets); }
 bool Requester::wants_pump() const { return impl_->wants_pump(); }
+bool Requester::must_send_again() const { return impl_->must_send_again(); }
+std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
+  return impl_->pump_again(now, packets);
+}
 std::optional<Time> Requester::deadline() const { return impl_->deadline(); }
 void Requester::on_timer(Time now) { impl_->on_timer(now); }
 void Requester::memory_failed(const AccessTag& tag, Time now) { impl_->memory_failed(tag, now); }

@@ -34,6 +34,9 @@ class Requester {
   void receive(const InboundPacket& packet, Time now);
   std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
+  // Something must be sent again: `pump_again` sends that, at most `packets`, and nothing new.
+  bool must_send_again() const;
+  std::uint32_t pump_again(Time now, std::uint32_t packets);
   std::optional<Time> deadline() const;
   void on_timer(Time now);
   void memory_failed(const AccessTag& tag, Time now);

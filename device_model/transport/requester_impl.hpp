@@ -35,6 +35,8 @@ struct Requester::Impl {
   // request_sending.cpp: what to send next, and sending it.
   bool wants_pump() const;
   std::uint32_t pump(Time now, std::uint32_t packets);
+  bool must_send_again() const;
+  std::uint32_t pump_again(Time now, std::uint32_t packets);
   bool take_request();
   WorkStatus check_request(const SendRequest& request) const;
   bool may_take() const;
@@ -79,6 +81,8 @@ struct Requester::Impl {
   PacketNumber done_from(PacketNumber reached) const;
   void note_executed(PacketNumber until, Time now);
   void progress_to(PacketNumber until, LossRecovery::Source source, Time now);
+  void news(Time now);
+  void wait_anew(Time now);
   PacketRange missing_from(PacketNumber number);
   PacketRange oldest_missing();
   PacketRange newest_missing();
@@ -142,7 +146,8 @@ struct Requester::Impl {
   // responder keeps the results of the latest only (IBTA 9.7.4.1.4), and the earlier one may be asked for
   // again.
   std::uint32_t reads_under_way = 0;
-  bool implied_nak_taken = false;  // since the last progress
+  bool implied_nak_taken = false;       // since the last progress
+  bool timed_out_packet_waits = false;  // nothing has left since the last timeout
   // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
   enum class Participation : std::uint8_t { unknown, yes, no };
   Participation participation = Participation::unknown;

@@ -39,6 +39,12 @@ class Responder {
   void receive(const InboundPacket& packet, Time now);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
   std::uint32_t pump(Time now, std::uint32_t packets);
+  // What the peer waits for before it can go on: an acknowledgement, a report, the repeat of a response that
+  // was lost. `pump_urgent` sends that, at most `packets`, as far as nothing else comes before it.
+  bool is_urgent() const {
+    return responses_.empty() ? owed_.owed() || !reports_.empty() : responses_.front().is_repeat;
+  }
+  std::uint32_t pump_urgent(Time now, std::uint32_t packets);
   // The next thing to send tells the requester of a hole in what has arrived.
   bool tells_of_hole() const {
     return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);

@@ -174,6 +174,7 @@ void Requester::Impl::answered(PacketNumber number, Time now) {
     progress_to(done_from(number + 1), LossRecovery::Source::response, now);
   } else {
     recovery->arrived(number, LossRecovery::Source::response, now);
+    news(now);
   }
 }
 

@@ -44,7 +44,9 @@ void Requester::Impl::note_executed(PacketNumber known, Time now) {
     const PacketNumber end = std::min(slot.end(), executed_until);
     for (PacketNumber number = std::max({slot.first, known, unacknowledged}); number < end;
          number = number + 1) {
-      if (recovery->covers(number)) recovery->arrived(number, LossRecovery::Source::executed, now);
+      if (!recovery->covers(number) || recovery->has_arrived(number)) continue;
+      recovery->arrived(number, LossRecovery::Source::executed, now);
+      news(now);
     }
   }
 }
@@ -58,14 +60,26 @@ void Requester::Impl::progress_to(PacketNumber until, LossRecovery::Source sourc
   implied_nak_taken = false;
   recovery->acknowledged(until, source, now);
   if (rnr_until && rnr_packet < until) rnr_until.reset();
+  wait_anew(now);
+  complete_finished();
+  if (refused_request && refused_request->packet == unacknowledged && !shared.failed) {
+    fail_oldest(refused_request->status);
+  }
+}
+
+// Something behind the oldest packet is now known to have arrived. That is progress, too: what is missing has
+// not been waited for in vain, and there is only a window of such news. An RNR NAK may come for each try of
+// the oldest all the same.
+void Requester::Impl::news(Time now) {
+  retries.reload_transport(shared.parameters);
+  wait_anew(now);
+}
+
+void Requester::Impl::wait_anew(Time now) {
   if (response_expected() && !rnr_until) {
     ack_timer.start(now);
   } else {
     ack_timer.stop();
-  }
-  complete_finished();
-  if (refused_request && refused_request->packet == unacknowledged && !shared.failed) {
-    fail_oldest(refused_request->status);
   }
 }
 
@@ -127,9 +141,12 @@ void Requester::Impl::ack_timeout(Time now) {
     return;
   }
   implied_nak_taken = false;
-  // Packets that are sent again in between do not put the timer off: only progress does.
-  if (recovery->keeps_out_of_order()) ack_timer.start(now);
   recovery->timed_out(oldest_missing(), now);
+  if (!recovery->keeps_out_of_order()) return;
+  // The packet may have to wait for its turn: the interval begins anew when it leaves. What is sent again
+  // later does not put the timer off.
+  ack_timer.start(now);
+  timed_out_packet_waits = true;
 }
 
 }  // namespace urnic::transport

@@ -14,9 +14,11 @@ class RetryCounters {
 
   // At the start and whenever a request makes progress.
   void reload(const QpParameters& parameters) {
-    transport_ = parameters.retry_count;
+    reload_transport(parameters);
     rnr_ = parameters.rnr_retry;
   }
+  // When something arrives ahead of the oldest request, which may still find no receive.
+  void reload_transport(const QpParameters& parameters) { transport_ = parameters.retry_count; }
 
   // Uses up one retry; false if none is left. One try is always made, so `retry_count` retries end with the
   // (retry_count + 1)-th failure.

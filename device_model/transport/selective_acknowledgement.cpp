@@ -32,7 +32,10 @@ void Requester::Impl::take_early_arrival(PacketNumber number, Time now) {
   } else if (number == slot.first && !slot.reached_peer) {
     slot.reached_peer = true;
     recovery->reached({slot.first, slot.packets}, now);
+  } else {
+    return;
   }
+  news(now);
 }
 
 }  // namespace urnic::transport

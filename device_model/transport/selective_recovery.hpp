@@ -30,6 +30,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void reached(PacketRange packets, Time now) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   bool may_send_new(std::uint64_t) const override { return true; }
+  void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake() const override;
   void woken(PacketRange oldest, PacketRange newest, Time now) override;
 
@@ -43,6 +44,10 @@ class SelectiveRecovery : public ScoreboardRecovery {
   ProbeTimer probe_;
 
  private:
+  // A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several
+  // times, or bad luck with a few packets would count as a dead path.
+  static constexpr int kProbesPerTimeout = 4;
+
   void learn_from(PacketNumber until);
   void note_progress(Source source, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;

@@ -60,6 +60,8 @@ class SoakLane {
   bool is_idle() const { return under_way_.empty(); }
   // When something is under way and nothing of it has ended for so long.
   void check_progress(SoakClock::time_point now, std::chrono::seconds limit) const;
+  // What has not ended is waited for from `now` on.
+  void wait_anew(SoakClock::time_point now) { progress_ = now; }
   // When all has ended: no byte has changed that should not have.
   void check_rest() const;
 

@@ -23,6 +23,7 @@ struct Options {
   unsigned seconds = 10;
   std::size_t connections = 64;
   std::size_t longest = std::size_t{1} << 20;
+  unsigned timeout = 14;   // of the QPs: 67 ms
   unsigned patience = 30;  // seconds without any completion on a QP
   std::vector<std::string> devices{"urnic0", "urnic1"};
 };
@@ -58,8 +59,7 @@ EndpointOptions endpoint_options(const Options& options, std::uint64_t connectio
   endpoint.capacity = {SoakLane::kSendRequests, SoakLane::kReceives, 1, 1, 64};
   // Half of them come to PSN 0 soon.
   if (chance >> 63 != 0) endpoint.first_psn = static_cast<std::uint32_t>(chance >> 32) & 0xFFFFFF;
-  // A second: on a machine with more to do than processors, 128 QPs in bad weather take long for a round.
-  endpoint.timeout = 18;
+  endpoint.timeout = static_cast<std::uint8_t>(options.timeout);
   return endpoint;
 }
 
@@ -130,6 +130,11 @@ class Soak {
   // Whether all has ended.
   bool turn(SoakClock::time_point now, bool goes_on) {
     bool is_idle = !goes_on;
+    // A machine that stood still for a while is no sign of a QP that does.
+    if (now - last_turn_ > std::chrono::seconds(1)) {
+      for (SoakLane* lane : lanes_) lane->wait_anew(now);
+    }
+    last_turn_ = now;
     for (SoakLane* lane : lanes_) {
       lane->post_more(goes_on);
       lane->check_progress(now, std::chrono::seconds(options_.patience));
@@ -209,6 +214,7 @@ class Soak {
   Side one_, other_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<SoakLane*> lanes_;
+  SoakClock::time_point last_turn_ = SoakClock::now();
 };
 
 int soak(const Options& options) {
@@ -241,6 +247,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   program.add_option("--longest", options.longest, "The longest message, bytes")
       ->check(CLI::Range(1, 64 << 20));
+  program.add_option("--timeout", options.timeout, "Code of the QPs' local ACK timeout")
+      ->check(CLI::Range(1, 31));
   program.add_option("--patience", options.patience, "Seconds after which a QP without completions is stuck");
   program.add_option("DEVICE", options.devices, "Two devices, or one twice")->expected(2);
   CLI11_PARSE(program, argc, argv);

@@ -323,6 +323,75 @@ BOOST_AUTO_TEST_CASE(the_queue_gives_up_after_the_intervals_and_not_before) {
   }
 }
 
+// What arrives behind the oldest packet restarts the interval and the retries: a selective ack, a read
+// response out of order, an acknowledgement behind a READ that is missing. What is known already does not.
+BOOST_AUTO_TEST_CASE(whatever_newly_arrives_restarts_the_intervals) {
+  const std::vector<std::pair<WorkOpcode, Packet>> news = {
+      {WorkOpcode::rdma_write, selective_ack(0, 1)},
+      {WorkOpcode::rdma_read, response(read_response_only, 1, 64)},
+      {WorkOpcode::send, taking_part(ack(1))},
+  };
+  for (const auto& [second, packet] : news) {
+    Setup setup = with(RecoveryMode::irn);
+    setup.retry_count = 1;
+    RequesterBench b(setup);
+    b.post(WorkOpcode::rdma_read, 64);
+    b.post(second, 64);
+    b.advance(2 * b.timeout() - Nanoseconds(1));
+    b.inject(packet);
+    b.advance(b.timeout());
+    b.inject(packet);
+    b.advance(b.timeout() - Nanoseconds(1));
+    b.expect_no_completion();
+    b.advance(Nanoseconds(1));
+    b.expect_completion(0, WorkStatus::retry_exceeded);
+    BOOST_TEST(b.counters.local_ack_timeout == 3u);
+  }
+}
+
+// A packet that waits for its turn has not been sent: an interval is the time since it left.
+BOOST_AUTO_TEST_CASE(an_interval_begins_when_the_packet_leaves) {
+  Setup setup = with(RecoveryMode::sack);
+  setup.retry_count = 1;
+  RequesterBench b(setup);
+  send_writes(b, 1);
+  b.advance(b.timeout() - Nanoseconds(1));
+  b.now += Nanoseconds(1);
+  b.requester.on_timer(b.now);
+  BOOST_TEST(b.counters.local_ack_timeout == 1u);
+  b.now += b.timeout() / 2;  // so long its turn does not come
+  b.release();
+  b.advance(b.timeout() - Nanoseconds(1));
+  b.expect_no_completion();
+  b.advance(Nanoseconds(1));
+  b.expect_completion(0, WorkStatus::retry_exceeded);
+}
+
+// What is missing is asked for several times before it counts as a try in vain.
+BOOST_AUTO_TEST_CASE(probes_back_off_as_far_as_a_quarter_of_the_local_ack_timer) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 1);
+  b.advance(microseconds(100));
+  b.inject(taking_part(ack(0)));
+  b.post(WorkOpcode::rdma_write, 64);
+  b.expect(write_only, 1);
+  const Nanoseconds step = microseconds(10);
+  const Time end = b.now + b.timeout();
+  Time last_probe = b.now;
+  Nanoseconds longest{0};
+  for (std::uint64_t probes = 0; b.now + step < end;) {
+    b.advance(step);
+    if (b.counters.retransmitted_packets == probes) continue;
+    ++probes;
+    b.expect(write_only, 1);
+    longest = std::max(longest, b.now - last_probe);
+    last_probe = b.now;
+  }
+  BOOST_CHECK_LE(longest.count(), (b.timeout() / 4 + step).count());
+  BOOST_CHECK_GE(longest.count(), (b.timeout() / 4 - step).count());
+  BOOST_TEST(b.counters.local_ack_timeout == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(irn_sends_each_hole_once_a_recovery) {
   RequesterBench b(with(RecoveryMode::irn));
   send_writes(b, 6);
