@@ -24,8 +24,8 @@ class ArrivalReports {
 
   // `psn` has arrived and is held.
   void arrived(wire::Psn psn);
-  // `psn`, which is held, has arrived again: it is to be the `latest` of a report. Forgotten where there is no room, for the
-  // peer knows already that it is here.
+  // `psn`, which is held, has arrived again: it is to be the `latest` of a report. Forgotten where there is
+  // no room, for the peer knows already that it is here.
   void arrived_again(wire::Psn psn);
   // What comes before `expected` needs no report any more.
   void forget_before(wire::Psn expected);

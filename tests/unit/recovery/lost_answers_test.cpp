@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(nine_naks_of_ten_lost) {
   }
 }
 
-// Without a single NAK only ACKs tell what has arrived, and the timers fill one hole after another. As long as
-// that makes progress no retry is used up.
+// Without a single NAK only ACKs tell what has arrived, and the timers fill one hole after another. As long
+// as that makes progress no retry is used up.
 BOOST_AUTO_TEST_CASE(all_naks_lost) {
   for (const RecoveryMode mode : kModes) {
     for (const WorkOpcode operation : kOperations) {
