@@ -111,6 +111,10 @@ void Requester::Impl::on_sequence_nak(PacketNumber number, const wire::Transport
   if (!recovery->keeps_out_of_order()) {
     if (!rnr_until) recover_from(number, now);
   } else if (headers.bth.selective_ack && participation == Participation::yes) {
+    // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
+    // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
+    const bool was_kept = executed_until <= number && recovery->has_arrived(number);
+    if (was_kept && !rnr_until) recovery->refused(missing_from(number), now);
     take_selective_ack(headers.selective_ack_eth, now);
   } else if (!rnr_until) {
     recovery->missing(missing_from(number), now);
@@ -137,6 +141,7 @@ void Requester::Impl::on_rnr_nak(PacketNumber number, std::uint8_t code, Time no
     fail_oldest(WorkStatus::rnr_retry_exceeded);
     return;
   }
+  retries.reload_transport(shared.parameters);  // the path works: waiting for a receive is counted apart
   rnr_until = now + wire::rnr_timer(code);
   rnr_packet = number;
   ack_timer.stop();

@@ -32,6 +32,7 @@ void Requester::Impl::take_early_arrival(PacketNumber number, Time now) {
   } else if (number == slot.first && !slot.reached_peer) {
     slot.reached_peer = true;
     recovery->reached({slot.first, slot.packets}, now);
+    if (slot.asked_again) return;  // it may have been there before: no progress
   } else {
     return;
   }

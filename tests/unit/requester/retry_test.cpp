@@ -282,6 +282,23 @@ BOOST_AUTO_TEST_CASE(does_not_use_up_transport_retries) {
   b.expect_completion(0);
 }
 
+// Who is refused for long loses a packet now and then: those losses do not add up to a dead path.
+BOOST_AUTO_TEST_CASE(a_refusal_reloads_the_transport_retries) {
+  RequesterBench b({.retry_count = 1});
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  for (int round = 0; round < 3; ++round) {
+    b.advance(b.timeout());
+    b.expect(send_only, 0);
+    b.inject(rnr_nak(0, 1));
+    b.advance(microseconds(10));
+    b.expect(send_only, 0);
+  }
+  b.expect_no_completion();
+  b.advance(2 * b.timeout());
+  b.expect_completion(0, WorkStatus::retry_exceeded);
+}
+
 BOOST_AUTO_TEST_CASE(progress_reloads_the_rnr_counter) {
   RequesterBench b({.rnr_retry = 1});
   b.post(WorkOpcode::send, 4);

@@ -392,6 +392,25 @@ BOOST_AUTO_TEST_CASE(probes_back_off_as_far_as_a_quarter_of_the_local_ack_timer)
   BOOST_TEST(b.counters.local_ack_timeout == 0u);
 }
 
+// It found no receive when its turn came, and the RNR NAK was lost. The READ behind it is still kept: asking
+// for that again brings nothing.
+BOOST_AUTO_TEST_CASE(what_the_peer_has_dropped_is_sent_again_when_the_peer_names_it) {
+  for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
+    RequesterBench b(with(mode));
+    b.post(WorkOpcode::rdma_write, 64);
+    b.post(WorkOpcode::send, 64);
+    b.post(WorkOpcode::rdma_read, 64);
+    b.expect(write_only, 0);
+    b.expect(send_only, 1);
+    b.expect(read_request, 2);
+    b.inject(selective_ack(0, 2, {1}));
+    if (mode == RecoveryMode::irn) b.expect(write_only, 0);
+    b.inject(selective_ack(1, 2));
+    b.expect(send_only, 1);
+    b.expect_silence();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(irn_sends_each_hole_once_a_recovery) {
   RequesterBench b(with(RecoveryMode::irn));
   send_writes(b, 6);
