@@ -11,21 +11,17 @@ StagingArenas::StagingArenas()
 }
 
 // There always is one: `keep` sees to it.
-StagingArena& StagingArenas::take() {
-  Arena& taken = arenas_[idle_[--idle_count_]];
-  taken.use = Use::in_turn;
-  return taken.arena;
-}
+StagingArena& StagingArenas::take() { return arenas_[idle_[--idle_count_]].arena; }
 
 void StagingArenas::give_back(StagingArena& arena) {
   const auto index = static_cast<std::uint32_t>(arena.bytes() - bytes_.get()) / StagingArena::kBytes;
   if (arenas_[index].kept == 0) return make_idle(static_cast<std::uint32_t>(index));
-  arenas_[index].use = Use::aside;
+  arenas_[index].aside = true;
   --to_replace_;
 }
 
 void StagingArenas::make_idle(std::uint32_t index) {
-  arenas_[index].use = Use::idle;
+  arenas_[index].aside = false;
   arenas_[index].arena.clear();
   idle_[idle_count_++] = index;
 }
@@ -47,10 +43,10 @@ std::optional<transport::PayloadKeeper::Place> StagingArenas::keep(std::span<con
 void StagingArenas::release(Place place) {
   Arena& home = arenas_[place];
   if (--home.kept != 0) return;
-  if (home.use == Use::in_turn) {
-    --to_replace_;
-  } else {
+  if (home.aside) {
     make_idle(place);
+  } else {
+    --to_replace_;
   }
 }
 

@@ -17,8 +17,8 @@ namespace urnic::engine {
 
 class StagingArenas final : public transport::PayloadKeeper {
  public:
-  // Enough for the bandwidth-delay product of programs and a NIC that share two processors, with a few arenas
-  // put aside for a single packet each. Memory is touched when an arena is used for the first time.
+  // Two in turn, and ten that may be put aside; when they are, nothing more is kept, and who waits is copied.
+  // Memory is touched when an arena is used for the first time.
   static constexpr std::uint32_t kArenas = 12;
 
   StagingArenas();
@@ -34,11 +34,10 @@ class StagingArenas final : public transport::PayloadKeeper {
   void release(Place place) override;
 
  private:
-  enum class Use : std::uint8_t { idle, in_turn, aside };
   struct Arena {
     StagingArena arena;
     std::uint32_t kept = 0;  // payloads
-    Use use = Use::idle;
+    bool aside = false;      // its batch is over
   };
 
   void make_idle(std::uint32_t index);

@@ -193,7 +193,7 @@ std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
   const bool again = requests(parts.shared.state) && parts.requester.must_send_again();
   std::uint32_t sent = 0;
   if (responds(parts.shared.state)) {
-    sent = parts.responder.pump_urgent(now, again ? (packets + 1) / 2 : packets);
+    sent = parts.responder.pump_urgent(again ? (packets + 1) / 2 : packets);
   }
   if (requests(parts.shared.state) && !parts.shared.failed) {
     sent += parts.requester.pump_again(now, packets - sent);

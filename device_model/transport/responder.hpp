@@ -44,7 +44,7 @@ class Responder {
   bool is_urgent() const {
     return responses_.empty() ? owed_.owed() || !reports_.empty() : responses_.front().is_repeat;
   }
-  std::uint32_t pump_urgent(Time now, std::uint32_t packets);
+  std::uint32_t pump_urgent(std::uint32_t packets);
   // The next thing to send tells the requester of a hole in what has arrived.
   bool tells_of_hole() const {
     return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);

@@ -55,7 +55,7 @@ class ResponseQueue {
   bool repeat_missing(PendingResponse response, std::uint32_t path_mtu);
 
   PendingResponse& front() { return at(0); }
-  const PendingResponse& front() const { return ring_[head_ & mask_]; }
+  const PendingResponse& front() const { return at(0); }
   void pop_front();
   // Forgets what comes at `psn` or later.
   void drop_from(wire::Psn psn);

@@ -7,14 +7,14 @@ namespace urnic::transport {
 
 using wire::Operation;
 
-std::uint32_t Responder::pump(Time now, std::uint32_t packets) {
-  std::uint32_t sent = pump_urgent(now, packets);
+std::uint32_t Responder::pump(Time, std::uint32_t packets) {
+  std::uint32_t sent = pump_urgent(packets);
   for (; sent < packets && !responses_.empty(); ++sent) send_pending();
   if (responses_.empty()) sent += send_acknowledges(packets - sent);
   return sent;
 }
 
-std::uint32_t Responder::pump_urgent(Time, std::uint32_t packets) {
+std::uint32_t Responder::pump_urgent(std::uint32_t packets) {
   std::uint32_t sent = 0;
   if (packets > 0 && ack_passes_repeats()) {
     send_owed();
