@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device_model/memory/bytewise_copies.hpp"
+
 namespace urnic::engine {
 
 // A bump allocator, emptied as a whole. Sized so that two of them stay in a core's second-level cache: what a
@@ -24,11 +26,12 @@ class StagingArena {
     return place;
   }
 
-  // Makes the next `take` lie at the same offset within an 8-byte word as `address`, so that a copy moves
-  // whole aligned words. Skips nothing when the last bytes taken were those in front of `address`.
+  // Makes the next `take` lie at the same offset within 64 bytes as `address`, so that a copy moves whole
+  // aligned words (memory/bytewise_copies.hpp). Skips nothing when the last bytes taken were those in front
+  // of `address`.
   void align_like(std::uint64_t address) {
     const auto here = reinterpret_cast<std::uintptr_t>(bytes_) + used_;
-    used_ += (address - here) & 7;
+    used_ += (address - here) % memory::kOverlapBytes;
     if (used_ > kBytes) used_ = kBytes;
   }
 

@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
 
+#include "device_model/memory/bytewise_copies.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -26,6 +28,44 @@ std::string path_of(int descriptor) {
   char target[256];
   const ssize_t length = readlink(link.c_str(), target, sizeof target);
   return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
+}
+
+// The kernel goes by way of a page of its own, which it fills from the beginning (mem_rw() in
+// fs/proc/base.c). So a transfer is written to its address from offset 0, or on the next page to offset 0
+// from as far before the end: both times the distance is that of the address from its page's beginning. It is
+// read at the negative of that. A transfer that would be torn is cut where the distance is another; only a
+// word that the first piece begins with can be torn then, if it is the second (written) or last (read) of a
+// page.
+bool is_written_torn(const Transfer& transfer) { return is_copied_bytewise(transfer.address, 0); }
+bool is_read_torn(const Transfer& transfer) { return is_copied_bytewise(0, transfer.address); }
+
+std::uint64_t next_better_write(std::uint64_t address) {
+  std::uint64_t offset = 16;
+  while (offset <= address % kPageBytes) offset *= 2;
+  return address - address % kPageBytes + offset;
+}
+std::uint64_t next_better_read(std::uint64_t address) { return address - address % kPageBytes + kPageBytes; }
+
+// Carries out `batch` by `run`, which takes a batch; transfers that would be torn in pieces.
+template <class IsTorn, class NextBetter, class Run>
+void run_untorn(std::span<Transfer> batch, IsTorn is_torn, NextBetter next_better, Run run) {
+  while (!batch.empty()) {
+    const auto torn = std::find_if(batch.begin(), batch.end(), is_torn);
+    const auto whole = static_cast<std::size_t>(torn - batch.begin());
+    run(batch.first(whole));
+    if (torn == batch.end()) return;
+    Transfer rest = *torn;
+    torn->failed = false;
+    while (!rest.local.empty() && !torn->failed) {
+      const std::uint64_t cut = is_torn(rest) ? next_better(rest.address) - rest.address : rest.local.size();
+      const std::uint64_t length = std::min(cut, rest.local.size());
+      Transfer piece{.address = rest.address, .local = rest.local.first(length), .failed = false};
+      run({&piece, 1});
+      torn->failed = piece.failed;
+      rest = {.address = rest.address + length, .local = rest.local.subspan(length), .failed = false};
+    }
+    batch = batch.subspan(whole + 1);
+  }
 }
 
 }  // namespace
@@ -59,14 +99,18 @@ bool address_space_lives(int mem_file) {
 }
 
 void MemFileMemory::read(std::span<Transfer> batch) {
-  run_batch(batch, Adjacency::contiguous_addresses, [this](const TransferGroup& group, std::size_t k) {
-    return preadv(mem_.get(), group.local + k, pieces(group, k), file_offset(group, k));
+  run_untorn(batch, is_read_torn, next_better_read, [this](std::span<Transfer> run) {
+    run_batch(run, Adjacency::contiguous_addresses, [this](const TransferGroup& group, std::size_t k) {
+      return preadv(mem_.get(), group.local + k, pieces(group, k), file_offset(group, k));
+    });
   });
 }
 
 void MemFileMemory::write(std::span<Transfer> batch) {
-  run_batch(batch, Adjacency::contiguous_addresses, [this](const TransferGroup& group, std::size_t k) {
-    return pwritev(mem_.get(), group.local + k, pieces(group, k), file_offset(group, k));
+  run_untorn(batch, is_written_torn, next_better_write, [this](std::span<Transfer> run) {
+    run_batch(run, Adjacency::contiguous_addresses, [this](const TransferGroup& group, std::size_t k) {
+      return pwritev(mem_.get(), group.local + k, pieces(group, k), file_offset(group, k));
+    });
   });
 }
 

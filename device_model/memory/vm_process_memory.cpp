@@ -2,8 +2,11 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <cstring>
 #include <ctime>
 
+#include "device_model/memory/bytewise_copies.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -15,6 +18,11 @@ std::int64_t coarse_clock_tick() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+bool tears_words(const Transfer& transfer) {
+  return transfer.local.size() > 1 &&
+         is_copied_bytewise(transfer.address, reinterpret_cast<std::uintptr_t>(transfer.local.data()));
 }
 
 }  // namespace
@@ -57,6 +65,16 @@ void VmProcessMemory::read(std::span<Transfer> batch) {
 
 void VmProcessMemory::write(std::span<Transfer> batch) {
   if (!process_is_there()) return fail_all(batch);
+  while (!batch.empty()) {
+    const auto torn = std::find_if(batch.begin(), batch.end(), tears_words);
+    const auto whole = static_cast<std::size_t>(torn - batch.begin());
+    if (whole > 0) write_as_is(batch.first(whole));
+    if (torn != batch.end()) write_moved(*torn);
+    batch = batch.subspan(std::min(whole + 1, batch.size()));
+  }
+}
+
+void VmProcessMemory::write_as_is(std::span<Transfer> batch) {
   if (!number_works_) return mem_.write(batch);
   const std::size_t tried =
       run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
@@ -64,6 +82,20 @@ void VmProcessMemory::write(std::span<Transfer> batch) {
         return process_vm_writev(pid_, group.local + k, count, group.remote + k, count, 0);
       });
   go_on(batch.subspan(tried), &MemFileMemory::write);
+}
+
+// From a place that has the same offset within 64 bytes as the address, from which whole words are copied.
+void VmProcessMemory::write_moved(Transfer& transfer) {
+  alignas(kOverlapBytes) std::byte place[kOverlapBytes + kMovedAtOnce];
+  transfer.failed = false;
+  for (std::size_t done = 0; done < transfer.local.size() && !transfer.failed; done += kMovedAtOnce) {
+    const std::uint64_t address = transfer.address + done;
+    const std::size_t length = std::min(kMovedAtOnce, transfer.local.size() - done);
+    Transfer moved{.address = address, .local = {place + address % kOverlapBytes, length}, .failed = false};
+    std::memcpy(moved.local.data(), transfer.local.data() + done, length);
+    write_as_is({&moved, 1});
+    transfer.failed = moved.failed;
+  }
 }
 
 }  // namespace urnic::memory

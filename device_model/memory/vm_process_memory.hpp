@@ -25,8 +25,12 @@ class VmProcessMemory final : public ApplicationMemory {
  private:
   using MemFileWay = void (MemFileMemory::*)(std::span<Transfer>);
 
+  static constexpr std::size_t kMovedAtOnce = 16 * 1024;
+
   bool process_is_there();
   void go_on(std::span<Transfer> rest, MemFileWay mem_file_way);
+  void write_as_is(std::span<Transfer> batch);
+  void write_moved(Transfer& transfer);
 
   pid_t pid_;
   MemFileMemory mem_;

@@ -1,7 +1,6 @@
 // Batches against a living process, by both ways through the kernel.
 #include <sys/mman.h>
 
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <vector>
@@ -171,35 +170,6 @@ BOOST_AUTO_TEST_CASE(addresses_that_no_process_has_fail) {
     reach(child, way)->read(batch);
     for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(batch[i].failed);
     BOOST_TEST(!batch[4].failed);
-  }
-}
-
-// Programs spin on the last word of a message (placement rule of the host: aligned 8-byte words never torn).
-// A torn word would show up within a few thousand rounds if the kernel copied bytewise.
-BOOST_AUTO_TEST_CASE(aligned_words_are_not_torn) {
-  constexpr int kRounds = 20000;
-  for (const Way way : kWays) {
-    Pages pages(1);
-    auto* word = reinterpret_cast<std::atomic<std::uint64_t>*>(pages.page(0) + 64);
-    const auto watch = [&](char) {
-      for (std::uint64_t seen = 0; seen != 1;) {
-        seen = word->load(std::memory_order_relaxed);
-        if (seen != 0 && seen != ~std::uint64_t{0} && seen != 1) return 'n';
-      }
-      return 'y';
-    };
-    ChildProcess child([&] { word->store(0); }, watch);
-    auto memory = reach(child, way);
-    std::uint64_t value = 0;
-    Transfer batch[] = {{pages.address(0, 64), std::as_writable_bytes(std::span(&value, 1))}};
-    child.start('w');
-    for (int i = 0; i < kRounds; ++i) {
-      value = i % 2 == 0 ? ~std::uint64_t{0} : 0;
-      memory->write(batch);
-    }
-    value = 1;
-    memory->write(batch);
-    BOOST_TEST(child.finish() == 'y');
   }
 }
 
