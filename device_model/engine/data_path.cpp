@@ -11,7 +11,7 @@ namespace {
 // A round sends at most this much, so that what it gathers is still in the cache when it is scattered and
 // answers are not kept waiting.
 constexpr std::uint32_t kPacketsPerRound = 256;
-constexpr std::size_t kBytesPerRound = 256 * 1024;
+constexpr std::size_t kBytesPerRound = 128 * 1024;
 // What one QP may send before the next one's turn.
 constexpr std::uint32_t kPacketsPerTurn = 32;
 // And what it may send ahead of its turn in a round, where all such may take half of the round.

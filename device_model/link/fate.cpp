@@ -29,13 +29,21 @@ Fates::Fates(const LinkSettings& settings, std::uint32_t device, Direction direc
       corrupt_(settings.corrupt),
       jitter_(static_cast<std::uint64_t>(settings.jitter.count())) {}
 
-Fate Fates::of(const PacketIdentity& packet) {
+std::uint64_t Fates::key_of(const PacketIdentity& packet) {
   const std::uint64_t sender = std::uint64_t{packet.device} << 32 | packet.queue_pair;
   if (sender != sender_) {
     sender_ = sender;
     sender_key_ = mix(mix(key_, sender));
   }
-  const std::uint64_t key = mix(sender_key_ ^ packet.count);  // mix(mix(key_, sender), packet.count)
+  return mix(sender_key_ ^ packet.count);  // mix(mix(key_, sender), packet.count)
+}
+
+bool Fates::loses(const PacketIdentity& packet) {
+  return loss_.possible() && loss_.happens(draw(key_of(packet), Question::loss));
+}
+
+Fate Fates::of(const PacketIdentity& packet) {
+  const std::uint64_t key = key_of(packet);
   const auto happens = [&](const Chance& chance, Question question) {
     return chance.possible() && chance.happens(draw(key, question));
   };

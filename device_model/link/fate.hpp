@@ -26,8 +26,13 @@ class Fates {
   Fates(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
   Fate of(const PacketIdentity& packet);
+  // Its answer to one question.
+  bool loses(const PacketIdentity& packet);
 
  private:
+  // From which all draws about the packet follow.
+  std::uint64_t key_of(const PacketIdentity& packet);
+
   std::uint64_t key_;
   // Of the latest packet: most follow one of the same QP.
   std::uint64_t sender_ = 0;

@@ -103,6 +103,10 @@ void LinkChannel::count(const Verdict& verdict, const Passage& passage) {
 }
 
 void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::Time now) {
+  if (model_.only_loses() && !verdict.touched && under_way_.empty()) {
+    if (model_.loses(traveller.origin.identity)) return drop(traveller, DropCause::loss);
+    return guide_.hand_on(traveller, direction_, now);
+  }
   const auto bytes = static_cast<std::uint32_t>(traveller.frame.size());
   Passage passage = model_.enter(now, bytes, traveller.origin.identity);
   if (passage.drop != DropCause::none) return drop(traveller, passage.drop);

@@ -7,6 +7,7 @@ namespace urnic::link {
 
 LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction)
     : settings_(settings),
+      only_loses_(link::only_loses(settings)),
       fates_(settings, device, direction),
       bursts_(settings, device, direction),
       line_(settings) {}

@@ -53,6 +53,10 @@ class LinkDirection {
   // A packet of `bytes` (a whole frame, without what Line adds) enters at `now`, which never goes back.
   Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet);
 
+  // What `enter` would do is to lose the packet or nothing: asking for that alone is quicker.
+  bool only_loses() const { return only_loses_; }
+  bool loses(const PacketIdentity& packet) { return fates_.loses(packet); }
+
   // How many bytes may be handed over at `now` without more than `ahead` of them waiting for the line.
   // Without a rate, more than anybody has; with one, enough for a packet of `least` bytes whenever the line
   // is idle.
@@ -66,6 +70,7 @@ class LinkDirection {
 
  private:
   LinkSettings settings_;
+  bool only_loses_;
   Fates fates_;
   BurstModel bursts_;
   Line line_;

@@ -48,4 +48,11 @@ constexpr bool has_character(const LinkSettings& settings) {
          settings.corrupt > 0;
 }
 
+// Packets are lost, each independently of all else, and nothing but that happens.
+constexpr bool only_loses(LinkSettings settings) {
+  const bool loses = settings.loss > 0;
+  settings.loss = 0;
+  return loses && !has_character(settings);
+}
+
 }  // namespace urnic::link

@@ -49,7 +49,9 @@ HeldPacket* HeldPacketPool::take(const InboundPacket& packet, std::uint32_t psns
     slot->index_ = touched_++;
   }
   ++in_use_;
-  slot->packet_ = packet;
+  slot->headers_ = packet.headers;
+  slot->payload_ = packet.payload;
+  slot->congestion_experienced_ = packet.congestion_experienced;
   hold_payload(*slot, packet.payload);
   slot->psns_ = psns;
   return slot;
@@ -59,7 +61,7 @@ void HeldPacketPool::hold_payload(HeldPacket& slot, std::span<const std::byte> p
   slot.kept_at_ = keeper_ == nullptr ? std::nullopt : keeper_->keep(payload);
   if (slot.kept_at_ || payload.empty()) return;
   std::memcpy(payload_of(slot), payload.data(), payload.size());
-  slot.packet_.payload = {payload_of(slot), payload.size()};
+  slot.payload_ = {payload_of(slot), payload.size()};
 }
 
 void HeldPacketPool::retire(HeldPacket& packet) {

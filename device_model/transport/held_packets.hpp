@@ -32,17 +32,19 @@ using HeldPacketHook =
 // has packets.
 class HeldPacket : public HeldPacketHook {
  public:
-  wire::Psn first() const { return packet_.headers.bth.psn; }
+  wire::Psn first() const { return headers_.bth.psn; }
   std::uint32_t psns() const { return psns_; }
   // As it arrived; the payload is kept, or a copy in the slot.
-  const InboundPacket& packet() const { return packet_; }
+  InboundPacket packet() const { return {headers_, payload_, congestion_experienced_}; }
 
   // What the order of `HeldPackets` goes by.
   friend bool operator<(const HeldPacket& a, const HeldPacket& b) { return before(a.first(), b.first()); }
 
  private:
   friend class HeldPacketPool;
-  InboundPacket packet_;
+  wire::TransportHeaders headers_;
+  std::span<const std::byte> payload_;
+  bool congestion_experienced_ = false;
   std::uint32_t psns_ = 1;
   std::uint32_t index_ = 0;  // of the slot
   std::optional<PayloadKeeper::Place> kept_at_;

@@ -45,9 +45,10 @@ struct OutboundPacket {
   const std::uint64_t* atomic_original = nullptr;
 };
 
-// A packet that arrived, parsed and checked by the port. `payload` stays valid until the batch is flushed.
+// A packet that arrived, parsed and checked by the port. The headers are valid during the call that it is
+// handed to, the payload until the batch is flushed.
 struct InboundPacket {
-  wire::TransportHeaders headers;
+  const wire::TransportHeaders& headers;
   std::span<const std::byte> payload;
   bool congestion_experienced = false;  // ECN bits 11
 };

@@ -63,10 +63,19 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
 std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
   std::optional<Arrival> latest;
   if (exact_) {
+    std::optional<PacketNumber> last_on_time;
     for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
-      if (at(base_).state == State::arrived) continue;
-      take_later(latest, arrival_of(base_));
-      remove(base_);
+      const Entry& entry = at(base_);
+      if (entry.state == State::under_way && entry.late == Entry::Late::no) {
+        last_on_time = base_;
+      } else if (entry.state != State::arrived) {
+        take_later(latest, arrival_of(base_));
+        remove(base_);
+      }
+    }
+    if (last_on_time) {
+      take_later(latest, arrival_of(*last_on_time));
+      remove_until(*last_on_time);
     }
   }
   base_ = std::max(base_, until);
@@ -228,6 +237,12 @@ void Scoreboard::remove(PacketNumber packet) {
   List& list = list_of(entry);
   (entry.before == kNone ? list.first : entries_[entry.before].behind) = entry.behind;
   (entry.behind == kNone ? list.last : entries_[entry.behind].before) = entry.before;
+}
+
+// Those that were sent once stand in the order of their numbers.
+void Scoreboard::remove_until(PacketNumber on_time) {
+  under_way_.first = at(on_time).behind;
+  (under_way_.first == kNone ? under_way_.last : entries_[under_way_.first].before) = kNone;
 }
 
 void Scoreboard::move_to(PacketNumber packet, State state) {

@@ -124,6 +124,8 @@ class Scoreboard {
   void lose_late(const List& list, SendOrder order, PacketNumber limit);
   void append(PacketNumber packet, State state);
   void remove(PacketNumber packet);
+  // All that were sent once, are under way and have a number up to that of `on_time`, which is one of them.
+  void remove_until(PacketNumber on_time);
   void move_to(PacketNumber packet, State state);
   Arrival arrival_of(PacketNumber packet) const;
 
