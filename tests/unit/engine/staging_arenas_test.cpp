@@ -90,6 +90,26 @@ BOOST_AUTO_TEST_CASE(bytes_that_lie_elsewhere_are_not_kept) {
   BOOST_TEST(!arenas.keep({}).has_value());
 }
 
+// At any other distance below that the kernel might copy bytewise (memory/bytewise_copies.hpp).
+BOOST_AUTO_TEST_CASE(what_is_aligned_like_an_address_lies_at_its_offset_within_64_bytes) {
+  StagingArena& arena = arenas.take();
+  for (std::uint64_t address = 0x1000; address < 0x1100; ++address) {
+    arena.take(1);
+    arena.align_like(address);
+    const auto place = reinterpret_cast<std::uintptr_t>(arena.take(8));
+    BOOST_REQUIRE(place % 64 == address % 64);
+    BOOST_REQUIRE(!memory::is_copied_bytewise(place, address));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_continues_an_address_continues_the_bytes) {
+  StagingArena& arena = arenas.take();
+  arena.align_like(0x1234);
+  const std::byte* const first = arena.take(100);
+  arena.align_like(0x1234 + 100);
+  BOOST_TEST(arena.take(100) == first + 100);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::engine::test
