@@ -10,10 +10,12 @@
 
 #include <cstdint>
 
+#include "device_model/abi/queues.hpp"
+
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 1;
+inline constexpr std::uint32_t kControlVersion = 2;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 enum class ControlOpcode : std::uint32_t {
@@ -29,6 +31,7 @@ enum class ControlOpcode : std::uint32_t {
   reregister_mr = 14,
   allocate_mw = 15,
   deallocate_mw = 16,
+  place_received = 17,
   create_cq = 20,
   destroy_cq = 21,
   resize_cq = 22,
@@ -189,6 +192,15 @@ struct ReregisterMrRequest {
   std::uint32_t handle;
   std::uint32_t flags;
   RegisterMrRequest change;
+};
+
+// Received data that a forked child found in a completion, and that belongs into the memory of the process
+// which registered it. All of it lies in one region with the right to be written locally.
+struct PlaceReceivedRequest {
+  std::uint64_t address;  // as in the receive WQE
+  std::uint32_t lkey;
+  std::uint32_t length;  // at most kCqeInlineBytes
+  std::uint8_t data[kCqeInlineBytes];
 };
 
 struct AllocateMwRequest {

@@ -77,9 +77,10 @@ enum CqeFlag : std::uint8_t {
   cqe_inline = 1 << 4,  // `byte_length` bytes (at most kCqeInlineBytes) are in `inline_data`, not in memory
 };
 
-// cqe_inline is for small receives. The provider copies the data to the WQE's segments as virtual addresses
-// of the process that polls: the device uses it only where each segment's region has its address as its iova
-// and the context has no second process.
+// cqe_inline is for small receives: who polls copies the data to the WQE's segments, as virtual addresses of
+// the process that registered them. The device has made all its checks of the segments when the message came,
+// and uses it only for a SEND of one packet, where each segment's region has its address as its iova and
+// gives peers no right to it, and as long as the context has had one process only.
 inline constexpr std::uint32_t kCqeInlineBytes = 32;
 
 // One completion. Written by the device; `phase` last, with release order: an entry is valid for the consumer

@@ -21,6 +21,7 @@ int deallocate_pd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorEx
 int register_mr(Session&, const abi::RegisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int deregister_mr(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 int reregister_mr(Session&, const abi::ReregisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int place_received(Session&, const abi::PlaceReceivedRequest&, abi::Empty&, DescriptorExchange&);
 int allocate_mw(Session&, const abi::AllocateMwRequest&, abi::AllocateMwReply&, DescriptorExchange&);
 int deallocate_mw(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 

@@ -133,6 +133,7 @@ std::uint32_t Context::take_doorbell() {
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {
+  if (!processes_.empty()) fabric.engine().execute([this] { several_processes_ = true; });
   std::erase_if(processes_, [](const auto& known) { return known.expired(); });
   processes_.push_back(process);
 }

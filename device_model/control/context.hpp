@@ -106,6 +106,8 @@ class Context {
   void give_doorbell(std::uint32_t number) { free_doorbells_.push_back(number); }
 
   void add_process(const std::shared_ptr<Process>& process);
+  // Whether there has ever been more than one. The engine thread's to read.
+  const bool& several_processes() const { return several_processes_; }
   // Those whose connections are open.
   std::vector<std::shared_ptr<Process>> processes() const;
 
@@ -138,6 +140,7 @@ class Context {
   std::vector<std::uint32_t> free_doorbells_;
   std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
   std::vector<std::weak_ptr<Process>> processes_;
+  bool several_processes_ = false;
 };
 
 }  // namespace urnic::control

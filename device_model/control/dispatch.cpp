@@ -89,6 +89,8 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, Empty, deregister_mr>();
     case Op::reregister_mr:
       return command<abi::ReregisterMrRequest, abi::RegisterMrReply, reregister_mr>();
+    case Op::place_received:
+      return command<abi::PlaceReceivedRequest, Empty, place_received>();
     case Op::allocate_mw:
       return command<abi::AllocateMwRequest, abi::AllocateMwReply, allocate_mw>();
     case Op::deallocate_mw:

@@ -1,8 +1,11 @@
-// Memory regions and windows: register_mr, deregister_mr, reregister_mr, allocate_mw, deallocate_mw
+// Memory regions and windows: register_mr, deregister_mr, reregister_mr, place_received, allocate_mw,
+// deallocate_mw
 #include <infiniband/verbs.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <cerrno>
+#include <span>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
@@ -135,6 +138,32 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
   reply.handle = request.handle;
   reply.lkey = reply.rkey = key.value;
   return 0;
+}
+
+// The region's rights and bounds are looked at again: it may have gone since the data arrived.
+int place_received(Session& session, const abi::PlaceReceivedRequest& request, abi::Empty&,
+                   DescriptorExchange&) {
+  if (request.length > sizeof request.data) return EINVAL;
+  auto data = std::to_array(request.data);
+  bool written = false;
+  for (const auto& [handle, region] : session.context->regions) {
+    if (region->key.value != request.lkey) continue;
+    session.fabric.engine().execute([&] {
+      const memory::MemoryTable& table = session.device.device->memory_table();
+      transport::MemoryRange range;
+      if (table.check_local(region->key, region->pd->id, request.address, request.length,
+                            transport::AccessRight::local_write, range) != transport::KeyCheck::ok) {
+        return;
+      }
+      memory::Transfer transfer{.address = range.address,
+                                .local = std::as_writable_bytes(std::span(data).first(request.length)),
+                                .failed = false};
+      region->spec.memory->write({&transfer, 1});
+      written = !transfer.failed;
+    });
+    break;
+  }
+  return written ? 0 : EFAULT;
 }
 
 int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::AllocateMwReply& reply,

@@ -61,6 +61,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .receive_slots = qp.given.receive_slots,
       .receive_slot_size = qp.given.receive_slot_size,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
+      .several_processes = &session.context->several_processes(),
       .recovery = session.device.settings.recovery,
   });
 }

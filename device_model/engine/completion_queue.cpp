@@ -45,7 +45,7 @@ bool CompletionQueue::full() {
   return producer_ - consumer_ >= config_.slots;
 }
 
-bool CompletionQueue::push(const transport::Completion& completion, std::span<const std::byte> inline_data) {
+bool CompletionQueue::push(const transport::Completion& completion) {
   if (overrun_ || full()) {
     report_overrun();
     return false;
@@ -60,9 +60,10 @@ bool CompletionQueue::push(const transport::Completion& completion, std::span<co
   entry.immediate_or_rkey = immediate_or_rkey(completion);
   entry.vendor_error = completion.vendor_error;
   entry.source_qpn = completion.source.value;
-  if (!inline_data.empty() && inline_data.size() <= abi::kCqeInlineBytes) {
+  if (!completion.data.empty()) {
     entry.flags |= abi::cqe_inline;
-    std::memcpy(entry.inline_data, inline_data.data(), inline_data.size());
+    std::memcpy(entry.inline_data, completion.data.data(),
+                std::min<std::size_t>(completion.data.size(), abi::kCqeInlineBytes));
   }
   entry.phase.store(phase(producer_), std::memory_order_release);
   ++producer_;

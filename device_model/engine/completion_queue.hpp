@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "device_model/abi/queues.hpp"
 #include "device_model/transport/work_request.hpp"
@@ -27,10 +26,10 @@ class CompletionQueue {
  public:
   explicit CompletionQueue(const CompletionQueueConfig& config);
 
-  // Writes a CQE; `inline_data` (at most kCqeInlineBytes) travels in it. On overrun the CQ is in error for
-  // good: IBV_EVENT_CQ_ERR is raised once and completions are lost; the caller takes the QP to error when
-  // this returns false.
-  bool push(const transport::Completion& completion, std::span<const std::byte> inline_data = {});
+  // Writes a CQE; the completion's data, at most kCqeInlineBytes, travels in it. On overrun the CQ is in
+  // error for good: IBV_EVENT_CQ_ERR is raised once and completions are lost; the caller takes the QP to
+  // error when this returns false.
+  bool push(const transport::Completion& completion);
 
   // Called when a batch ends, after all its pushes: raises the event if one is asked for.
   void notify();

@@ -196,12 +196,12 @@ void DataPath::carry_out() {
   ActionList& list = filling();
   ActionList& next = lists_[filling_ ^ 1];
   memory_batch_.run(list, failed_);
+  finish_completions(list);
   held_packets_.batch_flushed();
-  // The writes just done were the last to refer to what the list before had gathered.
+  // The writes and completions just done were the last to refer to what the list before had gathered.
   arenas_.give_back(*next.arena);
   next.arena = &arenas_.take();
   filling_ ^= 1;
-  finish_completions(list);
   report_failures(list);
   transmit_packets(list);
   for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;

@@ -34,6 +34,9 @@ struct HostedQueuePairConfig {
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
   abi::QueuePairIndices* indices = nullptr;
+  // Whether several processes use the program's context, so that who polls may not be whose memory it is.
+  // Only the engine thread looks, only its tasks change it. Null: they may.
+  const bool* several_processes = nullptr;
   transport::RecoverySettings recovery{.mode = transport::RecoveryMode::go_back_n};
 };
 

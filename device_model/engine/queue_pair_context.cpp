@@ -264,6 +264,11 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
                           .atomic_original = action.original});
 }
 
+std::uint32_t QueuePairContext::completion_room() const {
+  const bool one_process = config_.several_processes != nullptr && !*config_.several_processes;
+  return one_process ? abi::kCqeInlineBytes : 0;
+}
+
 // What waits for no memory access is done at once: nothing of its stream can be in front of it, since the
 // completions of a list are finished before its packets become new inputs.
 void QueuePairContext::complete(const transport::Completion& completion, transport::Stream which) {

@@ -82,6 +82,7 @@ class QueuePairContext final : public transport::Host {
   void write(const transport::MemoryRange& target, std::span<const std::byte> data, bool message_end,
              transport::AccessTag tag) override;
   void atomic(const transport::AtomicAction& action) override;
+  std::uint32_t completion_room() const override;
   void complete(const transport::Completion& completion, transport::Stream stream) override;
   void event(transport::AsyncEvent event) override;
 

@@ -90,6 +90,9 @@ class Host {
   virtual void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
                      AccessTag tag) = 0;
   virtual void atomic(const AtomicAction& action) = 0;
+  // How many bytes of a received message a completion may carry instead of a write: who polls it then puts
+  // them where the receive WQE says, as addresses of the program. 0: none.
+  virtual std::uint32_t completion_room() const { return 0; }
   // Goes to the send CQ or the receive CQ, as `completion.receive` says; `stream` is whose order it keeps.
   virtual void complete(const Completion& completion, Stream stream) = 0;
   virtual void event(AsyncEvent event) = 0;

@@ -32,6 +32,7 @@ struct MemoryRange {
   AddressSpace* space = nullptr;
   std::uint64_t address = 0;  // in that address space
   std::uint32_t length = 0;
+  bool owner_only = false;  // the region gives peers no right to its bytes, by itself or through a window
 };
 
 // What the access is for (IBTA 10.6.3).

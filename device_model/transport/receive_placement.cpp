@@ -16,6 +16,32 @@ bool ReceivePlacement::take() {
   sge_ = 0;
   sge_offset_ = 0;
   placed_ = 0;
+  in_completion_ = {};
+  return true;
+}
+
+// The program puts the bytes where its WQE says, by its own addresses: a region that is known by others
+// (zero-based, or registered with an address of its choice) is the host's to write.
+bool ReceivePlacement::leave_to_completion(std::span<const std::byte> data) {
+  const QpConfig& config = shared_.config;
+  if (data.empty() || current_.malformed || data.size() > current_.length) return false;
+  if (data.size() > config.host->completion_room()) return false;
+  auto left = static_cast<std::uint32_t>(data.size());
+  for (const Sge& sge : current_.sges) {
+    const std::uint32_t piece = std::min(left, sge.length);
+    if (piece == 0) continue;
+    MemoryRange range;
+    if (config.keys->check_local(sge.lkey, config.pd, sge.address, piece, AccessRight::local_write, range) !=
+            KeyCheck::ok ||
+        !range.owner_only || range.address != sge.address) {
+      return false;
+    }
+    left -= piece;
+    if (left == 0) break;
+  }
+  if (left != 0) return false;
+  placed_ = data.size();
+  in_completion_ = data;
   return true;
 }
 
@@ -54,6 +80,7 @@ void ReceivePlacement::complete(Completion completion) {
   completion.source = shared_.parameters.destination;
   completion.receive = true;
   completion.wqe_index = current_.index;
+  completion.data = in_completion_;
   under_way_ = false;
   shared_.config.host->complete(completion, Stream::responder);
   shared_.config.receive_queue->retire(current_.index);

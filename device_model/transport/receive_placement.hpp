@@ -27,7 +27,12 @@ class ReceivePlacement {
   // local_qp_operation_error, local_length_error or local_protection_error. `end`: last bytes of the message.
   WorkStatus place(std::span<const std::byte> data, bool end, wire::Psn psn);
 
-  // Bytes that `place` took for this WQE.
+  // Leaves a SEND of one packet to its completion instead of placing it, where the host can have that and
+  // nobody could tell: every byte passes the checks of `place`, and peers have no right to any of them, so
+  // that no later READ, WRITE or atomic could find them not yet there. False: nothing done, `place` it.
+  bool leave_to_completion(std::span<const std::byte> data);
+
+  // Bytes that `place` or `leave_to_completion` took for this WQE.
   std::uint64_t placed() const { return placed_; }
 
   // Completes the WQE under way; index, QPNs and receive are filled in here.
@@ -53,7 +58,8 @@ class ReceivePlacement {
   std::uint32_t sge_ = 0;         // the SGE that the next byte goes to
   std::uint32_t sge_offset_ = 0;  // and where in it
   std::uint64_t placed_ = 0;
-  std::uint32_t next_index_ = 0;  // of the WQE that `take` gives next
+  std::span<const std::byte> in_completion_;  // what was left to the completion
+  std::uint32_t next_index_ = 0;              // of the WQE that `take` gives next
 };
 
 }  // namespace urnic::transport

@@ -16,6 +16,8 @@ Responder::Verdict Responder::execute_send(const InboundPacket& packet) {
     }
     ++shared_.config.counters->received_send_requests;
   }
+  if (traits.first && traits.last && receives_.leave_to_completion(packet.payload))
+    return finish_send(packet);
   const WorkStatus status = receives_.place(packet.payload, traits.last, bth.psn);
   if (status == WorkStatus::local_length_error) return Refusal{NakCode::invalid_request, status, {}};
   if (status != WorkStatus::success) return Refusal{NakCode::remote_operational_error, status, {}};

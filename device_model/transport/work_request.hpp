@@ -134,6 +134,9 @@ struct Completion {
   wire::Qpn source;
   bool solicited =
       false;  // the incoming message asked for an event, or the completion is an error (IBTA 11.4.2.2)
+  // The received message, if it travels in the completion (Host::completion_room). Valid as a packet's
+  // payload.
+  std::span<const std::byte> data;
 };
 
 }  // namespace urnic::transport

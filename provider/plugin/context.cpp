@@ -115,6 +115,7 @@ int open_parts(VerbsContext& verbs) {
   ibv_context& library = verbs.verbs.context;
   context->control.use(library.cmd_fd);
   context->connected_process = getpid();
+  context->owner.set();
   if (const int error = open_async_pipe(library, *context)) return error;
   return introduce(library, *context);
 }

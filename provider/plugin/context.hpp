@@ -13,6 +13,7 @@
 #include "provider/plugin/control_connection.hpp"
 #include "provider/plugin/lock.hpp"
 #include "provider/plugin/object_list.hpp"
+#include "provider/plugin/owner_mark.hpp"
 #include "provider/plugin/qp_table.hpp"
 #include "provider/rdmav34.hpp"
 
@@ -26,6 +27,7 @@ struct Context {
   ControlConnection control;
   Descriptor own_socket;  // a forked child's connection; the first process uses the command descriptor
   pid_t connected_process = 0;
+  OwnerMark owner;
   abi::ContextToken token{};
   ArenaTable arenas;
 

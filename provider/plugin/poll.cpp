@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "provider/plugin/control_call.hpp"
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/device_death.hpp"
 #include "provider/plugin/operations.hpp"
@@ -15,16 +16,31 @@ namespace {
 constexpr std::uint32_t kPollsBeforeYield = 16;
 constexpr std::uint32_t kPollsBetweenLooksForDeath = 4096;
 
+// In a forked child the memory is the parent's, whatever the child has at the same address: the device puts
+// the data there. Where it cannot, region, parent or device have gone and nobody waits for the data any more.
+void place_in_parent(Context& context, const abi::ScatterGather& segment, const std::uint8_t* data,
+                     std::uint32_t length) {
+  abi::PlaceReceivedRequest request{segment.address, segment.lkey, length, {}};
+  std::memcpy(request.data, data, length);
+  abi::Empty ignored;
+  call(context, abi::ControlOpcode::place_received, request, ignored);
+}
+
 // Received data that travelled in the CQE goes where the WQE wanted it.
-void scatter(const WorkQueue& queue, const abi::Cqe& cqe) {
+void scatter(Context& context, const WorkQueue& queue, const abi::Cqe& cqe) {
   const auto* wqe = static_cast<const abi::ReceiveWqe*>(queue.slot(cqe.wqe_index));
   const auto* segments = reinterpret_cast<const abi::ScatterGather*>(wqe + 1);
   const std::uint8_t* data = cqe.inline_data;
   std::uint32_t left = cqe.byte_length < abi::kCqeInlineBytes ? cqe.byte_length : abi::kCqeInlineBytes;
+  const bool is_owner = context.owner.is_here();
   const std::uint32_t count = wqe->sge_count < queue.max_sge() ? wqe->sge_count : queue.max_sge();
   for (std::uint32_t i = 0; i < count && left != 0; ++i) {
     const std::uint32_t part = segments[i].length < left ? segments[i].length : left;
-    std::memcpy(reinterpret_cast<void*>(segments[i].address), data, part);
+    if (is_owner) {
+      std::memcpy(reinterpret_cast<void*>(segments[i].address), data, part);
+    } else {
+      place_in_parent(context, segments[i], data, part);
+    }
     data += part;
     left -= part;
   }
@@ -46,7 +62,7 @@ bool complete(const Cq& cq, const abi::Cqe& cqe, Completion& completion) {
   completion.status = cqe.status;
   completion.opcode = cqe.opcode;
   completion.flags = cqe.flags;
-  if (is_receive && (cqe.flags & abi::cqe_inline) != 0) scatter(queue, cqe);
+  if (is_receive && (cqe.flags & abi::cqe_inline) != 0) scatter(*cq.context, queue, cqe);
   queue.retire(cqe.wqe_index);
   return true;
 }

@@ -30,7 +30,7 @@ enum How : std::uint8_t {
   other_program = 1 << 1,  // comes from the second program
   introduction = 1 << 2,   // with a pidfd and /proc/self/mem
   pipe_ends = 1 << 3,      // with the ends of a pipe
-  real_memory = 1 << 4,    // register_mr: an address that is there
+  real_memory = 1 << 4,    // register_mr, place_received: an address that is there
   token = 1 << 5,          // join_context: the first program's
 };
 
@@ -76,6 +76,11 @@ void use_real_memory(abi::RegisterMrRequest& body) {
   const auto start = reinterpret_cast<std::uint64_t>(application_memory.data());
   body.address = body.iova = start + body.address % application_memory.size();
   body.length %= application_memory.size() + 1;
+}
+
+void place_in_real_memory(abi::PlaceReceivedRequest& body) {
+  const auto start = reinterpret_cast<std::uint64_t>(application_memory.data());
+  body.address = start + body.address % application_memory.size();
 }
 
 void attach_descriptors(control::Message& message, std::uint8_t how) {
@@ -144,7 +149,10 @@ void run(control::test::Machine& machine, Input input) {
   control::Message message;
   while (input.next(opcode, how, message)) {
     tame(message, opcode);
-    if ((how & real_memory) != 0) change_body<abi::RegisterMrRequest>(message, use_real_memory);
+    if ((how & real_memory) != 0) {
+      change_body<abi::RegisterMrRequest>(message, use_real_memory);
+      change_body<abi::PlaceReceivedRequest>(message, place_in_real_memory);
+    }
     if ((how & token) != 0 && opcode == abi::ControlOpcode::join_context &&
         message.length >= sizeof(abi::RequestHeader) + sizeof(abi::ContextToken)) {
       std::memcpy(message.storage.data() + sizeof(abi::RequestHeader), &first_token, sizeof first_token);

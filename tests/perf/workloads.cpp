@@ -78,7 +78,7 @@ class SmallSends final : public Workload {
   }
   void post() override {
     for (std::size_t i = 0; i < kDepth; ++i) {
-      const abi::ScatterGather to[] = {fabric.program1.sge(i * kBytes, kBytes)};
+      const abi::ScatterGather to[] = {fabric.program1.private_sge(i * kBytes, kBytes)};
       to_.post_receive(to);
     }
     for (std::size_t i = 0; i < kDepth; ++i) {
@@ -86,7 +86,14 @@ class SmallSends final : public Workload {
                         std::span(fabric.program0.bytes).subspan(i * kBytes, kBytes));
     }
   }
-  bool take_completions() override { return take(from_.send_cq, kDepth) && take(to_.receive_cq, kDepth); }
+  bool take_completions() override {
+    bool good = take(from_.send_cq, kDepth);
+    for (std::uint32_t i = 0; i < kDepth; ++i) {
+      const auto entry = to_.poll_receive();
+      good = good && entry && entry->status == 0;
+    }
+    return good && !to_.receive_cq.poll();
+  }
   bool arrived() const override { return fabric.program1.holds(0, kDepth * kBytes, kPattern); }
 
  private:

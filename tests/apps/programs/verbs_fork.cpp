@@ -127,6 +127,45 @@ BOOST_AUTO_TEST_CASE(child_that_cleans_up) {
   write_once(pair.left, source, target, 2);
 }
 
+// A child that polls what its parent posted: the data belongs into the parent's memory, of which the child
+// has a copy, or with ibv_fork_init nothing at all. The first two have arrived before the child is made, the
+// others after it is known to the device.
+BOOST_AUTO_TEST_CASE(child_that_polls_the_parents_receives) {
+  constexpr std::size_t kSmall = 8;
+  constexpr std::uint64_t kMessages = 6;
+  Pair pair;
+  const Memory source(pair.left_device.pd(), kSmall);
+  const Memory target(pair.right_device.pd(), kMessages * kSmall, IBV_ACCESS_LOCAL_WRITE);
+  const auto send = [&](std::uint64_t message) {
+    pair.right.post_receive(message, {target.segment(message * kSmall, kSmall)});
+    fill(source.bytes(0, kSmall), message);
+    ibv_sge segment = source.segment(0, kSmall);
+    ibv_send_wr request{};
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED;
+    pair.left.post(request);
+    const ibv_wc completion = pair.left.wait_send();
+    require(completion.status == IBV_WC_SUCCESS, "{}", ibv_wc_status_str(completion.status));
+  };
+  send(0);
+  send(1);
+  const pid_t child = in_child([&] {
+    for (std::uint64_t message = 0; message < kMessages; ++message) {
+      const ibv_wc received = pair.right.wait_receive();
+      require(received.status == IBV_WC_SUCCESS && received.wr_id == message && received.byte_len == kSmall,
+              "receive {}: {}", received.wr_id, ibv_wc_status_str(received.status));
+    }
+  });
+  for (std::uint64_t message = 2; message < kMessages; ++message) send(message);
+  BOOST_TEST(wait_for(child) == 0);
+  for (std::uint64_t message = 0; message < kMessages; ++message) {
+    const auto wrong = difference(target.bytes(message * kSmall, kSmall), message);
+    BOOST_TEST(!wrong, "message " << message << ": " << wrong.value_or(""));
+  }
+}
+
 // What rdma-core's own tests do: the context is opened before the fork, all the rest is made after it.
 BOOST_AUTO_TEST_CASE(child_that_goes_on_with_the_context) {
   const DeviceNames names = device_names();

@@ -3,6 +3,7 @@
 #define BOOST_TEST_MODULE verbs_transfer
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <set>
 
 #include "tests/apps/programs/transfer.hpp"
@@ -79,6 +80,41 @@ BOOST_DATA_TEST_CASE(inline_data, data::make(kMtus), mtu) {
       ++seed;
       const auto parts = static_cast<unsigned>(1 + seed % 4);
       bench.run({operation, size, seed % 7, seed % 5, parts, 1, true, seed});
+    }
+  }
+}
+
+// Memory that peers have no right to: what is small arrives in the CQE. Two receives are polled after both
+// have arrived, and bytes around the message stay as they were.
+BOOST_AUTO_TEST_CASE(small_messages_to_memory_of_ones_own) {
+  constexpr std::size_t kRoom = 256;
+  Pair pair(options_for(IBV_MTU_1024));
+  const Memory source(pair.left_device.pd(), kRoom);
+  const Memory target(pair.right_device.pd(), 2 * kRoom, IBV_ACCESS_LOCAL_WRITE);
+  for (std::size_t size = 0; size <= 100; ++size) {
+    std::memset(target.data(), 0x55, 2 * kRoom);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::size_t at = i * kRoom + 1, first = size / 3, second = size / 5;
+      pair.right.post_receive(i, {target.segment(at, first), target.segment(at + first, second),
+                                  target.segment(at + first + second, size - first - second + i)});
+      fill(source.bytes(0, size), 2 * size + i);
+      ibv_sge segment = source.segment(0, size);
+      ibv_send_wr request{};
+      request.sg_list = &segment;
+      request.num_sge = 1;
+      request.opcode = IBV_WR_SEND;
+      request.send_flags = IBV_SEND_SIGNALED;
+      pair.left.post(request);
+      BOOST_TEST(pair.left.wait_send().status == IBV_WC_SUCCESS);
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      const ibv_wc received = pair.right.wait_receive();
+      BOOST_TEST(received.wr_id == i);
+      BOOST_TEST(received.byte_len == size);
+      const auto wrong = difference(target.bytes(i * kRoom + 1, size), 2 * size + i);
+      BOOST_TEST(!wrong, size << " bytes: " << wrong.value_or(""));
+      BOOST_TEST((target.data()[i * kRoom] == std::byte{0x55}));
+      BOOST_TEST((target.data()[i * kRoom + 1 + size] == std::byte{0x55}));
     }
   }
 }

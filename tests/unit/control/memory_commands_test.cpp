@@ -73,6 +73,35 @@ BOOST_AUTO_TEST_CASE(memory_that_cannot_be_written_is_efault_for_writers) {
   BOOST_TEST(reg(pages.writable(), 2 * kPage, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
 }
 
+BOOST_AUTO_TEST_CASE(received_data_is_placed_where_its_region_allows) {
+  BOOST_REQUIRE(reg(pages.writable(), 64, IBV_ACCESS_LOCAL_WRITE) == 0);
+  const auto place = [&](std::uint32_t lkey, std::uint64_t offset, std::uint32_t length) {
+    abi::PlaceReceivedRequest request{
+        reinterpret_cast<std::uint64_t>(pages.writable()) + offset, lkey, length, {}};
+    std::memset(request.data, 'x', sizeof request.data);
+    return program.call(ControlOpcode::place_received, request);
+  };
+  BOOST_TEST(place(mr.lkey, 60, 4) == 0);
+  BOOST_TEST(std::memcmp(pages.writable() + 56, "\0\0\0\0xxxx\0", 9) == 0);
+  BOOST_TEST(place(mr.lkey, 61, 4) == EFAULT);
+  BOOST_TEST(place(mr.lkey + 1, 0, 4) == EFAULT);
+  BOOST_TEST(place(mr.lkey, 0, abi::kCqeInlineBytes + 1) == EINVAL);
+  BOOST_REQUIRE(reg(pages.writable(), 64, 0) == 0);
+  BOOST_TEST(place(mr.lkey, 0, 4) == EFAULT);
+  BOOST_TEST((pages.writable()[0] == std::byte{0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_process_is_remembered) {
+  const Context& context = *program.session().context;
+  BOOST_TEST(!context.several_processes());
+  {
+    DirectProgram child(machine);
+    BOOST_REQUIRE(child.join(program.opened.token) == 0);
+    BOOST_TEST(context.several_processes());
+  }
+  BOOST_TEST(context.several_processes());
+}
+
 BOOST_AUTO_TEST_CASE(registering_touches_no_page) {
   constexpr std::size_t size = std::size_t{4} << 30;
   void* sparse =

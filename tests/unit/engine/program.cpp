@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -50,7 +51,8 @@ std::optional<Polled> TestCq::poll() {
                       .status = entry.status,
                       .flags = entry.flags,
                       .byte_length = entry.byte_length,
-                      .immediate_or_rkey = entry.immediate_or_rkey};
+                      .immediate_or_rkey = entry.immediate_or_rkey,
+                      .inline_data = std::to_array(entry.inline_data)};
   indices.consumer.store(++consumer, std::memory_order_release);
   return polled;
 }
@@ -84,7 +86,8 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                             .receive_ring = receive_slots.data(),
                             .receive_slots = l.receive_slots,
                             .receive_slot_size = l.receive_slot_size,
-                            .indices = &indices});
+                            .indices = &indices,
+                            .several_processes = &program.several_processes});
   program.engine.execute([&] {
     hosted_->install();
     program_.doorbell_set.attach(doorbell_, *hosted_);
@@ -141,6 +144,25 @@ void TestQp::post_receive(std::span<const abi::ScatterGather> sges) {
   if (indices.in_error.load() != 0) program_.doorbells->ring(doorbell_);
 }
 
+std::optional<Polled> TestQp::poll_receive() {
+  const std::optional<Polled> polled = receive_cq.poll();
+  if (!polled || (polled->flags & abi::cqe_inline) == 0) return polled;
+  const std::byte* const slot =
+      receive_slots.data() +
+      std::size_t{polled->wqe_index & (layout.receive_slots - 1)} * layout.receive_slot_size;
+  abi::ReceiveWqe head;
+  std::memcpy(&head, slot, sizeof head);
+  std::uint32_t done = 0;
+  for (std::uint32_t i = 0; i < head.sge_count && done < polled->byte_length; ++i) {
+    abi::ScatterGather sge;
+    std::memcpy(&sge, slot + sizeof head + i * sizeof sge, sizeof sge);
+    const std::uint32_t part = std::min(sge.length, polled->byte_length - done);
+    std::memcpy(reinterpret_cast<void*>(sge.address), polled->inline_data.data() + done, part);
+    done += part;
+  }
+  return polled;
+}
+
 Program::Program(Engine& e, Device& d)
     : engine(e),
       device(d),
@@ -158,6 +180,12 @@ Program::Program(Engine& e, Device& d)
          .length = bytes.size(),
          .access = memory::access_local_write | memory::access_remote_write | memory::access_remote_read |
                    memory::access_remote_atomic | memory::access_window_bind});
+    private_key = *device.memory_table().add_region({.memory = &memory,
+                                                     .pd = pd,
+                                                     .address = address(0),
+                                                     .iova = address(0),
+                                                     .length = bytes.size(),
+                                                     .access = memory::access_local_write});
     engine.add_doorbells(doorbell_set);
   });
 }

@@ -2,6 +2,7 @@
 // test writes as a provider does, and pipes for events.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,7 @@ struct Polled {
   std::uint8_t flags = 0;
   std::uint32_t byte_length = 0;
   std::uint32_t immediate_or_rkey = 0;
+  std::array<std::uint8_t, abi::kCqeInlineBytes> inline_data{};
 };
 
 // A completion queue, polled as a provider does.
@@ -101,6 +103,8 @@ class TestQp {
   void post_send(const abi::SendWqe& head, std::span<const abi::ScatterGather> sges);
   void post_inline(abi::SendWqe head, std::span<const std::byte> data);
   void post_receive(std::span<const abi::ScatterGather> sges);
+  // Polls the receive CQ, and puts data that travelled in the CQE where the WQE says.
+  std::optional<Polled> poll_receive();
 
   // To RTS, towards `peer`.
   void connect_to(TestQp& peer, std::uint32_t path_mtu);
@@ -126,7 +130,8 @@ class Program {
  public:
   static constexpr std::size_t kBytes = 1 << 20;
 
-  // On `device`; one region over all of `bytes`, which remote QPs may use in every way.
+  // On `device`; a region over all of `bytes`, which remote QPs may use in every way, and one that they may
+  // not use at all.
   Program(Engine& engine, Device& device);
   ~Program();
 
@@ -135,6 +140,9 @@ class Program {
   }
   abi::ScatterGather sge(std::size_t offset, std::uint32_t length) const {
     return {address(offset), length, key.value};
+  }
+  abi::ScatterGather private_sge(std::size_t offset, std::uint32_t length) const {
+    return {address(offset), length, private_key.value};
   }
   void fill(std::size_t offset, std::size_t length, std::uint8_t seed);
   bool holds(std::size_t offset, std::size_t length, std::uint8_t seed) const;
@@ -145,6 +153,8 @@ class Program {
   memory::InProcessMemory memory;
   transport::PdId pd{7};
   transport::Lkey key;
+  transport::Lkey private_key;
+  bool several_processes = false;
   TestPipe channel{8};
   TestPipe async_events{16};
   memory::Descriptor wake;

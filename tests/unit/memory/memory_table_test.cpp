@@ -130,6 +130,18 @@ BOOST_AUTO_TEST_CASE(each_right_has_its_flag) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_peers_have_no_way_to_is_its_owners_only) {
+  for (const std::uint32_t access : {0u, +access_local_write}) {
+    BOOST_REQUIRE(local(add(access), 0x10'0000, 1) == KeyCheck::ok);
+    BOOST_TEST(range.owner_only);
+  }
+  for (const std::uint32_t access :
+       {access_remote_read, access_remote_write, access_remote_atomic, access_window_bind}) {
+    BOOST_REQUIRE(local(add(access_local_write | access), 0x10'0000, 1) == KeyCheck::ok);
+    BOOST_TEST(!range.owner_only);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(another_protection_domain_is_refused) {
   const Lkey key = add(access_local_write | access_remote_write);
   BOOST_TEST(

@@ -166,6 +166,34 @@ BOOST_AUTO_TEST_CASE(the_iterator_goes_through_all_completions) {
   BOOST_TEST(ibv_start_poll(extended, &attributes) == ENOENT);  // the first has given the lock back
 }
 
+BOOST_AUTO_TEST_CASE(received_data_is_in_place_when_the_iterator_is_at_its_completion) {
+  FakeQp& fake_pair = device.qp(pair->qp_num);
+  ibv_qp_attr to_init{};
+  to_init.qp_state = IBV_QPS_INIT;
+  BOOST_REQUIRE_EQUAL(ibv_modify_qp(pair, &to_init, IBV_QP_STATE), 0);
+  char target[2][8] = {};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    ibv_sge segment{reinterpret_cast<std::uintptr_t>(target[i]), 8, 1};
+    ibv_recv_wr request{};
+    ibv_recv_wr* bad = nullptr;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    BOOST_REQUIRE_EQUAL(ibv_post_recv(pair, &request, &bad), 0);
+    device.complete_receive(fake_pair, i, [i](abi::Cqe& cqe) {
+      cqe.flags |= abi::cqe_inline;
+      cqe.byte_length = 8;
+      std::memset(cqe.inline_data, static_cast<int>('a' + i), 8);
+    });
+  }
+  ibv_poll_cq_attr attributes{};
+  BOOST_REQUIRE_EQUAL(ibv_start_poll(extended, &attributes), 0);
+  BOOST_TEST(std::memcmp(target[0], "aaaaaaaa", 8) == 0);
+  BOOST_TEST(target[1][0] == 0);
+  BOOST_REQUIRE_EQUAL(ibv_next_poll(extended), 0);
+  BOOST_TEST(std::memcmp(target[1], "bbbbbbbb", 8) == 0);
+  ibv_end_poll(extended);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_supported_says_so) {
   ibv_cq_init_attr_ex attributes{};
   attributes.cqe = 8;

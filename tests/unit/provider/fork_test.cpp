@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 
 #include "tests/unit/provider/rig.hpp"
 
@@ -61,6 +62,36 @@ BOOST_AUTO_TEST_CASE(shares_the_parents_queues) {
   });
   BOOST_TEST(status == 0);
   BOOST_TEST(fake->indices->send_producer.load() == 1u);
+}
+
+// Received data in a CQE belongs to the parent, whose memory the child cannot write.
+BOOST_AUTO_TEST_CASE(has_the_device_place_received_data_in_the_parents_memory) {
+  char first[4] = {}, second[40] = {};
+  ibv_sge segments[] = {{reinterpret_cast<std::uintptr_t>(first), 4, 17},
+                        {reinterpret_cast<std::uintptr_t>(second), 40, 18}};
+  ibv_recv_wr request{};
+  request.sg_list = segments;
+  request.num_sge = 2;
+  BOOST_REQUIRE_EQUAL(post_receive(request), 0);
+  device.complete_receive(*fake, 0, [](abi::Cqe& cqe) {
+    cqe.flags |= abi::cqe_inline;
+    cqe.byte_length = 9;
+    std::memcpy(cqe.inline_data, "abcdefghi", 9);
+  });
+  const unsigned before = device.requests(abi::ControlOpcode::place_received);
+  const int status = in_child([&] {
+    ibv_wc completion;
+    if (ibv_poll_cq(cq, 1, &completion) != 1) return 1;
+    if (completion.byte_len != 9) return 2;
+    return first[0] == 0 && second[0] == 0 ? 0 : 3;
+  });
+  BOOST_TEST(status == 0);
+  BOOST_TEST(device.requests(abi::ControlOpcode::place_received) == before + 2);
+  const auto last = device.last_request<abi::PlaceReceivedRequest>(abi::ControlOpcode::place_received);
+  BOOST_TEST(last.address == reinterpret_cast<std::uintptr_t>(second));
+  BOOST_TEST(last.lkey == 18u);
+  BOOST_TEST(last.length == 5u);
+  BOOST_TEST(std::memcmp(last.data, "efghi", 5) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(that_closes_the_device_leaves_the_parents_connection) {

@@ -24,6 +24,7 @@ inline constexpr std::uint64_t kBuffer = kBase + 0x8000;  // where `post` puts r
 inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr std::uint32_t kForeignKey = 0x1235;   // of another protection domain
 inline constexpr std::uint32_t kReadOnlyKey = 0x1236;  // local and remote read only
+inline constexpr std::uint32_t kPrivateKey = 0x1237;   // local rights only
 inline constexpr PdId kPd{7};
 inline constexpr wire::Qpn kQpn{0x11};
 inline constexpr wire::Qpn kPeer{0x22};
@@ -55,6 +56,7 @@ struct ResponderBench {
         responder(shared) {
     keys.add(kKey, kPd, memory);
     keys.add(kForeignKey, PdId{8}, memory);
+    keys.add(kPrivateKey, kPd, memory, {AccessRight::local_read, AccessRight::local_write});
     keys.add(kReadOnlyKey, kPd, memory, {AccessRight::local_read, AccessRight::remote_read});
     responder.start();
   }

@@ -77,7 +77,10 @@ KeyCheck BenchKeys::check(std::uint32_t key, PdId pd, std::uint64_t address, std
   const bool inside = length <= region->length && address >= region->address &&
                       address - region->address <= region->length - length;
   if (!inside && length != 0) return KeyCheck::out_of_bounds;
-  range = MemoryRange{region->memory, address, length};
+  const bool peers_may = std::any_of(region->rights.begin(), region->rights.end(), [](AccessRight given) {
+    return given != AccessRight::local_read && given != AccessRight::local_write;
+  });
+  range = MemoryRange{region->memory, address, length, !peers_may};
   return KeyCheck::ok;
 }
 

@@ -108,7 +108,9 @@ std::optional<AccessTag> RecordingHost::carry_out(const AtomicAction& action) {
 }
 
 std::optional<AccessTag> RecordingHost::carry_out(const CompleteAction& action) {
+  const std::span<const std::byte> data = action.completion.data;
   completions.push_back(action.completion);
+  data_in_completions.emplace_back(data.begin(), data.end());
   return std::nullopt;
 }
 

@@ -32,6 +32,10 @@ class RecordingHost final : public Host {
   std::deque<Completion> completions;
   std::deque<AsyncEvent> events;
   std::vector<Written> writes;
+  std::vector<std::vector<std::byte>> data_in_completions;  // of each completion
+
+  // What `completion_room` answers.
+  std::uint32_t room = 0;
 
   // Carries out what is kept. Returns the tags of the accesses that failed, at most one per stream; the
   // caller hands them to memory_failed. Later actions of a failed access's stream are discarded.
@@ -42,6 +46,7 @@ class RecordingHost final : public Host {
   void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
              AccessTag tag) override;
   void atomic(const AtomicAction& action) override;
+  std::uint32_t completion_room() const override { return room; }
   void complete(const Completion& completion, Stream stream) override;
   void event(AsyncEvent event) override;
 
