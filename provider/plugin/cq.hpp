@@ -30,7 +30,6 @@ struct Cq {
   // Guards the ring and all that polling changes.
   Mutex lock;
   CompletionRing ring;
-  std::uint32_t empty_polls;  // in a row
 
   ChannelWriter* channel;  // null: no completion events
   std::atomic<std::uint32_t> arm_requests;
@@ -60,9 +59,8 @@ bool has_flush_errors(Cq& cq);
 // The completion's ibv_wc_flags.
 unsigned int wc_flags_of(const Completion& completion);
 
-// To be called, without the lock, after a poll that found nothing. `empty_polls` is how many that were in a
-// row.
-void rest_after_empty_poll(Context& context, std::uint32_t empty_polls);
+// To be called, without the lock, after a poll that found nothing.
+void rest_after_empty_poll(Context& context);
 
 // For create_cq and create_cq_ex. Null with errno set.
 Cq* create_completion_queue(ibv_context* context, std::uint32_t entries, ibv_comp_channel* channel,

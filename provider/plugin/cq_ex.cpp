@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "provider/plugin/cq.hpp"
+#include "provider/plugin/empty_polls.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {
@@ -30,12 +31,11 @@ int start_poll(ibv_cq_ex* verbs, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(verbs);
   lock_for_polling(cq);
   if (step(cq)) {
-    cq.empty_polls = 0;
+    empty_polls().found();
     return 0;
   }
-  const std::uint32_t empty_polls = ++cq.empty_polls;
   unlock_after_polling(cq);
-  rest_after_empty_poll(*cq.context, empty_polls);
+  rest_after_empty_poll(*cq.context);
   return ENOENT;
 }
 

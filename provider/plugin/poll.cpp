@@ -1,20 +1,20 @@
 #include <sched.h>
+#include <time.h>
 
 #include <cstring>
 
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/device_death.hpp"
+#include "provider/plugin/empty_polls.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/qp.hpp"
 
 namespace urnic::provider {
 namespace {
 
-// How often an empty poll returns at once before it gives the processor away: about what one look at memory
-// written by another processor costs, so that a free processor loses nothing.
-constexpr std::uint32_t kPollsBeforeYield = 16;
 constexpr std::uint32_t kPollsBetweenLooksForDeath = 4096;
+constexpr std::uint32_t kNapsBetweenLooksForDeath = 64;
 
 // In a forked child the memory is the parent's, whatever the child has at the same address: the device puts
 // the data there. Where it cannot, region, parent or device have gone and nobody waits for the data any more.
@@ -116,6 +116,12 @@ void fill(ibv_wc& wc, const Completion& completion) {
   wc.wc_flags = wc_flags_of(completion);
 }
 
+std::int64_t nanoseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 }  // namespace
 
 unsigned int wc_flags_of(const Completion& completion) {
@@ -142,27 +148,35 @@ bool has_flush_errors(Cq& cq) {
   return is_dead(*cq.context) && find_outstanding(cq, qpn, is_receive) != nullptr;
 }
 
-void rest_after_empty_poll(Context& context, std::uint32_t empty_polls) {
-  if (empty_polls % kPollsBetweenLooksForDeath == 0) look_for_death(context);
-  if (empty_polls > kPollsBeforeYield) sched_yield();
+void rest_after_empty_poll(Context& context) {
+  EmptyPolls& polls = empty_polls();
+  const std::uint32_t in_a_row = polls.count();
+  if (in_a_row % kPollsBetweenLooksForDeath == 0) look_for_death(context);
+  if (in_a_row <= EmptyPolls::kBeforeYield) return;
+  if (const std::int64_t nap = polls.nap_at(nanoseconds_now()); nap != 0) {
+    if (in_a_row % kNapsBetweenLooksForDeath == 0) look_for_death(context);
+    const timespec time{0, nap};
+    nanosleep(&time, nullptr);
+  } else {
+    sched_yield();
+  }
+  polls.rested(nanoseconds_now());
 }
 
 int poll_cq(ibv_cq* verbs, int count, ibv_wc* completions) {
   Cq& cq = cq_of(verbs);
   int found = 0;
-  std::uint32_t empty_polls = 0;
   {
     Lock lock(cq.lock);
     Completion completion;
     while (found < count && next_completion(cq, completion)) fill(completions[found++], completion);
-    if (found != 0) {
-      cq.ring.publish();
-      cq.empty_polls = 0;
-    } else {
-      empty_polls = ++cq.empty_polls;
-    }
+    if (found != 0) cq.ring.publish();
   }
-  if (found == 0) rest_after_empty_poll(*cq.context, empty_polls);
+  if (found != 0) {
+    empty_polls().found();
+  } else {
+    rest_after_empty_poll(*cq.context);
+  }
   return found;
 }
 
