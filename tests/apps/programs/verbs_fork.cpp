@@ -137,7 +137,6 @@ BOOST_AUTO_TEST_CASE(child_that_polls_the_parents_receives) {
   const Memory source(pair.left_device.pd(), kSmall);
   const Memory target(pair.right_device.pd(), kMessages * kSmall, IBV_ACCESS_LOCAL_WRITE);
   const auto send = [&](std::uint64_t message) {
-    pair.right.post_receive(message, {target.segment(message * kSmall, kSmall)});
     fill(source.bytes(0, kSmall), message);
     ibv_sge segment = source.segment(0, kSmall);
     ibv_send_wr request{};
@@ -149,6 +148,10 @@ BOOST_AUTO_TEST_CASE(child_that_polls_the_parents_receives) {
     const ibv_wc completion = pair.left.wait_send();
     require(completion.status == IBV_WC_SUCCESS, "{}", ibv_wc_status_str(completion.status));
   };
+  // All before the child is made: which request a receive is of, each process knows of its own.
+  for (std::uint64_t message = 0; message < kMessages; ++message) {
+    pair.right.post_receive(message, {target.segment(message * kSmall, kSmall)});
+  }
   send(0);
   send(1);
   const pid_t child = in_child([&] {

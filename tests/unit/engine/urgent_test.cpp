@@ -12,9 +12,10 @@ namespace urnic::engine::test {
 
 namespace {
 
-// Connections that have much to send. A turn is 32 packets and a round 256: a QP's turn comes every eighth.
+// Connections that have much to send. A turn is 32 packets and a round 128 (of 1,024 bytes): a
+// QP's turn comes every sixteenth.
 constexpr std::uint32_t kBusy = 64;
-constexpr int kTurn = kBusy * 32 / 256;
+constexpr int kTurn = kBusy * 32 / 128;
 constexpr std::uint32_t kMessage = 256 * 1024;
 // Turns come more seldom than the local ACK timer runs out.
 constexpr transport::Nanoseconds kRound{10'000'000};
