@@ -146,19 +146,20 @@ int place_received(Session& session, const abi::PlaceReceivedRequest& request, a
   if (request.length > sizeof request.data) return EINVAL;
   auto data = std::to_array(request.data);
   bool written = false;
-  for (const auto& [handle, region] : session.context->regions) {
-    if (region->key.value != request.lkey) continue;
+  for (const auto& entry : session.context->regions) {
+    const MemoryRegion& region = *entry.second;
+    if (region.key.value != request.lkey) continue;
     session.fabric.engine().execute([&] {
       const memory::MemoryTable& table = session.device.device->memory_table();
       transport::MemoryRange range;
-      if (table.check_local(region->key, region->pd->id, request.address, request.length,
+      if (table.check_local(region.key, region.pd->id, request.address, request.length,
                             transport::AccessRight::local_write, range) != transport::KeyCheck::ok) {
         return;
       }
       memory::Transfer transfer{.address = range.address,
                                 .local = std::as_writable_bytes(std::span(data).first(request.length)),
                                 .failed = false};
-      region->spec.memory->write({&transfer, 1});
+      region.spec.memory->write({&transfer, 1});
       written = !transfer.failed;
     });
     break;
