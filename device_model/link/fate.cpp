@@ -12,6 +12,10 @@ std::uint64_t draw(std::uint64_t packet, Question question) {
   return mix(packet + static_cast<std::uint64_t>(question) * 0xD1B54A32D192ED03u);
 }
 
+bool happens(const Chance& chance, std::uint64_t packet, Question question) {
+  return chance.possible() && chance.happens(draw(packet, question));
+}
+
 // Evenly from 0 to `highest`, of 64 random bits.
 std::uint64_t spread(std::uint64_t bits, std::uint64_t highest) {
   const auto above = static_cast<unsigned __int128>(highest) + 1;
@@ -38,20 +42,15 @@ std::uint64_t Fates::key_of(const PacketIdentity& packet) {
   return mix(sender_key_ ^ packet.count);  // mix(mix(key_, sender), packet.count)
 }
 
-bool Fates::loses(const PacketIdentity& packet) {
-  return loss_.possible() && loss_.happens(draw(key_of(packet), Question::loss));
-}
+bool Fates::loses(const PacketIdentity& packet) { return happens(loss_, key_of(packet), Question::loss); }
 
 Fate Fates::of(const PacketIdentity& packet) {
   const std::uint64_t key = key_of(packet);
-  const auto happens = [&](const Chance& chance, Question question) {
-    return chance.possible() && chance.happens(draw(key, question));
-  };
   Fate fate;
-  fate.lost = happens(loss_, Question::loss);
-  fate.duplicated = happens(duplicate_, Question::duplicate);
-  fate.reordered = happens(reorder_, Question::reorder);
-  fate.corrupted = happens(corrupt_, Question::corrupt);
+  fate.lost = happens(loss_, key, Question::loss);
+  fate.duplicated = happens(duplicate_, key, Question::duplicate);
+  fate.reordered = happens(reorder_, key, Question::reorder);
+  fate.corrupted = happens(corrupt_, key, Question::corrupt);
   if (fate.corrupted) fate.corruption = draw(key, Question::corruption);
   if (jitter_ != 0)
     fate.jitter =

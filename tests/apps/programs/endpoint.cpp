@@ -133,6 +133,15 @@ void Endpoint::post_receive(std::uint64_t id, std::vector<ibv_sge> segments) {
 }
 
 ibv_wc Endpoint::wait_send() const { return wait_completion(send_cq_); }
+ibv_send_wr signaled_request(ibv_wr_opcode opcode, ibv_sge& segment) {
+  ibv_send_wr request{};
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  return request;
+}
+
 ibv_wc Endpoint::wait_receive() const { return wait_completion(receive_cq_); }
 
 std::optional<ibv_wc> poll_for(ibv_cq* cq, std::chrono::milliseconds time) {

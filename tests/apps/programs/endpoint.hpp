@@ -31,6 +31,10 @@ struct EndpointOptions {
   std::uint32_t first_psn = 0xFFFFF0;  // shortly before PSNs begin at 0 again
 };
 
+// A signaled work request of one segment, which must live until it is posted; what else its opcode needs is
+// the caller's.
+ibv_send_wr signaled_request(ibv_wr_opcode opcode, ibv_sge& segment);
+
 class Endpoint {
  public:
   // A QP in the state RESET with completion queues of its own. Throws std::runtime_error.

@@ -114,11 +114,7 @@ BOOST_AUTO_TEST_CASE(from_two_sides) {
   const auto add = [&](Pair& pair, const Memory& result, std::uint32_t rkey) {
     for (std::uint64_t i = 0; i < count; ++i) {
       ibv_sge segment = result.segment(i * kWord, kWord);
-      ibv_send_wr request{};
-      request.sg_list = &segment;
-      request.num_sge = 1;
-      request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-      request.send_flags = IBV_SEND_SIGNALED;
+      ibv_send_wr request = signaled_request(IBV_WR_ATOMIC_FETCH_AND_ADD, segment);
       request.wr.atomic = {target.address(), 1, 0, rkey};
       pair.left.post(request);
       const ibv_wc completion = pair.left.wait_send();
@@ -149,11 +145,7 @@ BOOST_AUTO_TEST_CASE(from_two_sides) {
 }
 
 ibv_send_wr write_request(ibv_sge& segment, std::uint64_t address, std::uint32_t rkey) {
-  ibv_send_wr request{};
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr request = signaled_request(IBV_WR_RDMA_WRITE, segment);
   request.wr.rdma.remote_addr = address;
   request.wr.rdma.rkey = rkey;
   return request;
@@ -189,11 +181,7 @@ BOOST_AUTO_TEST_CASE(send_with_invalidate) {
 
   pair.right.post_receive(77, {target.segment(2000, 100)});
   ibv_sge small = source.segment(0, 10);
-  ibv_send_wr send{};
-  send.sg_list = &small;
-  send.num_sge = 1;
-  send.opcode = IBV_WR_SEND_WITH_INV;
-  send.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr send = signaled_request(IBV_WR_SEND_WITH_INV, small);
   send.invalidate_rkey = rkey;
   pair.left.post(send);
   BOOST_REQUIRE_EQUAL(pair.left.wait_send().status, IBV_WC_SUCCESS);

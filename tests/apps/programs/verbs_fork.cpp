@@ -54,11 +54,7 @@ pid_t in_child(Function function) {
 void write_once(Endpoint& from, const Memory& source, const Memory& target, std::uint64_t seed) {
   fill(source.bytes(0, kLength), seed);
   ibv_sge segment = source.segment(0, kLength);
-  ibv_send_wr request{};
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr request = signaled_request(IBV_WR_RDMA_WRITE, segment);
   request.wr.rdma.remote_addr = target.address();
   request.wr.rdma.rkey = target.rkey();
   from.post(request);
@@ -139,11 +135,7 @@ BOOST_AUTO_TEST_CASE(child_that_polls_the_parents_receives) {
   const auto send = [&](std::uint64_t message) {
     fill(source.bytes(0, kSmall), message);
     ibv_sge segment = source.segment(0, kSmall);
-    ibv_send_wr request{};
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr request = signaled_request(IBV_WR_SEND, segment);
     pair.left.post(request);
     const ibv_wc completion = pair.left.wait_send();
     require(completion.status == IBV_WC_SUCCESS, "{}", ibv_wc_status_str(completion.status));

@@ -69,11 +69,7 @@ struct LongTransfer {
     ibv_sge segment = (is_read ? target : source).segment(0, length);
     const Memory& remote = is_read ? source : target;
     if (takes_receive(operation)) pair.right.post_receive(1, {target.segment(0, length)});
-    ibv_send_wr request{};
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = request_opcode(operation);
-    request.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr request = signaled_request(request_opcode(operation), segment);
     if (completion_opcode(operation) != IBV_WC_SEND) {
       request.wr.rdma.remote_addr = remote.address();
       request.wr.rdma.rkey = remote.rkey();

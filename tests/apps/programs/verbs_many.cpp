@@ -44,12 +44,8 @@ BOOST_FIXTURE_TEST_CASE(thousand_qps, Connections) {
       fill(source.bytes(i * kLength, kLength), i * kMessages + number);
       rights[i]->post_receive(i, {target.segment(i * kLength, kLength)});
       ibv_sge segment = source.segment(i * kLength, kLength);
-      ibv_send_wr request{};
+      ibv_send_wr request = signaled_request(IBV_WR_SEND, segment);
       request.wr_id = i;
-      request.sg_list = &segment;
-      request.num_sge = 1;
-      request.opcode = IBV_WR_SEND;
-      request.send_flags = IBV_SEND_SIGNALED;
       lefts[i]->post(request);
     }
     std::vector<unsigned> sent(kConnections), received(kConnections);

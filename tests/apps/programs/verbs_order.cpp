@@ -178,12 +178,8 @@ BOOST_AUTO_TEST_CASE(receiver_not_ready) {
   for (std::uint64_t round = 0; round < 50; ++round) {
     fill(source.bytes(0, 3000), round);
     ibv_sge segment = source.segment(0, 3000);
-    ibv_send_wr request{};
+    ibv_send_wr request = signaled_request(IBV_WR_SEND, segment);
     request.wr_id = round;
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
     pair.left.post(request);
     BOOST_TEST(!poll_for(pair.left.send_cq(), std::chrono::milliseconds(round % 5)).has_value());
     pair.right.post_receive(round, {target.segment(0, 3000)});

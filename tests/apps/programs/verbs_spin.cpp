@@ -15,11 +15,7 @@ namespace {
 namespace data = boost::unit_test::data;
 
 ibv_send_wr rdma_request(ibv_wr_opcode opcode, ibv_sge& segment, const Memory& remote, std::size_t offset) {
-  ibv_send_wr request{};
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  request.opcode = opcode;
-  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr request = signaled_request(opcode, segment);
   request.wr.rdma.remote_addr = remote.address(offset);
   request.wr.rdma.rkey = remote.rkey();
   return request;

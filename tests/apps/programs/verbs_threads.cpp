@@ -17,11 +17,7 @@ constexpr std::uint64_t kRounds = 2000;
 constexpr std::size_t kLength = 3001;
 
 ibv_send_wr write_request(ibv_sge& segment, const Memory& target, std::size_t offset) {
-  ibv_send_wr request{};
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr request = signaled_request(IBV_WR_RDMA_WRITE, segment);
   request.wr.rdma.remote_addr = target.address(offset);
   request.wr.rdma.rkey = target.rkey();
   return request;
@@ -104,11 +100,7 @@ BOOST_AUTO_TEST_CASE(many_threads_on_both_queues) {
     for (std::uint64_t i = to_send++; i < messages; i = to_send++) {
       while (i >= sent.load() + 100) std::this_thread::yield();
       ibv_sge segment = source.segment(0, 64);
-      ibv_send_wr request{};
-      request.sg_list = &segment;
-      request.num_sge = 1;
-      request.opcode = IBV_WR_SEND_WITH_IMM;
-      request.send_flags = IBV_SEND_SIGNALED;
+      ibv_send_wr request = signaled_request(IBV_WR_SEND_WITH_IMM, segment);
       request.imm_data = static_cast<std::uint32_t>(i);
       pair.left.post(request);
     }

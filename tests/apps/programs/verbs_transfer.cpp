@@ -99,11 +99,7 @@ BOOST_AUTO_TEST_CASE(small_messages_to_memory_of_ones_own) {
                                   target.segment(at + first + second, size - first - second + i)});
       fill(source.bytes(0, size), 2 * size + i);
       ibv_sge segment = source.segment(0, size);
-      ibv_send_wr request{};
-      request.sg_list = &segment;
-      request.num_sge = 1;
-      request.opcode = IBV_WR_SEND;
-      request.send_flags = IBV_SEND_SIGNALED;
+      ibv_send_wr request = signaled_request(IBV_WR_SEND, segment);
       pair.left.post(request);
       BOOST_TEST(pair.left.wait_send().status == IBV_WC_SUCCESS);
     }

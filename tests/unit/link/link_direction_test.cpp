@@ -105,6 +105,20 @@ BOOST_AUTO_TEST_CASE(a_fate_depends_on_the_packet_and_not_on_what_is_beside_it) 
   }
 }
 
+// LinkChannel asks a link that only loses nothing else.
+BOOST_AUTO_TEST_CASE(a_link_that_only_loses_loses_the_same_packets_as_one_that_does_more) {
+  LinkDirection loses({.loss = 0.3}, 0, Direction::transmit);
+  LinkDirection does_more({.loss = 0.3, .duplicate = 0.3}, 0, Direction::transmit);
+  BOOST_TEST(loses.only_loses());
+  BOOST_TEST(!does_more.only_loses());
+  BOOST_TEST(!LinkDirection({}, 0, Direction::transmit).only_loses());
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    const bool lost = does_more.enter(kStart, 100, packet(i)).drop == DropCause::loss;
+    BOOST_REQUIRE_EQUAL(loses.loses(packet(i)), lost);
+    BOOST_REQUIRE_EQUAL(loses.enter(kStart, 100, packet(i)).drop == DropCause::loss, lost);
+  }
+}
+
 // Seed, link, direction, device, QP and count: each is part of the key.
 BOOST_AUTO_TEST_CASE(everything_that_names_a_packet_changes_its_fate) {
   const auto pattern = [](std::uint64_t seed, std::uint32_t device, Direction direction,

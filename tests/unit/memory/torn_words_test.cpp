@@ -1,5 +1,7 @@
 // Programs spin on words of a message (placement rule of the host: aligned 8-byte words never torn): one
 // process looks while the other transfers, by both ways through the kernel.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -105,6 +107,34 @@ BOOST_AUTO_TEST_CASE(aligned_words_are_not_read_torn) {
       memory->write(last);
       BOOST_TEST(child.finish() == 'y');
       BOOST_TEST(torn == 0, memory->way() << " from " << at.there);
+    }
+  }
+}
+
+// What is made from another place or cut for the sake of its words is the same bytes all the same, and fails
+// as a whole where its end cannot be reached.
+BOOST_AUTO_TEST_CASE(long_transfers_at_any_distance_arrive_whole_or_fail) {
+  constexpr std::size_t kLength = 40'000;
+  constexpr std::size_t kPages = 11;
+  for (const Way way : kWays) {
+    for (const std::size_t distance : {0u, 1u, 8u, 15u, 16u, 40u, 63u, 64u, 4088u}) {
+      Pages there(2 * kPages), here(2 * kPages);
+      ChildProcess child([&] { munmap(there.page(kPages), kPages * Pages::kBytes); });
+      auto memory = reach(child, way);
+      const auto sent = here.all().first(kLength);
+      const auto back = here.all().subspan(kPages * Pages::kBytes + distance % 64, kLength);
+      for (std::size_t i = 0; i < kLength; ++i) sent[i] = static_cast<std::byte>(i * 7 + i / 256);
+      Transfer write[] = {{there.address(0, distance), sent}};
+      Transfer read[] = {{there.address(0, distance), back}};
+      memory->write(write);
+      memory->read(read);
+      BOOST_TEST((!write[0].failed && !read[0].failed));
+      BOOST_TEST(std::equal(back.begin(), back.end(), sent.begin()), memory->way() << " at " << distance);
+      std::byte one[1] = {std::byte{5}};
+      Transfer beyond[] = {{there.address(kPages - 1, distance), sent}, {there.address(0), one}};
+      memory->write(beyond);
+      BOOST_TEST(beyond[0].failed);
+      BOOST_TEST(!beyond[1].failed);
     }
   }
 }

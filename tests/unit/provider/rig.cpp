@@ -95,6 +95,13 @@ int Rig::post_receive(ibv_recv_wr& request, ibv_recv_wr** bad) {
   return ibv_post_recv(qp, &request, bad != nullptr ? bad : &unused);
 }
 
+int Rig::post_receive(std::span<ibv_sge> segments) {
+  ibv_recv_wr request{};
+  request.sg_list = segments.data();
+  request.num_sge = static_cast<int>(segments.size());
+  return post_receive(request);
+}
+
 void Rig::post_sends(int count, std::uint64_t first) {
   for (int i = 0; i < count; ++i) {
     ibv_send_wr request{};

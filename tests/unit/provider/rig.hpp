@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <span>
 #include <vector>
 
 #include "tests/unit/provider/fake_device.hpp"
@@ -37,6 +38,7 @@ struct Rig : OpenDevice {
   // Posts one request; returns what ibv_post_send returns and, where not null, the bad request's place.
   int post_send(ibv_send_wr& request, ibv_send_wr** bad = nullptr);
   int post_receive(ibv_recv_wr& request, ibv_recv_wr** bad = nullptr);
+  int post_receive(std::span<ibv_sge> segments);
   // Posts `count` bare sends or receives with wr_ids from `first` on.
   void post_sends(int count, std::uint64_t first);
   void post_receives(int count, std::uint64_t first);
