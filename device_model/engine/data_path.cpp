@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/device.hpp"
 
 namespace urnic::engine {
 
@@ -19,6 +20,8 @@ constexpr std::uint32_t kUrgentPackets = 8;
 // What the QPs of an engine hold together of what arrives out of order: the half of it, which is what one QP
 // may have, is eight bandwidth-delay products of 100 Gbit/s and 100 us at an MTU of 1024.
 constexpr std::uint32_t kHeldPackets = 32768;
+// How many packets before a packet arrives its QP is brought into the cache: some hundred nanoseconds.
+constexpr std::size_t kPacketsAhead = 6;
 
 }  // namespace
 
@@ -54,15 +57,7 @@ void DataPath::settle() {
 
 void DataPath::run_timers() {
   const transport::Time time = time_for_timers();
-  while (QueuePairContext* const due = timers_.take_due(time)) {
-    const auto deadline = due->deadline();
-    if (!deadline) continue;
-    if (*deadline <= time) {
-      due->on_timer(time);
-    } else {
-      timers_.update(*due, deadline);
-    }
-  }
+  while (QueuePairContext* const due = timers_.take_due(time)) due->on_timer(time);
 }
 
 // A request and its acknowledgement take a round each. When this thread was kept waiting between the two, the
@@ -99,6 +94,12 @@ void DataPath::pump_again_when_ports_have_room() {
   if (now_ < room_at_) return;
   for (QueuePairContext& queue_pair : port_is_busy_) queue_pair.ready_since = now_;
   ready_.splice(ready_.end(), port_is_busy_);
+}
+
+const Device* DataPath::device_with(const wire::MacAddress& address) const {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const Device* device) { return device->config().mac == address; });
+  return found == devices_.end() ? nullptr : *found;
 }
 
 std::optional<transport::Time> DataPath::wake_at() const {
@@ -233,7 +234,11 @@ void DataPath::report_failures(const ActionList& list) {
 }
 
 void DataPath::transmit_packets(ActionList& list) {
-  for (PacketAction& packet : list.packets) {
+  for (std::size_t i = 0; i < list.packets.size(); ++i) {
+    if (i + kPacketsAhead < list.packets.size()) {
+      list.packets[i + kPacketsAhead].stream->queue_pair->prefetch_peer();
+    }
+    PacketAction& packet = list.packets[i];
     if (!packet.stream->discards(packet.accesses)) packet.stream->queue_pair->transmit(packet);
   }
 }

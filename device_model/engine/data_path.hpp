@@ -22,6 +22,7 @@
 namespace urnic::engine {
 
 class CompletionQueue;
+class Device;
 
 class DataPath {
  public:
@@ -46,6 +47,11 @@ class DataPath {
   std::optional<transport::Time> wake_at() const;
   // Frames that come from links in their own time; null: there are none. Outlives its use.
   void set_frames_under_way(link::FramesUnderWay* frames) { frames_under_way_ = frames; }
+
+  // A device whose QPs these are; outlives its use.
+  void add_device(const Device& device) { devices_.push_back(&device); }
+  // Null: it is none of them.
+  const Device* device_with(const wire::MacAddress& address) const;
 
   // For QPs. The list that actions are added to.
   ActionList& filling() { return lists_[filling_]; }
@@ -103,6 +109,7 @@ class DataPath {
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   link::FramesUnderWay* frames_under_way_ = nullptr;
   TouchedList touched_;
+  std::vector<const Device*> devices_;
   std::vector<CompletionQueue*> to_notify_;
   EventPipeList backlog_;
 };

@@ -22,6 +22,7 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
       queue_pairs_(config.max_qp),
       port_(fabric.attach(config.mac, *this, config.name)) {
   data_path_.set_frames_under_way(&fabric);
+  data_path_.add_device(*this);
 }
 
 Device::~Device() = default;

@@ -61,6 +61,7 @@ class Device final : private link::FrameReceiver {
   DataPath& data_path() { return data_path_; }
   transport::Counters& transport_counters() { return counters_; }
   QpTable& queue_pairs() { return queue_pairs_; }
+  const QpTable& queue_pairs() const { return queue_pairs_; }
   void transmit(const wire::Frame& frame, const link::PacketOrigin& origin);
   // Bytes that the port takes without falling behind, less those promised to QPs in this `round`; at least
   // `least` if the line is idle.

@@ -3,18 +3,19 @@
 #include <bit>
 
 #include "device_model/engine/hosted_queue_pair.hpp"
+#include "device_model/engine/queue_pair_context.hpp"
 
 namespace urnic::engine {
 
 DoorbellSet::DoorbellSet(abi::Doorbells& doorbells, int wake) : doorbells_(doorbells), wake_(wake) {}
 
 void DoorbellSet::attach(std::uint32_t number, HostedQueuePair& queue_pair) {
-  if (number >= queue_pairs_.size()) queue_pairs_.resize(number + 1);
-  queue_pairs_[number] = &queue_pair;
+  if (number >= bells_.size()) bells_.resize(number + 1);
+  bells_[number] = {&queue_pair.context(), queue_pair.context().send_producer()};
 }
 
 void DoorbellSet::detach(std::uint32_t number) {
-  if (number < queue_pairs_.size()) queue_pairs_[number] = nullptr;
+  if (number < bells_.size()) bells_[number] = {};
 }
 
 std::uint32_t DoorbellSet::collect() {
@@ -32,11 +33,24 @@ std::uint32_t DoorbellSet::collect() {
 }
 
 std::uint32_t DoorbellSet::collect_word(std::uint32_t word) {
+  const std::uint64_t all = doorbells_.bits[word].exchange(0);
+  const auto number_of = [word](std::uint64_t bits) {
+    return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+  };
+  // With thousands of QPs taking turns each comes from main memory: all at once, not one after the other.
+  if ((all & (all - 1)) != 0) {
+    for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
+      const Bell next = bell(number_of(bits));
+      if (next.queue_pair == nullptr) continue;
+      __builtin_prefetch(next.send_producer);
+      next.queue_pair->prefetch();
+    }
+  }
   std::uint32_t rung = 0;
-  for (std::uint64_t bits = doorbells_.bits[word].exchange(0); bits != 0; bits &= bits - 1) {
-    const std::uint32_t number = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-    if (number >= queue_pairs_.size() || queue_pairs_[number] == nullptr) continue;
-    queue_pairs_[number]->doorbell();
+  for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
+    QueuePairContext* const rang = bell(number_of(bits)).queue_pair;
+    if (rang == nullptr) continue;
+    rang->doorbell();
     ++rung;
   }
   return rung;

@@ -2,6 +2,7 @@
 // wakes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,7 @@
 namespace urnic::engine {
 
 class HostedQueuePair;
+class QueuePairContext;
 
 class DoorbellSet {
  public:
@@ -26,11 +28,18 @@ class DoorbellSet {
   std::uint32_t collect();
 
  private:
+  // What the doorbell's number stands for; the producer index is what the QP looks at first.
+  struct Bell {
+    QueuePairContext* queue_pair = nullptr;  // null: no QP has it
+    const std::atomic<std::uint32_t>* send_producer = nullptr;
+  };
+
   std::uint32_t collect_word(std::uint32_t word);
+  Bell bell(std::uint32_t number) const { return number < bells_.size() ? bells_[number] : Bell{}; }
 
   abi::Doorbells& doorbells_;
   int wake_;
-  std::vector<HostedQueuePair*> queue_pairs_;  // by doorbell number
+  std::vector<Bell> bells_;  // by doorbell number
 };
 
 }  // namespace urnic::engine

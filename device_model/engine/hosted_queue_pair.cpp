@@ -16,10 +16,7 @@ HostedQueuePair::~HostedQueuePair() {
   if (!context_) return;
   // What the QP has emitted, and the events owed for it, refer to it and to its CQs.
   device_.data_path().settle();
-  if (installed_) {
-    device_.queue_pairs().remove(*context_);
-    device_.data_path().timers().expect_one_less();
-  }
+  if (installed_) device_.queue_pairs().remove(*context_);
   const wire::Qpn qpn = context_->qpn();
   device_.memory_table().release_queue_pair(qpn);
   context_.reset();
@@ -29,7 +26,7 @@ HostedQueuePair::~HostedQueuePair() {
 bool HostedQueuePair::install() {
   if (!context_) return false;
   device_.queue_pairs().install(*context_);
-  device_.data_path().timers().expect_one_more();
+  context_->install();
   installed_ = true;
   return true;
 }
@@ -52,8 +49,6 @@ void HostedQueuePair::modify(transport::QpState state, const transport::QpParame
 void HostedQueuePair::set_recovery(const transport::RecoverySettings& settings) {
   context_->set_recovery(settings);
 }
-
-void HostedQueuePair::doorbell() { context_->doorbell(); }
 
 std::uint32_t HostedQueuePair::async_events() const { return context_->async_events(); }
 

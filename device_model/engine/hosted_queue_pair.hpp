@@ -64,8 +64,8 @@ class HostedQueuePair {
   // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
 
-  // The doorbell rang.
-  void doorbell();
+  // For the engine, which rings its doorbell there.
+  QueuePairContext& context() { return *context_; }
 
   // Asynchronous events raised for it since creation.
   std::uint32_t async_events() const;

@@ -31,6 +31,10 @@ class QpTable {
     QueuePairContext* const found = entries_[index(qpn)];
     return found != nullptr && found->qpn() == qpn ? found : nullptr;
   }
+  // As QueuePairContext::prefetch, if there may be one of this number.
+  void prefetch(wire::Qpn qpn) const {
+    if (const QueuePairContext* const found = entries_[index(qpn)]) found->prefetch();
+  }
 
  private:
   std::uint32_t index(wire::Qpn qpn) const {

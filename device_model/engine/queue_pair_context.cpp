@@ -10,13 +10,10 @@ namespace urnic::engine {
 using transport::QpState;
 
 QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qpn qpn)
-    : config_(config),
+    : data_path_(config.device->data_path()),
       qpn_(qpn),
-      data_path_(config.device->data_path()),
       send_ring_(config.send_ring, config.send_slots, config.send_slot_size, &config.indices->send_producer,
                  config.signal_all),
-      receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
-                    &config.indices->receive_producer),
       queue_pair_({.qpn = qpn,
                    .pd = config.pd,
                    .send_slots = config.send_slots,
@@ -27,19 +24,27 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
                    .receive_queue = &receive_ring_,
                    .counters = &config.device->transport_counters(),
                    .recovery = config.recovery,
-                   .held_packets = &data_path_.held_packets()}) {
+                   .held_packets = &data_path_.held_packets()}),
+      receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
+                    &config.indices->receive_producer),
+      config_(config) {
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
   responder_.stream = transport::Stream::responder;
 }
 
-QueuePairContext::~QueuePairContext() { data_path_.timers().remove(*this); }
+QueuePairContext::~QueuePairContext() {
+  if (timer_) data_path_.timers().remove(*timer_);
+}
+
+void QueuePairContext::install() { timer_ = data_path_.timers().add(*this); }
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
                               const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
   if (path) {
     path_ = *path;
     frame_template_.emplace(path_);
+    peer_device_ = data_path_.device_with(path_.destination_mac);
   }
   if (state == QpState::reset) {
     frame_template_.reset();
@@ -58,13 +63,20 @@ void QueuePairContext::set_recovery(const transport::RecoverySettings& settings)
   data_path_.touch(*this);
 }
 
+void QueuePairContext::prefetch_peer() const {
+  if (peer_device_ != nullptr) peer_device_->queue_pairs().prefetch(queue_pair_.parameters().destination);
+}
+
 void QueuePairContext::doorbell() {
   send_ring_.doorbell();
+  send_ring_.prefetch_next();
+  queue_pair_.prefetch_next_request();
   queue_pair_.doorbell(data_path_.now());
   data_path_.touch(*this);
 }
 
 void QueuePairContext::receive(const transport::InboundPacket& packet) {
+  receive_ring_.prefetch_producer();  // for the credits of the acknowledgement
   queue_pair_.receive(packet, data_path_.now());
   data_path_.touch(*this);
 }
@@ -102,7 +114,7 @@ void QueuePairContext::after_input() {
   if (queue_pair_.wants_pump()) data_path_.want_pump(*this);
   if (queue_pair_.tells_of_hole()) data_path_.hole_to_tell();
   if (queue_pair_.is_urgent()) data_path_.want_urgent_pump(*this);
-  data_path_.timers().update(*this, queue_pair_.deadline());
+  if (timer_) data_path_.timers().set(*timer_, queue_pair_.deadline());
 }
 
 // A program that lies about its indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that no
@@ -219,12 +231,9 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
     if (payload == nullptr) return;
   }
   ActionList& list = data_path_.filling();
-  list.packets.push_back({.headers = packet.headers,
-                          .stream = &stream(packet.tag.stream),
-                          .payload = payload,
-                          .length = length,
-                          .accesses = static_cast<std::uint32_t>(list.memory.size()),
-                          .atomic_original = packet.atomic_original});
+  // Made in its place: headers are large, and this is for each packet.
+  list.packets.emplace_back(packet.headers, &stream(packet.tag.stream), payload, length,
+                            static_cast<std::uint32_t>(list.memory.size()), packet.atomic_original);
 }
 
 void QueuePairContext::write(const transport::MemoryRange& target, std::span<const std::byte> data,

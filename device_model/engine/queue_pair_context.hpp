@@ -2,6 +2,7 @@
 // path, and its place in the engine's lists. Carries the transport's actions to the data path.
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "device_model/engine/send_ring.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/link/packet_identity.hpp"
+#include "device_model/transport/prefetch.hpp"
 #include "device_model/transport/queue_pair.hpp"
 #include "wire/frame.hpp"
 #include "wire/frame_template.hpp"
@@ -20,6 +22,7 @@
 namespace urnic::engine {
 
 class DataPath;
+class Device;
 struct CompletionAction;
 struct PacketAction;
 
@@ -37,6 +40,16 @@ class QueuePairContext final : public transport::Host {
   wire::Qpn qpn() const { return qpn_; }
   const transport::QueuePair& transport_queue_pair() const { return queue_pair_; }
   std::uint32_t async_events() const { return async_events_; }
+
+  // Takes its place among the QPs of its engine. Engine thread, as everything from here on.
+  void install();
+
+  // Has the processor bring the QP into its cache, without waiting for it: an input is to come soon. And the
+  // state of the QP that this one is connected to, if it is here.
+  void prefetch() const { transport::prefetch_object(*this); }
+  void prefetch_peer() const;
+  // Where its program says how far it has posted.
+  const std::atomic<std::uint32_t>* send_producer() const { return &config_.indices->send_producer; }
 
   // Inputs, each followed by `after_input` before the round ends.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
@@ -59,7 +72,6 @@ class QueuePairContext final : public transport::Host {
   // state.
   void after_input();
   bool wants_pump() const { return queue_pair_.wants_pump(); }
-  std::optional<transport::Time> deadline() const { return queue_pair_.deadline(); }
   // Of the port, for the engine's turns (device.hpp).
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
@@ -90,7 +102,6 @@ class QueuePairContext final : public transport::Host {
   transport::Time ready_since{};  // the time of the round in which it got its place
   QueuePairHook urgent_hook;
   QueuePairHook touched_hook;
-  TimerPosition timer_position;
 
  private:
   ActionStream& stream(transport::Stream which) {
@@ -104,20 +115,24 @@ class QueuePairContext final : public transport::Host {
   void enter_error();
   void follow_state();
 
-  const HostedQueuePairConfig config_;
-  const wire::Qpn qpn_;
+  // In the order of use: with thousands of QPs each cache line that a packet touches may come from main
+  // memory.
   DataPath& data_path_;
-  SendRing send_ring_;
-  ReceiveRing receive_ring_;
-  ActionStream requester_;
-  ActionStream responder_;
-  std::optional<wire::FrameTemplate> frame_template_;
-  wire::NetworkHeaders path_;
+  const wire::Qpn qpn_;
+  std::optional<TimerId> timer_;   // from `install` on
   bool in_error_ = false;          // as published in the shared indices
   bool must_enter_error_ = false;  // a CQ overran
   std::uint32_t async_events_ = 0;
-  std::uint64_t packets_sent_ = 0;  // since it was made; a reset does not begin anew
+  std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew
+  const Device* peer_device_ = nullptr;  // where its path ends, if that is one of this engine's devices
+  SendRing send_ring_;
+  ActionStream requester_;
+  ActionStream responder_;
   transport::QueuePair queue_pair_;
+  std::optional<wire::FrameTemplate> frame_template_;
+  wire::NetworkHeaders path_;
+  ReceiveRing receive_ring_;
+  const HostedQueuePairConfig config_;
 };
 
 using ReadyList = boost::intrusive::list<

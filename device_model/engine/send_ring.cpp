@@ -40,8 +40,11 @@ bool SendRing::next(transport::SendRequest& request) {
   std::memcpy(&head, from, sizeof head);
   forget_shared_memory();
 
-  request = {};
   request.index = taken_++;
+  request.malformed = false;
+  request.sges = {};
+  request.inline_data = {};
+  request.length = 0;
   decode_head(head, request);
   if (signal_all_) request.signaled = true;
   if (!well_formed(head, slot_size_ - static_cast<std::uint32_t>(sizeof head))) {

@@ -1,10 +1,13 @@
 // The deadlines of all QPs of an engine: a binary heap with at most one entry per QP.
 //
-// A QP's deadline moves later with nearly every packet and is seldom reached. So an entry that has become too
-// early stays where it is, and the QP is asked again when its turn comes.
+// A QP's deadline moves later or goes away with nearly every packet and is seldom reached. So what is wanted
+// is written down beside the heap, and an entry that has become too early is put right when its time comes.
+//
+// None of this lies in the QPs: with thousands of them each move of an entry would wait for main memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,40 +17,45 @@ namespace urnic::engine {
 
 class QueuePairContext;
 
-// Where in the heap a QP's entry is; a member of the QP.
-struct TimerPosition {
-  static constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t at = kNone;
-};
+// A QP's own timer.
+enum class TimerId : std::uint32_t {};
 
 class Timers {
  public:
-  // Makes room for one more QP, so that nothing is allocated while packets move.
-  void expect_one_more() {
-    if (++expected_ > heap_.capacity()) heap_.reserve(2 * expected_);
-  }
-  void expect_one_less() { --expected_; }
+  // A timer for one more QP, with room for it, so that nothing is allocated while packets move. It is
+  // disarmed.
+  TimerId add(QueuePairContext& queue_pair);
+  void remove(TimerId timer);
 
-  // `deadline` is what the QP wants now.
-  void update(QueuePairContext& queue_pair, std::optional<transport::Time> deadline);
-  void remove(QueuePairContext& queue_pair);
+  // When the QP wants to be called now; empty: not at all.
+  void set(TimerId timer, std::optional<transport::Time> deadline);
 
   // No QP wants to be called before this; empty if none wants to be called.
   std::optional<transport::Time> earliest() const;
-  // Takes out a QP whose entry is due, or null. The caller asks it for its true deadline.
+  // A QP whose deadline is due, or null. Its timer is disarmed.
   QueuePairContext* take_due(transport::Time now);
 
  private:
-  struct Entry {
-    transport::Time time;
-    QueuePairContext* queue_pair = nullptr;
-  };
-  void place(std::size_t at, const Entry& entry);
-  void sift_up(std::size_t at, const Entry& entry);
-  void sift_down(std::size_t at, const Entry& entry);
-  void erase(std::size_t at);
+  static constexpr std::uint32_t kNotInHeap = ~std::uint32_t{0};
+  static constexpr transport::Time kNever = transport::Time::max();
 
-  std::size_t expected_ = 0;
+  struct Timer {
+    QueuePairContext* queue_pair = nullptr;  // null: free
+    transport::Time deadline = kNever;
+    std::uint32_t at = kNotInHeap;
+  };
+  struct Entry {
+    transport::Time time;  // not later than the deadline
+    std::uint32_t timer = 0;
+  };
+
+  void place(std::uint32_t at, const Entry& entry);
+  void sift_up(std::uint32_t at, const Entry& entry);
+  void sift_down(std::uint32_t at, const Entry& entry);
+  void erase(std::uint32_t at);
+
+  std::vector<Timer> timers_;  // by TimerId
+  std::vector<std::uint32_t> free_;
   std::vector<Entry> heap_;
 };
 

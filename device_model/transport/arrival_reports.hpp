@@ -44,8 +44,8 @@ class ArrivalReports {
 
   void remove(std::uint32_t place);
 
-  std::array<Span, kMost> spans_;
   std::uint32_t count_ = 0;
+  std::array<Span, kMost> spans_;
 };
 
 }  // namespace urnic::transport

@@ -7,11 +7,13 @@
 // The requester can make any packet again from its number alone, in any order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "device_model/transport/packet_number.hpp"
+#include "device_model/transport/prefetch.hpp"
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 
@@ -20,6 +22,9 @@ namespace urnic::transport {
 class LossRecovery {
  public:
   virtual ~LossRecovery() = default;
+
+  // Has the processor bring its state into the cache, without waiting for it.
+  void prefetch() const { prefetch_bytes(this, kStateBytes); }
 
   // Nothing is under way; the next packet will be `first`.
   virtual void start(PacketNumber first) = 0;
@@ -79,6 +84,9 @@ class LossRecovery {
   // sent, whose acknowledgement tells of all others, or `oldest` where that would tell nothing.
   virtual std::optional<Time> wake() const = 0;
   virtual void woken(PacketRange oldest, PacketRange newest, Time now) = 0;
+
+ private:
+  static constexpr std::size_t kStateBytes = 320;  // about those of the largest
 };
 
 // The sender policy of `settings.mode`, with room for `window` packets from the first not acknowledged on.

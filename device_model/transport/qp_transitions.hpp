@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
 
 namespace urnic::transport {
 

@@ -1,11 +1,5 @@
 #include "device_model/transport/queue_pair.hpp"
 
-#include <algorithm>
-
-#include "device_model/transport/requester.hpp"
-#include "device_model/transport/responder.hpp"
-#include "device_model/transport/shared_state.hpp"
-
 namespace urnic::transport {
 namespace {
 
@@ -26,201 +20,163 @@ bool pkeys_match(wire::Pkey one, wire::Pkey other) {
 
 }  // namespace
 
-struct QueuePair::Parts {
-  explicit Parts(const QpConfig& config)
-      : shared{.config = config, .parameters = {}}, requester(shared), responder(shared) {}
+QueuePair::QueuePair(const QpConfig& config)
+    : shared_{.config = config, .parameters = {}}, requester_(shared_), responder_(shared_) {}
 
-  SharedState shared;
-  Requester requester;
-  Responder responder;
-  bool established = false;     // a request has arrived since the QP entered RTR
-  bool notify_drained = false;  // send_queue_drained is still to be raised
-
-  bool requests_turn = false;  // whose the odd packet is when both halves want to send
-
-  std::uint32_t room_for_responses(std::uint32_t packets);
-  // Carries out what a call into one of the halves has brought about.
-  void settle();
-  void enter_error();
-};
-
-std::uint32_t QueuePair::Parts::room_for_responses(std::uint32_t packets) {
-  if (!requests(shared.state) || !responder.wants_pump() || !requester.wants_pump()) return packets;
-  requests_turn = !requests_turn;
-  return packets / 2 + (requests_turn ? packets % 2 : 0);
+std::uint32_t QueuePair::room_for_responses(std::uint32_t packets) {
+  if (!requests(shared_.state) || !responder_.wants_pump() || !requester_.wants_pump()) return packets;
+  requests_turn_ = !requests_turn_;
+  return packets / 2 + (requests_turn_ ? packets % 2 : 0);
 }
 
-void QueuePair::Parts::settle() {
-  if (shared.failed) enter_error();
-  if (notify_drained && shared.state == QpState::sqd && requester.idle()) {
-    notify_drained = false;
-    shared.config.host->event(AsyncEvent::send_queue_drained);
+void QueuePair::settle() {
+  if (shared_.failed) enter_error();
+  if (notify_drained_ && shared_.state == QpState::sqd && requester_.idle()) {
+    notify_drained_ = false;
+    shared_.config.host->event(AsyncEvent::send_queue_drained);
   }
 }
 
-void QueuePair::Parts::enter_error() {
-  shared.failed = false;
-  shared.state = QpState::error;
-  notify_drained = false;
-  requester.flush();
-  responder.flush();
+void QueuePair::enter_error() {
+  shared_.failed = false;
+  shared_.state = QpState::error;
+  notify_drained_ = false;
+  requester_.flush();
+  responder_.flush();
 }
 
-QueuePair::QueuePair(const QpConfig& config) : parts_(std::make_unique<Parts>(config)) {}
-QueuePair::~QueuePair() = default;
-
-QpState QueuePair::state() const { return parts_->shared.state; }
-const QpParameters& QueuePair::parameters() const { return parts_->shared.parameters; }
-wire::Qpn QueuePair::qpn() const { return parts_->shared.config.qpn; }
-
 void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, bool notify_drained) {
-  Parts& parts = *parts_;
-  const QpState from = parts.shared.state;
-  parts.shared.parameters = parameters;
-  parts.shared.state = state;
-  parts.notify_drained = state == QpState::sqd && (notify_drained || (from == state && parts.notify_drained));
+  const QpState from = shared_.state;
+  shared_.parameters = parameters;
+  shared_.state = state;
+  notify_drained_ = state == QpState::sqd && (notify_drained || (from == state && notify_drained_));
   switch (state) {
     case QpState::reset:
-      parts.shared.failed = false;
-      parts.established = false;
-      parts.requester.reset();
-      parts.responder.reset();
+      shared_.failed = false;
+      established_ = false;
+      requester_.reset();
+      responder_.reset();
       return;
     case QpState::error:
-      parts.enter_error();
+      enter_error();
       return;
     case QpState::rtr:
-      parts.responder.start();
+      responder_.start();
       return;
     case QpState::rts:
       if (from == QpState::rtr) {
-        parts.requester.start(now);
+        requester_.start(now);
       } else {
-        parts.requester.parameters_changed(now);
+        requester_.parameters_changed(now);
       }
-      // Work requests may have been posted while none were taken.
-      parts.requester.doorbell(now);
       break;
     case QpState::sqd:
-      parts.responder.parameters_changed();
-      parts.requester.parameters_changed(now);
+      responder_.parameters_changed();
+      requester_.parameters_changed(now);
       break;
     case QpState::init:
     case QpState::sqe:
       break;
   }
-  parts.settle();
+  settle();
 }
 
-bool QueuePair::drained() const { return parts_->shared.state == QpState::sqd && parts_->requester.idle(); }
+bool QueuePair::drained() const { return shared_.state == QpState::sqd && requester_.idle(); }
 
 void QueuePair::set_recovery(const RecoverySettings& settings) {
-  parts_->shared.recovery = settings;
-  parts_->requester.use(settings);
+  shared_.recovery = settings;
+  requester_.use(settings);
 }
 
-void QueuePair::doorbell(Time now) {
-  Parts& parts = *parts_;
-  if (parts.shared.state == QpState::error) {
+void QueuePair::doorbell(Time) {
+  if (shared_.state == QpState::error) {
     // Work requests that are posted in the error state complete with flushed (IBTA 10.3.1.7).
-    parts.requester.flush();
-    parts.responder.flush();
+    requester_.flush();
+    responder_.flush();
     return;
   }
-  if (parts.shared.state == QpState::rts) parts.requester.doorbell(now);
-  parts.settle();
+  settle();
 }
 
 void QueuePair::receive(const InboundPacket& packet, Time now) {
-  Parts& parts = *parts_;
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   if (!traits.known || bth.opcode.service() != wire::Service::rc) return;
-  if (!pkeys_match(bth.pkey, parts.shared.parameters.pkey)) return;
+  if (!pkeys_match(bth.pkey, shared_.parameters.pkey)) return;
   if (traits.request) {
-    if (!responds(parts.shared.state)) return;
-    if (parts.shared.state == QpState::rtr && !parts.established) {
-      parts.shared.config.host->event(AsyncEvent::communication_established);
+    if (!responds(shared_.state)) return;
+    if (shared_.state == QpState::rtr && !established_) {
+      shared_.config.host->event(AsyncEvent::communication_established);
     }
-    parts.established = true;
-    parts.responder.receive(packet, now);
+    established_ = true;
+    responder_.receive(packet, now);
   } else {
-    if (!requests(parts.shared.state)) return;
-    parts.requester.receive(packet, now);
+    if (!requests(shared_.state)) return;
+    requester_.receive(packet, now);
   }
-  parts.settle();
+  settle();
 }
 
 // Responses first, for the peer waits for them; but when both halves have packets to send, half of the room
 // is kept for requests, or a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
-  Parts& parts = *parts_;
   std::uint32_t sent = 0;
-  if (responds(parts.shared.state)) sent = parts.responder.pump(now, parts.room_for_responses(packets));
-  if (requests(parts.shared.state) && !parts.shared.failed) {
-    sent += parts.requester.pump(now, packets - sent);
+  if (responds(shared_.state)) sent = responder_.pump(now, room_for_responses(packets));
+  if (requests(shared_.state) && !shared_.failed) {
+    sent += requester_.pump(now, packets - sent);
   }
-  parts.settle();
+  settle();
   return sent;
 }
 
 bool QueuePair::wants_pump() const {
-  const Parts& parts = *parts_;
-  if (responds(parts.shared.state) && parts.responder.wants_pump()) return true;
-  return requests(parts.shared.state) && parts.requester.wants_pump();
+  if (responds(shared_.state) && responder_.wants_pump()) return true;
+  return requests(shared_.state) && requester_.wants_pump();
 }
 
-bool QueuePair::tells_of_hole() const {
-  return responds(parts_->shared.state) && parts_->responder.tells_of_hole();
-}
+bool QueuePair::tells_of_hole() const { return responds(shared_.state) && responder_.tells_of_hole(); }
 
 std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
-  Parts& parts = *parts_;
-  const std::uint32_t sent = responds(parts.shared.state) ? parts.responder.pump(now, packets) : 0;
-  parts.settle();
+  const std::uint32_t sent = responds(shared_.state) ? responder_.pump(now, packets) : 0;
+  settle();
   return sent;
 }
 
 bool QueuePair::is_urgent() const {
-  const Parts& parts = *parts_;
-  if (responds(parts.shared.state) && parts.responder.is_urgent()) return true;
-  return requests(parts.shared.state) && parts.requester.must_send_again();
+  if (responds(shared_.state) && responder_.is_urgent()) return true;
+  return requests(shared_.state) && requester_.must_send_again();
 }
 
 // Each half has a share of the room, if it needs it.
 std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
-  Parts& parts = *parts_;
-  const bool again = requests(parts.shared.state) && parts.requester.must_send_again();
+  const bool again = requests(shared_.state) && requester_.must_send_again();
   std::uint32_t sent = 0;
-  if (responds(parts.shared.state)) {
-    sent = parts.responder.pump_urgent(again ? (packets + 1) / 2 : packets);
+  if (responds(shared_.state)) {
+    sent = responder_.pump_urgent(again ? (packets + 1) / 2 : packets);
   }
-  if (requests(parts.shared.state) && !parts.shared.failed) {
-    sent += parts.requester.pump_again(now, packets - sent);
+  if (requests(shared_.state) && !shared_.failed) {
+    sent += requester_.pump_again(now, packets - sent);
   }
-  parts.settle();
+  settle();
   return sent;
 }
 
 std::optional<Time> QueuePair::deadline() const {
-  const Parts& parts = *parts_;
-  return requests(parts.shared.state) ? parts.requester.deadline() : std::nullopt;
+  return requests(shared_.state) ? requester_.deadline() : std::nullopt;
 }
 
 void QueuePair::on_timer(Time now) {
-  Parts& parts = *parts_;
-  if (requests(parts.shared.state)) parts.requester.on_timer(now);
-  parts.settle();
+  if (requests(shared_.state)) requester_.on_timer(now);
+  settle();
 }
 
 void QueuePair::memory_failed(const AccessTag& tag, Time now) {
-  Parts& parts = *parts_;
   if (tag.stream == Stream::requester) {
-    parts.requester.memory_failed(tag, now);
+    requester_.memory_failed(tag, now);
   } else {
-    parts.responder.memory_failed(tag, now);
+    responder_.memory_failed(tag, now);
   }
-  parts.settle();
+  settle();
 }
 
 }  // namespace urnic::transport

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
 #include "wire/opcode.hpp"
 
 namespace urnic::transport {

@@ -2,7 +2,7 @@
 // be done again when the host reports a failed memory access and has discarded what came after it.
 #include <algorithm>
 
-#include "device_model/transport/requester_impl.hpp"
+#include "device_model/transport/requester.hpp"
 
 namespace urnic::transport {
 namespace {
@@ -32,38 +32,38 @@ CompletionOpcode completion_opcode(WorkOpcode opcode) {
 
 }  // namespace
 
-void Requester::Impl::complete_finished() {
-  while (!shared.failed && !window.none_incomplete()) {
-    const SendSlot& slot = window.at(window.oldest());
+void Requester::complete_finished() {
+  while (!shared_.failed && !window_.none_incomplete()) {
+    const SendSlot& slot = window_.at(window_.oldest());
     if (slot.status != WorkStatus::success) {
       // Reported only now, because everything before it had to complete first (IBTA 9.9.2.1).
       complete_oldest();
-      shared.failed = true;
+      shared_.failed = true;
       return;
     }
-    if (window.oldest() == window.sending() || unacknowledged < slot.end()) return;
-    if (is_read_or_atomic(slot.request.opcode)) --reads_under_way;
+    if (window_.oldest() == window_.sending() || unacknowledged_ < slot.end()) return;
+    if (is_read_or_atomic(slot.request.opcode)) --reads_under_way_;
     complete_oldest();
   }
 }
 
-void Requester::Impl::complete_oldest() {
-  const std::uint32_t index = window.oldest();
-  SendSlot& slot = window.at(index);
+void Requester::complete_oldest() {
+  const std::uint32_t index = window_.oldest();
+  SendSlot& slot = window_.at(index);
   const SendRequest& request = slot.request;
-  slot.completion = ++action;
-  window.completed_oldest();
-  shared.config.send_queue->retire(index);
+  slot.completion = ++action_;
+  window_.completed_oldest();
+  shared_.config.send_queue->retire(index);
   const bool failed = slot.status != WorkStatus::success;
   if (!failed && !request.signaled) return;
-  Counters& counters = *shared.config.counters;
+  Counters& counters = *shared_.config.counters;
   if (slot.status == WorkStatus::flushed) {
     ++counters.requester_flushed;
   } else if (failed) {
     ++counters.requester_cqe_errors;
   }
   Completion completion;
-  completion.qpn = shared.config.qpn;
+  completion.qpn = shared_.config.qpn;
   completion.wqe_index = index;
   completion.opcode = completion_opcode(request.opcode);
   completion.status = slot.status;
@@ -71,46 +71,46 @@ void Requester::Impl::complete_oldest() {
   if (!failed && is_read_or_atomic(request.opcode)) {
     completion.byte_length = static_cast<std::uint32_t>(request.length);
   }
-  shared.config.host->complete(completion, Stream::requester);
+  shared_.config.host->complete(completion, Stream::requester);
 }
 
-void Requester::Impl::fail_oldest(WorkStatus status) {
-  window.at(window.oldest()).status = status;
+void Requester::fail_oldest(WorkStatus status) {
+  window_.at(window_.oldest()).status = status;
   complete_finished();
 }
 
 // An error on this side: nothing of the request or behind it is sent any more, what is before it completes
 // first.
-void Requester::Impl::fail_here(std::uint32_t index, WorkStatus status) {
-  SendSlot& slot = window.at(index);
+void Requester::fail_here(std::uint32_t index, WorkStatus status) {
+  SendSlot& slot = window_.at(index);
   slot.status = status;
-  const PacketNumber end = std::max(unacknowledged, std::min(slot.first, next_new));
-  cut_end = std::max(cut_end, next_new);
-  next_new = end;
-  response_expected_until = std::min(response_expected_until, end);
-  recovery->truncate(end);
-  window.stop_sending_at(index);
-  if (probe && probe->packet >= end) probe.reset();
-  if (!response_expected()) ack_timer.stop();
+  const PacketNumber end = std::max(unacknowledged_, std::min(slot.first, next_new_));
+  cut_end_ = std::max(cut_end_, next_new_);
+  next_new_ = end;
+  response_expected_until_ = std::min(response_expected_until_, end);
+  recovery_->truncate(end);
+  window_.stop_sending_at(index);
+  if (probe_ && probe_->packet >= end) probe_.reset();
+  if (!response_expected()) ack_timer_.stop();
   complete_finished();
 }
 
-void Requester::Impl::flush() {
-  ack_timer.stop();
-  rnr_until.reset();
-  SendQueue& queue = *shared.config.send_queue;
+void Requester::flush() {
+  ack_timer_.stop();
+  rnr_until_.reset();
+  SendQueue& queue = *shared_.config.send_queue;
   while (true) {
-    while (!window.none_incomplete()) {
-      window.at(window.oldest()).status = WorkStatus::flushed;
+    while (!window_.none_incomplete()) {
+      window_.at(window_.oldest()).status = WorkStatus::flushed;
       complete_oldest();
     }
-    if (window.take(queue) == nullptr) break;
+    if (window_.take(queue) == nullptr) break;
   }
 }
 
-void Requester::Impl::memory_failed(const AccessTag& tag, Time) {
-  while (window.any_undoable() && discarded(window.at(window.oldest() - 1).completion, tag)) {
-    window.undo_completion();
+void Requester::memory_failed(const AccessTag& tag, Time) {
+  while (window_.any_undoable() && discarded(window_.at(window_.oldest() - 1).completion, tag)) {
+    window_.undo_completion();
   }
   if (running()) {
     redo_running_queue(tag);
@@ -121,11 +121,11 @@ void Requester::Impl::memory_failed(const AccessTag& tag, Time) {
 
 // Everything was reported already, errors and flushes: report again what was discarded, the failed request
 // with its own error unless one before it came first.
-void Requester::Impl::redo_failed_queue(const AccessTag& tag) {
+void Requester::redo_failed_queue(const AccessTag& tag) {
   bool after_error = false;
-  while (!window.none_incomplete()) {
-    const std::uint32_t index = window.oldest();
-    SendSlot& slot = window.at(index);
+  while (!window_.none_incomplete()) {
+    const std::uint32_t index = window_.oldest();
+    SendSlot& slot = window_.at(index);
     const bool data_lost = slot.last_write != 0 && discarded(slot.last_write, tag);
     if (after_error || (slot.status == WorkStatus::success && index != tag.wqe_index && data_lost)) {
       slot.status = WorkStatus::flushed;
@@ -139,30 +139,30 @@ void Requester::Impl::redo_failed_queue(const AccessTag& tag) {
 
 // Requests before the failed one finish first: READs whose data was discarded are asked for again, packets
 // that did not leave are sent again.
-void Requester::Impl::redo_running_queue(const AccessTag& tag) {
+void Requester::redo_running_queue(const AccessTag& tag) {
   bool send_again = false;
-  for (std::uint32_t index = window.oldest(); index != window.taken() && index != tag.wqe_index; ++index) {
-    const SendSlot& slot = window.at(index);
+  for (std::uint32_t index = window_.oldest(); index != window_.taken() && index != tag.wqe_index; ++index) {
+    const SendSlot& slot = window_.at(index);
     const bool data_lost = slot.last_write != 0 && discarded(slot.last_write, tag);
-    if (data_lost) unacknowledged = std::min(unacknowledged, slot.first);
+    if (data_lost) unacknowledged_ = std::min(unacknowledged_, slot.first);
     send_again = send_again || data_lost || (slot.last_send != 0 && discarded(slot.last_send, tag));
   }
-  if (window.holds_incomplete(tag.wqe_index)) {
+  if (window_.holds_incomplete(tag.wqe_index)) {
     fail_here(tag.wqe_index, WorkStatus::local_protection_error);
   }
   if (send_again) {
-    executed_until = std::min(executed_until, unacknowledged);
-    recovery->discarded(unacknowledged);
+    executed_until_ = std::min(executed_until_, unacknowledged_);
+    recovery_->discarded(unacknowledged_);
   }
   recount_reads();
   complete_finished();
 }
 
-void Requester::Impl::recount_reads() {
-  reads_under_way = 0;
-  for (std::uint32_t index = window.oldest(); index != window.sending(); ++index) {
-    const SendSlot& slot = window.at(index);
-    if (is_read_or_atomic(slot.request.opcode) && unacknowledged < slot.end()) ++reads_under_way;
+void Requester::recount_reads() {
+  reads_under_way_ = 0;
+  for (std::uint32_t index = window_.oldest(); index != window_.sending(); ++index) {
+    const SendSlot& slot = window_.at(index);
+    if (is_read_or_atomic(slot.request.opcode) && unacknowledged_ < slot.end()) ++reads_under_way_;
   }
 }
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "device_model/transport/message_memory.hpp"
-#include "device_model/transport/requester_impl.hpp"
+#include "device_model/transport/requester.hpp"
 
 namespace urnic::transport {
 
-std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
+std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
   take_next_recovery();
   std::uint32_t sent = pump_again(now, packets);
-  while (sent < packets && running() && !rnr_until) {
-    if (window.all_sent() && !take_request()) break;
-    const SendSlot& slot = window.at(window.sending());
+  while (sent < packets && running() && !rnr_until_) {
+    if (window_.all_sent() && !take_request()) break;
+    const SendSlot& slot = window_.at(window_.sending());
     if (slot.status != WorkStatus::success) {
       complete_finished();
       break;
@@ -23,188 +23,189 @@ std::uint32_t Requester::Impl::pump(Time now, std::uint32_t packets) {
   return sent;
 }
 
-bool Requester::Impl::must_send_again() const { return running() && !rnr_until && recovery->resend(1); }
+bool Requester::must_send_again() const {
+  return running() && in_flight() != 0 && !rnr_until_ && recovery_->resend(1);
+}
 
-std::uint32_t Requester::Impl::pump_again(Time now, std::uint32_t packets) {
+std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
   while (sent < packets && must_send_again()) {
-    if (send_again(recovery->resend(1)->first, now)) ++sent;
+    if (send_again(recovery_->resend(1)->first, now)) ++sent;
   }
   return sent;
 }
 
-bool Requester::Impl::wants_pump() const {
-  if (!running() || rnr_until) return false;
-  if (recovery->resend(1)) return true;
-  if (window.all_sent()) return may_take() && shared.config.send_queue->pending();
-  const SendSlot& slot = window.at(window.sending());
+bool Requester::wants_pump() const {
+  if (!running() || rnr_until_) return false;
+  if (in_flight() != 0 && recovery_->resend(1)) return true;
+  if (window_.all_sent()) return may_take() && shared_.config.send_queue->pending();
+  const SendSlot& slot = window_.at(window_.sending());
   return slot.status == WorkStatus::success && may_send_new(slot);
 }
 
 // In SQD nothing new is begun (IBTA 10.3.1.5). A request is taken only when its first packet would find room,
 // so that one that has not begun does not keep the queue from draining.
-bool Requester::Impl::may_take() const {
-  return shared.state == QpState::rts && !window.full() && in_flight() < window_packets &&
-         recovery->may_send_new(in_flight());
+bool Requester::may_take() const {
+  return shared_.state == QpState::rts && !window_.full() && in_flight() < window_packets_ &&
+         recovery_->may_send_new(in_flight());
 }
 
-bool Requester::Impl::take_request() {
+bool Requester::take_request() {
   if (!may_take()) return false;
-  SendSlot* const taken = window.take(*shared.config.send_queue);
+  SendSlot* const taken = window_.take(*shared_.config.send_queue);
   if (taken == nullptr) return false;
   SendSlot& slot = *taken;
-  slot.first = next_new;
+  slot.first = next_new_;
   slot.status = check_request(slot.request);
   if (slot.status != WorkStatus::success || is_local(slot.request.opcode)) return true;
-  slot.packets = packet_count(slot.request, path_mtu);
-  slot.message = last_message = last_message.next();
+  slot.packets = packet_count(slot.request, path_mtu_);
+  slot.message = last_message_ = last_message_.next();
   return true;
 }
 
 // Errors of the request itself, found before anything of it is sent (IBTA 9.9.2.1, 11.6.2).
-WorkStatus Requester::Impl::check_request(const SendRequest& request) const {
+WorkStatus Requester::check_request(const SendRequest& request) const {
   if (request.malformed || !known(request.opcode) || request.sges.size() > kMaxSges) {
     return WorkStatus::local_qp_operation_error;
   }
   if (is_read_or_atomic(request.opcode)) {
-    if (request.is_inline || shared.parameters.max_reads == 0) return WorkStatus::local_qp_operation_error;
+    if (request.is_inline || shared_.parameters.max_reads == 0) return WorkStatus::local_qp_operation_error;
     if (is_atomic(request.opcode) && request.length != sizeof(std::uint64_t)) {
       return WorkStatus::local_length_error;
     }
   }
-  if (request.length > shared.config.max_message_size) return WorkStatus::local_length_error;
+  if (request.length > shared_.config.max_message_size) return WorkStatus::local_length_error;
   return WorkStatus::success;
 }
 
-bool Requester::Impl::may_send_new(const SendSlot& slot) const {
+bool Requester::may_send_new(const SendSlot& slot) const {
   if (is_local(slot.request.opcode)) return may_execute_local(slot);
-  if (!has_room_for(slot) || !recovery->may_send_new(in_flight())) return false;
+  if (!has_room_for(slot) || !recovery_->may_send_new(in_flight())) return false;
   if (probing()) return false;
-  if (next_new != slot.first) return true;
+  if (next_new_ != slot.first) return true;
   // Fence: reads and atomics before it are done (IBTA 10.8.3.3).
-  if (slot.request.fence && reads_under_way != 0) return false;
-  return !is_read_or_atomic(slot.request.opcode) || reads_under_way < shared.parameters.max_reads;
+  if (slot.request.fence && reads_under_way_ != 0) return false;
+  return !is_read_or_atomic(slot.request.opcode) || reads_under_way_ < shared_.parameters.max_reads;
 }
 
 // With the fence bit an invalidation waits for all requests before it, a bind for reads and atomics (IBTA
 // 10.8.3.3). Requests behind either begin only after it, as type 2 windows need (IBTA 10.6.7.2).
-bool Requester::Impl::may_execute_local(const SendSlot& slot) const {
+bool Requester::may_execute_local(const SendSlot& slot) const {
   if (!slot.request.fence) return true;
-  if (slot.request.opcode == WorkOpcode::local_invalidate) return window.oldest() == window.sending();
-  return reads_under_way == 0;
+  if (slot.request.opcode == WorkOpcode::local_invalidate) return window_.oldest() == window_.sending();
+  return reads_under_way_ == 0;
 }
 
 // A READ is one packet but takes as many PSNs as its response has packets; it may reach beyond the window.
-bool Requester::Impl::has_room_for(const SendSlot& slot) const {
-  if (in_flight() >= window_packets) return false;
+bool Requester::has_room_for(const SendSlot& slot) const {
+  if (in_flight() >= window_packets_) return false;
   const std::uint64_t psns = slot.request.opcode == WorkOpcode::rdma_read ? slot.packets : 1;
   return in_flight() + psns <= kMaxOutstandingPsns;
 }
 
 // A receive WQE is taken by the first packet of a SEND and by the last of a WRITE with immediate data (IBTA
 // 9.7.7.2.1).
-bool Requester::Impl::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
-  if (!consumes_receive(slot.request.opcode) || credits.allow(slot.message)) return false;
+bool Requester::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
+  if (!consumes_receive(slot.request.opcode) || credits_.allow(slot.message)) return false;
   const bool write = slot.request.opcode == WorkOpcode::rdma_write_with_immediate;
   return at == (write ? slot.packets - 1 : 0);
 }
 
-bool Requester::Impl::probing() const {
-  return probe && unacknowledged <= probe->packet && !credits.allow(probe->message);
+bool Requester::probing() const {
+  return probe_ && unacknowledged_ <= probe_->packet && !credits_.allow(probe_->message);
 }
 
-bool Requester::Impl::send_new(Time now) {
-  const std::uint32_t index = window.sending();
-  SendSlot& slot = window.at(index);
+bool Requester::send_new(Time now) {
+  const std::uint32_t index = window_.sending();
+  SendSlot& slot = window_.at(index);
   if (is_local(slot.request.opcode)) {
     execute_local(slot);
     return false;
   }
-  const auto at = static_cast<std::uint32_t>(next_new - slot.first);
+  const auto at = static_cast<std::uint32_t>(next_new_ - slot.first);
   // Without a credit one packet is sent, and it asks for an acknowledgement (IBTA 9.7.7.2.5).
-  if (lacks_credit(slot, at)) probe = Probe{next_new, slot.message};
+  if (lacks_credit(slot, at)) probe_ = Probe{next_new_, slot.message};
   const std::uint32_t packets = emit_packet(index, at, slot.packets, now);
   if (packets == 0) return false;
-  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way;
-  next_new = next_new + packets;
-  if (next_new == slot.end()) window.sent_whole();
+  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way_;
+  next_new_ = next_new_ + packets;
+  if (next_new_ == slot.end()) window_.sent_whole();
   return true;
 }
 
-bool Requester::Impl::send_again(PacketNumber first, Time now) {
-  const std::uint32_t index = window.find(first);
-  SendSlot& slot = window.at(index);
+bool Requester::send_again(PacketNumber first, Time now) {
+  const std::uint32_t index = window_.find(first);
+  SendSlot& slot = window_.at(index);
   PacketRange packets{first, 1};
   if (slot.request.opcode == WorkOpcode::rdma_read) {
-    packets = *recovery->resend(static_cast<std::uint32_t>(slot.end() - first));
+    packets = *recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
   }
   // Part of a READ may be asked for only when the peer has executed it: else it would take the part for a
   // request of its own, with a message number and a responder resource of its own.
-  if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until <= slot.first) {
+  if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until_ <= slot.first) {
     packets = {slot.first, slot.packets};
   }
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
   slot.reached_peer = false;
   if (emit_packet(index, at, packets.count, now) == 0) return false;
-  ++shared.config.counters->retransmitted_packets;
+  ++shared_.config.counters->retransmitted_packets;
   return true;
 }
 
 // The last packet of every message asks for an acknowledgement, and enough between, and a probe for credits
 // (IBTA 9.7.7.2.5).
-bool Requester::Impl::wants_ack(const SendSlot& slot, std::uint32_t at) const {
+bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
-  const std::uint32_t interval = recovery->ack_interval() != 0 ? recovery->ack_interval() : ack_interval;
+  const std::uint32_t interval = recovery_->ack_interval() != 0 ? recovery_->ack_interval() : ack_interval_;
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) ||
-         (probe && probe->packet == number) || (number.value() + 1) % interval == 0;
+         (probe_ && probe_->packet == number) || (number.value() + 1) % interval == 0;
 }
 
-std::uint32_t Requester::Impl::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted,
-                                           Time now) {
-  const SendSlot& held = window.at(index);
+std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
+  const SendSlot& held = window_.at(index);
   const PacketNumber number = held.first + at;
   OutboundPacket packet;
-  const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu, packet.headers);
+  const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu_, packet.headers);
   RangeList memory;
   if (held.request.is_inline) {
     packet.bytes = held.request.inline_data.subspan(segment.offset, segment.length);
   } else if (!map_message(held.request.sges, segment.offset, segment.length, AccessRight::local_read,
-                          *shared.config.keys, shared.config.pd, memory)) {
+                          *shared_.config.keys, shared_.config.pd, memory)) {
     fail_here(index, WorkStatus::local_protection_error);
     return 0;
   }
   packet.gather = memory.ranges();
   wire::Bth& bth = packet.headers.bth;
   bth.psn = psn_of(number);
-  bth.pkey = shared.parameters.pkey;
-  bth.destination = shared.parameters.destination;
+  bth.pkey = shared_.parameters.pkey;
+  bth.destination = shared_.parameters.destination;
   // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
-  const bool fills_hole = number < next_new && recovery->keeps_out_of_order();
+  const bool fills_hole = number < next_new_ && recovery_->keeps_out_of_order();
   bth.ack_request = fills_hole || wants_ack(held, at);
-  bth.selective_ack = offering;
+  bth.selective_ack = offering_;
   packet.tag = next_tag(number, index);
-  window.at(index).last_send = packet.tag.action;
-  shared.config.host->send(packet);
+  window_.at(index).last_send = packet.tag.action;
+  shared_.config.host->send(packet);
 
   const PacketRange covered{number, segment.packets};
-  recovery->sent(covered, bth.ack_request, now);
+  recovery_->sent(covered, bth.ack_request, now);
   if (bth.ack_request) {
-    response_expected_until = std::max(response_expected_until, covered.end());
-    if (!ack_timer.running() || timed_out_packet_waits) ack_timer.start(now);
-    timed_out_packet_waits = false;
+    response_expected_until_ = std::max(response_expected_until_, covered.end());
+    if (!ack_timer_.running() || timed_out_packet_waits_) ack_timer_.start(now);
+    timed_out_packet_waits_ = false;
   }
   return segment.packets;
 }
 
-void Requester::Impl::execute_local(SendSlot& slot) {
-  MemoryKeys& keys = *shared.config.keys;
+void Requester::execute_local(SendSlot& slot) {
+  MemoryKeys& keys = *shared_.config.keys;
   const SendRequest& request = slot.request;
   const KeyCheck result = request.opcode == WorkOpcode::local_invalidate
-                              ? keys.invalidate(request.invalidate, shared.config.pd, shared.config.qpn)
-                              : keys.bind(request.binding, shared.config.pd, shared.config.qpn);
+                              ? keys.invalidate(request.invalidate, shared_.config.pd, shared_.config.qpn)
+                              : keys.bind(request.binding, shared_.config.pd, shared_.config.qpn);
   if (result == KeyCheck::ok) {
-    window.sent_whole();
+    window_.sent_whole();
   } else {
     slot.status = WorkStatus::memory_window_bind_error;
   }

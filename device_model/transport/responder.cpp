@@ -4,10 +4,10 @@ namespace urnic::transport {
 
 Responder::Responder(SharedState& shared)
     : shared_(shared),
-      receives_(shared),
-      resources_(shared.config.responder_resources),
+      window_(shared.config.held_packets),
       responses_(shared.config.responder_resources),
-      window_(shared.config.held_packets) {}
+      receives_(shared),
+      resources_(shared.config.responder_resources) {}
 
 void Responder::reset() {
   receives_.reset();

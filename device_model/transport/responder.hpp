@@ -124,13 +124,7 @@ class Responder {
   AccessTag tag(wire::Psn psn) const;
 
   SharedState& shared_;
-  ReceivePlacement receives_;
-  ResponderResources resources_;
-  ResponseQueue responses_;
   OwedAcknowledge owed_;
-
-  ReceiveWindow window_;
-  ArrivalReports reports_;
   bool peer_offers_ = false;  // a request had the selective-ack bit
 
   wire::Msn msn_;
@@ -147,6 +141,12 @@ class Responder {
   std::uint32_t write_remaining_ = 0;
   std::uint32_t write_length_ = 0;
   wire::Rkey write_rkey_;
+
+  ReceiveWindow window_;
+  ResponseQueue responses_;
+  ReceivePlacement receives_;
+  ResponderResources resources_;
+  ArrivalReports reports_;
 };
 
 }  // namespace urnic::transport

@@ -1,31 +1,31 @@
 // What a response says: which packets it acknowledges, which it refuses, and the data it brings.
 #include "device_model/transport/message_memory.hpp"
-#include "device_model/transport/requester_impl.hpp"
+#include "device_model/transport/requester.hpp"
 #include "wire/aeth.hpp"
 
 namespace urnic::transport {
 
 using wire::Operation;
 
-void Requester::Impl::receive(const InboundPacket& packet, Time now) {
+void Requester::receive(const InboundPacket& packet, Time now) {
   if (!running()) return;
   const wire::Bth& bth = packet.headers.bth;
-  const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged).value()) & wire::Psn::kMask;
-  const PacketNumber number = unacknowledged + offset;
+  const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged_).value()) & wire::Psn::kMask;
+  const PacketNumber number = unacknowledged_ + offset;
   if (offset >= in_flight()) {
-    if (number >= cut_end) {
+    if (number >= cut_end_) {
       on_stale_response(packet);
-    } else if (!acknowledge_until(next_new, now)) {
+    } else if (!acknowledge_until(next_new_, now)) {
       implied_nak(now);
     }
     return;
   }
   learn_participation(bth);
   take_response(number, packet, now);
-  if (running()) recovery->settle(now);
+  if (running()) recovery_->settle(now);
 }
 
-void Requester::Impl::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
+void Requester::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
   switch (packet.headers.bth.opcode.operation()) {
     case Operation::acknowledge:
       on_acknowledge(number, packet.headers, now);
@@ -46,22 +46,22 @@ void Requester::Impl::take_response(PacketNumber number, const InboundPacket& pa
 
 // Behind the oldest packet under way: a duplicate, which may still bring new credits (IBTA 9.7.7.2.3). Beyond
 // all that was sent: a ghost. Both change nothing else (IBTA 9.7.5.1.4).
-void Requester::Impl::on_stale_response(const InboundPacket& packet) {
+void Requester::on_stale_response(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
-  if (!before(bth.psn, psn_of(unacknowledged))) return;
-  const bool repeats_last = bth.psn + 1 == psn_of(unacknowledged);
+  if (!before(bth.psn, psn_of(unacknowledged_))) return;
+  const bool repeats_last = bth.psn + 1 == psn_of(unacknowledged_);
   if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
       wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
-    credits.update(packet.headers.aeth);
+    credits_.update(packet.headers.aeth);
   }
-  ++shared.config.counters->duplicate_acknowledgements;
+  ++shared_.config.counters->duplicate_acknowledgements;
 }
 
-void Requester::Impl::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   const wire::Aeth& aeth = headers.aeth;
   switch (wire::kind(aeth.syndrome)) {
     case wire::AethKind::ack:
-      credits.update(aeth);
+      credits_.update(aeth);
       if (!acknowledge_until(number + 1, now)) implied_nak(now);
       return;
     case wire::AethKind::rnr_nak:
@@ -77,15 +77,15 @@ void Requester::Impl::on_acknowledge(PacketNumber number, const wire::TransportH
 }
 
 // A NAK acknowledges everything before its PSN (IBTA 9.7.5.2.8).
-void Requester::Impl::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
-  Counters& counters = *shared.config.counters;
+void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  Counters& counters = *shared_.config.counters;
   const auto nak = static_cast<wire::NakCode>(wire::code(headers.aeth.syndrome));
   if (nak == wire::NakCode::psn_sequence_error) ++counters.packet_sequence_error;
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
     return;
   }
-  if (shared.failed) return;  // a request before it failed here
+  if (shared_.failed) return;  // a request before it failed here
   switch (nak) {
     case wire::NakCode::psn_sequence_error:
       on_sequence_nak(number, headers, now);
@@ -107,86 +107,87 @@ void Requester::Impl::on_nak(PacketNumber number, const wire::TransportHeaders& 
   bad_response();
 }
 
-void Requester::Impl::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
-  if (!recovery->keeps_out_of_order()) {
-    if (!rnr_until) recover_from(number, now);
-  } else if (headers.bth.selective_ack && participation == Participation::yes) {
+void Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  if (!recovery_->keeps_out_of_order()) {
+    if (!rnr_until_) recover_from(number, now);
+  } else if (headers.bth.selective_ack && participation_ == Participation::yes) {
     // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
     // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
-    const bool was_kept = executed_until <= number && recovery->has_arrived(number);
-    if (was_kept && !rnr_until) recovery->refused(missing_from(number), now);
+    const bool was_kept = executed_until_ <= number && recovery_->has_arrived(number);
+    if (was_kept && !rnr_until_) recovery_->refused(missing_from(number), now);
     take_selective_ack(headers.selective_ack_eth, now);
-  } else if (!rnr_until) {
-    recovery->missing(missing_from(number), now);
+  } else if (!rnr_until_) {
+    recovery_->missing(missing_from(number), now);
   }
 }
 
 // Requests complete in order (IBTA 9.9.2.1), so the refusal waits for responses to earlier requests that are
 // missing still.
-void Requester::Impl::refused(PacketNumber number, WorkStatus status, Time) {
-  if (number == unacknowledged) return fail_oldest(status);
-  refused_request = Refused{number, status};
+void Requester::refused(PacketNumber number, WorkStatus status, Time) {
+  if (number == unacknowledged_) return fail_oldest(status);
+  refused_request_ = Refused{number, status};
 }
 
 // IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
-void Requester::Impl::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
+void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
     return;
   }
-  if (shared.failed || rnr_until) return;  // the same refusal twice
-  ++shared.config.counters->rnr_nak_retry;
-  if (!retries.take_rnr_retry()) {
-    ++shared.config.counters->rnr_retry_exceeded;
+  if (shared_.failed || rnr_until_) return;  // the same refusal twice
+  ++shared_.config.counters->rnr_nak_retry;
+  if (!retries_.take_rnr_retry()) {
+    ++shared_.config.counters->rnr_retry_exceeded;
     fail_oldest(WorkStatus::rnr_retry_exceeded);
     return;
   }
-  retries.reload_transport(shared.parameters);  // the path works: waiting for a receive is counted apart
-  rnr_until = now + wire::rnr_timer(code);
-  rnr_packet = number;
-  ack_timer.stop();
-  recovery->refused(missing_from(number), now);
+  retries_.reload_transport(shared_.parameters);  // the path works: waiting for a receive is counted apart
+  rnr_until_ = now + wire::rnr_timer(code);
+  rnr_packet_ = number;
+  ack_timer_.stop();
+  recovery_->refused(missing_from(number), now);
 }
 
-void Requester::Impl::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
+void Requester::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
     return;
   }
-  if (shared.failed || recovery->has_arrived(number)) return;
-  const std::uint32_t index = window.find(number);
-  SendSlot& slot = window.at(index);
+  if (shared_.failed || recovery_->has_arrived(number)) return;
+  const std::uint32_t index = window_.find(number);
+  SendSlot& slot = window_.at(index);
   const auto at = static_cast<std::uint32_t>(number - slot.first);
   if (!read_response_fits(slot, at, packet)) {
     bad_response();
     return;
   }
-  if (number != unacknowledged && !recovery->covers(number)) return;  // too early: it will be asked for again
+  if (number != unacknowledged_ && !recovery_->covers(number))
+    return;  // too early: it will be asked for again
   slot.answered = true;
   const bool last = at + 1 == slot.packets;
-  if (!scatter(index, std::uint64_t{at} * path_mtu, packet.payload, last, number)) {
+  if (!scatter(index, std::uint64_t{at} * path_mtu_, packet.payload, last, number)) {
     fail_here(index, WorkStatus::local_protection_error);
     return;
   }
   if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
-    credits.update(packet.headers.aeth);
+    credits_.update(packet.headers.aeth);
   }
   answered(number, now);
 }
 
-void Requester::Impl::answered(PacketNumber number, Time now) {
-  if (number == unacknowledged) {
+void Requester::answered(PacketNumber number, Time now) {
+  if (number == unacknowledged_) {
     progress_to(done_from(number + 1), LossRecovery::Source::response, now);
   } else {
-    recovery->arrived(number, LossRecovery::Source::response, now);
+    recovery_->arrived(number, LossRecovery::Source::response, now);
     news(now);
   }
 }
 
 // IBTA 9.7.5.1.3, 9.7.4.2: opcode by the packet's place, length by the opcode, a positive AETH where there is
 // one. The response to a part of a READ that was asked for again begins and ends where that part does.
-bool Requester::Impl::read_response_fits(const SendSlot& slot, std::uint32_t at,
-                                         const InboundPacket& packet) const {
+bool Requester::read_response_fits(const SendSlot& slot, std::uint32_t at,
+                                   const InboundPacket& packet) const {
   if (slot.request.opcode != WorkOpcode::rdma_read) return false;
   const Operation operation = packet.headers.bth.opcode.operation();
   const bool begins =
@@ -200,40 +201,40 @@ bool Requester::Impl::read_response_fits(const SendSlot& slot, std::uint32_t at,
     return false;
   }
   const std::uint64_t expected =
-      last ? slot.request.length - std::uint64_t{at} * path_mtu : std::uint64_t{path_mtu};
+      last ? slot.request.length - std::uint64_t{at} * path_mtu_ : std::uint64_t{path_mtu_};
   return packet.payload.size() == expected;
 }
 
-void Requester::Impl::on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now) {
+void Requester::on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now) {
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
     return;
   }
-  if (shared.failed || recovery->has_arrived(number)) return;
-  const std::uint32_t index = window.find(number);
-  SendSlot& slot = window.at(index);
+  if (shared_.failed || recovery_->has_arrived(number)) return;
+  const std::uint32_t index = window_.find(number);
+  SendSlot& slot = window_.at(index);
   if (!is_atomic(slot.request.opcode) || wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
     bad_response();
     return;
   }
-  if (number != unacknowledged && !recovery->covers(number)) return;
+  if (number != unacknowledged_ && !recovery_->covers(number)) return;
   // Kept in the slot: the host reads it when its batch ends.
   slot.atomic_original = packet.headers.atomic_original;
   if (!scatter(index, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
     fail_here(index, WorkStatus::local_protection_error);
     return;
   }
-  credits.update(packet.headers.aeth);
+  credits_.update(packet.headers.aeth);
   answered(number, now);
 }
 
 // Writes `data` to the request's memory at `offset` of its message; false if a key does not allow it.
-bool Requester::Impl::scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data,
-                              bool message_end, PacketNumber number) {
-  SendSlot& slot = window.at(index);
+bool Requester::scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data,
+                        bool message_end, PacketNumber number) {
+  SendSlot& slot = window_.at(index);
   RangeList memory;
   if (!map_message(slot.request.sges, offset, static_cast<std::uint32_t>(data.size()),
-                   AccessRight::local_write, *shared.config.keys, shared.config.pd, memory)) {
+                   AccessRight::local_write, *shared_.config.keys, shared_.config.pd, memory)) {
     return false;
   }
   for (const MemoryRange& range : memory.ranges()) {
@@ -241,14 +242,14 @@ bool Requester::Impl::scatter(std::uint32_t index, std::uint64_t offset, std::sp
     data = data.subspan(range.length);
     const AccessTag tag = next_tag(number, index);
     slot.last_write = tag.action;
-    shared.config.host->write(range, piece, message_end && data.empty(), tag);
+    shared_.config.host->write(range, piece, message_end && data.empty(), tag);
   }
   return true;
 }
 
 // IBTA 9.9.2.4: a response that no correct responder sends ends the connection.
-void Requester::Impl::bad_response() {
-  ++shared.config.counters->bad_responses;
+void Requester::bad_response() {
+  ++shared_.config.counters->bad_responses;
   fail_oldest(WorkStatus::bad_response_error);
 }
 

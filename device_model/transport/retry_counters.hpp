@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
 
 namespace urnic::transport {
 

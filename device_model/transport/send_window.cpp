@@ -30,10 +30,7 @@ SendSlot* SendWindow::take(SendQueue& queue) {
   if (!queue.pending()) return nullptr;
   SendSlot& slot = at(taken_++);
   if (taken_ - undoable_ > mask_ + 1) ++undoable_;
-  // The host may still have to write the result of the atomic that was here: until its batch ends it stays.
-  const std::uint64_t atomic_original = slot.atomic_original;
-  slot = SendSlot{};
-  slot.atomic_original = atomic_original;
+  slot.begin();
   queue.next(slot.request);
   return &slot;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device_model/transport/packet_number.hpp"
+#include "device_model/transport/prefetch.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/identifiers.hpp"
 
@@ -35,6 +36,16 @@ struct SendSlot {
   std::uint32_t completion = 0;
 
   PacketNumber end() const { return first + packets; }
+  // All but the request anew. The host may still have to write the result of the atomic that was here: until
+  // its batch ends it stays.
+  void begin() {
+    first = {};
+    packets = 0;
+    message = {};
+    status = WorkStatus::success;
+    asked_again = reached_peer = answered = false;
+    last_send = last_write = completion = 0;
+  }
 };
 
 class SendWindow {
@@ -59,6 +70,8 @@ class SendWindow {
   std::uint32_t find(PacketNumber number);
 
   bool full() const { return taken_ - oldest_ > mask_; }
+  // The place that the next request takes is needed soon.
+  void prefetch_next() const { prefetch_object(at(taken_)); }
   // Takes the next request of `queue`; null if there is none. Must not be full.
   SendSlot* take(SendQueue& queue);
   void sent_whole() { ++sending_; }

@@ -1,7 +1,7 @@
 // What a QP's requester and responder both look at. The QueuePair owns it; both halves hold a reference.
 #pragma once
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
 
 namespace urnic::transport {
 

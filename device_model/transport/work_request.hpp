@@ -62,7 +62,7 @@ struct ReceiveRequest {
 // The send queue of one QP. The host gives out each posted WQE once, in order.
 class SendQueue {
  public:
-  // Takes the next posted WQE; false if there is none.
+  // Takes the next posted WQE; false if there is none. Of `request` only what the opcode uses is changed.
   virtual bool next(SendRequest& request) = 0;
   // True if `next` would give one.
   virtual bool pending() const = 0;

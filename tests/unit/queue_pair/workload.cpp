@@ -11,10 +11,6 @@ bool takes_receive(WorkOpcode opcode) {
          opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
 }
 
-bool is_atomic(WorkOpcode opcode) {
-  return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
-}
-
 std::size_t slot_size(const WorkloadSetup& setup) {
   return (std::size_t{setup.path_mtu} * setup.most_packets + 63) / 64 * 64;
 }

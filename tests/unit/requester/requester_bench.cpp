@@ -70,7 +70,6 @@ SendRequest RequesterBench::request(WorkOpcode opcode, std::uint32_t length, std
 
 std::uint32_t RequesterBench::post(SendRequest request) {
   const std::uint32_t index = queue.post(request);
-  requester.doorbell(now);
   run();
   return index;
 }

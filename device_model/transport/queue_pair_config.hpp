@@ -1,0 +1,63 @@
+// What a reliable-connection queue pair is created with, and what modify_qp sets of it.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/counters.hpp"
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/memory_access.hpp"
+#include "device_model/transport/recovery_settings.hpp"
+#include "device_model/transport/work_request.hpp"
+#include "wire/identifiers.hpp"
+#include "wire/psn.hpp"
+
+namespace urnic::transport {
+
+class HeldPacketPool;
+
+// The values are those of ibv_qp_state.
+enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
+
+// Rights that remote requests have on this QP, beside those of the memory (IBTA 10.2.4.3); ibv_access_flags.
+struct QpAccess {
+  bool remote_read = false;
+  bool remote_write = false;
+  bool remote_atomic = false;
+};
+
+// What modify_qp sets, in the transport's own types. Valid members depend on the state (IBTA 11.2.5.2).
+struct QpParameters {
+  QpAccess access;
+  wire::Pkey pkey;
+  std::uint32_t path_mtu = 1024;  // bytes
+  wire::Qpn destination;
+  wire::Psn receive_psn;                   // first expected (rq_psn)
+  wire::Psn send_psn;                      // first sent (sq_psn)
+  std::uint8_t max_destination_reads = 0;  // max_dest_rd_atomic: reads and atomics that the responder holds
+  std::uint8_t max_reads = 0;      // max_rd_atomic: reads and atomics that the requester has under way
+  std::uint8_t min_rnr_timer = 0;  // code sent in RNR NAKs
+  std::uint8_t timeout = 0;        // local ACK timeout code: 4.096 us * 2^timeout; 0: never (IBTA 9.7.6.1.3)
+  std::uint8_t retry_count = 0;
+  std::uint8_t rnr_retry = 0;  // 7: for ever
+};
+
+// What a QP is created with. Everything that is referred to outlives the QP.
+struct QpConfig {
+  wire::Qpn qpn;
+  PdId pd;
+  std::uint32_t send_slots = 0;  // most send requests taken and not retired
+  std::uint32_t receive_slots = 0;
+  std::uint32_t max_message_size = 1u << 31;
+  std::uint32_t window_packets = 1024;    // most packets sent and not acknowledged
+  std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
+  Host* host = nullptr;
+  MemoryKeys* keys = nullptr;
+  SendQueue* send_queue = nullptr;
+  ReceiveQueue* receive_queue = nullptr;
+  Counters* counters = nullptr;
+  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
+  // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.
+  HeldPacketPool* held_packets = nullptr;
+};
+
+}  // namespace urnic::transport
