@@ -58,6 +58,7 @@ struct QueuePair {
   ProtectionDomain* pd = nullptr;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
+  transport::QpService service = transport::QpService::rc;
   abi::CreateQpRequest request{};
   abi::CreateQpReply given{};  // sizes as given
   std::uint64_t user_handle = 0;

@@ -60,11 +60,11 @@ int check_path_migration(const abi::ModifyQpRequest& request) {
   return sets_state && request.attributes.path_migration_state != IBV_MIG_MIGRATED ? EINVAL : 0;
 }
 
-int check_transition(const ServedDevice& device, QpState current, QpState next,
+int check_transition(const ServedDevice& device, transport::QpService service, QpState current, QpState next,
                      const abi::ModifyQpRequest& request) {
   const auto believed = static_cast<QpState>(request.attributes.current_state);
   const transport::TransitionCheck check =
-      transport::check_transition(transport::QpService::rc, current, next, request.mask, believed);
+      transport::check_transition(service, current, next, request.mask, believed);
   if (check.error == transport::TransitionError::none) return 0;
   const auto first = static_cast<transport::QpAttribute>(check.attributes & -check.attributes);
   spdlog::debug("{}: modify_qp from {} to {} refused: {} is missing or not allowed there",
@@ -122,7 +122,8 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
   change.state = moves ? static_cast<QpState>(request.attributes.state) : current;
   change.notify_drained =
       (request.mask & transport::attr_sqd_async_notify) != 0 && request.attributes.enable_sqd_notify != 0;
-  if (const int error = check_transition(session.device, current, change.state, request)) return error;
+  if (const int error = check_transition(session.device, qp.service, current, change.state, request))
+    return error;
   if (const int error = check_values(session.device, request)) return error;
   if (const int error = check_path_migration(request)) return error;
   if (change.state == QpState::reset) return 0;  // all attributes are forgotten

@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <optional>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
 
 namespace urnic::control {
 namespace {
+
+std::optional<transport::QpService> service_of(std::uint32_t type) {
+  switch (type) {
+    case IBV_QPT_RC:
+      return transport::QpService::rc;
+    case IBV_QPT_UC:
+      return transport::QpService::uc;
+    default:
+      return std::nullopt;
+  }
+}
 
 int check_sizes(const abi::CreateQpRequest& request) {
   const bool fits = request.max_send_wr <= limits::kMaxQpWr && request.max_receive_wr <= limits::kMaxQpWr &&
@@ -47,6 +59,7 @@ void allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
 std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const QueuePair& qp) {
   return std::make_unique<engine::HostedQueuePair>(engine::HostedQueuePairConfig{
       .device = session.device.device.get(),
+      .service = qp.service,
       .pd = qp.pd->id,
       .send_cq = qp.send_cq->queue.get(),
       .receive_cq = qp.receive_cq->queue.get(),
@@ -99,10 +112,12 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   qp->send_cq = context.cqs.find(request.send_cq);
   qp->receive_cq = context.cqs.find(request.receive_cq);
   if (qp->pd == nullptr || qp->send_cq == nullptr || qp->receive_cq == nullptr) return EINVAL;
-  if (request.type != IBV_QPT_RC) return EOPNOTSUPP;
+  const auto service = service_of(request.type);
+  if (!service) return EOPNOTSUPP;
   if (const int error = check_sizes(request)) return error;
   if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
 
+  qp->service = *service;
   qp->request = request;
   qp->user_handle = request.user_handle;
   size_rings(request, qp->given);

@@ -33,13 +33,13 @@ bool HostedQueuePair::install() {
 
 wire::Qpn HostedQueuePair::qpn() const { return context_->qpn(); }
 
-transport::QpState HostedQueuePair::state() const { return context_->transport_queue_pair().state(); }
+transport::QpState HostedQueuePair::state() const { return context_->machine().state(); }
 
 const transport::QpParameters& HostedQueuePair::parameters() const {
-  return context_->transport_queue_pair().parameters();
+  return context_->machine().parameters();
 }
 
-bool HostedQueuePair::drained() const { return context_->transport_queue_pair().drained(); }
+bool HostedQueuePair::drained() const { return context_->machine().drained(); }
 
 void HostedQueuePair::modify(transport::QpState state, const transport::QpParameters& parameters,
                              const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {

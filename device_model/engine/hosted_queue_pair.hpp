@@ -20,6 +20,7 @@ class QueuePairContext;
 
 struct HostedQueuePairConfig {
   Device* device = nullptr;
+  transport::QpService service = transport::QpService::rc;
   transport::PdId pd;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;

@@ -14,17 +14,17 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
       qpn_(qpn),
       send_ring_(config.send_ring, config.send_slots, config.send_slot_size, &config.indices->send_producer,
                  config.signal_all),
-      queue_pair_({.qpn = qpn,
-                   .pd = config.pd,
-                   .send_slots = config.send_slots,
-                   .receive_slots = config.receive_slots,
-                   .host = this,
-                   .keys = &config.device->memory_table(),
-                   .send_queue = &send_ring_,
-                   .receive_queue = &receive_ring_,
-                   .counters = &config.device->transport_counters(),
-                   .recovery = config.recovery,
-                   .held_packets = &data_path_.held_packets()}),
+      machine_(config.service, {.qpn = qpn,
+                                .pd = config.pd,
+                                .send_slots = config.send_slots,
+                                .receive_slots = config.receive_slots,
+                                .host = this,
+                                .keys = &config.device->memory_table(),
+                                .send_queue = &send_ring_,
+                                .receive_queue = &receive_ring_,
+                                .counters = &config.device->transport_counters(),
+                                .recovery = config.recovery,
+                                .held_packets = &data_path_.held_packets()}),
       receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
                     &config.indices->receive_producer),
       config_(config) {
@@ -53,53 +53,53 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
     send_ring_.reset();
     receive_ring_.reset();
   }
-  queue_pair_.modify(state, parameters, data_path_.now(), notify_drained);
+  machine_.modify(state, parameters, data_path_.now(), notify_drained);
   follow_state();
   data_path_.touch(*this);
 }
 
 void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {
-  queue_pair_.set_recovery(settings);
+  machine_.set_recovery(settings);
   data_path_.touch(*this);
 }
 
 void QueuePairContext::prefetch_peer() const {
-  if (peer_device_ != nullptr) peer_device_->queue_pairs().prefetch(queue_pair_.parameters().destination);
+  if (peer_device_ != nullptr) peer_device_->queue_pairs().prefetch(machine_.parameters().destination);
 }
 
 void QueuePairContext::doorbell() {
   send_ring_.doorbell();
   send_ring_.prefetch_next();
-  queue_pair_.prefetch_next_request();
-  queue_pair_.doorbell(data_path_.now());
+  machine_.prefetch_next_request();
+  machine_.doorbell(data_path_.now());
   data_path_.touch(*this);
 }
 
 void QueuePairContext::receive(const transport::InboundPacket& packet) {
   receive_ring_.prefetch_producer();  // for the credits of the acknowledgement
-  queue_pair_.receive(packet, data_path_.now());
+  machine_.receive(packet, data_path_.now());
   data_path_.touch(*this);
 }
 
 void QueuePairContext::on_timer(transport::Time now) {
-  queue_pair_.on_timer(now);
+  machine_.on_timer(now);
   data_path_.touch(*this);
 }
 
 std::uint32_t QueuePairContext::pump(std::uint32_t packets) {
-  return queue_pair_.pump(data_path_.now(), packets);
+  return machine_.pump(data_path_.now(), packets);
 }
 
 std::uint32_t QueuePairContext::pump_responses(std::uint32_t packets) {
-  return queue_pair_.pump_responses(data_path_.now(), packets);
+  return machine_.pump_responses(data_path_.now(), packets);
 }
 
 std::uint32_t QueuePairContext::pump_urgent(std::uint32_t packets) {
-  return queue_pair_.pump_urgent(data_path_.now(), packets);
+  return machine_.pump_urgent(data_path_.now(), packets);
 }
 
 void QueuePairContext::memory_failed(const ActionStream& stream) {
-  queue_pair_.memory_failed(stream.failed_tag, data_path_.now());
+  machine_.memory_failed(stream.failed_tag, data_path_.now());
   data_path_.touch(*this);
 }
 
@@ -111,34 +111,34 @@ void QueuePairContext::owner_died() {
 void QueuePairContext::after_input() {
   if (send_ring_.lied() || receive_ring_.lied() || must_enter_error_) enter_error();
   follow_state();
-  if (queue_pair_.wants_pump()) data_path_.want_pump(*this);
-  if (queue_pair_.tells_of_hole()) data_path_.hole_to_tell();
-  if (queue_pair_.is_urgent()) data_path_.want_urgent_pump(*this);
-  if (timer_) data_path_.timers().set(*timer_, queue_pair_.deadline());
+  if (machine_.wants_pump()) data_path_.want_pump(*this);
+  if (machine_.tells_of_hole()) data_path_.hole_to_tell();
+  if (machine_.is_urgent()) data_path_.want_urgent_pump(*this);
+  if (timer_) data_path_.timers().set(*timer_, machine_.deadline());
 }
 
 // A program that lies about its indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that no
 // WQE can report are affiliated asynchronous errors).
 void QueuePairContext::enter_error() {
   must_enter_error_ = false;
-  const QpState state = queue_pair_.state();
+  const QpState state = machine_.state();
   if (state == QpState::error || state == QpState::reset) return;
   const bool lied = send_ring_.lied() || receive_ring_.lied();
-  queue_pair_.modify(QpState::error, queue_pair_.parameters(), data_path_.now());
+  machine_.modify(QpState::error, machine_.parameters(), data_path_.now());
   if (lied) raise(transport::AsyncEvent::qp_fatal);
 }
 
 // Publishes the error state, and then looks once more for what was posted before the program could see it
 // (queues.hpp, QueuePairIndices).
 void QueuePairContext::follow_state() {
-  const bool error = queue_pair_.state() == QpState::error;
+  const bool error = machine_.state() == QpState::error;
   if (error == in_error_) return;
   in_error_ = error;
   config_.indices->in_error.store(error ? 1 : 0, std::memory_order_seq_cst);
   if (!error) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   send_ring_.doorbell();
-  queue_pair_.doorbell(data_path_.now());
+  machine_.doorbell(data_path_.now());
 }
 
 void QueuePairContext::finish(const transport::Completion& completion) {
@@ -170,7 +170,7 @@ void QueuePairContext::transmit(PacketAction& packet) {
 }
 
 link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
-  const transport::QpParameters& parameters = queue_pair_.parameters();
+  const transport::QpParameters& parameters = machine_.parameters();
   const bool request = wire::traits(headers.bth.opcode).request;
   return {.identity = {config_.device->config().number, config_.ordinal, ++packets_sent_},
           .queue_pair = qpn_,

@@ -13,9 +13,9 @@
 #include "device_model/engine/receive_ring.hpp"
 #include "device_model/engine/send_ring.hpp"
 #include "device_model/engine/timers.hpp"
+#include "device_model/engine/transport_machine.hpp"
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/prefetch.hpp"
-#include "device_model/transport/queue_pair.hpp"
 #include "wire/frame.hpp"
 #include "wire/frame_template.hpp"
 
@@ -38,7 +38,7 @@ class QueuePairContext final : public transport::Host {
   QueuePairContext& operator=(const QueuePairContext&) = delete;
 
   wire::Qpn qpn() const { return qpn_; }
-  const transport::QueuePair& transport_queue_pair() const { return queue_pair_; }
+  const TransportMachine& machine() const { return machine_; }
   std::uint32_t async_events() const { return async_events_; }
 
   // Takes its place among the QPs of its engine. Engine thread, as everything from here on.
@@ -60,7 +60,7 @@ class QueuePairContext final : public transport::Host {
   // `now` as the timers see it (data_path.hpp).
   void on_timer(transport::Time now);
   std::uint32_t pump(std::uint32_t packets);
-  bool tells_of_hole() const { return queue_pair_.tells_of_hole(); }
+  bool tells_of_hole() const { return machine_.tells_of_hole(); }
   std::uint32_t pump_responses(std::uint32_t packets);
   std::uint32_t pump_urgent(std::uint32_t packets);
   // A memory access of `stream` failed, as the stream says.
@@ -71,13 +71,13 @@ class QueuePairContext final : public transport::Host {
   // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
   // state.
   void after_input();
-  bool wants_pump() const { return queue_pair_.wants_pump(); }
+  bool wants_pump() const { return machine_.wants_pump(); }
   // Of the port, for the engine's turns (device.hpp).
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
   std::uint32_t ordinal() const { return config_.ordinal; }
-  std::uint32_t path_mtu() const { return queue_pair_.parameters().path_mtu; }
+  std::uint32_t path_mtu() const { return machine_.parameters().path_mtu; }
 
   // IBTA 9.6.1.2: a connected QP takes packets only between the two GIDs of its path.
   bool is_on_path(const wire::NetworkHeaders& network) const {
@@ -128,7 +128,7 @@ class QueuePairContext final : public transport::Host {
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;
-  transport::QueuePair queue_pair_;
+  TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;
   ReceiveRing receive_ring_;

@@ -36,8 +36,6 @@ enum QpAttribute : std::uint32_t {
   attr_destination_qpn = 1u << 20,
 };
 
-enum class QpService : std::uint8_t { rc, uc, ud };
-
 enum class TransitionError : std::uint8_t {
   none,
   no_such_transition,

@@ -1,5 +1,7 @@
 #include "device_model/transport/queue_pair.hpp"
 
+#include "device_model/transport/partition_key.hpp"
+
 namespace urnic::transport {
 namespace {
 
@@ -10,13 +12,6 @@ bool responds(QpState state) {
 
 // States in which a QP's requests are under way.
 bool requests(QpState state) { return state == QpState::rts || state == QpState::sqd; }
-
-// The same partition, and at least one of the two a full member of it (IBTA 10.9.3).
-bool pkeys_match(wire::Pkey one, wire::Pkey other) {
-  constexpr std::uint16_t kFullMember = 0x8000;
-  const auto same = ((one.value ^ other.value) & ~kFullMember) == 0;
-  return same && ((one.value | other.value) & kFullMember) != 0 && (one.value & ~kFullMember) != 0;
-}
 
 }  // namespace
 

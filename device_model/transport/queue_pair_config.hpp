@@ -1,4 +1,4 @@
-// What a reliable-connection queue pair is created with, and what modify_qp sets of it.
+// What a queue pair is created with, and what modify_qp sets of it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,9 @@ class HeldPacketPool;
 
 // The values are those of ibv_qp_state.
 enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
+
+// The transport service of a QP (IBTA 9.6): reliable connection, unreliable connection, unreliable datagram.
+enum class QpService : std::uint8_t { rc, uc, ud };
 
 // Rights that remote requests have on this QP, beside those of the memory (IBTA 10.2.4.3); ibv_access_flags.
 struct QpAccess {

@@ -13,11 +13,15 @@ bool ReceivePlacement::take() {
   if (!shared_.config.receive_queue->next(current_)) return false;
   under_way_ = true;
   next_index_ = current_.index + 1;
+  rewind();
+  return true;
+}
+
+void ReceivePlacement::rewind() {
   sge_ = 0;
   sge_offset_ = 0;
   placed_ = 0;
   in_completion_ = {};
-  return true;
 }
 
 // The program puts the bytes where its WQE says, by its own addresses: a region that is known by others
@@ -76,8 +80,12 @@ WorkStatus ReceivePlacement::place(std::span<const std::byte> data, bool end, wi
 }
 
 void ReceivePlacement::complete(Completion completion) {
+  complete(completion, shared_.parameters.destination);
+}
+
+void ReceivePlacement::complete(Completion completion, wire::Qpn source) {
   completion.qpn = shared_.config.qpn;
-  completion.source = shared_.parameters.destination;
+  completion.source = source;
   completion.receive = true;
   completion.wqe_index = current_.index;
   completion.data = in_completion_;

@@ -35,8 +35,15 @@ class ReceivePlacement {
   // Bytes that `place` or `leave_to_completion` took for this WQE.
   std::uint64_t placed() const { return placed_; }
 
-  // Completes the WQE under way; index, QPNs and receive are filled in here.
+  // Bytes that the WQE under way has room for, those placed included.
+  std::uint64_t length() const { return current_.length; }
+  // The message under way was dropped: the next one begins at the beginning of the same WQE.
+  void rewind();
+
+  // Completes the WQE under way; index, QPNs and receive are filled in here. The message came from `source`;
+  // without one, from the peer of the connection.
   void complete(Completion completion);
+  void complete(Completion completion, wire::Qpn source);
   void complete_in_error(WorkStatus status);
 
   // Completes what is under way and all that is posted with `flushed`.

@@ -11,11 +11,22 @@
 namespace urnic::provider {
 namespace {
 
-constexpr std::uint32_t kSendOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-                                          IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-                                          IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-                                          IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |
-                                          IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
+// Operations that the transport service has (IBTA 9.4, table 35), as ibv_qp_create_send_ops_flags; 0: the
+// device has no QPs of that type.
+std::uint64_t send_operations(ibv_qp_type type) {
+  constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+  constexpr std::uint64_t kWrite = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+  switch (type) {
+    case IBV_QPT_RC:
+      return kSend | kWrite | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+             IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+             IBV_QP_EX_WITH_SEND_WITH_INV;
+    case IBV_QPT_UC:
+      return kSend | kWrite;
+    default:
+      return 0;
+  }
+}
 
 // 0 or the errno with which the attributes are refused.
 int check(const ibv_qp_init_attr_ex& attributes) {
@@ -25,11 +36,12 @@ int check(const ibv_qp_init_attr_ex& attributes) {
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
     return EOPNOTSUPP;
   }
+  const std::uint64_t operations = send_operations(attributes.qp_type);
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
-      (attributes.send_ops_flags & ~std::uint64_t{kSendOperations}) != 0) {
+      (attributes.send_ops_flags & ~operations) != 0) {
     return EOPNOTSUPP;
   }
-  if (attributes.qp_type != IBV_QPT_RC || attributes.srq != nullptr) return EOPNOTSUPP;
+  if (operations == 0 || attributes.srq != nullptr) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attributes.pd == nullptr ||
       attributes.send_cq == nullptr || attributes.recv_cq == nullptr) {
     return EINVAL;

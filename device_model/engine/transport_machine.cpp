@@ -1,0 +1,21 @@
+#include "device_model/engine/transport_machine.hpp"
+
+#include "device_model/transport/unreliable_connection.hpp"
+
+namespace urnic::engine {
+
+using transport::QpService;
+
+TransportMachine::TransportMachine(QpService service, const transport::QpConfig& config) {
+  switch (service) {
+    case QpService::uc:
+      unreliable_ = std::make_unique<transport::UnreliableConnection>(config);
+      return;
+    case QpService::rc:
+    case QpService::ud:
+      break;
+  }
+  reliable_.emplace(config);
+}
+
+}  // namespace urnic::engine

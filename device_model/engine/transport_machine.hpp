@@ -1,0 +1,76 @@
+// The protocol machine of a QP, whichever transport service it has. Members are those of
+// transport::QueuePair; a reliable connection is asked first, and by direct calls, because its packets are
+// the ones that must cost little.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/unreliable_queue_pair.hpp"
+
+namespace urnic::engine {
+
+class TransportMachine {
+ public:
+  TransportMachine(transport::QpService service, const transport::QpConfig& config);
+
+  bool is_reliable() const { return unreliable_ == nullptr; }
+
+  transport::QpState state() const { return is_reliable() ? reliable_->state() : unreliable_->state(); }
+  const transport::QpParameters& parameters() const {
+    return is_reliable() ? reliable_->parameters() : unreliable_->parameters();
+  }
+  void modify(transport::QpState state, const transport::QpParameters& parameters, transport::Time now,
+              bool notify_drained = false) {
+    if (is_reliable()) return reliable_->modify(state, parameters, now, notify_drained);
+    unreliable_->modify(state, parameters, notify_drained);
+  }
+  bool drained() const { return is_reliable() ? reliable_->drained() : unreliable_->drained(); }
+  void doorbell(transport::Time now) {
+    if (is_reliable()) return reliable_->doorbell(now);
+    unreliable_->doorbell();
+  }
+  void receive(const transport::InboundPacket& packet, transport::Time now) {
+    if (is_reliable()) return reliable_->receive(packet, now);
+    unreliable_->receive(packet);
+  }
+  std::uint32_t pump(transport::Time now, std::uint32_t packets) {
+    return is_reliable() ? reliable_->pump(now, packets) : unreliable_->pump(packets);
+  }
+  bool wants_pump() const { return is_reliable() ? reliable_->wants_pump() : unreliable_->wants_pump(); }
+  void memory_failed(const transport::AccessTag& tag, transport::Time now) {
+    if (is_reliable()) return reliable_->memory_failed(tag, now);
+    unreliable_->memory_failed(tag);
+  }
+
+  // What only a reliable connection has, because it awaits acknowledgements and owes them. With the other
+  // services these do nothing.
+  void set_recovery(const transport::RecoverySettings& settings) {
+    if (is_reliable()) reliable_->set_recovery(settings);
+  }
+  void prefetch_next_request() const {
+    if (is_reliable()) reliable_->prefetch_next_request();
+  }
+  bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
+  std::uint32_t pump_responses(transport::Time now, std::uint32_t packets) {
+    return is_reliable() ? reliable_->pump_responses(now, packets) : 0;
+  }
+  bool is_urgent() const { return is_reliable() && reliable_->is_urgent(); }
+  std::uint32_t pump_urgent(transport::Time now, std::uint32_t packets) {
+    return is_reliable() ? reliable_->pump_urgent(now, packets) : 0;
+  }
+  std::optional<transport::Time> deadline() const {
+    return is_reliable() ? reliable_->deadline() : std::nullopt;
+  }
+  void on_timer(transport::Time now) {
+    if (is_reliable()) reliable_->on_timer(now);
+  }
+
+ private:
+  std::unique_ptr<transport::UnreliableQueuePair> unreliable_;  // or null
+  std::optional<transport::QueuePair> reliable_;                // if the other is null
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,77 @@
+// What the services without acknowledgements have in common (IBTA 9.8): states, a send queue whose requests
+// complete when they are sent, a receive queue, errors. What a packet looks like and which packets are let in
+// is the derived service's.
+//
+// Driven like a QueuePair: single-threaded, without I/O, and, as nothing is ever awaited, without a clock.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/receive_placement.hpp"
+#include "device_model/transport/shared_state.hpp"
+
+namespace urnic::transport {
+
+class UnreliableQueuePair {
+ public:
+  explicit UnreliableQueuePair(const QpConfig& config);
+  virtual ~UnreliableQueuePair() = default;
+  UnreliableQueuePair(const UnreliableQueuePair&) = delete;
+  UnreliableQueuePair& operator=(const UnreliableQueuePair&) = delete;
+
+  // These are QueuePair's, with the difference that an error of a send request leads to SQE, where receives
+  // go on (IBTA 10.3.1.6).
+  QpState state() const { return shared_.state; }
+  const QpParameters& parameters() const { return shared_.parameters; }
+  void modify(QpState state, const QpParameters& parameters, bool notify_drained = false);
+  bool drained() const { return shared_.state == QpState::sqd && !sending_; }
+  void doorbell();
+  void receive(const InboundPacket& packet);
+  std::uint32_t pump(std::uint32_t packets);
+  bool wants_pump() const;
+  void memory_failed(const AccessTag& tag);
+
+ protected:
+  const QpConfig& config() const { return shared_.config; }
+  Counters& counters() { return *shared_.config.counters; }
+  ReceivePlacement& receives() { return receives_; }
+
+  // To the error state, with everything flushed.
+  void enter_error();
+  // The receive under way completes with `status`, and the QP is in error (IBTA 10.8.3.2).
+  void fail_receive(WorkStatus status);
+
+ private:
+  // From RTR on packets are let in; from RTS on they are sent.
+  virtual void start_receiving() = 0;
+  virtual void start_sending() = 0;
+  // Anything but success: the request is not sent, but completes with that.
+  virtual WorkStatus check(const SendRequest& request) const = 0;
+  // Packets that a request becomes, 1 at least.
+  virtual std::uint32_t packets_of(const SendRequest& request) const = 0;
+  // Emits the packet at place `at` of `count`, with `tag` for its memory. As `check`.
+  virtual WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) = 0;
+  // A packet that arrived in a state that lets it in.
+  virtual void take_packet(const InboundPacket& packet) = 0;
+
+  bool take_request();
+  void finish_request();
+  void fail_send(WorkStatus status);
+  void complete_send(std::uint32_t index, WorkStatus status);
+  void flush_sends();
+  void reset();
+  void raise_drained();
+
+  SharedState shared_;
+  ReceivePlacement receives_;
+  SendRequest request_;  // under way if `sending_`
+  bool sending_ = false;
+  std::uint32_t next_packet_ = 0;  // of that request
+  std::uint32_t packet_count_ = 0;
+  std::uint32_t next_index_ = 0;  // of the send WQE that is taken next
+  bool notify_drained_ = false;
+};
+
+}  // namespace urnic::transport
