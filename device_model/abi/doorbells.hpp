@@ -33,6 +33,8 @@ static_assert(sizeof(Doorbells) == 8192 + 128);
 // Written by the engine only.
 struct EngineStatus {
   std::atomic<std::uint32_t> sleeping;  // not 0: the engine sleeps or is about to; whoever rings must wake it
+  // Not 0: others take the processors that the engine needs. Who polls in vain then should sleep a little.
+  std::atomic<std::uint32_t> starved;
 };
 
 // To be asked after `ring` or after any other store that the engine must see.

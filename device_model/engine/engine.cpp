@@ -96,12 +96,15 @@ void Engine::run() {
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
     data_path_.set_now(clock_now());
-    if (look()) {
+    const bool worked = look();
+    note_starvation(worked);
+    if (worked) {
       last_work = data_path_.now();
     } else if (data_path_.now() - last_work < config_.idle_spin) {
       sched_yield();
     } else {
       sleep();
+      starvation_.slept();
       last_work = clock_now();
     }
   }
@@ -122,6 +125,12 @@ bool Engine::look() {
   return true;
 }
 
+void Engine::note_starvation(bool worked) {
+  const bool before = starvation_.starved();
+  starvation_.looked(data_path_.now(), worked);
+  if (starvation_.starved() != before) sleeper_.say_starved(!before);
+}
+
 void Engine::sleep() {
   sleeper_.announce();
   data_path_.set_now(clock_now());
@@ -135,6 +144,8 @@ std::optional<transport::Time> Engine::wake_at() const {
     const transport::Time retry = data_path_.now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;
   }
+  // The word is taken back in time, so that a program that waits long is not woken late.
+  if (starvation_.starved() && (!earliest || starvation_.until() < *earliest)) earliest = starvation_.until();
   return earliest;
 }
 

@@ -15,6 +15,7 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/mailbox.hpp"
 #include "device_model/engine/sleeper.hpp"
+#include "device_model/engine/starvation.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
@@ -64,6 +65,7 @@ class Engine {
  private:
   void run();
   bool look();
+  void note_starvation(bool worked);
   void sleep();
   std::optional<transport::Time> wake_at() const;
 
@@ -71,6 +73,7 @@ class Engine {
   DataPath data_path_;
   Mailbox mailbox_;
   Sleeper sleeper_;
+  Starvation starvation_;
   std::vector<Device*> devices_;
   std::vector<DoorbellSet*> doorbells_;
   std::atomic<std::uint64_t> activity_{0};

@@ -33,6 +33,9 @@ class Sleeper {
   // Takes the announcement back.
   void awake();
 
+  // What the page says of the engine's share of the processors.
+  void say_starved(bool starved) { page_->starved.store(starved ? 1 : 0, std::memory_order_relaxed); }
+
   // Any thread, after it stored what the engine should see: wakes it if it sleeps or is about to.
   void wake_if_asleep();
 

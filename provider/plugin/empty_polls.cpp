@@ -4,29 +4,29 @@
 
 namespace urnic::provider {
 
-std::int64_t EmptyPolls::nap_at(std::int64_t now) {
-  if (rest_ended_ != 0) only_polls_ = now - rest_ended_ < kElsewhere;
-  rest_began_ = now;
-  napping_ = only_polls_ && naps_left_ > 0;
-  if (!napping_) return 0;
-  const std::int64_t nap = nap_;
-  nap_ = std::min(nap * 2, kLongestNap);
-  --naps_left_;
-  return nap;
+// Naps are doubled while they find nothing and halved when they do: about as long as waits are. Where those
+// are short, a thread gives way for some time before the first.
+void EmptyPolls::found() {
+  if (napped_) nap_ = std::max(nap_ - nap_ / 4, kShortestNap);
+  napped_ = false;
+  in_a_row_ = 0;
+  row_began_ = 0;
 }
 
-void EmptyPolls::rested(std::int64_t now) {
-  rest_ended_ = now;
-  if (napping_) return;
-  const std::int64_t yield = now - rest_began_;
-  waited_ += yield;
-  if (yield >= kLongYield) lost_ += yield;
-  if (waited_ < window_) return;
-  const bool crowded = lost_ * kLostShare >= waited_;
-  naps_left_ = crowded ? naps_next_ : 0;
-  naps_next_ = crowded ? std::min(naps_next_ * 2, kMostNaps) : kFewestNaps;
-  window_ = crowded ? kNextWindow : kWindow;
-  waited_ = lost_ = 0;
+std::int64_t EmptyPolls::nap_at(std::int64_t now, bool starved) {
+  const bool first = row_began_ == 0;
+  const bool only_polls = first || now - rest_ended_ < kElsewhere;
+  if (first) row_began_ = now;
+  if (!starved || !only_polls) {
+    napped_ = false;
+    nap_ = kShortestNap;
+    row_began_ = now;
+    return 0;
+  }
+  if (nap_ == kShortestNap && now - row_began_ < kBeforeNap) return 0;
+  if (napped_) nap_ = std::min(nap_ * 2, kLongestNap);
+  napped_ = true;
+  return nap_;
 }
 
 EmptyPolls& empty_polls() {

@@ -2,10 +2,9 @@
 // processor away with every poll, which costs little where another thread is about to finish.
 //
 // Where more threads poll than there are processors, that is not enough: those who only look get as much of
-// the processors as the engine, for which they all wait, and between two sessions giving way means nothing
-// where the scheduler shares among sessions (autogroups). It shows by the time for which a thread that gives
-// way does not come back. One that loses much of its waiting so, and does nothing but poll, sleeps instead;
-// never longer than it has waited already, so that no wait becomes more than twice as long.
+// the processors as the engine, for which they all wait (device_model/engine/starvation.hpp). When the engine
+// says that it starves, a thread that does nothing but poll sleeps instead, about as long as it takes until
+// there is something to find.
 #pragma once
 
 #include <cstdint>
@@ -16,48 +15,29 @@ class EmptyPolls {
  public:
   // About what one look at memory written by another processor costs, so that a free processor loses nothing.
   static constexpr std::uint32_t kBeforeYield = 16;
-  // Several times what a switch to a thread and back takes that has little to do.
-  static constexpr std::int64_t kLongYield = 100'000;
-  // Crowded is where a quarter of so much waiting was lost in long yields. Less is the machine's own: an
-  // interrupt, a guest that did not run.
-  static constexpr std::int64_t kWindow = 20'000'000;
-  static constexpr std::int64_t kLostShare = 4;
-  static constexpr std::int64_t kNextWindow = 4'000'000;  // to see whether it is still so
-  // Naps before the next window: more each time that it is still so.
-  static constexpr std::uint32_t kFewestNaps = 64;
-  static constexpr std::uint32_t kMostNaps = 2048;
+  static constexpr std::int64_t kBeforeNap = 200'000;
   static constexpr std::int64_t kShortestNap = 50'000;
-  static constexpr std::int64_t kLongestNap = 400'000;
+  static constexpr std::int64_t kLongestNap = 800'000;
   // A thread that is away for longer between two empty polls does something else, too.
   static constexpr std::int64_t kElsewhere = 10'000;
 
   // A poll found something.
-  void found() {
-    in_a_row_ = 0;
-    nap_ = kShortestNap;
-    rest_ended_ = 0;
-  }
+  void found();
   // Another one found nothing. Returns how many that are in a row.
   std::uint32_t count() { return ++in_a_row_; }
 
   // All times are of one clock, in nanoseconds. At `now`, behind kBeforeYield empty polls: how long to sleep,
-  // or 0 to give the processor away.
-  std::int64_t nap_at(std::int64_t now);
-  // That is done; it began at the time of `nap_at`.
-  void rested(std::int64_t now);
+  // or 0 to give the processor away. `starved` is what the engine says.
+  std::int64_t nap_at(std::int64_t now, bool starved);
+  // That is done.
+  void rested(std::int64_t now) { rest_ended_ = now; }
 
  private:
   std::uint32_t in_a_row_ = 0;
-  std::uint32_t naps_left_ = 0;
-  std::uint32_t naps_next_ = kFewestNaps;
-  std::int64_t window_ = kWindow;
-  std::int64_t waited_ = 0;  // in this window
-  std::int64_t lost_ = 0;
-  bool only_polls_ = false;
-  bool napping_ = false;
-  std::int64_t nap_ = kShortestNap;
-  std::int64_t rest_began_ = 0;
-  std::int64_t rest_ended_ = 0;  // the last since something was found; 0: none
+  std::int64_t nap_ = kShortestNap;  // the last one's length
+  bool napped_ = false;              // in this row
+  std::int64_t row_began_ = 0;       // when it first rested in this row; 0: it has not
+  std::int64_t rest_ended_ = 0;      // the last in this row
 };
 
 // The running thread's.

@@ -153,7 +153,8 @@ void rest_after_empty_poll(Context& context) {
   const std::uint32_t in_a_row = polls.count();
   if (in_a_row % kPollsBetweenLooksForDeath == 0) look_for_death(context);
   if (in_a_row <= EmptyPolls::kBeforeYield) return;
-  if (const std::int64_t nap = polls.nap_at(nanoseconds_now()); nap != 0) {
+  const bool starved = context.engine_status->starved.load(std::memory_order_relaxed) != 0;
+  if (const std::int64_t nap = polls.nap_at(nanoseconds_now(), starved); nap != 0) {
     if (in_a_row % kNapsBetweenLooksForDeath == 0) look_for_death(context);
     const timespec time{0, nap};
     nanosleep(&time, nullptr);
