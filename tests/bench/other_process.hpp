@@ -14,10 +14,8 @@
 
 namespace urnic::bench {
 
-// Pages of this process, touched, which stay until it ends. Ends the program with a message if there are
-// none.
-inline std::byte* make_region(std::size_t length) {
-  void* region = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+inline std::byte* map_touched(std::size_t length, int kind) {
+  void* region = mmap(nullptr, length, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
   if (region == MAP_FAILED) {
     std::perror("mmap");
     std::exit(1);
@@ -25,6 +23,12 @@ inline std::byte* make_region(std::size_t length) {
   std::memset(region, 1, length);
   return static_cast<std::byte*>(region);
 }
+
+// Pages of this process, touched, which stay until it ends. Ends the program with a message if there are
+// none.
+inline std::byte* make_region(std::size_t length) { return map_touched(length, MAP_PRIVATE); }
+// The same, but shared with the processes that are made later.
+inline std::byte* make_shared_region(std::size_t length) { return map_touched(length, MAP_SHARED); }
 
 // A process that has pages of its own where `region` is here, and sleeps. It ends with this object, and with
 // its parent.

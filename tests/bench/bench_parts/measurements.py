@@ -74,12 +74,13 @@ class Qperf(Measurement):
 class CopyLimit(Measurement):
     of_machine = True
 
-    def __init__(self):
-        super().__init__("limit", "GB/s", "two copies of 64 KiB, process to process, one core")
+    def __init__(self, name, what, *options):
+        super().__init__(name, "GB/s", what)
+        self.options = options
 
     def run(self, bench, _device):
-        found = beside.json_of([bench.program("copy_limit"), LARGE, bench.seconds / 2], None, bench.timeout)
-        return {"value": found["bytes_per_second"] / 1e9}
+        words = [bench.program("copy_limit"), "--seconds", str(bench.seconds / 2), *self.options]
+        return {"value": beside.json_of(words, None, bench.timeout)["bytes_per_second"] / 1e9}
 
 
 class Pairs(Measurement):
@@ -248,12 +249,15 @@ def everything():
     """In the order of a round: what is compared stands close together."""
     small = ("-s", "8", "-I", "8", "-t", "128", "-q", "1")
     return [
-        CopyLimit(),
+        CopyLimit("limit", "two copies of 64 KiB, process to process, one core"),
         bandwidth("write", "`ib_write_bw` 64 KiB", "ib_write_bw", LARGE),
         bandwidth("read", "`ib_read_bw` 64 KiB", "ib_read_bw", LARGE),
         bandwidth("send", "`ib_send_bw` 64 KiB", "ib_send_bw", LARGE),
         bandwidth("write 1 MiB", "`ib_write_bw` 1 MiB", "ib_write_bw", 1 << 20),
         bandwidth("write 8 MiB", "`ib_write_bw` 8 MiB", "ib_write_bw", 8 << 20),
+        CopyLimit("limit 8 MiB", "two copies of 8 MiB, 128 KiB at a time", "--bytes", str(8 << 20)),
+        CopyLimit("limit mapped", "one copy of 64 KiB, out of memory that is mapped", "--mapped", "source"),
+        CopyLimit("limit both mapped", "one copy of 64 KiB, all memory mapped", "--mapped", "both"),
         bandwidth("write engines", "`ib_write_bw` 64 KiB, an engine for each device", "ib_write_bw", LARGE, ENGINES),
         Qperf("tcp_bw", "GB/s", "qperf `tcp_bw`, 64 KiB", "tcp_bw", LARGE, 1e-9),
         Qperf("tcp_lat", "µs", "qperf `tcp_lat`, 2 B, mean", "tcp_lat", 2, 1e6),
