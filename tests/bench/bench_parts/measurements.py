@@ -1,6 +1,7 @@
 """What is measured. Each measurement is run once a round for each build; `run` returns {"value": number, ...} or,
 where one run yields a whole curve, {"points": {x: number}}."""
 
+import tempfile
 import time
 
 from bench_parts import beside, perftest
@@ -81,6 +82,23 @@ class CopyLimit(Measurement):
     def run(self, bench, _device):
         words = [bench.program("copy_limit"), "--seconds", str(bench.seconds / 2), *self.options]
         return {"value": beside.json_of(words, None, bench.timeout)["bytes_per_second"] / 1e9}
+
+
+class FileLimit(Measurement):
+    """What one thread writes to a new file in memory, and does nothing else: a capture cannot keep up with more."""
+    of_machine = True
+    piece, pieces = 1 << 20, 512
+
+    def __init__(self):
+        super().__init__("limit file", "GB/s", "writing 512 MiB to a new file in /dev/shm, one core")
+
+    def run(self, _bench, _device):
+        piece = bytes(self.piece)
+        with tempfile.TemporaryFile(dir="/dev/shm", buffering=0) as file:
+            begin = time.monotonic()
+            for _ in range(self.pieces):
+                file.write(piece)
+            return {"value": self.piece * self.pieces / (time.monotonic() - begin) / 1e9}
 
 
 class Pairs(Measurement):
@@ -270,7 +288,7 @@ def everything():
                str(TURN_BYTES), "-q", str(count)) for count in (1, 16, 256)),
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
-        CapturedWrite(False), CapturedWrite(True),
+        FileLimit(), CapturedWrite(False), CapturedWrite(True),
         ConnectRate(), QpMemory(), Idle(0), Idle(1000),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
