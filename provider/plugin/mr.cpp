@@ -2,6 +2,7 @@
 
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
+#include "provider/plugin/huge_pages.hpp"
 #include "provider/plugin/memory_map.hpp"
 #include "provider/plugin/operations.hpp"
 
@@ -58,6 +59,7 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
     errno = error;
     return nullptr;
   }
+  prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
   take_keys(*mr, reply);
   mr->type = rdmav34::MrType::plain;
   mr->access = access;

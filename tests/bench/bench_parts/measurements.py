@@ -273,7 +273,7 @@ def everything():
         bandwidth("send", "`ib_send_bw` 64 KiB", "ib_send_bw", LARGE),
         bandwidth("write 1 MiB", "`ib_write_bw` 1 MiB", "ib_write_bw", 1 << 20),
         bandwidth("write 8 MiB", "`ib_write_bw` 8 MiB", "ib_write_bw", 8 << 20),
-        CopyLimit("limit 8 MiB", "two copies of 8 MiB, 128 KiB at a time", "--bytes", str(8 << 20)),
+        CopyLimit("limit 8 MiB", "two copies of 8 MiB on 4 KiB pages, 128 KiB at a time", "--bytes", str(8 << 20)),
         CopyLimit("limit mapped", "one copy of 64 KiB, out of memory that is mapped", "--mapped", "source"),
         CopyLimit("limit both mapped", "one copy of 64 KiB, all memory mapped", "--mapped", "both"),
         bandwidth("write engines", "`ib_write_bw` 64 KiB, an engine for each device", "ib_write_bw", LARGE, ENGINES),

@@ -1,0 +1,84 @@
+// /proc/self/maps, mapping by mapping.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace urnic::provider {
+
+struct Mapping {
+  std::uint64_t begin;
+  std::uint64_t end;
+  bool readable;
+  bool writable;
+  bool is_private_memory;  // of no file, and of this process alone
+};
+
+// Reads "begin-end rwxp offset device inode path" lines one by one.
+class MapReader {
+ public:
+  explicit MapReader(int file) : file_(file) {}
+
+  // False at the end of the file, or after an error (then `error` is not 0).
+  bool next(Mapping& mapping) {
+    mapping.begin = hex();
+    mapping.end = hex();
+    mapping.readable = get() == 'r';
+    mapping.writable = get() == 'w';
+    get();
+    const bool is_private = get() == 'p';
+    get();
+    hex();  // offset
+    hex();  // device: two numbers with a colon between them
+    hex();
+    mapping.is_private_memory = is_private && hex() == 0;  // inode
+    int c = last_;
+    while (c != '\n' && c >= 0) c = get();
+    return c >= 0;
+  }
+
+  int error() const { return error_; }
+
+ private:
+  int get() {
+    if (position_ == size_ && !refill()) return last_ = -1;
+    return last_ = static_cast<unsigned char>(buffer_[position_++]);
+  }
+
+  bool refill() {
+    ssize_t got;
+    while ((got = read(file_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
+    }
+    if (got < 0) error_ = errno;
+    position_ = 0;
+    size_ = got > 0 ? static_cast<std::size_t>(got) : 0;
+    return size_ != 0;
+  }
+
+  // Up to and with the character behind the number.
+  std::uint64_t hex() {
+    std::uint64_t value = 0;
+    for (;;) {
+      const int c = get();
+      if (c >= '0' && c <= '9') {
+        value = value * 16 + static_cast<std::uint64_t>(c - '0');
+      } else if (c >= 'a' && c <= 'f') {
+        value = value * 16 + static_cast<std::uint64_t>(c - 'a' + 10);
+      } else {
+        return value;
+      }
+    }
+  }
+
+  int file_;
+  int error_ = 0;
+  int last_ = 0;  // character that was read
+  char buffer_[4096];
+  std::size_t position_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace urnic::provider
