@@ -184,9 +184,9 @@ struct ContextOps {
   Unset alloc_dm;
   ibv_mw* (*alloc_mw)(ibv_pd*, ibv_mw_type);
   Unset alloc_null_mr;
-  Unset alloc_parent_domain;
+  ibv_pd* (*alloc_parent_domain)(ibv_context*, ibv_parent_domain_init_attr*);
   ibv_pd* (*alloc_pd)(ibv_context*);
-  Unset alloc_td;
+  ibv_td* (*alloc_td)(ibv_context*, ibv_td_init_attr*);
   void (*async_event)(ibv_context*, ibv_async_event*);  // after each event that the program has read
   Unset attach_counters_point_flow;
   Unset attach_mcast;
@@ -207,7 +207,7 @@ struct ContextOps {
   Unset create_wq;
   int (*dealloc_mw)(ibv_mw*);
   int (*dealloc_pd)(ibv_pd*);
-  Unset dealloc_td;
+  int (*dealloc_td)(ibv_td*);
   int (*dereg_mr)(Mr*);
   Unset destroy_ah;
   Unset destroy_counters;

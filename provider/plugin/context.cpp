@@ -25,6 +25,9 @@ constexpr rdmav34::ContextOps make_operations() {
   rdmav34::ContextOps ops{};
   ops.alloc_pd = allocate_pd;
   ops.dealloc_pd = deallocate_pd;
+  ops.alloc_td = allocate_td;
+  ops.dealloc_td = deallocate_td;
+  ops.alloc_parent_domain = allocate_parent_domain;
   ops.reg_mr = register_mr;
   ops.rereg_mr = reregister_mr;
   ops.dereg_mr = deregister_mr;

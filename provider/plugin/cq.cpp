@@ -6,6 +6,7 @@
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/events.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/parent_domain.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -125,6 +126,7 @@ int destroy_cq(ibv_cq* verbs) {
     cq.context->cqs.remove(cq);
   }
   settle_events(cq, error == 0 ? &reply : nullptr);
+  if (cq.parent_domain != nullptr) let_go(cq.parent_domain);
   free_queue(cq);
   return 0;
 }

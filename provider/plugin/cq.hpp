@@ -40,7 +40,7 @@ struct Cq {
 
   // For the extended interface: where the iterator stands.
   Completion current;
-  bool single_threaded;  // the program promised that one thread polls
+  ibv_pd* parent_domain;  // may be null
 
   Cq* next;
   Cq* previous;

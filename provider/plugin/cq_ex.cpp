@@ -4,20 +4,13 @@
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/empty_polls.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/parent_domain.hpp"
 
 namespace urnic::provider {
 namespace {
 
 constexpr std::uint64_t kSupportedFields =
     IBV_WC_STANDARD_FLAGS;  // no timestamps, VLANs, flow tags, tag matching
-
-void lock_for_polling(Cq& cq) {
-  if (!cq.single_threaded) cq.lock.lock();
-}
-
-void unlock_after_polling(Cq& cq) {
-  if (!cq.single_threaded) cq.lock.unlock();
-}
 
 bool step(Cq& cq) {
   if (!next_completion(cq, cq.current)) return false;
@@ -29,12 +22,12 @@ bool step(Cq& cq) {
 int start_poll(ibv_cq_ex* verbs, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   Cq& cq = cq_of(verbs);
-  lock_for_polling(cq);
+  cq.lock.lock();
   if (step(cq)) {
     empty_polls().found();
     return 0;
   }
-  unlock_after_polling(cq);
+  cq.lock.unlock();
   rest_after_empty_poll(*cq.context);
   return ENOENT;
 }
@@ -44,7 +37,7 @@ int next_poll(ibv_cq_ex* verbs) { return step(cq_of(verbs)) ? 0 : ENOENT; }
 void end_poll(ibv_cq_ex* verbs) {
   Cq& cq = cq_of(verbs);
   cq.ring.publish();
-  unlock_after_polling(cq);
+  cq.lock.unlock();
 }
 
 const Completion& current(ibv_cq_ex* cq) { return cq_of(cq).current; }
@@ -77,11 +70,23 @@ void install_readers(ibv_cq_ex& cq) {
   cq.read_dlid_path_bits = read_path_bits;
 }
 
+ibv_pd* parent_domain_of(const ibv_cq_init_attr_ex& attributes) {
+  return (attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 ? attributes.parent_domain : nullptr;
+}
+
+bool wants_no_lock(const ibv_cq_init_attr_ex& attributes) {
+  if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return false;
+  return (attributes.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+}
+
 // 0 or the errno with which the attributes are refused.
 int check(const ibv_cq_init_attr_ex& attributes) {
   constexpr std::uint32_t kKnownFlags =
       IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
-  if ((attributes.comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0) return EOPNOTSUPP;
+  constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+  if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
+  // Only a parent domain says anything of a CQ, which belongs to no protection domain.
+  if (parent_domain_of(attributes) != nullptr && !is_parent_domain(*attributes.parent_domain)) return EINVAL;
   if ((attributes.wc_flags & ~kSupportedFields) != 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return 0;
   if ((attributes.flags & ~kKnownFlags) != 0) return EOPNOTSUPP;
@@ -97,8 +102,10 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   }
   Cq* cq = create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector);
   if (cq == nullptr) return nullptr;
-  cq->single_threaded = (attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
-                        (attributes->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+  // A thread domain says who posts; its CQ may be another thread's to poll.
+  if (wants_no_lock(*attributes)) cq->lock.leave_out();
+  cq->parent_domain = parent_domain_of(*attributes);
+  if (cq->parent_domain != nullptr) hold(cq->parent_domain);
   install_readers(cq->verbs.extended);
   return &cq->verbs.extended;
 }

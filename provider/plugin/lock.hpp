@@ -7,13 +7,22 @@ namespace urnic::provider {
 
 class Mutex {
  public:
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
+  void lock() {
+    if (shared_) pthread_mutex_lock(&mutex_);
+  }
+  void unlock() {
+    if (shared_) pthread_mutex_unlock(&mutex_);
+  }
+
+  // The program has promised that one thread at a time uses what this guards: locks no more. Before its first
+  // use.
+  void leave_out() { shared_ = false; }
 
   // Forgets who held it. Only for a child after fork, where the holder does not exist.
   void renew() { mutex_ = PTHREAD_MUTEX_INITIALIZER; }
 
  private:
+  bool shared_ = true;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 

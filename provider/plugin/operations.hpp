@@ -26,6 +26,11 @@ ibv_mw* allocate_mw(ibv_pd* pd, ibv_mw_type type);
 int deallocate_mw(ibv_mw* mw);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 
+// parent_domain.cpp; parent domains are freed by deallocate_pd
+ibv_td* allocate_td(ibv_context* context, ibv_td_init_attr* attributes);
+int deallocate_td(ibv_td* td);
+ibv_pd* allocate_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attributes);
+
 // cq.cpp, cq_ex.cpp, poll.cpp
 ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, int completion_vector);
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);

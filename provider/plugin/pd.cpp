@@ -3,11 +3,12 @@
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/parent_domain.hpp"
 
 namespace urnic::provider {
 
 ibv_pd* allocate_pd(ibv_context* context) {
-  auto* pd = create_object<ibv_pd>();
+  auto* pd = create_object<Pd>();
   if (pd == nullptr) {
     errno = ENOMEM;
     return nullptr;
@@ -18,14 +19,17 @@ ibv_pd* allocate_pd(ibv_context* context) {
     errno = error;
     return nullptr;
   }
-  pd->context = context;
-  pd->handle = reply.handle;
-  return pd;
+  pd->verbs.context = context;
+  pd->verbs.handle = reply.handle;
+  return &pd->verbs;
 }
 
-int deallocate_pd(ibv_pd* pd) {
-  const int error = release(context_of(pd->context), abi::ControlOpcode::deallocate_pd, pd->handle);
-  if (error == 0) destroy_object(pd);
+int deallocate_pd(ibv_pd* verbs) {
+  Pd& pd = pd_of(verbs);
+  if (is_parent_domain(*verbs)) return deallocate_parent_domain(pd);
+  if (pd.users.load() != 0) return EBUSY;
+  const int error = release(context_of(verbs->context), abi::ControlOpcode::deallocate_pd, verbs->handle);
+  if (error == 0) destroy_object(&pd);
   return error;
 }
 

@@ -90,16 +90,18 @@ bool is_consistent(const abi::CreateQpReply& reply) {
 
 // 0 or an errno.
 int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* receive_ring, void* indices) {
+  ibv_pd* const pd = qp.verbs.qp.pd;
   const bool complete = indices != nullptr && (send_ring != nullptr || reply.send_slots == 0) &&
                         (receive_ring != nullptr || reply.receive_slots == 0);
   if (!complete || !is_consistent(reply)) return EIO;
   qp.indices = static_cast<abi::QueuePairIndices*>(indices);
   qp.doorbell = reply.doorbell;
   qp.max_inline_data = reply.max_inline_data;
-  const bool attached = qp.send.attach(send_ring, reply.send_slots, reply.send_slot_size, reply.max_send_sge,
-                                       &qp.indices->send_producer) &&
-                        qp.receive.attach(receive_ring, reply.receive_slots, reply.receive_slot_size,
-                                          reply.max_receive_sge, &qp.indices->receive_producer);
+  const bool attached =
+      qp.send.attach(send_ring, reply.send_slots, reply.send_slot_size, reply.max_send_sge,
+                     &qp.indices->send_producer, pd, MemoryUse::send_wr_ids) &&
+      qp.receive.attach(receive_ring, reply.receive_slots, reply.receive_slot_size, reply.max_receive_sge,
+                        &qp.indices->receive_producer, pd, MemoryUse::receive_wr_ids);
   if (!attached) return ENOMEM;
   Lock lock(qp.context->objects_lock);
   if (!qp.context->qps_by_number.insert(reply.qpn, &qp)) return ENOMEM;
@@ -190,6 +192,11 @@ ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
     install_builders(qp->verbs.extended);
     qp->verbs.comp_mask |= rdmav34::kQpIsExtended;
   }
+  hold(qp->verbs.qp.pd);
+  if (is_single_threaded(qp->verbs.qp.pd)) {
+    qp->send.lock.leave_out();
+    qp->receive.lock.leave_out();
+  }
   attributes->cap = given_capabilities(reply);
   return &qp->verbs.qp;
 }
@@ -255,6 +262,7 @@ int destroy_qp(ibv_qp* verbs) {
   }
   remove_completions(qp);
   settle_events(qp, error == 0 ? &reply : nullptr);
+  let_go(verbs->pd);
   free_queue_pair(qp);
   return 0;
 }

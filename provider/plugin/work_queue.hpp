@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 
 #include "provider/plugin/lock.hpp"
+#include "provider/plugin/parent_domain.hpp"
 
 namespace urnic::provider {
 
@@ -17,19 +17,20 @@ class WorkQueue {
   Mutex lock;
 
   // `ring` is in an arena; `slots` and `slot_size` are powers of two, `slots` 0 for a queue that is not
-  // there. False when memory is short.
+  // there. The wr_ids are kept in `pd`'s memory. False when memory is short.
   bool attach(void* ring, std::uint32_t slots, std::uint32_t slot_size, std::uint32_t max_sge,
-              std::atomic<std::uint32_t>* shared_producer) {
+              std::atomic<std::uint32_t>* shared_producer, ibv_pd* pd, MemoryUse use) {
     ring_ = static_cast<char*>(ring);
     slots_ = slots;
     slot_size_ = slot_size;
     max_sge_ = max_sge;
     shared_producer_ = shared_producer;
     if (slots == 0) return true;
-    wr_ids_ = static_cast<std::uint64_t*>(std::calloc(slots, sizeof(std::uint64_t)));
-    return wr_ids_ != nullptr;
+    const bool allocated = memory_.allocate(pd, slots * sizeof(std::uint64_t), kCacheLine, use);
+    wr_ids_ = static_cast<std::uint64_t*>(memory_.get());
+    return allocated;
   }
-  void release() { std::free(wr_ids_); }
+  void release() { memory_.release(); }
 
   std::uint32_t slots() const { return slots_; }
   std::uint32_t max_sge() const { return max_sge_; }
@@ -57,6 +58,8 @@ class WorkQueue {
   }
 
  private:
+  static constexpr std::size_t kCacheLine = 64;
+
   char* ring_ = nullptr;
   std::uint64_t* wr_ids_ = nullptr;
   std::uint32_t slots_ = 0;
@@ -64,7 +67,8 @@ class WorkQueue {
   std::uint32_t max_sge_ = 0;
   std::atomic<std::uint32_t>* shared_producer_ = nullptr;
   std::atomic<std::uint32_t> producer_{0};
-  alignas(64) std::atomic<std::uint32_t> consumer_{0};
+  DomainMemory memory_;
+  alignas(kCacheLine) std::atomic<std::uint32_t> consumer_{0};
 };
 
 }  // namespace urnic::provider

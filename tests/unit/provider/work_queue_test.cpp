@@ -9,13 +9,18 @@ namespace urnic::test {
 
 namespace {
 
+using provider::MemoryUse;
+
 struct Queue {
   static constexpr std::uint32_t kSlots = 4;
   char ring[kSlots * 64] = {};
   std::atomic<std::uint32_t> shared_producer{77};
+  provider::Pd domain{};
   provider::WorkQueue queue;
 
-  Queue() { BOOST_REQUIRE(queue.attach(ring, kSlots, 64, 2, &shared_producer)); }
+  Queue() {
+    BOOST_REQUIRE(queue.attach(ring, kSlots, 64, 2, &shared_producer, &domain.verbs, MemoryUse::send_wr_ids));
+  }
   ~Queue() { queue.release(); }
 };
 
@@ -61,7 +66,7 @@ BOOST_AUTO_TEST_CASE(reset_begins_at_zero) {
 
 BOOST_AUTO_TEST_CASE(a_queue_that_is_not_there_is_always_full) {
   provider::WorkQueue none;
-  BOOST_REQUIRE(none.attach(nullptr, 0, 0, 0, &shared_producer));
+  BOOST_REQUIRE(none.attach(nullptr, 0, 0, 0, &shared_producer, &domain.verbs, MemoryUse::send_wr_ids));
   BOOST_CHECK(none.is_full_at(0));
 }
 
