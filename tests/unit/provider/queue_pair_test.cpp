@@ -41,12 +41,10 @@ BOOST_AUTO_TEST_CASE(creation_asks_for_what_is_wanted_and_tells_what_was_given) 
   BOOST_TEST(ibv_destroy_qp(other) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(other_types_are_not_supported) {
-  for (const auto type : {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET}) {
-    errno = 0;
-    BOOST_CHECK(create(type) == nullptr);
-    BOOST_TEST(errno == EOPNOTSUPP);
-  }
+BOOST_AUTO_TEST_CASE(types_that_are_not_there_are_not_supported) {
+  errno = 0;
+  BOOST_CHECK(create(IBV_QPT_DRIVER) == nullptr);
+  BOOST_TEST(errno == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
