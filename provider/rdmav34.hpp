@@ -189,11 +189,11 @@ struct ContextOps {
   ibv_td* (*alloc_td)(ibv_context*, ibv_td_init_attr*);
   void (*async_event)(ibv_context*, ibv_async_event*);  // after each event that the program has read
   Unset attach_counters_point_flow;
-  Unset attach_mcast;
+  int (*attach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   int (*bind_mw)(ibv_qp*, ibv_mw*, ibv_mw_bind*);
   Unset close_xrcd;
   void (*cq_event)(ibv_cq*);  // after each event that the program has read
-  Unset create_ah;
+  ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
   Unset create_counters;
   ibv_cq* (*create_cq)(ibv_context*, int entries, ibv_comp_channel*, int completion_vector);
   ibv_cq_ex* (*create_cq_ex)(ibv_context*, ibv_cq_init_attr_ex*);
@@ -209,7 +209,7 @@ struct ContextOps {
   int (*dealloc_pd)(ibv_pd*);
   int (*dealloc_td)(ibv_td*);
   int (*dereg_mr)(Mr*);
-  Unset destroy_ah;
+  int (*destroy_ah)(ibv_ah*);
   Unset destroy_counters;
   int (*destroy_cq)(ibv_cq*);
   Unset destroy_flow;
@@ -218,7 +218,7 @@ struct ContextOps {
   Unset destroy_rwq_ind_table;
   Unset destroy_srq;
   Unset destroy_wq;
-  Unset detach_mcast;
+  int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   void (*free_context)(ibv_context*);
   Unset free_dm;
   Unset get_srq_num;

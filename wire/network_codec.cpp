@@ -114,6 +114,19 @@ bool is_ipv4_mapped(const Gid& gid) {
   return std::memcmp(gid.bytes.data(), kIpv4MappedPrefix.data(), kIpv4MappedPrefix.size()) == 0;
 }
 
+bool is_multicast(const Gid& gid) {
+  constexpr std::size_t kIpv4First = 12;
+  return gid.bytes[0] == 0xFF || (is_ipv4_mapped(gid) && (gid.bytes[kIpv4First] & 0xF0) == 0xE0);
+}
+
+MacAddress multicast_mac(const Gid& group) {
+  const auto& b = group.bytes;
+  if (is_ipv4_mapped(group)) {
+    return {{0x01, 0x00, 0x5E, static_cast<std::uint8_t>(b[13] & 0x7F), b[14], b[15]}};
+  }
+  return {{0x33, 0x33, b[12], b[13], b[14], b[15]}};
+}
+
 bool uses_ipv4(const NetworkHeaders& network) {
   return is_ipv4_mapped(network.destination) && is_ipv4_mapped(network.source);
 }

@@ -30,6 +30,10 @@ struct NetworkHeaders {
 
 // ::ffff:a.b.c.d
 bool is_ipv4_mapped(const Gid& gid);
+// ff00::/8, or an IPv4 group, mapped.
+bool is_multicast(const Gid& gid);
+// The Ethernet address of a group (RFC 1112 6.4, RFC 2464 7).
+MacAddress multicast_mac(const Gid& group);
 // Packets between `network`'s addresses have an IPv4 header.
 bool uses_ipv4(const NetworkHeaders& network);
 

@@ -40,6 +40,10 @@ enum class ControlOpcode : std::uint32_t {
   query_qp = 32,
   destroy_qp = 33,
   bind_mw = 34,
+  create_ah = 70,
+  destroy_ah = 71,
+  attach_multicast = 72,
+  detach_multicast = 73,
 };
 
 struct RequestHeader {
@@ -142,6 +146,9 @@ struct QueryDeviceReply {
   std::uint32_t local_ca_ack_delay;
   std::uint32_t phys_port_cnt;
   std::uint32_t atomic_cap;  // value of ibv_atomic_cap
+  std::uint32_t max_mcast_grp;
+  std::uint32_t max_mcast_qp_attach;
+  std::uint32_t max_total_mcast_qp_attach;
 };
 
 struct QueryPortRequest {
@@ -287,6 +294,24 @@ struct AddressVector {
   std::uint8_t port;
   std::uint8_t static_rate;
   std::uint8_t reserved;
+};
+
+// The path is resolved when the handle is made, from the GID table and the addresses of that moment.
+struct CreateAhRequest {
+  AddressVector path;
+  std::uint32_t pd;
+  std::uint32_t reserved;
+};
+struct CreateAhReply {
+  std::uint32_t handle;
+  std::uint32_t number;  // for SendWqe::address_handle
+};
+
+// For QPs of type UD.
+struct MulticastRequest {
+  std::uint8_t group[16];  // a multicast GID
+  std::uint32_t qp;        // handle
+  std::uint32_t reserved;
 };
 
 // Members and values as in ibv_qp_attr.

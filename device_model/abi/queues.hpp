@@ -56,7 +56,7 @@ struct SendWqe {
   std::uint32_t bind_lkey;    // bind_memory_window: the region's lkey; the new R_Key is in immediate_or_rkey
   std::uint32_t remote_qpn;   // datagrams
   std::uint32_t remote_qkey;  // datagrams
-  std::uint32_t address_handle;  // datagrams
+  std::uint32_t address_handle;  // datagrams: CreateAhReply::number
   std::uint64_t reserved1;
 };
 static_assert(sizeof(SendWqe) == 64);

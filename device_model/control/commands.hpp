@@ -34,4 +34,9 @@ int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExch
 int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);
 int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
 
+int create_ah(Session&, const abi::CreateAhRequest&, abi::CreateAhReply&, DescriptorExchange&);
+int destroy_ah(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int attach_multicast(Session&, const abi::MulticastRequest&, abi::Empty&, DescriptorExchange&);
+int detach_multicast(Session&, const abi::MulticastRequest&, abi::Empty&, DescriptorExchange&);
+
 }  // namespace urnic::control

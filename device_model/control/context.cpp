@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/multicast.hpp"
 
 namespace urnic::control {
 namespace {
@@ -92,6 +93,7 @@ void Context::remove_queue_pairs() {
     if (batch.size() == kRemovedAtOnce) remove_batch();
   }
   if (!batch.empty()) remove_batch();
+  for (const auto& [handle, qp] : qps) leave_all_groups(device, *qp);
   device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
   qps.clear();
 }
@@ -99,12 +101,16 @@ void Context::remove_queue_pairs() {
 void Context::remove_memory() {
   fabric.engine().execute([this] {
     memory::MemoryTable& table = device.device->memory_table();
+    engine::AddressHandleTable& addresses = device.device->address_handles();
+    for (const auto& [handle, address] : address_handles) addresses.remove(address->number);
     for (const auto& [handle, window] : windows) table.remove_window(window->key);
     for (const auto& [handle, region] : regions) table.remove_region(region->key);
   });
   device.memory_windows -= static_cast<std::uint32_t>(windows.size());
   device.memory_regions -= static_cast<std::uint32_t>(regions.size());
   device.protection_domains -= static_cast<std::uint32_t>(pds.size());
+  device.address_handles -= static_cast<std::uint32_t>(address_handles.size());
+  address_handles.clear();
   windows.clear();
   regions.clear();
   pds.clear();
@@ -167,7 +173,8 @@ void Context::drop_closed_channels() {
 }
 
 ObjectCounts Context::counts() const {
-  return {pds.size(), regions.size(), windows.size(), cqs.size(), qps.size(), channels_.size()};
+  return {pds.size(), regions.size(),   windows.size(),        cqs.size(),
+          qps.size(), channels_.size(), address_handles.size()};
 }
 
 }  // namespace urnic::control

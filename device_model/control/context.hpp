@@ -25,7 +25,12 @@ namespace urnic::control {
 
 struct ProtectionDomain {
   transport::PdId id;
-  std::uint32_t users = 0;  // regions, windows and QPs in it
+  std::uint32_t users = 0;  // regions, windows, address handles and QPs in it
+};
+
+struct AddressHandle {
+  ProtectionDomain* pd = nullptr;
+  std::uint32_t number = 0;  // in the device's table
 };
 
 struct MemoryRegion {
@@ -70,6 +75,7 @@ struct QueuePair {
 
   abi::QpAttributes attributes{};              // all that modify has set, without the state
   std::optional<wire::NetworkHeaders> path{};  // from RTR on
+  std::vector<wire::Gid> groups;               // that it is attached to
 };
 
 struct ObjectCounts {
@@ -79,6 +85,7 @@ struct ObjectCounts {
   std::size_t cq = 0;
   std::size_t qp = 0;
   std::size_t channels = 0;
+  std::size_t ah = 0;
 };
 
 // Control thread only.
@@ -121,6 +128,7 @@ class Context {
   std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
   ArenaAllocator arenas;
   HandleTable<ProtectionDomain> pds;
+  HandleTable<AddressHandle> address_handles;
   HandleTable<MemoryRegion> regions;
   HandleTable<MemoryWindow> windows;
   HandleTable<CompletionQueue> cqs;

@@ -61,8 +61,10 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"retrans_pkts", c.retransmitted_packets},                       // efa
       {"rnr_nak_retry_err", c.rnr_nak_retry},
       {"rx_atomic_requests", c.received_atomic_requests},
-      {"rx_held_discards", c.held_discards},  // ours
-      {"rx_held_packets", c.held_packets},    // ours
+      {"rx_qkey_violations", c.qkey_violations},              // ours
+      {"rx_datagram_discards", c.datagrams_without_receive},  // ours
+      {"rx_held_discards", c.held_discards},                  // ours
+      {"rx_held_packets", c.held_packets},                    // ours
       {"rx_icrc_encapsulated", counters.port.icrc_errors},
       {"rx_read_repeat_discards", c.read_repeat_discards},  // ours
       {"rx_read_requests", c.received_read_requests},

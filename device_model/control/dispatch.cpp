@@ -109,6 +109,14 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::QueryQpReply, query_qp>();
     case Op::destroy_qp:
       return command<HandleRequest, abi::DestroyReply, destroy_qp>();
+    case Op::create_ah:
+      return command<abi::CreateAhRequest, abi::CreateAhReply, create_ah>();
+    case Op::destroy_ah:
+      return command<HandleRequest, Empty, destroy_ah>();
+    case Op::attach_multicast:
+      return command<abi::MulticastRequest, Empty, attach_multicast>();
+    case Op::detach_multicast:
+      return command<abi::MulticastRequest, Empty, detach_multicast>();
     case Op::bind_mw:  // windows are bound by work requests
       break;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -28,6 +29,9 @@ struct ServedDevice {
   std::uint32_t memory_regions = 0;
   std::uint32_t memory_windows = 0;
   std::uint32_t protection_domains = 0;
+  std::uint32_t address_handles = 0;
+  std::map<wire::Gid, std::uint32_t> multicast_groups;  // those with members, and how many
+  std::uint32_t multicast_attachments = 0;
   std::uint32_t next_pd = 1;
 };
 

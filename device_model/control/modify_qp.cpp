@@ -97,12 +97,16 @@ abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttribut
   return result;
 }
 
-transport::QpParameters parameters_for(const abi::QpAttributes& a) {
+// A datagram QP has no path of its own: its messages may be as long as the port lets them.
+transport::QpParameters parameters_for(const ServedDevice& device, const QueuePair& qp,
+                                       const abi::QpAttributes& a) {
   transport::QpParameters parameters;
   parameters.access.remote_read = (a.access_flags & IBV_ACCESS_REMOTE_READ) != 0;
   parameters.access.remote_write = (a.access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;
   parameters.access.remote_atomic = (a.access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
   if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
+  if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
+  parameters.qkey = a.qkey;
   parameters.destination = wire::Qpn{a.destination_qpn};
   parameters.receive_psn = wire::Psn{a.receive_psn};
   parameters.send_psn = wire::Psn{a.send_psn};
@@ -154,7 +158,7 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& request, abi::Empty&
   session.fabric.engine().execute([&] {
     error = prepare(session, *qp, request, qp->queue_pair->state(), change);
     if (error != 0) return;
-    qp->queue_pair->modify(change.state, parameters_for(change.attributes), change.path,
+    qp->queue_pair->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,
                            change.notify_drained);
   });
   if (error != 0) return error;

@@ -18,7 +18,31 @@ wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
   return gid;
 }
 
-bool is_multicast(const wire::Gid& gid) { return gid.bytes[0] == 0xFF; }
+// The MAC addresses are still to be found.
+int make_path(const ServedDevice& device, const abi::AddressVector& address, std::uint16_t udp_source,
+              wire::NetworkHeaders& path) {
+  const auto& gids = device.settings.gids;
+  if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
+  if (address.source_gid_index >= gids.size()) return EINVAL;
+  path.source = gids[address.source_gid_index];
+  path.destination = to_gid(address.destination_gid);
+  path.source_mac = device.settings.mac;
+  path.traffic_class = address.traffic_class;
+  path.hop_limit = address.hop_limit != 0 ? address.hop_limit : kDefaultHopLimit;
+  path.flow_label = address.flow_label & kFlowLabelMask;
+  path.udp_source = udp_source;
+  return 0;
+}
+
+// `path` has its GIDs.
+int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
+  if (wire::is_multicast(path.destination)) return EINVAL;
+  if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
+  const auto mac = fabric.resolve(path.destination);
+  if (!mac) return ETIMEDOUT;
+  path.destination_mac = *mac;
+  return 0;
+}
 
 }  // namespace
 
@@ -36,22 +60,17 @@ std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn
 
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {
-  const auto& gids = device.settings.gids;
-  if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
-  if (address.source_gid_index >= gids.size()) return EINVAL;
-  path.source = gids[address.source_gid_index];
-  path.destination = to_gid(address.destination_gid);
-  if (is_multicast(path.destination)) return EINVAL;
-  if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
+  const int error = make_path(device, address, udp_source_port(address.flow_label, own, destination), path);
+  return error != 0 ? error : find_neighbour(fabric, path);
+}
 
-  const auto mac = fabric.resolve(path.destination);
-  if (!mac) return ETIMEDOUT;
-  path.source_mac = device.settings.mac;
-  path.destination_mac = *mac;
-  path.traffic_class = address.traffic_class;
-  path.hop_limit = address.hop_limit != 0 ? address.hop_limit : kDefaultHopLimit;
-  path.flow_label = address.flow_label & kFlowLabelMask;
-  path.udp_source = udp_source_port(address.flow_label, own, destination);
+int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                    wire::NetworkHeaders& path) {
+  const int error = make_path(device, address, udp_source_port(address.flow_label, {}, {}), path);
+  if (error != 0) return error;
+  if (!wire::is_multicast(path.destination)) return find_neighbour(fabric, path);
+  if (wire::is_ipv4_mapped(path.destination) && !wire::is_ipv4_mapped(path.source)) return EINVAL;
+  path.destination_mac = wire::multicast_mac(path.destination);
   return 0;
 }
 

@@ -18,6 +18,11 @@ namespace urnic::control {
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path);
 
+// As resolve_path for datagrams, which may go to a multicast group: its Ethernet address follows from it, and
+// an IPv6 group may be sent to from an IPv4-mapped GID, in an IPv6 packet.
+int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                    wire::NetworkHeaders& path);
+
 // UDP source port of a connection: from the flow label, or where that is 0 from the two QPNs, so that each
 // connection takes one way through the network and different connections take different ones
 // (IBTA A17.3.1.4; the kernel's rdma_get_udp_sport gives the same number).

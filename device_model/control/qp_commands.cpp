@@ -18,6 +18,8 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
       return transport::QpService::rc;
     case IBV_QPT_UC:
       return transport::QpService::uc;
+    case IBV_QPT_UD:
+      return transport::QpService::ud;
     default:
       return std::nullopt;
   }
@@ -159,6 +161,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   Context& context = *session.context;
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
+  if (!qp->groups.empty()) return EBUSY;  // as the kernel has it
   session.fabric.engine().execute([&] {
     context.doorbells().detach(qp->doorbell);
     reply.async_events_reported = qp->queue_pair->async_events();

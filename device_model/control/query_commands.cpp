@@ -33,7 +33,10 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_qp_rd_atom = limits::kMaxRdAtomic;
   reply.max_res_rd_atom = limits::kMaxRdAtomic * limits::kMaxQp;
   reply.max_qp_init_rd_atom = limits::kMaxRdAtomic;
-  reply.max_ah = 0;  // no datagrams yet
+  reply.max_ah = limits::kMaxAh;
+  reply.max_mcast_grp = limits::kMaxMulticastGroups;
+  reply.max_mcast_qp_attach = limits::kMaxAttachmentsOfGroup;
+  reply.max_total_mcast_qp_attach = limits::kMaxAttachments;
   reply.max_pkeys = limits::kPkeyTableLength;
   reply.local_ca_ack_delay = limits::kAckDelay;
   reply.phys_port_cnt = limits::kPorts;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_model/engine/action_stream.hpp"
+#include "device_model/engine/address_handle_table.hpp"
 #include "device_model/engine/staging_arena.hpp"
 #include "device_model/memory/process_memory.hpp"
 #include "device_model/transport/host.hpp"
@@ -54,6 +55,7 @@ struct PacketAction {
   std::uint32_t length = 0;
   std::uint32_t accesses = 0;
   const std::uint64_t* atomic_original = nullptr;  // becomes headers.atomic_original, if not null
+  const AddressHandle* address = nullptr;          // datagrams: where to
 };
 
 struct ActionList {

@@ -18,6 +18,7 @@ std::uint8_t flags_of(const transport::Completion& completion) {
   if (completion.receive) flags |= abi::cqe_receive;
   if (completion.with_immediate) flags |= abi::cqe_with_immediate;
   if (completion.with_invalidate) flags |= abi::cqe_with_invalidate;
+  if (completion.with_grh) flags |= abi::cqe_grh;
   return flags;
 }
 

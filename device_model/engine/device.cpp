@@ -6,12 +6,15 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/transport/unreliable_datagram.hpp"
+#include "wire/network_codec.hpp"
 
 namespace urnic::engine {
 
 namespace {
 
-constexpr std::uint8_t kEcnMask = 3;  // CE is both bits (RFC 3168)
+constexpr std::uint8_t kEcnMask = 3;          // CE is both bits (RFC 3168)
+constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
 }  // namespace
 
@@ -19,6 +22,7 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
     : config_(config),
       data_path_(engine.data_path()),
       memory_table_(config.max_memory_keys),
+      address_handles_(config.max_address_handles),
       queue_pairs_(config.max_qp),
       port_(fabric.attach(config.mac, *this, config.name)) {
   data_path_.set_frames_under_way(&fabric);
@@ -61,18 +65,10 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
     return;
   }
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
-  if (!is_for(queue_pair, parsed_.network)) {
-    ++port_counters_.wrong_address;
-    return;
-  }
-  if (queue_pair == nullptr) {
-    ++port_counters_.unknown_qp;
-    return;
-  }
-  transport::InboundPacket packet{
-      .headers = parsed_.transport,
-      .payload = parsed_.payload,
-      .congestion_experienced = (parsed_.network.traffic_class & kEcnMask) == kEcnMask};
+  const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
+                         queue_pair->is_on_path(parsed_.network);
+  if (!connected) return arrive_beside_connections(frame, payload_is_stable, queue_pair);
+  transport::InboundPacket packet = parsed_packet();
   if (!payload_is_stable && !keep_payload(packet.payload)) {
     ++port_counters_.buffer_overruns;
     return;
@@ -80,11 +76,70 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   queue_pair->receive(packet);
 }
 
-// A QP's path ends at one of our GIDs: they are looked through only where there is no QP.
-bool Device::is_for(const QueuePairContext* queue_pair, const wire::NetworkHeaders& network) const {
-  if (network.destination_mac != config_.mac) return false;
-  if (queue_pair != nullptr) return queue_pair->is_on_path(network);
-  return std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
+transport::InboundPacket Device::parsed_packet() const {
+  return {.headers = parsed_.transport,
+          .payload = parsed_.payload,
+          .congestion_experienced = (parsed_.network.traffic_class & kEcnMask) == kEcnMask};
+}
+
+// For no QP, or for one that is not connected with the sender. A QP's path ends at one of our GIDs: they are
+// looked through only here.
+void Device::arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
+                                       QueuePairContext* queue_pair) {
+  const wire::NetworkHeaders& network = parsed_.network;
+  if (wire::is_multicast(network.destination)) return arrive_for_group(frame, payload_is_stable);
+  const bool ours =
+      network.destination_mac == config_.mac &&
+      std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
+  if (!ours || (queue_pair != nullptr && !queue_pair->takes_datagrams())) {
+    ++port_counters_.wrong_address;
+    return;
+  }
+  if (queue_pair == nullptr) {
+    ++port_counters_.unknown_qp;
+    return;
+  }
+  transport::InboundPacket packet = parsed_packet();
+  if (prepare_datagram(frame, payload_is_stable, packet)) queue_pair->receive(packet);
+}
+
+// A copy for each QP of the group, but for the one that sent it (IBTA 10.5.2). To a group that nobody here
+// has joined, it is not for this device.
+void Device::arrive_for_group(const wire::Frame& frame, bool payload_is_stable) {
+  const wire::NetworkHeaders& network = parsed_.network;
+  if (network.destination_mac != wire::multicast_mac(network.destination)) {
+    ++port_counters_.wrong_address;
+    return;
+  }
+  const auto members = multicast_groups_.members(network.destination);
+  if (members.empty()) return;
+  const bool datagram = parsed_.transport.bth.opcode.service() == wire::Service::ud;
+  if (!datagram || parsed_.transport.bth.destination != kMulticastQpn) {
+    ++port_counters_.unknown_qp;
+    return;
+  }
+  transport::InboundPacket packet = parsed_packet();
+  if (!prepare_datagram(frame, payload_is_stable, packet)) return;
+  const bool from_here = network.source_mac == config_.mac;
+  for (QueuePairContext* const member : members) {
+    if (!from_here || member->qpn() != parsed_.transport.deth.source) member->receive(packet);
+  }
+}
+
+// Puts payload and GRH where they stay. The GRH of IPv6 is the packet's own header, IPv4's lies in the last
+// 20 of its 40 bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
+bool Device::prepare_datagram(const wire::Frame& frame, bool payload_is_stable,
+                              transport::InboundPacket& packet) {
+  std::byte* const grh = data_path_.filling().arena->take(transport::kGrhBytes);
+  if (grh == nullptr || (!payload_is_stable && !keep_payload(packet.payload))) {
+    ++port_counters_.buffer_overruns;
+    return false;
+  }
+  const std::size_t header = wire::uses_ipv4(parsed_.network) ? wire::kIpv4Bytes : transport::kGrhBytes;
+  std::memset(grh, 0, transport::kGrhBytes);
+  std::memcpy(grh + transport::kGrhBytes - header, frame.headers.data() + wire::kEthernetBytes, header);
+  packet.grh = {grh, transport::kGrhBytes};
+  return true;
 }
 
 // Copies the payload to where it stays until the writes that refer to it are done; false if there is no room:

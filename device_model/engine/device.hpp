@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "device_model/engine/address_handle_table.hpp"
+#include "device_model/engine/multicast_groups.hpp"
 #include "device_model/engine/qp_table.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/switch.hpp"
@@ -25,6 +27,7 @@ struct DeviceConfig {
   std::vector<wire::Gid> gids;  // by GID index
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;
+  std::uint32_t max_address_handles = 1u << 15;
   std::uint32_t number = 0;  // in configuration order
 };
 
@@ -54,6 +57,8 @@ class Device final : private link::FrameReceiver {
 
   // Engine thread only, from here on.
   memory::MemoryTable& memory_table() { return memory_table_; }
+  AddressHandleTable& address_handles() { return address_handles_; }
+  MulticastGroups& multicast_groups() { return multicast_groups_; }
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
 
@@ -74,12 +79,18 @@ class Device final : private link::FrameReceiver {
  private:
   void arrive(const wire::Frame& frame, bool payload_is_stable) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
-  bool is_for(const QueuePairContext* queue_pair, const wire::NetworkHeaders& network) const;
+  void arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
+                                 QueuePairContext* queue_pair);
+  void arrive_for_group(const wire::Frame& frame, bool payload_is_stable);
+  bool prepare_datagram(const wire::Frame& frame, bool payload_is_stable, transport::InboundPacket& packet);
+  transport::InboundPacket parsed_packet() const;
   bool keep_payload(std::span<const std::byte>& payload);
 
   const DeviceConfig config_;
   DataPath& data_path_;
   memory::MemoryTable memory_table_;
+  AddressHandleTable address_handles_;
+  MulticastGroups multicast_groups_;
   QpTable queue_pairs_;
   transport::Counters counters_;
   PortCounters port_counters_;

@@ -17,6 +17,7 @@ HostedQueuePair::~HostedQueuePair() {
   // What the QP has emitted, and the events owed for it, refer to it and to its CQs.
   device_.data_path().settle();
   if (installed_) device_.queue_pairs().remove(*context_);
+  device_.multicast_groups().remove(*context_);
   const wire::Qpn qpn = context_->qpn();
   device_.memory_table().release_queue_pair(qpn);
   context_.reset();

@@ -20,6 +20,7 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
                                 .receive_slots = config.receive_slots,
                                 .host = this,
                                 .keys = &config.device->memory_table(),
+                                .addresses = &config.device->address_handles(),
                                 .send_queue = &send_ring_,
                                 .receive_queue = &receive_ring_,
                                 .counters = &config.device->transport_counters(),
@@ -162,10 +163,13 @@ void QueuePairContext::raise(transport::AsyncEvent event) {
 }
 
 void QueuePairContext::transmit(PacketAction& packet) {
-  if (!frame_template_) return;
+  const wire::FrameTemplate* const frames = packet.address != nullptr ? &packet.address->frames
+                                            : frame_template_         ? &*frame_template_
+                                                                      : nullptr;
+  if (frames == nullptr) return;
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
-  config_.device->transmit(frame_template_->encode(packet.headers, {packet.payload, packet.length}, storage),
+  config_.device->transmit(frames->encode(packet.headers, {packet.payload, packet.length}, storage),
                            origin_of(packet.headers));
 }
 
@@ -233,7 +237,8 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
   ActionList& list = data_path_.filling();
   // Made in its place: headers are large, and this is for each packet.
   list.packets.emplace_back(packet.headers, &stream(packet.tag.stream), payload, length,
-                            static_cast<std::uint32_t>(list.memory.size()), packet.atomic_original);
+                            static_cast<std::uint32_t>(list.memory.size()), packet.atomic_original,
+                            static_cast<const AddressHandle*>(packet.address));
 }
 
 void QueuePairContext::write(const transport::MemoryRange& target, std::span<const std::byte> data,

@@ -84,6 +84,9 @@ class QueuePairContext final : public transport::Host {
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
 
+  // Takes packets from anybody, with their GRH.
+  bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
+
   // Deferred actions, when their turn has come.
   void finish(const transport::Completion& completion);
   void raise(transport::AsyncEvent event);

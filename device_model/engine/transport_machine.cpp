@@ -1,6 +1,7 @@
 #include "device_model/engine/transport_machine.hpp"
 
 #include "device_model/transport/unreliable_connection.hpp"
+#include "device_model/transport/unreliable_datagram.hpp"
 
 namespace urnic::engine {
 
@@ -11,8 +12,10 @@ TransportMachine::TransportMachine(QpService service, const transport::QpConfig&
     case QpService::uc:
       unreliable_ = std::make_unique<transport::UnreliableConnection>(config);
       return;
-    case QpService::rc:
     case QpService::ud:
+      unreliable_ = std::make_unique<transport::UnreliableDatagram>(config);
+      return;
+    case QpService::rc:
       break;
   }
   reliable_.emplace(config);

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint8_t kKnownFlags =
     abi::send_fence | abi::send_signaled | abi::send_solicited | abi::send_inline;
 
+constexpr std::uint32_t kQpnMask = 0xFFFFFF;
+
 // Inline data is for what carries data to the peer (ibv_post_send: Send and RDMA Write).
 bool takes_inline(abi::SendOpcode opcode) {
   switch (opcode) {
@@ -46,6 +48,9 @@ void decode_head(const abi::SendWqe& head, transport::SendRequest& request) {
   request.rkey = wire::Rkey{head.rkey};
   request.compare_add = head.compare_add;
   request.swap = head.swap;
+  request.address_handle = head.address_handle;
+  request.remote_qpn = wire::Qpn{head.remote_qpn & kQpnMask};
+  request.remote_qkey = head.remote_qkey;
   if (request.opcode == transport::WorkOpcode::bind_memory_window) {
     request.binding = {.current = wire::Rkey{head.rkey},
                        .next = wire::Rkey{head.immediate_or_rkey},

@@ -19,6 +19,11 @@ std::uint64_t pack(std::span<const std::byte, kAddressBytes> address) {
   return kUsed | std::uint64_t{wire::load_be16(address.data())} << 32 | wire::load_be32(address.data() + 2);
 }
 
+// The group bit of an Ethernet address is the first to be sent (IEEE 802.3 3.2.3).
+bool is_group_frame(const wire::Frame& frame) {
+  return frame.headers.size() >= kAddressBytes && (frame.headers[0] & std::byte{1}) != std::byte{0};
+}
+
 // What a device may have waiting for its line: enough that the line never stands idle between two of the
 // engine's rounds.
 constexpr transport::Nanoseconds kAhead{20'000};
@@ -105,6 +110,12 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* to = nullptr;
   if (frame.headers.size() >= kAddressBytes) to = port_of(pack(frame.headers.first<kAddressBytes>()));
+  // Until it is behind the sender's link, a frame to a group is on its way back to where it came from.
+  if (to == nullptr && is_group_frame(frame)) {
+    Traveller traveller(frame, true, origin, &from, &from);
+    if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
+    return flood(traveller, now);
+  }
   if (to == nullptr) {
     ++unknown_destination_;
     if (!observers_.empty())
@@ -112,17 +123,37 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
                "switch: no port has the destination address"});
     return;
   }
+  forward_to(*to, from, frame, origin, now);
+}
+
+void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
+                        const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.has_character() && !to->has_character()) return arrive(frame, true, *to, {});
-  Traveller traveller(frame, true, origin, &from, to);
+  if (!from.has_character() && !to.has_character()) return arrive(frame, true, to, {});
+  Traveller traveller(frame, true, origin, &from, &to);
   if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
   hand_on(traveller, Direction::transmit, now);
 }
 
+// The copies are made behind the sender's link, on which the frame travels once.
+void Switch::flood(const Traveller& traveller, transport::Time now) {
+  for (const auto& port : ports_) {
+    if (!port->has_character()) {
+      arrive(traveller.frame, traveller.payload_is_stable, *port, traveller.why.view());
+      continue;
+    }
+    Traveller copy(traveller);
+    copy.to = port.get();
+    port->link->channel(Direction::receive).enter(copy, now);
+  }
+}
+
 void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now) {
   SwitchPort& to = *traveller.to;
-  if (passed == Direction::transmit && to.has_character())
-    return to.link->channel(Direction::receive).enter(traveller, now);
+  if (passed == Direction::transmit) {
+    if (traveller.to == traveller.from && is_group_frame(traveller.frame)) return flood(traveller, now);
+    if (to.has_character()) return to.link->channel(Direction::receive).enter(traveller, now);
+  }
   arrive(traveller.frame, traveller.payload_is_stable, to, traveller.why.view());
 }
 

@@ -44,7 +44,8 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   bool deliver_due(transport::Time now, std::size_t most) override;
   std::optional<transport::Time> next_due() const override;
 
-  // Frames transmitted to an address that no port has. Groups have no members yet: they are such addresses.
+  // Frames transmitted to an address that no port has. Those to a group address go to every port, back to the
+  // sender's too, and each device looks who has joined.
   std::uint64_t unknown_destination() const { return unknown_destination_; }
 
  private:
@@ -57,6 +58,9 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   };
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
+  void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                  transport::Time now);
+  void flood(const Traveller& traveller, transport::Time now);
   void arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to, std::string_view why) const;
   void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
   void dropped(const Traveller& traveller, std::string_view device, Direction where) override;

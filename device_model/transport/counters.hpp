@@ -23,6 +23,8 @@ struct Counters {
   std::uint64_t received_read_requests = 0;
   std::uint64_t received_atomic_requests = 0;
   std::uint64_t received_send_requests = 0;
+  std::uint64_t qkey_violations = 0;            // datagrams with another Q_Key than the QP's
+  std::uint64_t datagrams_without_receive = 0;  // rx_datagram_discards
   // Requester side
   std::uint64_t packet_sequence_error = 0;       // packet_seq_err: NAKs for a PSN sequence error that arrived
   std::uint64_t implied_nak_sequence_error = 0;  // implied_nak_seq_err

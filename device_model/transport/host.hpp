@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 
+#include "device_model/transport/datagram_address.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/headers.hpp"
@@ -43,6 +44,7 @@ struct OutboundPacket {
   // If set, the value of an atomic acknowledge: the host puts it in `headers.atomic_original` when the
   // packet's turn in the stream comes, which is behind the atomic that stores it. Outlives the batch.
   const std::uint64_t* atomic_original = nullptr;
+  const DatagramAddress* address = nullptr;  // datagrams: where to; others go to the QP's peer
 };
 
 // A packet that arrived, parsed and checked by the port. The headers are valid during the call that it is
@@ -51,6 +53,8 @@ struct InboundPacket {
   const wire::TransportHeaders& headers;
   std::span<const std::byte> payload;
   bool congestion_experienced = false;  // ECN bits 11
+  // Datagrams: the global route header as it is to lie in front of the payload, valid as long as that.
+  std::span<const std::byte> grh = {};
 };
 
 enum class AtomicKind : std::uint8_t { compare_swap, fetch_add };

@@ -42,6 +42,7 @@ struct QpParameters {
   std::uint8_t timeout = 0;        // local ACK timeout code: 4.096 us * 2^timeout; 0: never (IBTA 9.7.6.1.3)
   std::uint8_t retry_count = 0;
   std::uint8_t rnr_retry = 0;  // 7: for ever
+  std::uint32_t qkey = 0;      // datagrams
 };
 
 // What a QP is created with. Everything that is referred to outlives the QP.
@@ -55,6 +56,7 @@ struct QpConfig {
   std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
   Host* host = nullptr;
   MemoryKeys* keys = nullptr;
+  const AddressHandles* addresses = nullptr;  // datagrams
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
   Counters* counters = nullptr;

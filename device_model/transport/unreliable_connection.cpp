@@ -1,6 +1,5 @@
 #include "device_model/transport/unreliable_connection.hpp"
 
-#include "device_model/transport/message_memory.hpp"
 #include "device_model/transport/partition_key.hpp"
 #include "device_model/transport/segmentation.hpp"
 
@@ -41,19 +40,9 @@ WorkStatus UnreliableConnection::send_packet(const SendRequest& request, std::ui
   bth.pkey = parameters().pkey;
   bth.destination = parameters().destination;
   bth.psn = next_psn_;
-  packet.tag = {.stream = Stream::requester, .psn = next_psn_, .wqe_index = request.index};
-  RangeList ranges;
-  if (request.is_inline) {
-    packet.bytes = request.inline_data.subspan(segment.offset, segment.length);
-  } else if (map_message(request.sges, segment.offset, segment.length, AccessRight::local_read,
-                         *config().keys, config().pd, ranges)) {
-    packet.gather = ranges.ranges();
-  } else {
-    return WorkStatus::local_protection_error;
-  }
-  next_psn_ = next_psn_ + 1;
-  config().host->send(packet);
-  return WorkStatus::success;
+  const WorkStatus status = send_with_payload(packet, request, segment.offset, segment.length);
+  if (status == WorkStatus::success) next_psn_ = next_psn_ + 1;
+  return status;
 }
 
 void UnreliableConnection::take_packet(const InboundPacket& packet) {

@@ -1,5 +1,7 @@
 #include "device_model/transport/unreliable_queue_pair.hpp"
 
+#include "device_model/transport/message_memory.hpp"
+
 namespace urnic::transport {
 namespace {
 
@@ -104,6 +106,23 @@ bool UnreliableQueuePair::take_request() {
   }
   packet_count_ = packets_of(request_);
   return true;
+}
+
+WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const SendRequest& request,
+                                                  std::uint64_t offset, std::uint32_t length) {
+  const QpConfig& config = shared_.config;
+  packet.tag = {.stream = Stream::requester, .psn = packet.headers.bth.psn, .wqe_index = request.index};
+  RangeList ranges;
+  if (request.is_inline) {
+    packet.bytes = request.inline_data.subspan(offset, length);
+  } else if (map_message(request.sges, offset, length, AccessRight::local_read, *config.keys, config.pd,
+                         ranges)) {
+    packet.gather = ranges.ranges();
+  } else {
+    return WorkStatus::local_protection_error;
+  }
+  config.host->send(packet);
+  return WorkStatus::success;
 }
 
 // IBTA 9.8.2.1, 9.8.3.1: a request is complete when its last packet has been handed to the wire.

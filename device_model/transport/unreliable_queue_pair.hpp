@@ -38,6 +38,9 @@ class UnreliableQueuePair {
   Counters& counters() { return *shared_.config.counters; }
   ReceivePlacement& receives() { return receives_; }
 
+  // Sends `packet` with bytes [offset, offset + length) of the request's message. Fills its tag in.
+  WorkStatus send_with_payload(OutboundPacket& packet, const SendRequest& request, std::uint64_t offset,
+                               std::uint32_t length);
   // To the error state, with everything flushed.
   void enter_error();
   // The receive under way completes with `status`, and the QP is in error (IBTA 10.8.3.2).
@@ -51,7 +54,7 @@ class UnreliableQueuePair {
   virtual WorkStatus check(const SendRequest& request) const = 0;
   // Packets that a request becomes, 1 at least.
   virtual std::uint32_t packets_of(const SendRequest& request) const = 0;
-  // Emits the packet at place `at` of `count`, with `tag` for its memory. As `check`.
+  // Emits the packet at place `at` of `count`. As `check`.
   virtual WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) = 0;
   // A packet that arrived in a state that lets it in.
   virtual void take_packet(const InboundPacket& packet) = 0;

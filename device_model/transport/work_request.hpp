@@ -46,7 +46,10 @@ struct SendRequest {
   wire::Rkey rkey;
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
-  WindowBinding binding;  // bind_memory_window
+  WindowBinding binding;             // bind_memory_window
+  std::uint32_t address_handle = 0;  // datagrams, with the next two
+  wire::Qpn remote_qpn;
+  std::uint32_t remote_qkey = 0;
   std::span<const Sge> sges;
   std::span<const std::byte> inline_data;
   std::uint64_t length = 0;  // sum over sges, or size of inline_data
@@ -128,6 +131,7 @@ struct Completion {
   std::uint32_t byte_length = 0;
   bool with_immediate = false;
   bool with_invalidate = false;
+  bool with_grh = false;  // the message has a global route header in front, which `byte_length` counts
   wire::Immediate immediate;
   wire::Rkey invalidated;
   std::uint32_t vendor_error = 0;

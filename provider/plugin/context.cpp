@@ -47,6 +47,10 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.modify_qp = modify_qp;
   ops.query_qp = query_qp;
   ops.destroy_qp = destroy_qp;
+  ops.create_ah = create_ah;
+  ops.destroy_ah = destroy_ah;
+  ops.attach_mcast = attach_multicast;
+  ops.detach_mcast = detach_multicast;
   ops.post_send = post_send;
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;

@@ -50,6 +50,12 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
 int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init_attributes);
 int destroy_qp(ibv_qp* qp);
 
+// ah.cpp, multicast.cpp
+ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes);
+int destroy_ah(ibv_ah* ah);
+int attach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
+int detach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
+
 // post_send.cpp, post_receive.cpp
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad_request);
 int post_receive(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad_request);

@@ -11,6 +11,7 @@ namespace {
 int check(const Qp& qp, const ibv_send_wr& request) {
   if (request.opcode > IBV_WR_SEND_WITH_INV) return EINVAL;
   if (request.num_sge < 0) return EINVAL;
+  if (is_datagram(qp) && request.wr.ud.ah == nullptr) return EINVAL;
   const bool is_inline = (request.send_flags & IBV_SEND_INLINE) != 0;
   if (is_inline) return may_be_inline(static_cast<std::uint8_t>(request.opcode)) ? 0 : EINVAL;
   if (static_cast<std::uint32_t>(request.num_sge) > qp.send.max_sge()) return EINVAL;
@@ -72,6 +73,9 @@ int write_request(Qp& qp, std::uint32_t index, const ibv_send_wr& request) {
   if (qp.send.is_full_at(index)) return ENOMEM;
   abi::SendWqe& wqe = begin_wqe(qp.send.slot(index), request.opcode, request.send_flags | qp.implied_flags);
   set_operation(wqe, request);
+  if (is_datagram(qp)) {
+    set_destination(wqe, request.wr.ud.ah, request.wr.ud.remote_qpn, request.wr.ud.remote_qkey);
+  }
   if (!set_data(wqe, request, qp.max_inline_data)) return EINVAL;
   qp.send.wr_id(index) = request.wr_id;
   return 0;

@@ -23,6 +23,8 @@ std::uint64_t send_operations(ibv_qp_type type) {
              IBV_QP_EX_WITH_SEND_WITH_INV;
     case IBV_QPT_UC:
       return kSend | kWrite;
+    case IBV_QPT_UD:
+      return kSend;
     default:
       return 0;
   }

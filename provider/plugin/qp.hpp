@@ -43,6 +43,8 @@ inline Qp& qp_of(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 // Whether send work requests may be posted (IBTA 10.3.1: from RTS on; in the error states they are flushed).
 inline bool takes_sends(const Qp& qp) { return qp.verbs.qp.state >= IBV_QPS_RTS; }
 
+inline bool is_datagram(const Qp& qp) { return qp.verbs.qp.qp_type == IBV_QPT_UD; }
+
 // Hands the send WQEs before `end` to the device.
 inline void publish_sends(Qp& qp, std::uint32_t end) {
   qp.send.publish(end);

@@ -1,39 +1,7 @@
-#include <cstring>
-
+#include "provider/plugin/ah.hpp"
 #include "provider/plugin/qp.hpp"
 
 namespace urnic::provider {
-namespace {
-
-abi::AddressVector to_abi(const ibv_ah_attr& from) {
-  abi::AddressVector to{};
-  std::memcpy(to.destination_gid, from.grh.dgid.raw, sizeof to.destination_gid);
-  to.flow_label = from.grh.flow_label;
-  to.source_gid_index = from.grh.sgid_index;
-  to.hop_limit = from.grh.hop_limit;
-  to.traffic_class = from.grh.traffic_class;
-  to.service_level = from.sl;
-  to.is_global = from.is_global;
-  to.port = from.port_num;
-  to.static_rate = from.static_rate;
-  return to;
-}
-
-ibv_ah_attr from_abi(const abi::AddressVector& from) {
-  ibv_ah_attr to{};
-  std::memcpy(to.grh.dgid.raw, from.destination_gid, sizeof from.destination_gid);
-  to.grh.flow_label = from.flow_label;
-  to.grh.sgid_index = from.source_gid_index;
-  to.grh.hop_limit = from.hop_limit;
-  to.grh.traffic_class = from.traffic_class;
-  to.sl = from.service_level;
-  to.is_global = from.is_global;
-  to.port_num = from.port;
-  to.static_rate = from.static_rate;
-  return to;
-}
-
-}  // namespace
 
 abi::QpAttributes to_abi(const ibv_qp_attr& from) {
   abi::QpAttributes to{};

@@ -103,6 +103,14 @@ void set_sge_list(ibv_qp_ex* verbs, std::size_t count, const ibv_sge* segments) 
   for (std::size_t i = 0; i < count; ++i) add_segment(*wqe, segments[i]);
 }
 
+void set_ud_addr(ibv_qp_ex* verbs, ibv_ah* ah, std::uint32_t qpn, std::uint32_t qkey) {
+  Qp& qp = qp_of(verbs);
+  abi::SendWqe* wqe = under_construction(qp);
+  if (wqe == nullptr) return;
+  if (ah == nullptr) return note_error(qp, EINVAL);
+  set_destination(*wqe, ah, qpn, qkey);
+}
+
 void set_sge(ibv_qp_ex* verbs, std::uint32_t lkey, std::uint64_t address, std::uint32_t length) {
   const ibv_sge segment{address, length, lkey};
   set_sge_list(verbs, 1, &segment);
@@ -143,6 +151,7 @@ void install_builders(ibv_qp_ex& qp) {
   qp.wr_send_inv = send_inv;
   qp.wr_local_inv = local_inv;
   qp.wr_bind_mw = bind;
+  qp.wr_set_ud_addr = set_ud_addr;
   qp.wr_set_sge = set_sge;
   qp.wr_set_sge_list = set_sge_list;
   qp.wr_set_inline_data = set_inline_data;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "device_model/abi/queues.hpp"
+#include "provider/plugin/ah.hpp"
 
 namespace urnic::provider {
 
@@ -49,6 +50,13 @@ inline bool add_inline_data(abi::SendWqe& wqe, const void* data, std::size_t len
   std::memcpy(reinterpret_cast<char*>(&wqe + 1) + wqe.inline_length, data, length);
   wqe.inline_length += static_cast<std::uint32_t>(length);
   return true;
+}
+
+// Where a datagram goes.
+inline void set_destination(abi::SendWqe& wqe, const ibv_ah* ah, std::uint32_t qpn, std::uint32_t qkey) {
+  wqe.address_handle = ah_of(ah).number;
+  wqe.remote_qpn = qpn;
+  wqe.remote_qkey = qkey;
 }
 
 // The window's range, rights and keys (device_model/abi/queues.hpp: bind_memory_window). A window gives

@@ -104,6 +104,27 @@ class Capture(unittest.TestCase):
         self.assertEqual({line[1] for line in lines}, {"192.0.2.1", "192.0.2.2"})
         self.assertTrue(all(line[1] != line[2] and line[3] == "4791" for line in lines))
 
+    def test_services_without_acknowledgements(self):
+        """Datagrams with their DETH, over IPv4 and IPv6; unreliable connections, which nobody answers."""
+        self.fabric.up()
+        path = self.path()
+        capture = self.start_capture(path)
+        for program, gid in (("ibv_ud_pingpong", "0"), ("ibv_ud_pingpong", "1"), ("ibv_uc_pingpong", "1")):
+            common = (program, "-g", gid, "-n", "50", "-s", "1000")
+            self.fabric.run_pair((*common, "-d", "urnic0"), (*common, "-d", "urnic1"))
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, str(capture))
+        self.assertEqual(self.check(path)["opcodes"], {"0x64": 200, "0x24": 100})
+        fields = ("ip.src", "infiniband.deth.q_key", "infiniband.deth.srcqp", "infiniband.bth.destqp")
+        datagrams = [line.split("\t") for line in tshark(
+            path, "-Y", "infiniband.deth", "-T", "fields",
+            *(word for field in fields for word in ("-e", field))).splitlines()]
+        self.assertEqual([sum(line[0] == source for line in datagrams) for source in ("192.0.2.1", "192.0.2.2", "")],
+                         [50, 50, 100])
+        # The program's own Q_Key; who sends is one of the two that are sent to.
+        self.assertEqual({int(line[1], 0) for line in datagrams}, {0x11111111})
+        self.assertEqual({int(line[2], 0) for line in datagrams}, {int(line[3], 0) for line in datagrams})
+
     def test_of_one_device(self):
         path = self.path()
         self.fabric.up()

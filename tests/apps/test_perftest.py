@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""perftest over reliable connections: every program with every option of interest that its --help says it has."""
+"""perftest: every program with every option of interest that its --help says it has over reliable connections, and
+what the programs can do over unreliable connections and with datagrams."""
 
 import os
 import re
@@ -11,6 +12,10 @@ ATOMICS = ("CMP_AND_SWAP", "FETCH_AND_ADD")
 PROGRAMS = (
     ("ib_send_bw",), ("ib_send_lat",), ("ib_write_bw",), ("ib_write_lat",), ("ib_read_bw",), ("ib_read_lat",),
     *((name, "-A", kind) for name in ("ib_atomic_bw", "ib_atomic_lat") for kind in ATOMICS),
+)
+UNRELIABLE = (
+    *((name, "-c", "UC") for name in ("ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat")),
+    *((name, "-c", "UD") for name in ("ib_send_bw", "ib_send_lat")),
 )
 # Options by their letter. What runs as long as there is data to send is cut short by -n; what is the default
 # number of rounds stays.
@@ -32,8 +37,8 @@ def letters(name, on):
     return set(re.findall(r"^\s*-(\w), --", program.output(), re.MULTILINE))
 
 
-def command(program, device, options):
-    return (program[0], "-F", "-x", "1", "-d", device, *program[1:], *options)
+def command(program, device, options, gid="1"):
+    return (program[0], "-F", "-x", gid, "-d", device, *program[1:], *options)
 
 
 def rows(output):
@@ -52,8 +57,9 @@ def check(output, options):
             raise AssertionError(f"nothing was transferred:\n{output}")
 
 
-def measure(on, program, options, devices=fabric.DEVICES):
-    _, output = on.run_pair(command(program, devices[0], options), command(program, devices[1], options), timeout=120)
+def measure(on, program, options, devices=fabric.DEVICES, gid="1"):
+    _, output = on.run_pair(command(program, devices[0], options, gid), command(program, devices[1], options, gid),
+                            timeout=120)
     check(output, options)
 
 
@@ -100,6 +106,27 @@ class Perftest(unittest.TestCase):
 
     def test_every_mtu(self):
         self.matrix("m")
+
+    def test_without_acknowledgements(self):
+        for program in UNRELIABLE:
+            with self.subTest(" ".join(program) + ", one device"):
+                measure(self.fabric, program, (), ("urnic1", "urnic1"))
+            for options in ((), ("-b",), ("-e",), ("-I", "64", "-s", "64")):
+                # As the programs' help has it: the latency has one direction, writes have no events.
+                if ("-b" in options and program[0].endswith("_lat")) or ("-e" in options and "write" in program[0]):
+                    continue
+                with self.subTest(" ".join(program + options)):
+                    measure(self.fabric, program, options)
+
+    def test_multicast(self):
+        """perftest compares the sender's GID with the group's, which is one of IPv6: only ib_send_lat passes over that."""
+        for name in ("ib_send_bw", "ib_send_lat"):
+            for gid in ("0", "1"):
+                if (name, gid) == ("ib_send_bw", "1"):
+                    continue
+                for devices in (fabric.DEVICES, ("urnic1", "urnic1")):
+                    with self.subTest(name, gid=gid, devices=devices):
+                        measure(self.fabric, (name, "-c", "UD", "-g"), (), devices, gid)
 
     def test_duration(self):
         """Five seconds each; some at once, for it is time that they take."""

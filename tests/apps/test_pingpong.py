@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ibv_rc_pingpong, both ends: on one device and from one to the other."""
+"""ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong, both ends: on one device and from one to the other."""
 
 import os
 import re
@@ -10,10 +10,11 @@ import fabric
 PAIRS = (("urnic0", "urnic0"), ("urnic0", "urnic1"), ("urnic1", "urnic0"))
 
 
-def pingpong(on, device, *options):
+def pingpong(on, device, *options, service="rc", gid="1"):
     """One run; every byte is checked (-c). Returns the client's output."""
-    server = ("ibv_rc_pingpong", "-g", "1", "-c", "-d", device[0], *options)
-    client = ("ibv_rc_pingpong", "-g", "1", "-c", "-d", device[1], *options)
+    common = (f"ibv_{service}_pingpong", "-g", gid, "-c")
+    server = (*common, "-d", device[0], *options)
+    client = (*common, "-d", device[1], *options)
     outputs = on.run_pair(server, client, timeout=120)
     for output in outputs:
         # The program says what is wrong with the data, and ends well all the same.
@@ -69,6 +70,21 @@ class Pingpong(unittest.TestCase):
         for depth in (1, 2, 500):
             with self.subTest(depth):
                 pingpong(self.fabric, PAIRS[1], "-r", depth)
+
+    def test_unreliable_connections(self):
+        """Nothing is lost where a receive is posted for every message."""
+        for devices in PAIRS:
+            for options in ((), ("-e",), ("-s", "1"), ("-s", "100001", "-n", "200"), ("-m", "256", "-s", "8192")):
+                with self.subTest(devices=devices, options=options):
+                    pingpong(self.fabric, devices, *options, service="uc")
+
+    def test_datagrams(self):
+        """Over IPv4 and over IPv6; the program answers to the address that it makes of what it has received."""
+        for devices in PAIRS:
+            for gid in ("0", "1"):
+                for options in (("-s", "1024"), ("-e", "-s", "64"), ("-s", "1"), ("-s", "4096")):
+                    with self.subTest(devices=devices, gid=gid, options=options):
+                        pingpong(self.fabric, devices, *options, service="ud", gid=gid)
 
     def test_eight_pairs_at_once(self):
         pairs = []

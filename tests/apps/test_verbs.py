@@ -46,6 +46,10 @@ class Verbs(unittest.TestCase):
         self.check("verbs_order", *ACROSS)
         self.check("verbs_order", *ALONE)
 
+    def test_datagrams(self):
+        self.check("verbs_datagrams", *ACROSS)
+        self.check("verbs_datagrams", *ALONE)
+
     def test_errors(self):
         self.check("verbs_errors", *ACROSS)
         self.check("verbs_errors", *ALONE)

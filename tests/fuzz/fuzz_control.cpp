@@ -133,7 +133,9 @@ void check_nothing_is_left(const control::test::Machine& machine) {
   require(machine.contexts.empty(), "contexts are left");
   for (const auto& device : machine.fabric.devices()) {
     require(device->queue_pairs == 0 && device->completion_queues == 0 && device->memory_regions == 0 &&
-                device->memory_windows == 0 && device->protection_domains == 0,
+                device->memory_windows == 0 && device->protection_domains == 0 &&
+                device->address_handles == 0 && device->multicast_groups.empty() &&
+                device->multicast_attachments == 0,
             "objects are left");
   }
 }

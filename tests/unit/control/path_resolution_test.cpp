@@ -44,6 +44,25 @@ BOOST_AUTO_TEST_CASE(a_path_has_both_ends_addresses) {
   BOOST_TEST(path.hop_limit == 64);  // 0 would not reach anybody
 }
 
+BOOST_AUTO_TEST_CASE(datagrams_may_go_to_a_group) {
+  const auto to_group = [&](std::size_t gid_index, const std::array<std::uint8_t, 16>& group) {
+    abi::AddressVector address = to_second(gid_index);
+    std::copy(group.begin(), group.end(), address.destination_gid);
+    BOOST_TEST(resolve(address) == EINVAL);  // a connection may not
+    return resolve_address(fabric, first, address, path);
+  };
+  const std::array<std::uint8_t, 16> ipv6{0xFF, 0x0E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4};
+  const std::array<std::uint8_t, 16> ipv4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 239, 0x85, 6, 7};
+  BOOST_REQUIRE(to_group(0, ipv6) == 0);
+  BOOST_TEST((path.destination_mac == wire::MacAddress{{0x33, 0x33, 1, 2, 3, 4}}));
+  BOOST_REQUIRE(to_group(1, ipv6) == 0);
+  BOOST_TEST(!wire::uses_ipv4(path));
+  BOOST_REQUIRE(to_group(1, ipv4) == 0);
+  BOOST_TEST((path.destination_mac == wire::MacAddress{{0x01, 0x00, 0x5E, 0x05, 6, 7}}));
+  BOOST_TEST(wire::uses_ipv4(path));
+  BOOST_TEST(to_group(0, ipv4) == EINVAL);
+}
+
 BOOST_AUTO_TEST_CASE(a_device_reaches_itself) {
   abi::AddressVector address = to_second(1);
   const wire::Gid& own = first.settings.gids[1];

@@ -123,8 +123,24 @@ BOOST_AUTO_TEST_CASE(the_largest_qp_can_be_made_and_nothing_larger) {
   BOOST_TEST(create([](auto& r) { r.max_send_sge = ~0u; }) == EINVAL);
 }
 
-BOOST_AUTO_TEST_CASE(only_reliable_connections_are_offered) {
-  for (const std::uint32_t type : {std::uint32_t{IBV_QPT_UC}, std::uint32_t{IBV_QPT_UD}, 0u, 99u}) {
+// Its own required attributes, and no path.
+BOOST_AUTO_TEST_CASE(a_datagram_qp_needs_a_qkey_and_no_address) {
+  abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
+  request.type = IBV_QPT_UD;
+  BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, qp) == 0);
+  attributes.qkey = 0x1234;
+  BOOST_TEST(to_init() == EINVAL);
+  BOOST_TEST(
+      modify(transport::attr_state | transport::attr_pkey_index | transport::attr_port | transport::attr_qkey,
+             QpState::init) == 0);
+  BOOST_TEST(modify(transport::attr_state | transport::attr_address_vector, QpState::rtr) == EINVAL);
+  BOOST_TEST(modify(transport::attr_state, QpState::rtr) == 0);
+  BOOST_TEST(modify(transport::attr_state | transport::attr_sq_psn, QpState::rts) == 0);
+  BOOST_TEST(query().attributes.qkey == 0x1234u);
+}
+
+BOOST_AUTO_TEST_CASE(other_services_are_not_offered) {
+  for (const std::uint32_t type : {0u, 99u}) {
     abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
     request.type = type;
     abi::CreateQpReply reply{};

@@ -52,6 +52,7 @@ std::optional<Polled> TestCq::poll() {
                       .flags = entry.flags,
                       .byte_length = entry.byte_length,
                       .immediate_or_rkey = entry.immediate_or_rkey,
+                      .source_qpn = entry.source_qpn,
                       .inline_data = std::to_array(entry.inline_data)};
   indices.consumer.store(++consumer, std::memory_order_release);
   return polled;
@@ -73,6 +74,7 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
       doorbell_(doorbell) {
   hosted_ = std::make_unique<HostedQueuePair>(
       HostedQueuePairConfig{.device = &program.device,
+                            .service = l.service,
                             .pd = program.pd,
                             .send_cq = send_cq.device_end.get(),
                             .receive_cq = receive_cq.device_end.get(),

@@ -50,6 +50,7 @@ struct Polled {
   std::uint8_t flags = 0;
   std::uint32_t byte_length = 0;
   std::uint32_t immediate_or_rkey = 0;
+  std::uint32_t source_qpn = 0;
   std::array<std::uint8_t, abi::kCqeInlineBytes> inline_data{};
 };
 
@@ -86,6 +87,7 @@ struct QpLayout {
   std::uint32_t receive_slot_size = 128;
   bool signal_all = false;
   std::uint32_t ordinal = 1;
+  transport::QpService service = transport::QpService::rc;
 };
 
 class Program;

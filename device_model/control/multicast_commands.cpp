@@ -1,0 +1,76 @@
+// attach_multicast, detach_multicast
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
+#include "device_model/control/multicast.hpp"
+
+namespace urnic::control {
+namespace {
+
+wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
+  wire::Gid gid;
+  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
+  return gid;
+}
+
+// Datagrams to a group are all that multicast is (IBTA 10.5.1).
+QueuePair* find_datagram_qp(Session& session, const abi::MulticastRequest& request) {
+  QueuePair* const qp = session.context->qps.find(request.qp);
+  return qp != nullptr && qp->service == transport::QpService::ud ? qp : nullptr;
+}
+
+bool is_member(const QueuePair& qp, const wire::Gid& group) {
+  return std::find(qp.groups.begin(), qp.groups.end(), group) != qp.groups.end();
+}
+
+void leave(ServedDevice& device, const wire::Gid& group) {
+  const auto found = device.multicast_groups.find(group);
+  if (found != device.multicast_groups.end() && --found->second == 0) device.multicast_groups.erase(found);
+  --device.multicast_attachments;
+}
+
+}  // namespace
+
+int attach_multicast(Session& session, const abi::MulticastRequest& request, abi::Empty&,
+                     DescriptorExchange&) {
+  ServedDevice& device = session.device;
+  QueuePair* const qp = find_datagram_qp(session, request);
+  const wire::Gid group = to_gid(request.group);
+  if (qp == nullptr || !wire::is_multicast(group)) return EINVAL;
+  if (is_member(*qp, group)) return 0;  // as the kernel has it
+  const auto known = device.multicast_groups.find(group);
+  if (known == device.multicast_groups.end() && device.multicast_groups.size() >= limits::kMaxMulticastGroups)
+    return ENOMEM;
+  if (known != device.multicast_groups.end() && known->second >= limits::kMaxAttachmentsOfGroup)
+    return ENOMEM;
+  if (device.multicast_attachments >= limits::kMaxAttachments) return ENOMEM;
+
+  qp->groups.push_back(group);
+  session.fabric.engine().execute(
+      [&] { device.device->multicast_groups().attach(group, qp->queue_pair->context()); });
+  ++device.multicast_groups[group];
+  ++device.multicast_attachments;
+  return 0;
+}
+
+int detach_multicast(Session& session, const abi::MulticastRequest& request, abi::Empty&,
+                     DescriptorExchange&) {
+  QueuePair* const qp = find_datagram_qp(session, request);
+  const wire::Gid group = to_gid(request.group);
+  if (qp == nullptr || !is_member(*qp, group)) return EINVAL;
+  session.fabric.engine().execute(
+      [&] { session.device.device->multicast_groups().detach(group, qp->queue_pair->context()); });
+  std::erase(qp->groups, group);
+  leave(session.device, group);
+  return 0;
+}
+
+void leave_all_groups(ServedDevice& device, QueuePair& qp) {
+  for (const wire::Gid& group : qp.groups) leave(device, group);
+  qp.groups.clear();
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,31 @@
+// Where a datagram goes: address handles (IBTA 11.2.2) as the transport sees them. What a path is, and its
+// bytes, are the host's.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/memory_access.hpp"
+
+namespace urnic::transport {
+
+// Outlives the batch in which it was found.
+class DatagramAddress {
+ public:
+  explicit DatagramAddress(PdId in) : pd(in) {}
+  const PdId pd;
+
+ protected:
+  ~DatagramAddress() = default;
+};
+
+// The device's address handles by the number that work requests name them by.
+class AddressHandles {
+ public:
+  // Null if there is none of this number.
+  virtual const DatagramAddress* find(std::uint32_t number) const = 0;
+
+ protected:
+  ~AddressHandles() = default;
+};
+
+}  // namespace urnic::transport
