@@ -202,7 +202,7 @@ struct ContextOps {
   ibv_qp* (*create_qp)(ibv_pd*, ibv_qp_init_attr*);
   ibv_qp* (*create_qp_ex)(ibv_context*, ibv_qp_init_attr_ex*);
   Unset create_rwq_ind_table;
-  Unset create_srq;
+  ibv_srq* (*create_srq)(ibv_pd*, ibv_srq_init_attr*);
   Unset create_srq_ex;
   Unset create_wq;
   int (*dealloc_mw)(ibv_mw*);
@@ -216,7 +216,7 @@ struct ContextOps {
   Unset destroy_flow_action;
   int (*destroy_qp)(ibv_qp*);
   Unset destroy_rwq_ind_table;
-  Unset destroy_srq;
+  int (*destroy_srq)(ibv_srq*);
   Unset destroy_wq;
   int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   void (*free_context)(ibv_context*);
@@ -229,7 +229,7 @@ struct ContextOps {
   Unset modify_flow_action_esp;
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int mask);
   Unset modify_qp_rate_limit;
-  Unset modify_srq;
+  int (*modify_srq)(ibv_srq*, ibv_srq_attr*, int mask);
   Unset modify_wq;
   Unset open_qp;
   Unset open_xrcd;
@@ -237,7 +237,7 @@ struct ContextOps {
   int (*post_recv)(ibv_qp*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr** bad);
   Unset post_srq_ops;
-  Unset post_srq_recv;
+  int (*post_srq_recv)(ibv_srq*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*query_device_ex)(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
                          std::size_t size);
   Unset query_ece;
@@ -245,7 +245,7 @@ struct ContextOps {
   int (*query_qp)(ibv_qp*, ibv_qp_attr*, int mask, ibv_qp_init_attr*);
   Unset query_qp_data_in_order;
   Unset query_rt_values;
-  Unset query_srq;
+  int (*query_srq)(ibv_srq*, ibv_srq_attr*);
   Unset read_counters;
   Unset reg_dm_mr;
   Unset reg_dmabuf_mr;

@@ -40,6 +40,10 @@ enum class ControlOpcode : std::uint32_t {
   query_qp = 32,
   destroy_qp = 33,
   bind_mw = 34,
+  create_srq = 60,
+  modify_srq = 61,
+  query_srq = 62,
+  destroy_srq = 63,
   create_ah = 70,
   destroy_ah = 71,
   attach_multicast = 72,
@@ -149,6 +153,9 @@ struct QueryDeviceReply {
   std::uint32_t max_mcast_grp;
   std::uint32_t max_mcast_qp_attach;
   std::uint32_t max_total_mcast_qp_attach;
+  std::uint32_t max_srq;
+  std::uint32_t max_srq_wr;
+  std::uint32_t max_srq_sge;
 };
 
 struct QueryPortRequest {
@@ -264,6 +271,8 @@ struct CreateQpRequest {
   std::uint32_t max_receive_sge;
   std::uint32_t max_inline_data;
   std::uint32_t signal_all;  // sq_sig_all
+  std::uint32_t srq;         // handle of the SRQ that it takes its receives from; 0: none, it has its own
+  std::uint32_t reserved;
 };
 // Slots are powers of two in number and size; `send_ring` is empty (length 0) where no WRs were asked for.
 struct CreateQpReply {
@@ -357,6 +366,46 @@ struct QueryQpReply {
   std::uint32_t max_receive_sge;
   std::uint32_t max_inline_data;
   std::uint32_t signal_all;
+};
+
+struct CreateSrqRequest {
+  std::uint64_t user_handle;  // the ibv_srq's address, which asynchronous events carry
+  std::uint32_t pd;
+  std::uint32_t max_wr;
+  std::uint32_t max_sge;
+  std::uint32_t reserved;
+};
+// `slots` and `posted` (32-bit words) are `slot_count` long, a power of two; so is `slot_size`.
+struct CreateSrqReply {
+  ArenaRange slots;
+  ArenaRange posted;
+  ArenaRange indices;  // SharedReceiveIndices
+  std::uint32_t handle;
+  std::uint32_t number;
+  std::uint32_t slot_count;
+  std::uint32_t slot_size;  // bytes
+  std::uint32_t max_wr;
+  std::uint32_t max_sge;
+};
+struct ModifySrqRequest {
+  std::uint32_t handle;
+  std::uint32_t mask;  // ibv_srq_attr_mask
+  std::uint32_t max_wr;
+  std::uint32_t limit;
+};
+// With a new `slot_count`: slots have kept their numbers and what was in them, the ring its indices, and the
+// old ranges are the device's again; nobody may post meanwhile. Otherwise the ranges are empty.
+struct ModifySrqReply {
+  ArenaRange slots;
+  ArenaRange posted;
+  std::uint32_t slot_count;
+  std::uint32_t max_wr;
+};
+struct QuerySrqReply {
+  std::uint32_t max_wr;
+  std::uint32_t max_sge;
+  std::uint32_t limit;  // 0: no event is to come
+  std::uint32_t reserved;
 };
 
 }  // namespace urnic::abi

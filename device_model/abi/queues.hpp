@@ -75,6 +75,7 @@ enum CqeFlag : std::uint8_t {
   cqe_with_invalidate = 1 << 2,  // `immediate_or_rkey` is the R_Key that was invalidated
   cqe_grh = 1 << 3,              // datagrams: a GRH precedes the data
   cqe_inline = 1 << 4,  // `byte_length` bytes (at most kCqeInlineBytes) are in `inline_data`, not in memory
+  cqe_shared_receive = 1 << 5,  // the receive WQE was in slot `wqe_index` of SRQ `shared_receive_queue`
 };
 
 // cqe_inline is for small receives: who polls copies the data to the WQE's segments, as virtual addresses of
@@ -97,11 +98,18 @@ struct Cqe {
   std::uint32_t vendor_error;
   std::uint32_t source_qpn;
   std::uint8_t inline_data[kCqeInlineBytes];
-  std::uint16_t reserved1;
-  std::uint8_t reserved2;
+  std::uint8_t shared_receive_queue[3];  // with cqe_shared_receive: the SRQ's number, low byte first
   std::atomic<std::uint8_t> phase;
 };
 static_assert(sizeof(Cqe) == 64);
+
+inline void set_shared_receive_queue(Cqe& cqe, std::uint32_t number) {
+  for (int i = 0; i < 3; ++i) cqe.shared_receive_queue[i] = static_cast<std::uint8_t>(number >> 8 * i);
+}
+inline std::uint32_t shared_receive_queue_of(const Cqe& cqe) {
+  const std::uint8_t* const bytes = cqe.shared_receive_queue;
+  return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16;
+}
 
 // The control words of a QP; one such block per QP in an arena. The device stores 1 to `in_error` (then looks
 // at both producers once more, and flushes) when the QP enters the error state, and 0 when it leaves it.
@@ -113,6 +121,15 @@ struct alignas(64) QueuePairIndices {
   std::atomic<std::uint32_t> in_error;                      // written by the device
 };
 static_assert(sizeof(QueuePairIndices) == 128);
+
+// The control words of a shared receive queue, whose WQEs are not used up in order: who posts takes any slot
+// that is free, writes a ReceiveWqe there, and then its number into a ring of 32-bit words, as many as slots.
+// The device takes numbers out of the ring in order. A slot is the device's from `producer` on until the
+// receive completion that names it.
+struct alignas(64) SharedReceiveIndices {
+  std::atomic<std::uint32_t> producer;  // of the ring of numbers; written by the provider
+};
+static_assert(sizeof(SharedReceiveIndices) == 64);
 
 // What the provider asks of a CQ's event, the low two bits of `arm`; the bits above count requests, so that
 // each request is a new value.

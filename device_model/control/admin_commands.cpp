@@ -25,6 +25,7 @@ json describe_limits() {
           {"max_cq", limits::kMaxCq},         {"max_cqe", limits::kMaxCqe},
           {"max_mr", limits::kMaxMr},         {"max_mw", limits::kMaxMw},
           {"max_pd", limits::kMaxPd},         {"max_qp_rd_atom", limits::kMaxRdAtomic},
+          {"max_srq", limits::kMaxSrq},       {"max_srq_wr", limits::kMaxSrqWr},
           {"max_msg_sz", limits::kMaxMessage}};
 }
 
@@ -51,6 +52,7 @@ json describe_context(const Context& context) {
             {"mw", counts.mw},
             {"cq", counts.cq},
             {"qp", counts.qp},
+            {"srq", counts.srq},
             {"channels", counts.channels}}},
           {"queue_bytes", context.arenas.total_size()}};
 }

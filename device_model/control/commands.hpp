@@ -29,6 +29,11 @@ int create_cq(Session&, const abi::CreateCqRequest&, abi::CreateCqReply&, Descri
 int destroy_cq(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
 int resize_cq(Session&, const abi::ResizeCqRequest&, abi::ResizeCqReply&, DescriptorExchange&);
 
+int create_srq(Session&, const abi::CreateSrqRequest&, abi::CreateSrqReply&, DescriptorExchange&);
+int modify_srq(Session&, const abi::ModifySrqRequest&, abi::ModifySrqReply&, DescriptorExchange&);
+int query_srq(Session&, const abi::HandleRequest&, abi::QuerySrqReply&, DescriptorExchange&);
+int destroy_srq(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
+
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
 int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);

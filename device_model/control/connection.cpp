@@ -29,7 +29,8 @@ Connection::Connection(EventLoop& loop, memory::Descriptor socket, Session sessi
 Connection::~Connection() {
   if (session_.context == nullptr) return;
   const ObjectCounts alive = session_.context->counts();
-  if (session_.context.use_count() == 1 && alive.qp + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
+  if (session_.context.use_count() == 1 &&
+      alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
     spdlog::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),
                   alive.qp, alive.cq, alive.mr, alive.mw, alive.pd);
   }

@@ -69,6 +69,7 @@ Context::Context(std::uint32_t context_id, const abi::ContextToken& context_toke
 Context::~Context() {
   try {
     remove_queue_pairs();
+    remove_shared_receive_queues();
     remove_memory();
     remove_completion();
   } catch (const std::exception& error) {
@@ -96,6 +97,14 @@ void Context::remove_queue_pairs() {
   for (const auto& [handle, qp] : qps) leave_all_groups(device, *qp);
   device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
   qps.clear();
+}
+
+void Context::remove_shared_receive_queues() {
+  fabric.engine().execute([this] {
+    for (const auto& [handle, srq] : srqs) srq->queue.reset();
+  });
+  device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());
+  srqs.clear();
 }
 
 void Context::remove_memory() {
@@ -173,8 +182,8 @@ void Context::drop_closed_channels() {
 }
 
 ObjectCounts Context::counts() const {
-  return {pds.size(), regions.size(),   windows.size(),        cqs.size(),
-          qps.size(), channels_.size(), address_handles.size()};
+  return {pds.size(), regions.size(), windows.size(),   cqs.size(),
+          qps.size(), srqs.size(),    channels_.size(), address_handles.size()};
 }
 
 }  // namespace urnic::control

@@ -19,13 +19,14 @@
 #include "device_model/engine/doorbell_set.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
+#include "device_model/engine/shared_receive_queue.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control {
 
 struct ProtectionDomain {
   transport::PdId id;
-  std::uint32_t users = 0;  // regions, windows, address handles and QPs in it
+  std::uint32_t users = 0;  // regions, windows, address handles, SRQs and QPs in it
 };
 
 struct AddressHandle {
@@ -59,10 +60,25 @@ struct CompletionQueue {
   std::unique_ptr<engine::CompletionQueue> queue;
 };
 
+struct SharedReceiveQueue {
+  ProtectionDomain* pd = nullptr;
+  std::uint64_t user_handle = 0;
+  std::uint32_t users = 0;  // QPs that take receives from it
+  std::uint32_t slot_count = 0;
+  std::uint32_t slot_size = 0;  // bytes
+  std::uint32_t max_wr = 0;     // as given
+  std::uint32_t max_sge = 0;
+  ArenaBlock slots;
+  ArenaBlock posted;
+  ArenaBlock indices;
+  std::unique_ptr<engine::SharedReceiveQueue> queue;
+};
+
 struct QueuePair {
   ProtectionDomain* pd = nullptr;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
+  SharedReceiveQueue* srq = nullptr;  // may be null
   transport::QpService service = transport::QpService::rc;
   abi::CreateQpRequest request{};
   abi::CreateQpReply given{};  // sizes as given
@@ -84,6 +100,7 @@ struct ObjectCounts {
   std::size_t mw = 0;
   std::size_t cq = 0;
   std::size_t qp = 0;
+  std::size_t srq = 0;
   std::size_t channels = 0;
   std::size_t ah = 0;
 };
@@ -132,10 +149,12 @@ class Context {
   HandleTable<MemoryRegion> regions;
   HandleTable<MemoryWindow> windows;
   HandleTable<CompletionQueue> cqs;
+  HandleTable<SharedReceiveQueue> srqs;
   HandleTable<QueuePair> qps;
 
  private:
   void remove_queue_pairs();
+  void remove_shared_receive_queues();
   void remove_memory();
   void remove_completion();
   void drop_closed_channels();

@@ -109,6 +109,14 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::QueryQpReply, query_qp>();
     case Op::destroy_qp:
       return command<HandleRequest, abi::DestroyReply, destroy_qp>();
+    case Op::create_srq:
+      return command<abi::CreateSrqRequest, abi::CreateSrqReply, create_srq>();
+    case Op::modify_srq:
+      return command<abi::ModifySrqRequest, abi::ModifySrqReply, modify_srq>();
+    case Op::query_srq:
+      return command<HandleRequest, abi::QuerySrqReply, query_srq>();
+    case Op::destroy_srq:
+      return command<HandleRequest, abi::DestroyReply, destroy_srq>();
     case Op::create_ah:
       return command<abi::CreateAhRequest, abi::CreateAhReply, create_ah>();
     case Op::destroy_ah:

@@ -26,6 +26,7 @@ struct ServedDevice {
   // Objects of all contexts, against the limits.
   std::uint32_t queue_pairs = 0;
   std::uint32_t completion_queues = 0;
+  std::uint32_t shared_receive_queues = 0;
   std::uint32_t memory_regions = 0;
   std::uint32_t memory_windows = 0;
   std::uint32_t protection_domains = 0;

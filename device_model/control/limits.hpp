@@ -17,6 +17,8 @@ inline constexpr std::uint32_t kMaxQpWr = 32768;
 inline constexpr std::uint32_t kMaxSge = 30;
 // With the 64 bytes of a WQE's head this fills a slot of 1024.
 inline constexpr std::uint32_t kMaxInlineData = 960;
+inline constexpr std::uint32_t kMaxSrq = 65536;
+inline constexpr std::uint32_t kMaxSrqWr = 32768;
 inline constexpr std::uint32_t kMaxCq = 65536;
 inline constexpr std::uint32_t kMaxCqe = 1u << 20;
 inline constexpr std::uint32_t kMaxMemoryKeys = 1u << 20;  // regions and windows share one table
@@ -43,7 +45,7 @@ inline constexpr std::size_t kMaxChannels = 4096;
 
 inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
                                               IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
-                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE;
 
 inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
 

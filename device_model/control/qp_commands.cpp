@@ -44,10 +44,10 @@ void size_rings(const abi::CreateQpRequest& request, abi::CreateQpReply& given) 
   const std::uint32_t payload = std::max(request.max_send_sge * kSgeBytes, request.max_inline_data);
   given.send_slots = slots_for(request.max_send_wr);
   given.send_slot_size = std::bit_ceil(kSendHead + payload);
-  given.receive_slots = slots_for(request.max_receive_wr);
+  given.receive_slots = request.srq != 0 ? 0 : slots_for(request.max_receive_wr);
   given.receive_slot_size = std::bit_ceil(kReceiveHead + request.max_receive_sge * kSgeBytes);
   given.max_send_sge = request.max_send_sge;
-  given.max_receive_sge = request.max_receive_sge;
+  given.max_receive_sge = request.srq != 0 ? 0 : request.max_receive_sge;
   given.max_inline_data = given.send_slot_size - kSendHead;
 }
 
@@ -75,6 +75,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .receive_ring = qp.receive_ring.data(),
       .receive_slots = qp.given.receive_slots,
       .receive_slot_size = qp.given.receive_slot_size,
+      .shared_receive_queue = qp.srq != nullptr ? qp.srq->queue.get() : nullptr,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
       .recovery = session.device.settings.recovery,
@@ -114,6 +115,10 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   qp->send_cq = context.cqs.find(request.send_cq);
   qp->receive_cq = context.cqs.find(request.receive_cq);
   if (qp->pd == nullptr || qp->send_cq == nullptr || qp->receive_cq == nullptr) return EINVAL;
+  if (request.srq != 0) {
+    qp->srq = context.srqs.find(request.srq);
+    if (qp->srq == nullptr) return EINVAL;
+  }
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
   if (const int error = check_sizes(request)) return error;
@@ -132,6 +137,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   ++made.pd->users;
   ++made.send_cq->users;
   ++made.receive_cq->users;
+  if (made.srq != nullptr) ++made.srq->users;
   ++session.device.queue_pairs;
   reply = reply_for(made, handle, session, descriptors);
   return 0;
@@ -174,6 +180,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   --qp->pd->users;
   --qp->send_cq->users;
   --qp->receive_cq->users;
+  if (qp->srq != nullptr) --qp->srq->users;
   --session.device.queue_pairs;
   context.qps.take(request.handle);
   return 0;

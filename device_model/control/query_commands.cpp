@@ -41,6 +41,9 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.local_ca_ack_delay = limits::kAckDelay;
   reply.phys_port_cnt = limits::kPorts;
   reply.atomic_cap = IBV_ATOMIC_HCA;
+  reply.max_srq = limits::kMaxSrq;
+  reply.max_srq_wr = limits::kMaxSrqWr;
+  reply.max_srq_sge = limits::kMaxSge;
   return 0;
 }
 

@@ -46,7 +46,7 @@ bool CompletionQueue::full() {
   return producer_ - consumer_ >= config_.slots;
 }
 
-bool CompletionQueue::push(const transport::Completion& completion) {
+bool CompletionQueue::push(const transport::Completion& completion, std::uint32_t shared_receive_queue) {
   if (overrun_ || full()) {
     report_overrun();
     return false;
@@ -65,6 +65,10 @@ bool CompletionQueue::push(const transport::Completion& completion) {
     entry.flags |= abi::cqe_inline;
     std::memcpy(entry.inline_data, completion.data.data(),
                 std::min<std::size_t>(completion.data.size(), abi::kCqeInlineBytes));
+  }
+  if (shared_receive_queue != 0) {
+    entry.flags |= abi::cqe_shared_receive;
+    abi::set_shared_receive_queue(entry, shared_receive_queue);
   }
   entry.phase.store(phase(producer_), std::memory_order_release);
   ++producer_;

@@ -28,8 +28,9 @@ class CompletionQueue {
 
   // Writes a CQE; the completion's data, at most kCqeInlineBytes, travels in it. On overrun the CQ is in
   // error for good: IBV_EVENT_CQ_ERR is raised once and completions are lost; the caller takes the QP to
-  // error when this returns false.
-  bool push(const transport::Completion& completion);
+  // error when this returns false. `shared_receive_queue`, unless 0, is the number of the SRQ in whose slot
+  // `completion.wqe_index` the WQE was.
+  bool push(const transport::Completion& completion, std::uint32_t shared_receive_queue = 0);
 
   // Called when a batch ends, after all its pushes: raises the event if one is asked for.
   void notify();

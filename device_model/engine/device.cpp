@@ -24,6 +24,7 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
       memory_table_(config.max_memory_keys),
       address_handles_(config.max_address_handles),
       queue_pairs_(config.max_qp),
+      shared_receive_queues_(config.max_srq),
       port_(fabric.attach(config.mac, *this, config.name)) {
   data_path_.set_frames_under_way(&fabric);
   data_path_.add_device(*this);

@@ -9,6 +9,7 @@
 #include "device_model/engine/address_handle_table.hpp"
 #include "device_model/engine/multicast_groups.hpp"
 #include "device_model/engine/qp_table.hpp"
+#include "device_model/engine/shared_receive_table.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/memory/memory_table.hpp"
@@ -28,6 +29,7 @@ struct DeviceConfig {
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;
+  std::uint32_t max_srq = 65536;
   std::uint32_t number = 0;  // in configuration order
 };
 
@@ -67,6 +69,7 @@ class Device final : private link::FrameReceiver {
   transport::Counters& transport_counters() { return counters_; }
   QpTable& queue_pairs() { return queue_pairs_; }
   const QpTable& queue_pairs() const { return queue_pairs_; }
+  SharedReceiveTable& shared_receive_queues() { return shared_receive_queues_; }
   void transmit(const wire::Frame& frame, const link::PacketOrigin& origin);
   // Bytes that the port takes without falling behind, less those promised to QPs in this `round`; at least
   // `least` if the line is idle.
@@ -92,6 +95,7 @@ class Device final : private link::FrameReceiver {
   AddressHandleTable address_handles_;
   MulticastGroups multicast_groups_;
   QpTable queue_pairs_;
+  SharedReceiveTable shared_receive_queues_;
   transport::Counters counters_;
   PortCounters port_counters_;
   wire::ParsedFrame parsed_;

@@ -17,6 +17,7 @@ class CompletionQueue;
 class Device;
 class EventPipe;
 class QueuePairContext;
+class SharedReceiveQueue;
 
 struct HostedQueuePairConfig {
   Device* device = nullptr;
@@ -34,6 +35,7 @@ struct HostedQueuePairConfig {
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
+  SharedReceiveQueue* shared_receive_queue = nullptr;  // where it takes receives from; null: its own ring
   abi::QueuePairIndices* indices = nullptr;
   // Whether several processes use the program's context, so that who polls may not be whose memory it is.
   // Only the engine thread looks, only its tasks change it. Null: they may.

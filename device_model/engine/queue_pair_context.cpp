@@ -14,24 +14,34 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
       qpn_(qpn),
       send_ring_(config.send_ring, config.send_slots, config.send_slot_size, &config.indices->send_producer,
                  config.signal_all),
-      machine_(config.service, {.qpn = qpn,
-                                .pd = config.pd,
-                                .send_slots = config.send_slots,
-                                .receive_slots = config.receive_slots,
-                                .host = this,
-                                .keys = &config.device->memory_table(),
-                                .addresses = &config.device->address_handles(),
-                                .send_queue = &send_ring_,
-                                .receive_queue = &receive_ring_,
-                                .counters = &config.device->transport_counters(),
-                                .recovery = config.recovery,
-                                .held_packets = &data_path_.held_packets()}),
+      shared_receives_(config.shared_receive_queue != nullptr
+                           ? std::make_unique<SharedReceiveView>(*config.shared_receive_queue)
+                           : nullptr),
+      machine_(config.service, transport_config(config)),
       receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
                     &config.indices->receive_producer),
       config_(config) {
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
   responder_.stream = transport::Stream::responder;
+}
+
+transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConfig& config) {
+  const bool shared = shared_receives_ != nullptr;
+  return {.qpn = qpn_,
+          .pd = config.pd,
+          .send_slots = config.send_slots,
+          .receive_slots = shared ? SharedReceiveView::kMost : config.receive_slots,
+          .host = this,
+          .keys = &config.device->memory_table(),
+          .addresses = &config.device->address_handles(),
+          .send_queue = &send_ring_,
+          .receive_queue =
+              shared ? static_cast<transport::ReceiveQueue*>(shared_receives_.get()) : &receive_ring_,
+          .shared_receive_queue = shared,
+          .counters = &config.device->transport_counters(),
+          .recovery = config.recovery,
+          .held_packets = &data_path_.held_packets()};
 }
 
 QueuePairContext::~QueuePairContext() {
@@ -53,6 +63,7 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
     config_.indices->receive_producer.store(0, std::memory_order_relaxed);
     send_ring_.reset();
     receive_ring_.reset();
+    if (shared_receives_) shared_receives_->reset();
   }
   machine_.modify(state, parameters, data_path_.now(), notify_drained);
   follow_state();
@@ -110,12 +121,16 @@ void QueuePairContext::owner_died() {
 }
 
 void QueuePairContext::after_input() {
-  if (send_ring_.lied() || receive_ring_.lied() || must_enter_error_) enter_error();
+  if (queues_make_no_sense() || must_enter_error_) enter_error();
   follow_state();
   if (machine_.wants_pump()) data_path_.want_pump(*this);
   if (machine_.tells_of_hole()) data_path_.hole_to_tell();
   if (machine_.is_urgent()) data_path_.want_urgent_pump(*this);
   if (timer_) data_path_.timers().set(*timer_, machine_.deadline());
+}
+
+bool QueuePairContext::queues_make_no_sense() const {
+  return send_ring_.lied() || receive_ring_.lied() || (shared_receives_ && shared_receives_->broken());
 }
 
 // A program that lies about its indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that no
@@ -124,7 +139,7 @@ void QueuePairContext::enter_error() {
   must_enter_error_ = false;
   const QpState state = machine_.state();
   if (state == QpState::error || state == QpState::reset) return;
-  const bool lied = send_ring_.lied() || receive_ring_.lied();
+  const bool lied = queues_make_no_sense();
   machine_.modify(QpState::error, machine_.parameters(), data_path_.now());
   if (lied) raise(transport::AsyncEvent::qp_fatal);
 }
@@ -142,11 +157,18 @@ void QueuePairContext::follow_state() {
   machine_.doorbell(data_path_.now());
 }
 
+bool QueuePairContext::push(CompletionQueue& queue, const transport::Completion& completion) {
+  if (!completion.receive || !shared_receives_) return queue.push(completion);
+  transport::Completion of_slot = completion;
+  of_slot.wqe_index = shared_receives_->complete(completion.wqe_index);
+  return queue.push(of_slot, shared_receives_->number());
+}
+
 void QueuePairContext::finish(const transport::Completion& completion) {
   CompletionQueue* const queue = completion.receive ? config_.receive_cq : config_.send_cq;
   if (queue == nullptr) return;
   const bool first = !queue->notification_owed();
-  if (queue->push(completion)) {
+  if (push(*queue, completion)) {
     data_path_.added_to(*queue, first);
     return;
   }

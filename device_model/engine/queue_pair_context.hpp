@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -12,6 +13,7 @@
 #include "device_model/engine/hosted_queue_pair.hpp"
 #include "device_model/engine/receive_ring.hpp"
 #include "device_model/engine/send_ring.hpp"
+#include "device_model/engine/shared_receive_view.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/engine/transport_machine.hpp"
 #include "device_model/link/packet_identity.hpp"
@@ -115,8 +117,11 @@ class QueuePairContext final : public transport::Host {
   const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
                           std::uint32_t& length);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
+  bool push(CompletionQueue& queue, const transport::Completion& completion);
+  bool queues_make_no_sense() const;
   void enter_error();
   void follow_state();
+  transport::QpConfig transport_config(const HostedQueuePairConfig& config);
 
   // In the order of use: with thousands of QPs each cache line that a packet touches may come from main
   // memory.
@@ -131,6 +136,7 @@ class QueuePairContext final : public transport::Host {
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;
+  const std::unique_ptr<SharedReceiveView> shared_receives_;  // null: the receive ring has what it takes
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;

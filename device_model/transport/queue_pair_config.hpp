@@ -59,6 +59,9 @@ struct QpConfig {
   const AddressHandles* addresses = nullptr;  // datagrams
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
+  // Others take WQEs from the receive queue too: no credits are given for them (IBTA 9.7.7.2), an error
+  // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.2.9.3).
+  bool shared_receive_queue = false;
   Counters* counters = nullptr;
   RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
   // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.

@@ -7,6 +7,7 @@ namespace urnic::transport {
 void ReceivePlacement::reset() {
   under_way_ = false;
   next_index_ = 0;
+  last_reported_ = false;
 }
 
 bool ReceivePlacement::take() {
@@ -30,12 +31,13 @@ bool ReceivePlacement::leave_to_completion(std::span<const std::byte> data) {
   const QpConfig& config = shared_.config;
   if (data.empty() || current_.malformed || data.size() > current_.length) return false;
   if (data.size() > config.host->completion_room()) return false;
+  const PdId pd = current_.pd.value_or(config.pd);
   auto left = static_cast<std::uint32_t>(data.size());
   for (const Sge& sge : current_.sges) {
     const std::uint32_t piece = std::min(left, sge.length);
     if (piece == 0) continue;
     MemoryRange range;
-    if (config.keys->check_local(sge.lkey, config.pd, sge.address, piece, AccessRight::local_write, range) !=
+    if (config.keys->check_local(sge.lkey, pd, sge.address, piece, AccessRight::local_write, range) !=
             KeyCheck::ok ||
         !range.owner_only || range.address != sge.address) {
       return false;
@@ -53,6 +55,7 @@ WorkStatus ReceivePlacement::place(std::span<const std::byte> data, bool end, wi
   if (current_.malformed) return WorkStatus::local_qp_operation_error;
   if (data.size() > current_.length - placed_) return WorkStatus::local_length_error;
   const QpConfig& config = shared_.config;
+  const PdId pd = current_.pd.value_or(config.pd);
   const AccessTag tag{
       .stream = Stream::responder, .psn = psn, .wqe_index = current_.index, .places_send = true};
   while (!data.empty() && sge_ < current_.sges.size()) {
@@ -61,8 +64,8 @@ WorkStatus ReceivePlacement::place(std::span<const std::byte> data, bool end, wi
         static_cast<std::uint32_t>(std::min<std::size_t>(data.size(), sge.length - sge_offset_));
     if (piece > 0) {
       MemoryRange range;
-      if (config.keys->check_local(sge.lkey, config.pd, sge.address + sge_offset_, piece,
-                                   AccessRight::local_write, range) != KeyCheck::ok) {
+      if (config.keys->check_local(sge.lkey, pd, sge.address + sge_offset_, piece, AccessRight::local_write,
+                                   range) != KeyCheck::ok) {
         return WorkStatus::local_protection_error;
       }
       config.host->write(range, data.first(piece), end && piece == data.size(), tag);
@@ -120,7 +123,15 @@ void ReceivePlacement::emit_error(std::uint32_t index, WorkStatus status) {
 
 void ReceivePlacement::flush() {
   if (under_way_) complete_in_error(WorkStatus::flushed);
+  if (shared_.config.shared_receive_queue) return report_last();
   while (take()) complete_in_error(WorkStatus::flushed);
+}
+
+// IBTA 11.6.3.5: the consumer may then destroy the QP without losing a WQE of the SRQ.
+void ReceivePlacement::report_last() {
+  if (last_reported_) return;
+  last_reported_ = true;
+  shared_.config.host->event(AsyncEvent::last_wqe_reached);
 }
 
 void ReceivePlacement::complete_discarded(std::uint32_t first, WorkStatus status) {

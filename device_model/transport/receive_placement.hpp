@@ -46,7 +46,8 @@ class ReceivePlacement {
   void complete(Completion completion, wire::Qpn source);
   void complete_in_error(WorkStatus status);
 
-  // Completes what is under way and all that is posted with `flushed`.
+  // Completes what is under way and all that is posted with `flushed`. Of an SRQ only what is under way, and
+  // then, once until the next reset, raises last_wqe_reached.
   void flush();
 
   // The host has discarded every completion from the WQE `first` on: they are made again, the first of them
@@ -58,10 +59,12 @@ class ReceivePlacement {
 
  private:
   void emit_error(std::uint32_t index, WorkStatus status);
+  void report_last();
 
   SharedState& shared_;
   ReceiveRequest current_;
   bool under_way_ = false;
+  bool last_reported_ = false;
   std::uint32_t sge_ = 0;         // the SGE that the next byte goes to
   std::uint32_t sge_offset_ = 0;  // and where in it
   std::uint64_t placed_ = 0;

@@ -38,6 +38,9 @@ void fill(ibv_device_attr& to, const abi::QueryDeviceReply& from) {
   to.max_mcast_grp = as_int(from.max_mcast_grp);
   to.max_mcast_qp_attach = as_int(from.max_mcast_qp_attach);
   to.max_total_mcast_qp_attach = as_int(from.max_total_mcast_qp_attach);
+  to.max_srq = as_int(from.max_srq);
+  to.max_srq_wr = as_int(from.max_srq_wr);
+  to.max_srq_sge = as_int(from.max_srq_sge);
   to.max_ah = as_int(from.max_ah);
   to.max_pkeys = static_cast<std::uint16_t>(from.max_pkeys);
   to.local_ca_ack_delay = static_cast<std::uint8_t>(from.local_ca_ack_delay);

@@ -13,7 +13,8 @@ void copy_completion(abi::Cqe& to, const abi::Cqe& from) {
 
 }  // namespace
 
-void CompletionRing::remove_completions_of(std::uint32_t qpn) {
+void CompletionRing::remove_completions_of(std::uint32_t qpn, void (*removed_one)(void* by, const abi::Cqe&),
+                                           void* by) {
   std::uint32_t end = consumer_;
   while (end - consumer_ < entries_ && is_valid(end)) ++end;
   // From the newest to the oldest: what stays moves towards the newest end, into the room of what goes, so
@@ -23,6 +24,7 @@ void CompletionRing::remove_completions_of(std::uint32_t qpn) {
     --index;
     if (at(index).qpn == qpn) {
       ++removed;
+      if (removed_one != nullptr) removed_one(by, at(index));
     } else if (removed != 0) {
       copy_completion(at(index + removed), at(index));
     }

@@ -42,6 +42,11 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.req_notify_cq = request_notification;
   ops.cq_event = completion_event_read;
   ops.async_event = async_event_read;
+  ops.create_srq = create_srq;
+  ops.modify_srq = modify_srq;
+  ops.query_srq = query_srq;
+  ops.destroy_srq = destroy_srq;
+  ops.post_srq_recv = post_srq_receive;
   ops.create_qp = create_qp;
   ops.create_qp_ex = create_qp_ex;
   ops.modify_qp = modify_qp;
@@ -112,6 +117,7 @@ void release_context(Context* context) {
   }
   context->arenas.unmap_all();
   context->qps_by_number.clear();
+  context->srqs_by_number.clear();
   destroy_object(context);
 }
 

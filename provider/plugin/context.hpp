@@ -12,9 +12,9 @@
 #include "provider/plugin/channel_writers.hpp"
 #include "provider/plugin/control_connection.hpp"
 #include "provider/plugin/lock.hpp"
+#include "provider/plugin/number_table.hpp"
 #include "provider/plugin/object_list.hpp"
 #include "provider/plugin/owner_mark.hpp"
-#include "provider/plugin/qp_table.hpp"
 #include "provider/rdmav34.hpp"
 
 namespace urnic::provider {
@@ -45,6 +45,7 @@ struct Context {
   ObjectList<Qp> qps;
   ObjectList<Cq> cqs;
   QpTable qps_by_number;
+  SrqTable srqs_by_number;
   ChannelWriters channels;
 
   // The death watch's list of this process.

@@ -51,6 +51,17 @@ void wait_for_acknowledgements(ibv_cq& cq, std::uint32_t completion, std::uint32
   pthread_mutex_unlock(&cq.mutex);
 }
 
+// Of an object that has asynchronous events only: a QP, an SRQ.
+template <typename Object, typename Verbs>
+void settle_events(Object& object, Verbs& verbs, const abi::DestroyReply* reported) {
+  if (reported == nullptr) take_out_async_events(*object.context, *verbs.context, &object);
+  const std::uint32_t expected =
+      reported != nullptr ? reported->async_events_reported : object.async_events_read.load();
+  pthread_mutex_lock(&verbs.mutex);
+  while (verbs.events_completed != expected) pthread_cond_wait(&verbs.cond, &verbs.mutex);
+  pthread_mutex_unlock(&verbs.mutex);
+}
+
 }  // namespace
 
 std::uint32_t next_arm_word(std::uint32_t request, bool solicited_only, std::uint32_t armed,
@@ -80,14 +91,10 @@ void settle_events(Cq& cq, const abi::DestroyReply* reported) {
   wait_for_acknowledgements(verbs, cq.completion_events_read, cq.async_events_read);
 }
 
-void settle_events(Qp& qp, const abi::DestroyReply* reported) {
-  ibv_qp& verbs = qp.verbs.qp;
-  if (reported == nullptr) take_out_async_events(*qp.context, *verbs.context, &qp);
-  const std::uint32_t expected =
-      reported != nullptr ? reported->async_events_reported : qp.async_events_read.load();
-  pthread_mutex_lock(&verbs.mutex);
-  while (verbs.events_completed != expected) pthread_cond_wait(&verbs.cond, &verbs.mutex);
-  pthread_mutex_unlock(&verbs.mutex);
+void settle_events(Qp& qp, const abi::DestroyReply* reported) { settle_events(qp, qp.verbs.qp, reported); }
+
+void settle_events(Srq& srq, const abi::DestroyReply* reported) {
+  settle_events(srq, srq.verbs.srq, reported);
 }
 
 void completion_event_read(ibv_cq* cq) { cq_of(cq).completion_events_read.fetch_add(1); }
@@ -106,6 +113,10 @@ void async_event_read(ibv_context*, ibv_async_event* event) {
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       qp_of(event->element.qp).async_events_read.fetch_add(1);
+      break;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      srq_of(event->element.srq).async_events_read.fetch_add(1);
       break;
     default:
       break;

@@ -8,6 +8,7 @@
 #include "device_model/abi/queues.hpp"
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/qp.hpp"
+#include "provider/plugin/srq.hpp"
 
 namespace urnic::provider {
 
@@ -24,5 +25,6 @@ void post_completion_event(Cq& cq);
 // taken out of the pipes here, and what the program read counts.
 void settle_events(Cq& cq, const abi::DestroyReply* reported);
 void settle_events(Qp& qp, const abi::DestroyReply* reported);
+void settle_events(Srq& srq, const abi::DestroyReply* reported);
 
 }  // namespace urnic::provider

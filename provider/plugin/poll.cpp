@@ -9,6 +9,7 @@
 #include "provider/plugin/empty_polls.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/qp.hpp"
+#include "provider/plugin/srq.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -27,13 +28,13 @@ void place_in_parent(Context& context, const abi::ScatterGather& segment, const 
 }
 
 // Received data that travelled in the CQE goes where the WQE wanted it.
-void scatter(Context& context, const WorkQueue& queue, const abi::Cqe& cqe) {
-  const auto* wqe = static_cast<const abi::ReceiveWqe*>(queue.slot(cqe.wqe_index));
+void scatter(Context& context, const void* slot, std::uint32_t max_sge, const abi::Cqe& cqe) {
+  const auto* wqe = static_cast<const abi::ReceiveWqe*>(slot);
   const auto* segments = reinterpret_cast<const abi::ScatterGather*>(wqe + 1);
   const std::uint8_t* data = cqe.inline_data;
   std::uint32_t left = cqe.byte_length < abi::kCqeInlineBytes ? cqe.byte_length : abi::kCqeInlineBytes;
   const bool is_owner = context.owner.is_here();
-  const std::uint32_t count = wqe->sge_count < queue.max_sge() ? wqe->sge_count : queue.max_sge();
+  const std::uint32_t count = wqe->sge_count < max_sge ? wqe->sge_count : max_sge;
   for (std::uint32_t i = 0; i < count && left != 0; ++i) {
     const std::uint32_t part = segments[i].length < left ? segments[i].length : left;
     if (is_owner) {
@@ -46,23 +47,44 @@ void scatter(Context& context, const WorkQueue& queue, const abi::Cqe& cqe) {
   }
 }
 
+void copy(Completion& to, const abi::Cqe& from) {
+  to.qpn = from.qpn;
+  to.byte_length = from.byte_length;
+  to.immediate_or_rkey = from.immediate_or_rkey;
+  to.vendor_error = from.vendor_error;
+  to.source_qpn = from.source_qpn;
+  to.status = from.status;
+  to.opcode = from.opcode;
+  to.flags = from.flags;
+}
+
+bool complete_shared_receive(const Cq& cq, const abi::Cqe& cqe, Completion& completion) {
+  Srq* srq = cq.context->srqs_by_number.find(abi::shared_receive_queue_of(cqe));
+  if (srq == nullptr) return false;
+  SharedReceiveSlots& receive = srq->receive;
+  Lock lock(receive.lock);
+  completion.wr_id = receive.wr_id(cqe.wqe_index);
+  copy(completion, cqe);
+  if ((cqe.flags & abi::cqe_inline) != 0) {
+    scatter(*cq.context, receive.slot(cqe.wqe_index), receive.max_sge, cqe);
+  }
+  receive.give_back(cqe.wqe_index);
+  return true;
+}
+
 // False: a completion of nobody we know.
 bool complete(const Cq& cq, const abi::Cqe& cqe, Completion& completion) {
+  if ((cqe.flags & abi::cqe_shared_receive) != 0) return complete_shared_receive(cq, cqe, completion);
   Qp* qp = cq.context->qps_by_number.find(cqe.qpn);
   if (qp == nullptr) return false;
   const bool is_receive = (cqe.flags & abi::cqe_receive) != 0;
   WorkQueue& queue = is_receive ? qp->receive : qp->send;
   if (queue.slots() == 0) return false;
   completion.wr_id = queue.wr_id(cqe.wqe_index);
-  completion.qpn = cqe.qpn;
-  completion.byte_length = cqe.byte_length;
-  completion.immediate_or_rkey = cqe.immediate_or_rkey;
-  completion.vendor_error = cqe.vendor_error;
-  completion.source_qpn = cqe.source_qpn;
-  completion.status = cqe.status;
-  completion.opcode = cqe.opcode;
-  completion.flags = cqe.flags;
-  if (is_receive && (cqe.flags & abi::cqe_inline) != 0) scatter(*cq.context, queue, cqe);
+  copy(completion, cqe);
+  if (is_receive && (cqe.flags & abi::cqe_inline) != 0) {
+    scatter(*cq.context, queue.slot(cqe.wqe_index), queue.max_sge(), cqe);
+  }
   queue.retire(cqe.wqe_index);
   return true;
 }

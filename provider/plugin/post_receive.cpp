@@ -2,6 +2,7 @@
 
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/qp.hpp"
+#include "provider/plugin/receive_wqe.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -11,14 +12,7 @@ int write_request(Qp& qp, std::uint32_t index, const ibv_recv_wr& request) {
   if (request.num_sge < 0 || static_cast<std::uint32_t>(request.num_sge) > qp.receive.max_sge())
     return EINVAL;
   if (qp.receive.is_full_at(index)) return ENOMEM;
-  auto* wqe = static_cast<abi::ReceiveWqe*>(qp.receive.slot(index));
-  auto* segments = reinterpret_cast<abi::ScatterGather*>(wqe + 1);
-  std::uint32_t count = 0;
-  for (int i = 0; i < request.num_sge; ++i) {
-    const ibv_sge& segment = request.sg_list[i];
-    if (segment.length != 0) segments[count++] = {segment.addr, segment.length, segment.lkey};
-  }
-  *wqe = abi::ReceiveWqe{count, {}};
+  write_receive_wqe(qp.receive.slot(index), request);
   qp.receive.wr_id(index) = request.wr_id;
   return 0;
 }
@@ -35,7 +29,7 @@ void ring_if_in_error(Qp& qp) {
 int post_receive(ibv_qp* verbs, ibv_recv_wr* request, ibv_recv_wr** bad_request) {
   Qp& qp = qp_of(verbs);
   int error = 0;
-  if (verbs->state == IBV_QPS_RESET) error = EINVAL;
+  if (verbs->state == IBV_QPS_RESET || verbs->srq != nullptr) error = EINVAL;
   if (is_dead(*qp.context)) error = EIO;
   if (error != 0) {
     *bad_request = request;

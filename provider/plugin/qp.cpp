@@ -7,6 +7,7 @@
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/events.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/srq.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -43,7 +44,7 @@ int check(const ibv_qp_init_attr_ex& attributes) {
       (attributes.send_ops_flags & ~operations) != 0) {
     return EOPNOTSUPP;
   }
-  if (operations == 0 || attributes.srq != nullptr) return EOPNOTSUPP;
+  if (operations == 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attributes.pd == nullptr ||
       attributes.send_cq == nullptr || attributes.recv_cq == nullptr) {
     return EINVAL;
@@ -58,10 +59,12 @@ abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attrib
   request.send_cq = attributes.send_cq->handle;
   request.receive_cq = attributes.recv_cq->handle;
   request.type = attributes.qp_type;
+  request.srq = attributes.srq != nullptr ? attributes.srq->handle : 0;
   request.max_send_wr = attributes.cap.max_send_wr;
-  request.max_receive_wr = attributes.cap.max_recv_wr;
+  // What it says of receives is ignored where they are an SRQ's (ibv_create_qp(3)).
+  request.max_receive_wr = attributes.srq != nullptr ? 0 : attributes.cap.max_recv_wr;
   request.max_send_sge = attributes.cap.max_send_sge;
-  request.max_receive_sge = attributes.cap.max_recv_sge;
+  request.max_receive_sge = attributes.srq != nullptr ? 0 : attributes.cap.max_recv_sge;
   request.max_inline_data = attributes.cap.max_inline_data;
   request.signal_all = attributes.sq_sig_all != 0;
   return request;
@@ -118,7 +121,7 @@ void initialise_verbs(ibv_qp& verbs, const ibv_qp_init_attr_ex& attributes, cons
   verbs.pd = attributes.pd;
   verbs.send_cq = attributes.send_cq;
   verbs.recv_cq = attributes.recv_cq;
-  verbs.srq = nullptr;
+  verbs.srq = attributes.srq;
   verbs.handle = reply.handle;
   verbs.qp_num = reply.qpn;
   verbs.state = IBV_QPS_RESET;
@@ -156,12 +159,20 @@ void free_queue_pair(Qp& qp) {
   destroy_object(&qp);
 }
 
+void give_slot_back(void* context, const abi::Cqe& cqe) {
+  if ((cqe.flags & abi::cqe_shared_receive) == 0) return;
+  Srq* srq = static_cast<Context*>(context)->srqs_by_number.find(abi::shared_receive_queue_of(cqe));
+  if (srq == nullptr) return;
+  Lock lock(srq->receive.lock);
+  srq->receive.give_back(cqe.wqe_index);
+}
+
 // After the device has let go of the QP, no poll may meet its number any more.
 void remove_completions(Qp& qp) {
   Cq* const queues[] = {&cq_of(qp.verbs.qp.send_cq), &cq_of(qp.verbs.qp.recv_cq)};
   for (Cq* cq : queues) {
     Lock lock(cq->lock);
-    cq->ring.remove_completions_of(qp.verbs.qp.qp_num);
+    cq->ring.remove_completions_of(qp.verbs.qp.qp_num, give_slot_back, qp.context);
   }
 }
 

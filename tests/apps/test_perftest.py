@@ -128,6 +128,14 @@ class Perftest(unittest.TestCase):
                     with self.subTest(name, gid=gid, devices=devices):
                         measure(self.fabric, (name, "-c", "UD", "-g"), (), devices, gid)
 
+    def test_shared_receive_queue(self):
+        for program in (("ib_send_bw",), ("ib_send_lat",)):
+            for options in ((), ("-q", "8"), ("-a", "-n", "100"), ("-e",)):
+                if program == ("ib_send_lat",) and "-q" in options:
+                    continue
+                with self.subTest(" ".join(program + options)):
+                    measure(self.fabric, program, ("--use-srq", *options))
+
     def test_duration(self):
         """Five seconds each; some at once, for it is time that they take."""
         options = ("-D", "5")

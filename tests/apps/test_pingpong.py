@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong, both ends: on one device and from one to the other."""
+"""The pingpong programs of RC, UC, UD and shared receive queues, both ends: on one device and from one to the other."""
 
 import os
 import re
@@ -85,6 +85,12 @@ class Pingpong(unittest.TestCase):
                 for options in (("-s", "1024"), ("-e", "-s", "64"), ("-s", "1"), ("-s", "4096")):
                     with self.subTest(devices=devices, gid=gid, options=options):
                         pingpong(self.fabric, devices, *options, service="ud", gid=gid)
+
+    def test_shared_receive_queue(self):
+        for devices in PAIRS:
+            for options in ((), ("-e",), ("-q", "1"), ("-q", "100", "-n", "200"), ("-s", "100000"), ("-s", "8", "-r", "16")):
+                with self.subTest(devices=devices, options=options):
+                    pingpong(self.fabric, devices, *options, service="srq")
 
     def test_eight_pairs_at_once(self):
         pairs = []

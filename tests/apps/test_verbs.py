@@ -50,6 +50,10 @@ class Verbs(unittest.TestCase):
         self.check("verbs_datagrams", *ACROSS)
         self.check("verbs_datagrams", *ALONE)
 
+    def test_shared_receive_queues(self):
+        self.check("verbs_shared_receive", *ACROSS)
+        self.check("verbs_shared_receive", *ALONE)
+
     def test_errors(self):
         self.check("verbs_errors", *ACROSS)
         self.check("verbs_errors", *ALONE)

@@ -69,6 +69,10 @@ void tame(control::Message& message, abi::ControlOpcode opcode) {
       shrink(body.max_send_wr, limits::kMaxQpWr);
       shrink(body.max_receive_wr, limits::kMaxQpWr);
     });
+  } else if (opcode == abi::ControlOpcode::create_srq) {
+    change_body<abi::CreateSrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
+  } else if (opcode == abi::ControlOpcode::modify_srq) {
+    change_body<abi::ModifySrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
   }
 }
 
@@ -132,7 +136,8 @@ void check_reply(const control::Reply& reply) {
 void check_nothing_is_left(const control::test::Machine& machine) {
   require(machine.contexts.empty(), "contexts are left");
   for (const auto& device : machine.fabric.devices()) {
-    require(device->queue_pairs == 0 && device->completion_queues == 0 && device->memory_regions == 0 &&
+    require(device->queue_pairs == 0 && device->completion_queues == 0 &&
+                device->shared_receive_queues == 0 && device->memory_regions == 0 &&
                 device->memory_windows == 0 && device->protection_domains == 0 &&
                 device->address_handles == 0 && device->multicast_groups.empty() &&
                 device->multicast_attachments == 0,

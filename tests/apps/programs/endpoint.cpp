@@ -44,6 +44,7 @@ void Endpoint::create_qp() {
   ibv_qp_init_attr attributes{};
   attributes.send_cq = send_cq_;
   attributes.recv_cq = receive_cq_;
+  attributes.srq = options_.srq;
   attributes.cap = options_.capacity;
   attributes.qp_type = IBV_QPT_RC;
   attributes.sq_sig_all = options_.signal_all ? 1 : 0;

@@ -88,6 +88,7 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                             .receive_ring = receive_slots.data(),
                             .receive_slots = l.receive_slots,
                             .receive_slot_size = l.receive_slot_size,
+                            .shared_receive_queue = l.srq,
                             .indices = &indices,
                             .several_processes = &program.several_processes});
   program.engine.execute([&] {

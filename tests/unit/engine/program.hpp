@@ -88,6 +88,7 @@ struct QpLayout {
   bool signal_all = false;
   std::uint32_t ordinal = 1;
   transport::QpService service = transport::QpService::rc;
+  SharedReceiveQueue* srq = nullptr;
 };
 
 class Program;

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "provider/plugin/qp_table.hpp"
+#include "provider/plugin/number_table.hpp"
 
 namespace urnic::test {
 

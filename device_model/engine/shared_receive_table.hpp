@@ -1,0 +1,39 @@
+// A device's shared receive queues by number. Numbers are those of XRC's wire format (IBTA A14): 24 bits.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace urnic::engine {
+
+class SharedReceiveQueue;
+
+// Engine thread only.
+class SharedReceiveTable {
+ public:
+  explicit SharedReceiveTable(std::uint32_t limit) : limit_(limit) {}
+
+  // The number that the queue has from now on, never 0, and not one that another had a moment ago. 0: there
+  // are as many as there can be. May throw std::bad_alloc.
+  std::uint32_t add(SharedReceiveQueue& queue) {
+    if (queues_.size() >= limit_) return 0;
+    do {
+      next_ = (next_ + 1) & 0xFFFFFF;
+    } while (next_ == 0 || queues_.contains(next_));
+    queues_.emplace(next_, &queue);
+    return next_;
+  }
+  void remove(std::uint32_t number) { queues_.erase(number); }
+  // Null if there is none of this number.
+  SharedReceiveQueue* find(std::uint32_t number) const {
+    const auto found = queues_.find(number);
+    return found == queues_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::uint32_t limit_;
+  std::uint32_t next_ = 0;
+  std::unordered_map<std::uint32_t, SharedReceiveQueue*> queues_;
+};
+
+}  // namespace urnic::engine

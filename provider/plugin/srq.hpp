@@ -1,0 +1,24 @@
+// A shared receive queue as the provider sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "provider/plugin/context.hpp"
+#include "provider/plugin/shared_receive_slots.hpp"
+#include "provider/rdmav34.hpp"
+
+namespace urnic::provider {
+
+struct Srq {
+  rdmav34::Srq verbs;  // first: the library hands out its address
+  Context* context;
+
+  SharedReceiveSlots receive;
+
+  std::atomic<std::uint32_t> async_events_read;
+};
+
+inline Srq& srq_of(ibv_srq* srq) { return *reinterpret_cast<Srq*>(srq); }
+
+}  // namespace urnic::provider
