@@ -80,6 +80,9 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   if (cq == nullptr || !is_valid_size(request.entries)) return EINVAL;
   const std::uint32_t slots = slots_for(request.entries);
   ArenaBlock ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
+  // What was posted before this request, and completes as soon as the engine looks, is complete first: a
+  // program that has posted datagrams and makes the queue too small for them is told so.
+  session.fabric.engine().execute([] {});
   bool fits = false;
   session.fabric.engine().execute(
       [&] { fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread); });

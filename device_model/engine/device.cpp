@@ -101,7 +101,7 @@ void Device::arrive_beside_connections(const wire::Frame& frame, bool payload_is
     return;
   }
   transport::InboundPacket packet = parsed_packet();
-  if (prepare_datagram(frame, payload_is_stable, packet)) queue_pair->receive(packet);
+  if (prepare_datagram(frame, payload_is_stable, packet)) queue_pair->receive_datagram(packet);
 }
 
 // A copy for each QP of the group, but for the one that sent it (IBTA 10.5.2). To a group that nobody here
@@ -123,7 +123,7 @@ void Device::arrive_for_group(const wire::Frame& frame, bool payload_is_stable) 
   if (!prepare_datagram(frame, payload_is_stable, packet)) return;
   const bool from_here = network.source_mac == config_.mac;
   for (QueuePairContext* const member : members) {
-    if (!from_here || member->qpn() != parsed_.transport.deth.source) member->receive(packet);
+    if (!from_here || member->qpn() != parsed_.transport.deth.source) member->receive_datagram(packet);
   }
 }
 

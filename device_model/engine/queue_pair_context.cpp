@@ -93,6 +93,11 @@ void QueuePairContext::receive(const transport::InboundPacket& packet) {
   data_path_.touch(*this);
 }
 
+void QueuePairContext::receive_datagram(const transport::InboundPacket& packet) {
+  machine_.receive_datagram(packet);
+  data_path_.touch(*this);
+}
+
 void QueuePairContext::on_timer(transport::Time now) {
   machine_.on_timer(now);
   data_path_.touch(*this);

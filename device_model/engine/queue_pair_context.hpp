@@ -59,6 +59,8 @@ class QueuePairContext final : public transport::Host {
   void set_recovery(const transport::RecoverySettings& settings);
   void doorbell();
   void receive(const transport::InboundPacket& packet);
+  // The same where `takes_datagrams`.
+  void receive_datagram(const transport::InboundPacket& packet);
   // `now` as the timers see it (data_path.hpp).
   void on_timer(transport::Time now);
   std::uint32_t pump(std::uint32_t packets);

@@ -36,6 +36,8 @@ class TransportMachine {
     if (is_reliable()) return reliable_->receive(packet, now);
     unreliable_->receive(packet);
   }
+  // Only for what is not reliable.
+  void receive_datagram(const transport::InboundPacket& packet) { unreliable_->receive(packet); }
   std::uint32_t pump(transport::Time now, std::uint32_t packets) {
     return is_reliable() ? reliable_->pump(now, packets) : unreliable_->pump(packets);
   }

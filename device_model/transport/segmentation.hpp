@@ -45,4 +45,8 @@ struct Segment {
 Segment build_request(const SendRequest& request, std::uint32_t at, std::uint32_t count, std::uint32_t wanted,
                       std::uint32_t path_mtu, wire::TransportHeaders& headers);
 
+// As above for an unreliable connection, whose requests are SENDs and RDMA WRITEs.
+Segment build_unreliable_request(const SendRequest& request, std::uint32_t at, std::uint32_t count,
+                                 std::uint32_t path_mtu, wire::TransportHeaders& headers);
+
 }  // namespace urnic::transport

@@ -35,8 +35,7 @@ WorkStatus UnreliableConnection::send_packet(const SendRequest& request, std::ui
                                              std::uint32_t count) {
   OutboundPacket packet;
   wire::Bth& bth = packet.headers.bth;
-  const Segment segment = build_request(request, at, count, 1, parameters().path_mtu, packet.headers);
-  bth.opcode = wire::Opcode(wire::Service::uc, bth.opcode.operation());
+  const Segment segment = build_unreliable_request(request, at, count, parameters().path_mtu, packet.headers);
   bth.pkey = parameters().pkey;
   bth.destination = parameters().destination;
   bth.psn = next_psn_;
