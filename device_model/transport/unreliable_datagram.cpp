@@ -64,8 +64,7 @@ void UnreliableDatagram::take_packet(const InboundPacket& packet) {
   }
   const WorkStatus status = place(packet);
   if (status == WorkStatus::local_length_error) {
-    // The receive stays for a message that fits.
-    receives().rewind();
+    // Nothing was placed: the receive stays for a message that fits.
     ++counters().responder_local_length_errors;
     return;
   }
