@@ -29,13 +29,16 @@ std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const 
 }  // namespace
 
 ActiveCapture::ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points)
-    : fabric_(fabric), interfaces_(interfaces_of(fabric, points)), writer_(kRingBytes) {
+    : fabric_(fabric),
+      interfaces_(interfaces_of(fabric, points)),
+      several_engines_(fabric.engines() > 1),
+      writer_(kRingBytes) {
   if (device != nullptr) only_ = device->settings.mac;
-  fabric_.engine().execute([this] { fabric_.wires().add_observer(*this); });
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.add_observer(*this); });
 }
 
 ActiveCapture::~ActiveCapture() {
-  fabric_.engine().execute([this] { fabric_.wires().remove_observer(*this); });
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.remove_observer(*this); });
 }
 
 void ActiveCapture::observe(const link::Observation& observation) {
@@ -45,6 +48,8 @@ void ActiveCapture::observe(const link::Observation& observation) {
     return interface.point == observation.point && interface.device == observation.device;
   });
   if (seen == interfaces_.end()) return;  // a point that was not asked for
+  std::unique_lock<std::mutex> lock;
+  if (several_engines_) lock = std::unique_lock(one_writer_);
   writer_.observe(observation.frame,
                   {static_cast<std::uint16_t>(seen - interfaces_.begin()), observation.why});
 }

@@ -1,10 +1,11 @@
-// A capture under way: the frames of the switch, or of one device on it, at some capture points, into a ring
+// A capture under way: the frames of all switches, or of one device, at some capture points, into a ring
 // that another process reads.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ class ActiveCapture final : public link::FrameObserver {
   Fabric& fabric_;
   std::optional<wire::MacAddress> only_;
   std::vector<Interface> interfaces_;
+  // With several engines one of them waits here for the other: the ring has one writer, and the file one
+  // order, in which a frame is sent before it arrives.
+  const bool several_engines_;
+  std::mutex one_writer_;
   capture::CaptureWriter writer_;
 };
 

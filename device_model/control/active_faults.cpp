@@ -12,9 +12,13 @@ namespace urnic::control {
 void ActiveFaults::load(const std::string& text, const std::string& name) {
   std::vector<std::string> devices;
   for (const auto& device : fabric_.devices()) devices.push_back(device->settings.name);
-  auto plan = std::make_unique<fault::FaultPlan>(fault::parse_plan(text, name, devices));
-  put_in_force(plan.get());
-  plan_ = std::move(plan);
+  const std::vector<fault::FaultRule> rules = fault::parse_plan(text, name, devices);
+  Plans plans;
+  for (std::uint32_t i = 0; i < fabric_.engines(); ++i) {
+    plans.push_back(std::make_unique<fault::FaultPlan>(rules));
+  }
+  put_in_force(plans);
+  plans_ = std::move(plans);
   name_ = name;
   ++number_;
 }
@@ -28,21 +32,29 @@ void ActiveFaults::load(const std::filesystem::path& file) {
 }
 
 void ActiveFaults::clear() {
-  if (plan_ == nullptr) return;
-  put_in_force(nullptr);
-  plan_.reset();
+  if (plans_.empty()) return;
+  put_in_force({});
+  plans_.clear();
 }
 
-void ActiveFaults::put_in_force(fault::FaultPlan* plan) {
-  fabric_.engine().execute([&] {
-    for (const auto& device : fabric_.devices()) fabric_.wires().link(device->index).set_faults(plan);
+void ActiveFaults::put_in_force(const Plans& plans) {
+  fabric_.execute_on_all([&](EngineUnit& unit) {
+    fault::FaultPlan* const plan = plans.empty() ? nullptr : plans[unit.number].get();
+    for (const ServedDevice* device : unit.devices) unit.wires.link(device->index).set_faults(plan);
   });
 }
 
 std::optional<ActiveFaults::State> ActiveFaults::state() const {
-  if (plan_ == nullptr) return {};
+  if (plans_.empty()) return {};
   State state{number_, name_, {}};
-  fabric_.engine().execute([&] { state.rules = plan_->states(); });
+  fabric_.execute_on_all([&](EngineUnit& unit) {
+    const std::vector<fault::FaultPlan::RuleState> seen = plans_[unit.number]->states();
+    if (state.rules.empty()) {
+      state.rules = seen;
+      return;
+    }
+    for (std::size_t rule = 0; rule < seen.size(); ++rule) state.rules[rule].matches += seen[rule].matches;
+  });
   return state;
 }
 

@@ -36,10 +36,14 @@ class ActiveFaults {
   std::optional<State> state() const;
 
  private:
-  void put_in_force(fault::FaultPlan* plan);
+  // One plan for each engine, in their order. What rules count is of one sending QP, and the packets of a QP
+  // on one link are all seen by one engine: together these plans do what one would.
+  using Plans = std::vector<std::unique_ptr<fault::FaultPlan>>;
+
+  void put_in_force(const Plans& plans);
 
   Fabric& fabric_;
-  std::unique_ptr<fault::FaultPlan> plan_;
+  Plans plans_;  // empty: none is in force
   std::string name_;
   std::uint64_t number_ = 0;
 };

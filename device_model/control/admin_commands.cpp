@@ -100,7 +100,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
                                     g[3], g[4], g[5], g[6], g[7])},
           {"mac", to_text(settings.mac)},
           {"gids", gids},
-          {"link", device.device->link_up(surroundings_.fabric.engine().now()) ? "up" : "down"},
+          {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"limits", describe_limits()}};
@@ -108,9 +108,9 @@ json AdminServer::describe_device(const ServedDevice& device) const {
 
 json AdminServer::status(const json&, AdminConnectionState&) {
   json devices = json::array();
-  surroundings_.fabric.engine().execute([&] {
-    for (const auto& device : surroundings_.fabric.devices()) devices.push_back(describe_device(*device));
-  });
+  for (const auto& device : surroundings_.fabric.devices()) {
+    surroundings_.fabric.engine(*device).execute([&] { devices.push_back(describe_device(*device)); });
+  }
   json contexts = json::array();
   for (const auto& context : surroundings_.control.contexts().all()) {
     contexts.push_back(describe_context(*context));
@@ -118,7 +118,9 @@ json AdminServer::status(const json&, AdminConnectionState&) {
   return {{"version", URNIC_VERSION},
           {"pid", getpid()},
           {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
-          {"engine", {{"processor_seconds", seconds(surroundings_.fabric.engine().processor_time())}}},
+          {"engine",
+           {{"threads", surroundings_.fabric.engines()},
+            {"processor_seconds", seconds(surroundings_.fabric.processor_time())}}},
           {"devices", devices},
           {"contexts", contexts},
           {"captures", captures()},
@@ -131,7 +133,7 @@ json AdminServer::counters(const json& request, AdminConnectionState&) {
   for (const auto& device : surroundings_.fabric.devices()) {
     if (only != nullptr && device.get() != only) continue;
     json& values = devices[device->settings.name] = json::object();
-    const CounterSnapshot counters = snapshot(surroundings_.fabric.engine(), *device->device);
+    const CounterSnapshot counters = snapshot(surroundings_.fabric, *device);
     for (const CounterValue& counter : port_values(counters))
       values[std::string(counter.name)] = counter.value;
     for (const CounterValue& counter : hardware_values(counters)) {

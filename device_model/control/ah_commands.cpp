@@ -20,7 +20,9 @@ int create_ah(Session& session, const abi::CreateAhRequest& request, abi::Create
   auto made = std::make_unique<engine::AddressHandle>(pd->id, path);
   auto handle = std::make_unique<AddressHandle>();
   std::optional<std::uint32_t> number;
-  session.fabric.engine().execute([&] { number = device.device->address_handles().add(std::move(made)); });
+  session.fabric.engine(session.device).execute([&] {
+    number = device.device->address_handles().add(std::move(made));
+  });
   if (!number) return ENOMEM;
   handle->pd = pd;
   handle->number = *number;
@@ -35,7 +37,9 @@ int destroy_ah(Session& session, const abi::HandleRequest& request, abi::Empty&,
   Context& context = *session.context;
   const auto handle = context.address_handles.take(request.handle);
   if (handle == nullptr) return EINVAL;
-  session.fabric.engine().execute([&] { session.device.device->address_handles().remove(handle->number); });
+  session.fabric.engine(session.device).execute([&] {
+    session.device.device->address_handles().remove(handle->number);
+  });
   --handle->pd->users;
   --session.device.address_handles;
   return 0;

@@ -44,6 +44,8 @@ wire::MacAddress default_mac(std::size_t device) {
 
 // 192.0.2.1 to 192.0.2.254
 constexpr std::size_t kMaxDevices = 254;
+// Each has a trunk to each other.
+constexpr std::uint32_t kMaxEngines = 16;
 
 void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
   const toml::node* node = reader.table().get("gids");
@@ -225,7 +227,8 @@ void read_engine(const TableReader& root, const std::string& file, Configuration
   const toml::table* table = root.section("engine");
   if (table == nullptr) return;
   const TableReader reader(*table, file, "engine.");
-  reader.known_keys({"idle_spin_us"});
+  reader.known_keys({"engines", "idle_spin_us"});
+  reader.integer("engines", 1, kMaxEngines, configuration.engines);
   auto microseconds = static_cast<std::uint32_t>(configuration.idle_spin.count() / 1000);
   reader.integer("idle_spin_us", 0, 1'000'000, microseconds);
   configuration.idle_spin = std::chrono::microseconds(microseconds);

@@ -34,6 +34,7 @@ struct DeviceSettings {
 struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
+  std::uint32_t engines = 1;       // threads among which the devices are divided
   std::string log_level = "info";  // an spdlog level
   std::string fault_plan;          // a file; empty: none
 };

@@ -63,7 +63,7 @@ Context::Context(std::uint32_t context_id, const abi::ContextToken& context_toke
       wake_(make_wake_event()),
       doorbells_(std::make_unique<engine::DoorbellSet>(
           *reinterpret_cast<abi::Doorbells*>(doorbell_mapping_.data()), wake_.get())) {
-  fabric.engine().execute([this] { fabric.engine().add_doorbells(*doorbells_); });
+  fabric.engine(device).execute([this] { fabric.engine(device).add_doorbells(*doorbells_); });
 }
 
 Context::~Context() {
@@ -81,7 +81,7 @@ Context::~Context() {
 void Context::remove_queue_pairs() {
   std::vector<QueuePair*> batch;
   const auto remove_batch = [&] {
-    fabric.engine().execute([&] {
+    fabric.engine(device).execute([&] {
       for (QueuePair* qp : batch) {
         doorbells_->detach(qp->doorbell);
         qp->queue_pair.reset();
@@ -108,7 +108,7 @@ void Context::remove_shared_receive_queues() {
 }
 
 void Context::remove_memory() {
-  fabric.engine().execute([this] {
+  fabric.engine(device).execute([this] {
     memory::MemoryTable& table = device.device->memory_table();
     engine::AddressHandleTable& addresses = device.device->address_handles();
     for (const auto& [handle, address] : address_handles) addresses.remove(address->number);
@@ -126,9 +126,9 @@ void Context::remove_memory() {
 }
 
 void Context::remove_completion() {
-  fabric.engine().execute([this] {
+  fabric.engine(device).execute([this] {
     for (const auto& [handle, cq] : cqs) cq->queue.reset();
-    fabric.engine().remove_doorbells(*doorbells_);
+    fabric.engine(device).remove_doorbells(*doorbells_);
     doorbells_.reset();
     channels_.clear();
     async_events_.reset();
@@ -148,7 +148,7 @@ std::uint32_t Context::take_doorbell() {
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {
-  if (!processes_.empty()) fabric.engine().execute([this] { several_processes_ = true; });
+  if (!processes_.empty()) fabric.engine(device).execute([this] { several_processes_ = true; });
   std::erase_if(processes_, [](const auto& known) { return known.expired(); });
   processes_.push_back(process);
 }

@@ -63,8 +63,8 @@ int open_context(Session& session, const abi::OpenContextRequest& request, abi::
   reply.context = context->id;
   reply.max_doorbells = abi::kDoorbellsPerContext;
   reply.completion_vectors = limits::kCompletionVectors;
-  descriptors.sent = {context->doorbell_descriptor(), session.fabric.engine().status_descriptor(),
-                      context->wake_descriptor()};
+  descriptors.sent = {context->doorbell_descriptor(),
+                      session.fabric.engine(session.device).status_descriptor(), context->wake_descriptor()};
   introduce(session, std::move(context), std::move(process));
   return 0;
 }

@@ -48,7 +48,7 @@ bool CounterFolder::update(const std::vector<CounterValue>& values) {
 CounterFiles::CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tree)
     : fabric_(fabric), timer_(loop, [this] { tick(); }) {
   for (const auto& device : fabric.devices()) {
-    const CounterSnapshot counters = snapshot(fabric.engine(), *device->device);
+    const CounterSnapshot counters = snapshot(fabric, *device);
     const std::filesystem::path port = tree.port_folder(*device);
     devices_.push_back({device.get(), CounterFolder(port / "counters", port_values(counters)),
                         CounterFolder(port / "hw_counters", hardware_values(counters))});
@@ -63,9 +63,9 @@ void CounterFiles::touch() {
 
 bool CounterFiles::update() {
   bool changed = false;
-  seen_activity_ = fabric_.engine().activity();
+  seen_activity_ = fabric_.activity();
   for (DeviceFiles& files : devices_) {
-    const CounterSnapshot counters = snapshot(fabric_.engine(), *files.device->device);
+    const CounterSnapshot counters = snapshot(fabric_, *files.device);
     changed |= files.port.update(port_values(counters));
     changed |= files.hardware.update(hardware_values(counters));
   }
@@ -79,7 +79,7 @@ bool CounterFiles::has_queue_pairs() const {
 
 void CounterFiles::tick() {
   // Once it is quiet, the engine is not woken only to learn that nothing has moved.
-  const bool may_have_moved = quiet_ticks_ < kQuietAfter || fabric_.engine().activity() != seen_activity_;
+  const bool may_have_moved = quiet_ticks_ < kQuietAfter || fabric_.activity() != seen_activity_;
   quiet_ticks_ = may_have_moved && update() ? 0 : quiet_ticks_ + 1;
   if (quiet_ticks_ < kQuietAfter) {
     timer_.set(kBusyPeriod);

@@ -2,9 +2,9 @@
 
 namespace urnic::control {
 
-CounterSnapshot snapshot(engine::Engine& engine, engine::Device& device) {
+CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   CounterSnapshot copy;
-  engine.execute([&] { copy = {device.counters(), device.port_counters()}; });
+  fabric.engine(device).execute([&] { copy = {device.device->counters(), device.device->port_counters()}; });
   return copy;
 }
 
@@ -104,8 +104,8 @@ std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, c
   std::vector<std::pair<std::string, std::uint64_t>> values;
   for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
     link::LinkCounters counters;
-    fabric.engine().execute([&] {
-      const link::Link* link = fabric.wires().existing_link(device.index);
+    fabric.engine(device).execute([&] {
+      const link::Link* link = fabric.wires(device).existing_link(device.index);
       if (link != nullptr) counters = link->channel(direction).counters();
     });
     for (const LinkCounterValue& counter : link_counter_values(counters)) {

@@ -18,12 +18,12 @@ struct CounterValue {
   std::uint64_t value = 0;
 };
 
-// A copy taken between two batches of the engine.
+// A copy taken between two batches of the device's engine.
 struct CounterSnapshot {
   transport::Counters transport;
   engine::PortCounters port;
 };
-CounterSnapshot snapshot(engine::Engine& engine, engine::Device& device);
+CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);
 
 // The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (a link that goes
 // down, symbol errors) is always 0.

@@ -56,7 +56,7 @@ int destroy_cq(Session& session, const abi::HandleRequest& request, abi::Destroy
   CompletionQueue* cq = context.cqs.find(request.handle);
   if (cq == nullptr) return EINVAL;
   if (cq->users != 0) return EBUSY;
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     reply.completion_events_reported = cq->queue->completion_events();
     reply.async_events_reported = cq->queue->async_events();
     if (cq->channel != nullptr) {
@@ -84,8 +84,9 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   // program that has posted datagrams and makes the queue too small for them is told so.
   session.fabric.engine().execute([] {});
   bool fits = false;
-  session.fabric.engine().execute(
-      [&] { fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread); });
+  session.fabric.engine(session.device).execute([&] {
+    fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread);
+  });
   if (!fits) return EINVAL;  // more completions are waiting than the new ring would hold
   cq->ring = std::move(ring);
   reply.entries = slots;

@@ -1,45 +1,103 @@
 #include "device_model/control/fabric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "device_model/control/limits.hpp"
 
 namespace urnic::control {
 
-Fabric::Fabric(const Configuration& configuration)
-    : engine_(engine::EngineConfig{.idle_spin = configuration.idle_spin}) {
-  for (const DeviceSettings& settings : configuration.devices) {
-    auto served = std::make_unique<ServedDevice>();
-    served->index = static_cast<std::uint32_t>(devices_.size());
-    served->settings = settings;
-    served->node_guid = modified_eui64(settings.mac);
-    served->device =
-        std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
-                                                              .mac = settings.mac,
-                                                              .gids = settings.gids,
-                                                              .max_qp = limits::kMaxQp,
-                                                              .max_memory_keys = limits::kMaxMemoryKeys,
-                                                              .number = served->index},
-                                         engine_, switch_);
-    engine_.add_device(*served->device);
-    configure_link(*served);
-    devices_.push_back(std::move(served));
+Fabric::Fabric(const Configuration& configuration) {
+  const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
+  for (std::size_t i = 0; i < engines; ++i) {
+    engine::EngineConfig config{.idle_spin = configuration.idle_spin};
+    if (engines > 1) config.thread_name += fmt::format("-{}", i);
+    units_.push_back(std::make_unique<EngineUnit>(static_cast<std::uint32_t>(i), config));
+  }
+  if (engines > 1) connect_engines();
+  for (const DeviceSettings& settings : configuration.devices) add_device(settings);
+}
+
+void Fabric::connect_engines() {
+  for (const auto& from : units_) {
+    for (const auto& to : units_) {
+      if (from == to) {
+        trunks_.push_back(nullptr);
+        continue;
+      }
+      link::Trunk& trunk =
+          *trunks_.emplace_back(std::make_unique<link::Trunk>(&from->engine.data_path().staging()));
+      engine::Engine& reader = to->engine;
+      from->junction.add_outgoing(trunk, [&reader] { reader.wake(); });
+      to->junction.add_incoming(trunk);
+    }
+    from->engine.data_path().set_junction(&from->junction);
   }
 }
 
+void Fabric::add_device(const DeviceSettings& settings) {
+  auto served = std::make_unique<ServedDevice>();
+  served->index = static_cast<std::uint32_t>(devices_.size());
+  served->settings = settings;
+  served->node_guid = modified_eui64(settings.mac);
+  EngineUnit& home = unit(*served);
+  served->device =
+      std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
+                                                            .mac = settings.mac,
+                                                            .gids = settings.gids,
+                                                            .max_qp = limits::kMaxQp,
+                                                            .max_memory_keys = limits::kMaxMemoryKeys,
+                                                            .number = served->index},
+                                       home.engine, home.wires);
+  home.engine.add_device(*served->device);
+  home.devices.push_back(served.get());
+  for (const auto& other : units_) {
+    if (other.get() == &home) continue;
+    link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
+    other->wires.attach_remote(settings.mac, trunk, settings.name);
+  }
+  configure_link(*served);
+  devices_.push_back(std::move(served));
+}
+
 void Fabric::configure_link(const ServedDevice& served) {
+  link::Switch& wires = unit(served).wires;
   const link::LinkSettings& transmit = served.settings.transmit_link;
   const link::LinkSettings& receive = served.settings.receive_link;
-  if (switch_.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
+  if (wires.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
     return;
-  link::Link& link = switch_.link(served.index);
+  link::Link& link = wires.link(served.index);
   if (link.channel(link::Direction::transmit).settings() != transmit)
     link.configure(link::Direction::transmit, transmit);
   if (link.channel(link::Direction::receive).settings() != receive)
     link.configure(link::Direction::receive, receive);
 }
 
-Fabric::~Fabric() { engine_.stop(); }
+void Fabric::start() {
+  for (const auto& unit : units_) unit->engine.start();
+}
+
+// All before any goes: they wake one another.
+Fabric::~Fabric() {
+  for (const auto& unit : units_) unit->engine.stop();
+}
+
+void Fabric::execute_on_all(const std::function<void(EngineUnit&)>& task) {
+  for (const auto& unit : units_) unit->engine.execute([&] { task(*unit); });
+}
+
+std::uint64_t Fabric::activity() const {
+  std::uint64_t sum = 0;
+  for (const auto& unit : units_) sum += unit->engine.activity();
+  return sum;
+}
+
+transport::Nanoseconds Fabric::processor_time() const {
+  transport::Nanoseconds sum{0};
+  for (const auto& unit : units_) sum += unit->engine.processor_time();
+  return sum;
+}
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
   for (const auto& served : devices_) {

@@ -1,7 +1,9 @@
-// All that the device process runs: one engine, one switch, the devices on it.
+// All that the device process runs: engines, each with a switch and the devices on it, and the trunks between
+// the switches.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +13,9 @@
 #include "device_model/control/configuration.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/link/junction.hpp"
 #include "device_model/link/switch.hpp"
+#include "device_model/link/trunk.hpp"
 #include "device_model/transport/memory_access.hpp"
 
 namespace urnic::control {
@@ -36,32 +40,59 @@ struct ServedDevice {
   std::uint32_t next_pd = 1;
 };
 
+// An engine with its part of the fabric.
+struct EngineUnit {
+  EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
+      : number(unit_number), junction(wires), engine(config) {}
+
+  const std::uint32_t number;          // from 0
+  std::vector<ServedDevice*> devices;  // that it has, in configuration order
+  // Order matters: the engine's last round uses the others.
+  link::Switch wires;
+  link::Junction junction;
+  engine::Engine engine;
+};
+
 class Fabric {
  public:
-  // Makes the devices. Throws what the parts throw.
+  // Makes the engines, no more than there are devices, and the devices, which have the engines in turn.
+  // Throws what the parts throw.
   explicit Fabric(const Configuration& configuration);
   ~Fabric();
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  // Starts the engine's thread. Until then `engine().execute` runs on the caller's.
-  void start() { engine_.start(); }
+  // Starts the engines' threads. Until then `execute` runs on the caller's.
+  void start();
 
-  engine::Engine& engine() { return engine_; }
-  link::Switch& wires() { return switch_; }
-  const link::Switch& wires() const { return switch_; }
+  // The engine that has the device, and its switch.
+  engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
+  link::Switch& wires(const ServedDevice& served) { return unit(served).wires; }
+  const link::Switch& wires(const ServedDevice& served) const { return unit(served).wires; }
+  std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
+  // Runs `task` on each engine as Engine::execute does, on one after the other.
+  void execute_on_all(const std::function<void(EngineUnit&)>& task);
+  // Of all engines together (engine.hpp).
+  std::uint64_t activity() const;
+  transport::Nanoseconds processor_time() const;
+
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
-  // Brings the device's link to what its settings say. On the engine's thread once that runs.
+  // Brings the device's link to what its settings say. On its engine's thread once that runs.
   void configure_link(const ServedDevice& served);
 
   // The Ethernet address of the device that has `gid`: what neighbour discovery finds on a real network.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
 
  private:
-  // Order matters: devices go before the switch that they are attached to, both after the engine has stopped.
-  link::Switch switch_;
-  engine::Engine engine_;
+  EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
+  void connect_engines();
+  void add_device(const DeviceSettings& settings);
+
+  // Order matters: devices go before the switches that they are attached to, all after the engines have
+  // stopped.
+  std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
+  std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
 };
 

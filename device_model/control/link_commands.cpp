@@ -43,7 +43,7 @@ json describe_counters(const link::Link* link, Direction direction) {
 }
 
 json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
-  const link::Link* link = fabric.wires().existing_link(device.index);
+  const link::Link* link = fabric.wires(device).existing_link(device.index);
   return {{"state", device.device->link_up(now) ? "up" : "down"},
           {"tx",
            {{"settings", describe_settings(device.settings.transmit_link)},
@@ -106,10 +106,10 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
       if (direction != "rx") key->set(only->settings.transmit_link, value);
       if (direction != "tx") key->set(only->settings.receive_link, value);
     }
-    fabric.engine().execute([&] {
+    fabric.engine(*only).execute([&] {
       fabric.configure_link(*only);
       if (!change.up) return;
-      link::Link& link = fabric.wires().link(only->index);
+      link::Link& link = fabric.wires(*only).link(only->index);
       if (*change.up) {
         link.restore();
       } else {
@@ -118,10 +118,10 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     });
   }
   json links = json::object();
-  fabric.engine().execute([&] {
-    for (const auto& device : fabric.devices()) {
-      if (only != nullptr && only != device.get()) continue;
-      links[device->settings.name] = describe_link(fabric, *device, fabric.engine().now());
+  fabric.execute_on_all([&](EngineUnit& unit) {
+    for (const ServedDevice* device : unit.devices) {
+      if (only != nullptr && only != device) continue;
+      links[device->settings.name] = describe_link(fabric, *device, unit.engine.now());
     }
   });
   return {{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
@@ -153,7 +153,7 @@ json AdminServer::set(const json& request, AdminConnectionState&) {
       for (const auto& [handle, qp] : context->qps) {
         engine::HostedQueuePair& hosted = *qp->queue_pair;
         if (qpn && hosted.qpn().value != *qpn) continue;
-        fabric.engine().execute([&] { hosted.set_recovery(settings); });
+        fabric.engine(*device).execute([&] { hosted.set_recovery(settings); });
         ++changed;
       }
     }

@@ -155,7 +155,7 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& request, abi::Empty&
   // Checked and changed in one step of the engine: between two, a packet could take the QP to error.
   int error = 0;
   Change change;
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     error = prepare(session, *qp, request, qp->queue_pair->state(), change);
     if (error != 0) return;
     qp->queue_pair->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,

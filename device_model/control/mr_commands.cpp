@@ -71,8 +71,9 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
   if (const int error = check_process_memory(*session.process, region->spec)) return error;
 
   std::optional<transport::Lkey> key;
-  session.fabric.engine().execute(
-      [&] { key = session.device.device->memory_table().add_region(region->spec); });
+  session.fabric.engine(session.device).execute([&] {
+    key = session.device.device->memory_table().add_region(region->spec);
+  });
   if (!key) return ENOMEM;
   region->key = *key;
   reply.lkey = reply.rkey = key->value;
@@ -86,8 +87,9 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empt
   MemoryRegion* region = session.context->regions.find(request.handle);
   if (region == nullptr) return EINVAL;
   bool removed = false;
-  session.fabric.engine().execute(
-      [&] { removed = session.device.device->memory_table().remove_region(region->key); });
+  session.fabric.engine(session.device).execute([&] {
+    removed = session.device.device->memory_table().remove_region(region->key);
+  });
   if (!removed) return EBUSY;  // windows are bound to it
   --region->pd->users;
   --session.device.memory_regions;
@@ -126,8 +128,9 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
 
   bool changed = false;
   transport::Lkey key;
-  session.fabric.engine().execute(
-      [&] { changed = session.device.device->memory_table().change_region(region->key, spec, key); });
+  session.fabric.engine(session.device).execute([&] {
+    changed = session.device.device->memory_table().change_region(region->key, spec, key);
+  });
   if (!changed) return EBUSY;
   --region->pd->users;
   ++pd->users;
@@ -149,7 +152,7 @@ int place_received(Session& session, const abi::PlaceReceivedRequest& request, a
   for (const auto& entry : session.context->regions) {
     const MemoryRegion& region = *entry.second;
     if (region.key.value != request.lkey) continue;
-    session.fabric.engine().execute([&] {
+    session.fabric.engine(session.device).execute([&] {
       const memory::MemoryTable& table = session.device.device->memory_table();
       transport::MemoryRange range;
       if (table.check_local(region.key, region.pd->id, request.address, request.length,
@@ -175,8 +178,9 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
   auto window = std::make_unique<MemoryWindow>();
   window->pd = pd;
   std::optional<wire::Rkey> key;
-  session.fabric.engine().execute(
-      [&] { key = session.device.device->memory_table().add_window(pd->id, request.type); });
+  session.fabric.engine(session.device).execute([&] {
+    key = session.device.device->memory_table().add_window(pd->id, request.type);
+  });
   if (!key) return ENOMEM;
   window->key = *key;
   reply.rkey = key->value;
@@ -189,7 +193,9 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
 int deallocate_mw(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
   const MemoryWindow* window = session.context->windows.find(request.handle);
   if (window == nullptr) return EINVAL;
-  session.fabric.engine().execute([&] { session.device.device->memory_table().remove_window(window->key); });
+  session.fabric.engine(session.device).execute([&] {
+    session.device.device->memory_table().remove_window(window->key);
+  });
   --window->pd->users;
   --session.device.memory_windows;
   session.context->windows.take(request.handle);

@@ -49,8 +49,9 @@ int attach_multicast(Session& session, const abi::MulticastRequest& request, abi
   if (device.multicast_attachments >= limits::kMaxAttachments) return ENOMEM;
 
   qp->groups.push_back(group);
-  session.fabric.engine().execute(
-      [&] { device.device->multicast_groups().attach(group, qp->queue_pair->context()); });
+  session.fabric.engine(session.device).execute([&] {
+    device.device->multicast_groups().attach(group, qp->queue_pair->context());
+  });
   ++device.multicast_groups[group];
   ++device.multicast_attachments;
   return 0;
@@ -61,8 +62,9 @@ int detach_multicast(Session& session, const abi::MulticastRequest& request, abi
   QueuePair* const qp = find_datagram_qp(session, request);
   const wire::Gid group = to_gid(request.group);
   if (qp == nullptr || !is_member(*qp, group)) return EINVAL;
-  session.fabric.engine().execute(
-      [&] { session.device.device->multicast_groups().detach(group, qp->queue_pair->context()); });
+  session.fabric.engine(session.device).execute([&] {
+    session.device.device->multicast_groups().detach(group, qp->queue_pair->context());
+  });
   std::erase(qp->groups, group);
   leave(session.device, group);
   return 0;

@@ -85,7 +85,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
 bool install(Context& context, QueuePair& qp) {
   qp.doorbell = context.take_doorbell();
   bool installed = false;
-  context.fabric.engine().execute([&] {
+  context.fabric.engine(context.device).execute([&] {
     installed = qp.queue_pair->install();
     if (installed) context.doorbells().attach(qp.doorbell, *qp.queue_pair);
   });
@@ -148,7 +148,7 @@ int query_qp(Session& session, const abi::HandleRequest& request, abi::QueryQpRe
   const QueuePair* qp = session.context->qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
   reply.attributes = qp->attributes;
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     const transport::QpState state = qp->queue_pair->state();
     reply.attributes.state = reply.attributes.current_state = static_cast<std::uint32_t>(state);
     reply.attributes.sq_draining = state == transport::QpState::sqd && !qp->queue_pair->drained();
@@ -168,7 +168,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
   if (!qp->groups.empty()) return EBUSY;  // as the kernel has it
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     context.doorbells().detach(qp->doorbell);
     reply.async_events_reported = qp->queue_pair->async_events();
     if (reply.async_events_reported != 0) {

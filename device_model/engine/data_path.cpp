@@ -36,7 +36,8 @@ DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
 
 bool DataPath::round() {
   // Before the timers, which wait for what may be among it.
-  const bool delivered = deliver_due();
+  bool delivered = deliver_due();
+  if (junction_ != nullptr) delivered |= take_from_other_engines();
   run_timers();
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
@@ -45,7 +46,10 @@ bool DataPath::round() {
     if (behind_) pump_urgent();
     pump_ready();
   }
-  if (filling().empty()) return delivered || !ready_.empty();
+  if (filling().empty()) {
+    if (junction_ != nullptr) exchange_with_other_engines();
+    return delivered || !ready_.empty();
+  }
   carry_out();
   return true;
 }
@@ -64,10 +68,11 @@ void DataPath::run_timers() {
 // answer is here but not yet looked at, and a timer must not call it late: as long as something is under way,
 // timers see the time of the rounds before. And an answer may wait for its QP's turn: no timer sees a later
 // time than that at which the QP whose turn is next got its place, for what had to be answered before has
-// been.
+// been. Nor one later than what another engine may still have to answer, for that may be kept waiting, too.
 transport::Time DataPath::time_for_timers() {
   transport::Time time = busy() ? earlier_rounds_.back() : now_;
   if (!ready_.empty()) time = std::min(time, ready_.front().ready_since);
+  if (junction_ != nullptr) time = std::min(time, junction_->oldest_under_way().value_or(time));
   std::copy_backward(earlier_rounds_.begin(), earlier_rounds_.end() - 1, earlier_rounds_.end());
   earlier_rounds_.front() = now_;
   return time;
@@ -88,6 +93,18 @@ bool DataPath::deliver_due() {
   if (frames_under_way_ == nullptr) return false;
   const std::size_t fit = filling().arena->remaining() / (2 * wire::kMaxPayloadBytes);
   return frames_under_way_->deliver_due(now_, fit);
+}
+
+// No more at once than a round sends: it is to be in the cache when it is scattered.
+bool DataPath::take_from_other_engines() {
+  junction_->reclaim();
+  return junction_->take(now_, kPacketsPerRound, kBytesPerRound);
+}
+
+// Nothing that was asked for until now refers to frames that others have lent.
+void DataPath::exchange_with_other_engines() {
+  junction_->release();
+  junction_->publish();
 }
 
 void DataPath::pump_again_when_ports_have_room() {
@@ -198,6 +215,7 @@ void DataPath::carry_out() {
   ActionList& next = lists_[filling_ ^ 1];
   memory_batch_.run(list, failed_);
   finish_completions(list);
+  if (junction_ != nullptr) junction_->release();
   held_packets_.batch_flushed();
   // The writes and completions just done were the last to refer to what the list before had gathered.
   arenas_.give_back(*next.arena);
@@ -210,6 +228,7 @@ void DataPath::carry_out() {
   list.clear();
   list.number = ++list_number_;
   end_inputs();
+  if (junction_ != nullptr) junction_->publish();
 }
 
 void DataPath::finish_completions(ActionList& list) {

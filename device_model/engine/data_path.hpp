@@ -16,6 +16,7 @@
 #include "device_model/engine/staging_arenas.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/link/frames_under_way.hpp"
+#include "device_model/link/junction.hpp"
 #include "device_model/transport/held_packets.hpp"
 #include "device_model/transport/time.hpp"
 
@@ -47,6 +48,10 @@ class DataPath {
   std::optional<transport::Time> wake_at() const;
   // Frames that come from links in their own time; null: there are none. Outlives its use.
   void set_frames_under_way(link::FramesUnderWay* frames) { frames_under_way_ = frames; }
+  // The way to and from other engines; null: there are none. Outlives its use.
+  void set_junction(link::Junction* junction) { junction_ = junction; }
+  // Where payload lies that QPs send; outlives every frame of theirs.
+  transport::PayloadKeeper& staging() { return arenas_; }
 
   // A device whose QPs these are; outlives its use.
   void add_device(const Device& device) { devices_.push_back(&device); }
@@ -79,6 +84,8 @@ class DataPath {
   void run_timers();
   transport::Time time_for_timers();
   bool deliver_due();
+  bool take_from_other_engines();
+  void exchange_with_other_engines();
   bool tell_of_holes();
   void pump_urgent();
   void pump_ready();
@@ -108,6 +115,7 @@ class DataPath {
   ReadyList port_is_busy_;     // would be ready, but their device's line is behind
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   link::FramesUnderWay* frames_under_way_ = nullptr;
+  link::Junction* junction_ = nullptr;
   TouchedList touched_;
   std::vector<const Device*> devices_;
   std::vector<CompletionQueue*> to_notify_;

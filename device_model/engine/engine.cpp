@@ -90,7 +90,7 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
 transport::Time Engine::now() const { return data_path_.now(); }
 
 void Engine::run() {
-  pthread_setname_np(pthread_self(), "urnic-engine");
+  pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
   transport::Time last_work = clock_now();

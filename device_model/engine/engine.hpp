@@ -9,6 +9,7 @@
 #include <ctime>
 #include <functional>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,7 @@ class DoorbellSet;
 struct EngineConfig {
   // How long the engine looks for work, giving the processor away each time, before it sleeps.
   transport::Nanoseconds idle_spin{50'000};
+  std::string thread_name = "urnic-engine";  // at most 15 characters
 };
 
 class Engine {
@@ -51,6 +53,9 @@ class Engine {
   // Grows whenever packets or work requests have moved; from any thread. Who wants to know whether counters
   // may have changed asks this, which wakes nobody.
   std::uint64_t activity() const { return activity_.load(std::memory_order_relaxed); }
+
+  // From any thread, after it stored what the engine should see: wakes it if it sleeps.
+  void wake() { sleeper_.wake_if_asleep(); }
 
   // The following from inside `execute` only (or before `start`).
   void add_device(Device& device);

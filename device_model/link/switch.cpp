@@ -24,6 +24,13 @@ bool is_group_frame(const wire::Frame& frame) {
   return frame.headers.size() >= kAddressBytes && (frame.headers[0] & std::byte{1}) != std::byte{0};
 }
 
+// In the place of a device that is elsewhere: its port hands nothing on here.
+class Elsewhere final : public FrameReceiver {
+ public:
+  void arrive(const wire::Frame&, bool) override {}
+};
+Elsewhere elsewhere;
+
 // What a device may have waiting for its line: enough that the line never stands idle between two of the
 // engine's rounds.
 constexpr transport::Nanoseconds kAhead{20'000};
@@ -35,6 +42,7 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
+  if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
   if (!has_character()) return std::numeric_limits<std::size_t>::max();
   return link->channel(Direction::transmit).model().room(now, kAhead, least);
 }
@@ -75,14 +83,24 @@ void Switch::grow() {
 }
 
 Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device) {
+  add_port(address, receiver, device, nullptr);
+  return *ports_.back();
+}
+
+void Switch::attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device) {
+  add_port(address, elsewhere, device, &trunk);
+  if (std::find(trunks_.begin(), trunks_.end(), &trunk) == trunks_.end()) trunks_.push_back(&trunk);
+}
+
+void Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
+                      Trunk* trunk) {
   const std::uint64_t packed =
       pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address.bytes)));
   if (port_of(packed) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
-  ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device, ports()));
+  ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device, ports(), trunk));
   insert(routes_, {packed, ports_.back().get()});
-  return *ports_.back();
 }
 
 void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
@@ -129,22 +147,27 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
                         const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.has_character() && !to.has_character()) return arrive(frame, true, to, {});
+  if (!from.has_character() && !to.has_character() && to.trunk == nullptr) return arrive(frame, true, to, {});
   Traveller traveller(frame, true, origin, &from, &to);
   if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
   hand_on(traveller, Direction::transmit, now);
 }
 
-// The copies are made behind the sender's link, on which the frame travels once.
+// The copies are made behind the sender's link, on which the frame travels once; for the devices of another
+// engine each goes over the trunk.
 void Switch::flood(const Traveller& traveller, transport::Time now) {
   for (const auto& port : ports_) {
-    if (!port->has_character()) {
+    if (!port->has_character() && port->trunk == nullptr) {
       arrive(traveller.frame, traveller.payload_is_stable, *port, traveller.why.view());
       continue;
     }
     Traveller copy(traveller);
     copy.to = port.get();
-    port->link->channel(Direction::receive).enter(copy, now);
+    if (port->trunk != nullptr) {
+      put_on_trunk(copy, *port, Onward::through_link, now);
+    } else {
+      port->link->channel(Direction::receive).enter(copy, now);
+    }
   }
 }
 
@@ -152,6 +175,7 @@ void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now
   SwitchPort& to = *traveller.to;
   if (passed == Direction::transmit) {
     if (traveller.to == traveller.from && is_group_frame(traveller.frame)) return flood(traveller, now);
+    if (to.trunk != nullptr) return put_on_trunk(traveller, to, Onward::through_link, now);
     if (to.has_character()) return to.link->channel(Direction::receive).enter(traveller, now);
   }
   arrive(traveller.frame, traveller.payload_is_stable, to, traveller.why.view());
@@ -168,10 +192,34 @@ void Switch::dropped(const Traveller& traveller, std::string_view device, Direct
     observe({traveller.frame, CapturePoint::dropped, device, where, traveller.why.view()});
 }
 
-void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame) {
-  Why why;
-  why.add("made by a fault: ").add(traveller.why.view());
-  arrive({frame, {}, {}}, false, *traveller.from, why.view());
+void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) {
+  Traveller answer({frame, {}, {}}, false, traveller.origin, traveller.to, traveller.from);
+  answer.why.add("made by a fault: ").add(traveller.why.view());
+  SwitchPort& to = *answer.to;
+  if (to.trunk != nullptr) return put_on_trunk(answer, to, Onward::to_device, now);
+  arrive(answer.frame, false, to, answer.why.view());
+}
+
+bool Switch::trunks_have_room() const {
+  return std::all_of(trunks_.begin(), trunks_.end(), [](const Trunk* trunk) { return trunk->has_room(); });
+}
+
+// Devices ask whether there is room before they send, so a trunk overflows only by what nobody asks for: a
+// burst out of a link that delays.
+void Switch::put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now) {
+  if (to.trunk->put(traveller, traveller.from->number, to.number, onward, now)) return;
+  ++trunk_overruns_;
+  traveller.why.next().add("switch: no room on the way to the receiver's engine");
+  dropped(traveller, traveller.from->device, Direction::transmit);
+}
+
+void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now) {
+  SwitchPort& to = *ports_[passenger.to];
+  if (passenger.onward == Onward::to_device || !to.has_character())
+    return arrive(passenger.frame, true, to, passenger.why.view());
+  Traveller traveller(passenger.frame, true, passenger.origin, ports_[passenger.from].get(), &to);
+  traveller.why = passenger.why;
+  hand_on(traveller, Direction::transmit, now);
 }
 
 bool Switch::deliver_due(transport::Time now, std::size_t most) {

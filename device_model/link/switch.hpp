@@ -1,5 +1,5 @@
 // The built-in switch: forwards frames between the ports attached to it by destination MAC address, over each
-// port's link.
+// port's link. Each engine has a switch of its own; between two of them are trunks.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/traveller.hpp"
+#include "device_model/link/trunk.hpp"
 
 namespace urnic::link {
 
@@ -31,8 +32,16 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   // std::invalid_argument if another port has the address. `device` is the name that observers are told.
   Port& attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device = {});
 
-  // The link of the port attached as number `port`, from 0; made at the first call. The other is null if
-  // there was none.
+  // Likewise, for a device at another engine's switch, which `trunk` leads to. Ports are told from one
+  // another by their numbers in the order in which they are attached: all switches have the same devices in
+  // the same order.
+  void attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device = {});
+
+  // A frame has come from another switch.
+  void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
+
+  // The link of the port attached as number `port`, from 0, whose device is here; made at the first call. The
+  // other is null if there was none.
   Link& link(std::uint32_t port);
   const Link* existing_link(std::uint32_t port) const;
   std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
@@ -47,6 +56,8 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   // Frames transmitted to an address that no port has. Those to a group address go to every port, back to the
   // sender's too, and each device looks who has joined.
   std::uint64_t unknown_destination() const { return unknown_destination_; }
+  // Frames that found no place in a trunk.
+  std::uint64_t trunk_overruns() const { return trunk_overruns_; }
 
  private:
   friend class SwitchPort;
@@ -61,10 +72,14 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
   void flood(const Traveller& traveller, transport::Time now);
+  void add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
+                Trunk* trunk);
+  bool trunks_have_room() const;
+  void put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now);
   void arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to, std::string_view why) const;
   void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
   void dropped(const Traveller& traveller, std::string_view device, Direction where) override;
-  void answer(const Traveller& traveller, std::span<const std::byte> frame) override;
+  void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) override;
   void observe(const Observation& observation) const;
   static std::size_t first_place(std::uint64_t address, std::size_t places);
   SwitchPort* port_of(std::uint64_t address) const;
@@ -73,9 +88,11 @@ class Switch final : public FramesUnderWay, private TravelGuide {
 
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Link*> links_;
+  std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;
   std::vector<FrameObserver*> observers_;
   std::uint64_t unknown_destination_ = 0;
+  std::uint64_t trunk_overruns_ = 0;
 };
 
 }  // namespace urnic::link

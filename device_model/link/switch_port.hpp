@@ -1,4 +1,5 @@
-// A port of the built-in switch, with the link that leads to its device.
+// A port of the built-in switch, with the link that leads to its device; or, for a device of another engine,
+// with the trunk to the switch that has it.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,13 @@
 namespace urnic::link {
 
 class Switch;
+class Trunk;
 
 class SwitchPort final : public Port {
  public:
-  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name, std::uint32_t position)
-      : receiver(to), device(name), number(position), fabric_(fabric) {}
+  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name, std::uint32_t position,
+             Trunk* leads_by = nullptr)
+      : receiver(to), trunk(leads_by), device(name), number(position), fabric_(fabric) {}
 
   void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) override;
   bool up(transport::Time now) const override { return link == nullptr || link->up(now); }
@@ -24,7 +27,8 @@ class SwitchPort final : public Port {
   // The link does something to packets in one of its directions, or may.
   bool has_character() const { return link != nullptr && !link->plain(); }
 
-  FrameReceiver& receiver;
+  FrameReceiver& receiver;  // nobody, where there is a trunk
+  Trunk* const trunk;       // null: the device is here
   const std::string device;
   const std::uint32_t number;
   std::unique_ptr<Link> link;  // made when it is first needed

@@ -36,7 +36,7 @@ class TravelGuide {
   // It goes no further; `traveller.why` says why.
   virtual void dropped(const Traveller& traveller, std::string_view device, Direction where) = 0;
   // A fault's answer goes back to who sent `traveller`.
-  virtual void answer(const Traveller& traveller, std::span<const std::byte> frame) = 0;
+  virtual void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) = 0;
 
  protected:
   ~TravelGuide() = default;

@@ -202,9 +202,14 @@ class Fabric:
             raise AssertionError(f"the server: {first}\nthe client: {second}\n{self.log()}")
         return first.output(), second.output()
 
-    def up(self):
-        """Starts a device process that stays, whoever uses it or not."""
-        self.run(self.urnic, "up")
+    def up(self, configuration=None):
+        """Starts a device process that stays, whoever uses it or not; with the text of a configuration file."""
+        if configuration is None:
+            self.run(self.urnic, "up")
+            return
+        file = self.directory / "configuration.toml"
+        file.write_text(configuration)
+        self.run(self.urnic, "up", "--config", file)
 
     def down(self):
         self.run(self.urnic, "down")

@@ -12,11 +12,13 @@ ACROSS = ("urnic0", "urnic1")
 ALONE = ("urnic0", "urnic0")
 
 
-class Verbs(unittest.TestCase):
+class OnOneFabric(unittest.TestCase):
+    CONFIGURATION = None
+
     @classmethod
     def setUpClass(cls):
         cls.fabric = cls.enterClassContext(fabric.Fabric())
-        cls.fabric.up()
+        cls.fabric.up(cls.CONFIGURATION)
         cls.process = cls.fabric.device_process()
 
     def tearDown(self):
@@ -28,6 +30,8 @@ class Verbs(unittest.TestCase):
                                           timeout=timeout)
         self.assertIn("No errors detected", output)
 
+
+class Verbs(OnOneFabric):
     def test_transfer_across(self):
         self.check("verbs_transfer", *ACROSS)
 
@@ -84,6 +88,39 @@ class Verbs(unittest.TestCase):
     def test_thousand_queue_pairs(self):
         self.check("verbs_many", *ACROSS)
         self.check("verbs_many", *ALONE)
+
+
+class TwoEngines(OnOneFabric):
+    """An engine for each device: whatever crosses between two threads of the device process."""
+
+    CONFIGURATION = "[engine]\nengines = 2\n"
+
+    def test_there_are_two(self):
+        self.assertEqual(self.fabric.status()["engine"]["threads"], 2)
+
+    def test_transfer(self):
+        self.check("verbs_transfer", *ACROSS)
+
+    def test_two_processes(self):
+        self.check("verbs_processes", *ACROSS)
+
+    def test_atomics(self):
+        self.check("verbs_atomics", *ACROSS)
+
+    def test_order(self):
+        self.check("verbs_order", *ACROSS)
+
+    def test_errors(self):
+        self.check("verbs_errors", *ACROSS)
+
+    def test_events(self):
+        self.check("verbs_events", *ACROSS)
+
+    def test_threads(self):
+        self.check("verbs_threads", *ACROSS)
+
+    def test_many(self):
+        self.check("verbs_many", *ACROSS)
 
 
 class LinkCut(unittest.TestCase):

@@ -59,6 +59,7 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
     vendor_part_id = 7
     hardware_version = 3
     [engine]
+    engines = 2
     idle_spin_us = 5
     [logging]
     level = "debug"
@@ -77,6 +78,7 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   BOOST_TEST(second.vendor_id == 0x2C9u);
   BOOST_TEST(second.vendor_part_id == 7u);
   BOOST_TEST(second.hardware_version == 3u);
+  BOOST_TEST(configuration.engines == 2u);
   BOOST_TEST(configuration.idle_spin.count() == 5000);
   BOOST_TEST(configuration.log_level == "debug");
 }
@@ -99,6 +101,8 @@ BOOST_AUTO_TEST_CASE(errors_name_file_line_value_and_what_is_allowed) {
   check_error("[[devices]]\ngids = []\n", "2", "gids", "1 to 16");
   check_error("[engine]\nidle_spin_us = -1\n", "2", "-1", "0 to 1000000");
   check_error("[engine]\nidle_spin_us = \"5\"\n", "2", "5", "whole number");
+  check_error("[engine]\nengines = 0\n", "2", "engine.engines = 0", "1 to 16");
+  check_error("[engine]\nengines = 17\n", "2", "engine.engines = 17", "1 to 16");
   check_error("[logging]\nlevel = \"loud\"\n", "2", "loud", "warning");
   check_error("devices = 2\n", "1", "devices = 2", "[[devices]]");
   check_error("device = 2\n", "1", "device = 2", "[device]");

@@ -210,8 +210,6 @@ bool Program::holds(std::size_t offset, std::size_t length, std::uint8_t seed) c
   return true;
 }
 
-namespace {
-
 DeviceConfig device_config(std::uint8_t number) {
   DeviceConfig config;
   config.name = "test" + std::to_string(number);
@@ -223,8 +221,6 @@ DeviceConfig device_config(std::uint8_t number) {
   config.max_memory_keys = 1024;
   return config;
 }
-
-}  // namespace
 
 Fabric::Fabric()
     : engine({}),

@@ -165,6 +165,9 @@ class Program {
   DoorbellSet doorbell_set;
 };
 
+// Of device "testN", at 192.0.2.N.
+DeviceConfig device_config(std::uint8_t number);
+
 // Two devices on one switch, two programs, and an engine whose rounds and clock the test moves.
 class Fabric {
  public:

@@ -1,0 +1,50 @@
+// How devices are divided among engines.
+#include "device_model/control/fabric.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace urnic::control::test {
+
+namespace {
+
+Configuration with_engines(const std::string& engines, std::size_t devices) {
+  std::string text = "[engine]\nengines = " + engines + "\n";
+  for (std::size_t i = 0; i < devices; ++i) text += "[[devices]]\n";
+  text += "[[link]]\ndevice = \"urnic1\"\nloss = 0.5\n";
+  return parse_configuration(text, "lab.toml");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fabric_engines)
+
+BOOST_AUTO_TEST_CASE(devices_have_the_engines_in_turn) {
+  Fabric fabric(with_engines("2", 3));
+  BOOST_TEST(fabric.engines() == 2u);
+  const auto& devices = fabric.devices();
+  BOOST_TEST(&fabric.engine(*devices[0]) == &fabric.engine(*devices[2]));
+  BOOST_TEST(&fabric.engine(*devices[0]) != &fabric.engine(*devices[1]));
+  std::vector<std::size_t> counts;
+  fabric.execute_on_all([&](EngineUnit& unit) { counts.push_back(unit.devices.size()); });
+  BOOST_TEST(counts == (std::vector<std::size_t>{2, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(there_are_no_more_engines_than_devices) {
+  BOOST_TEST(Fabric(with_engines("16", 2)).engines() == 2u);
+}
+
+// All switches have all devices, by the same numbers, and each link is where its device is.
+BOOST_AUTO_TEST_CASE(a_link_is_at_the_switch_of_its_devices_engine) {
+  Fabric fabric(with_engines("2", 3));
+  const auto& devices = fabric.devices();
+  fabric.execute_on_all([&](EngineUnit& unit) { BOOST_TEST(unit.wires.ports() == 3u); });
+  const link::Link* const link = fabric.wires(*devices[1]).existing_link(1);
+  BOOST_REQUIRE(link != nullptr);
+  BOOST_TEST(link->number() == 1u);
+  BOOST_TEST(link->device() == "urnic1");
+  BOOST_TEST(fabric.wires(*devices[0]).existing_link(1) == nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test

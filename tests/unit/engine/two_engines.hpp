@@ -1,0 +1,60 @@
+// Two devices with an engine each, and a program on each.
+#pragma once
+
+#include "device_model/link/junction.hpp"
+#include "device_model/link/switch.hpp"
+#include "device_model/link/trunk.hpp"
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+
+class TwoEngines {
+ public:
+  TwoEngines() {
+    fabric0.attach_remote(device_config(2).mac, there, "test2");
+    junction0.add_outgoing(there, [this] { engine1.wake(); });
+    junction0.add_incoming(back);
+    junction1.add_outgoing(back, [this] { engine0.wake(); });
+    junction1.add_incoming(there);
+    engine0.data_path().set_junction(&junction0);
+    engine1.data_path().set_junction(&junction1);
+  }
+  ~TwoEngines() {
+    engine0.stop();
+    engine1.stop();
+  }
+
+  // On the test's thread: one round of one of them.
+  bool round0() { return (program0.doorbell_set.collect() != 0) | engine0.data_path().round(); }
+  bool round1() { return (program1.doorbell_set.collect() != 0) | engine1.data_path().round(); }
+  // Rounds until neither has anything left to do.
+  void run() {
+    for (int idle = 0; idle < 3;)
+      idle = static_cast<int>(round0()) + static_cast<int>(round1()) == 0 ? idle + 1 : 0;
+  }
+  void advance(transport::Nanoseconds span) {
+    for (Engine* engine : {&engine0, &engine1}) engine->data_path().set_now(engine->data_path().now() + span);
+    run();
+  }
+
+  Engine engine0{{.idle_spin = transport::Nanoseconds(0)}};
+  Engine engine1{{.idle_spin = transport::Nanoseconds(0)}};
+  link::Switch fabric0;
+  link::Switch fabric1;
+  link::Junction junction0{fabric0};
+  link::Junction junction1{fabric1};
+  link::Trunk there{&engine0.data_path().staging()};
+  link::Trunk back{&engine1.data_path().staging()};
+  Device device0{device_config(1), engine0, fabric0};
+  // Ports have the devices' order on both switches.
+  struct RemoteDevice0 {
+    RemoteDevice0(link::Switch& fabric, link::Trunk& trunk) {
+      fabric.attach_remote(device_config(1).mac, trunk, "test1");
+    }
+  } remote_device0{fabric1, back};
+  Device device1{device_config(2), engine1, fabric1};
+  Program program0{engine0, device0};
+  Program program1{engine1, device1};
+};
+
+}  // namespace urnic::engine::test
