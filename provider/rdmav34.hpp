@@ -116,6 +116,8 @@ static_assert(offsetof(Device, ops) == 664 && offsetof(Device, reference_count) 
 static_assert(offsetof(Device, entry) == 680 && offsetof(Device, sysfs) == 696);
 static_assert(offsetof(Device, core_support) == 704);
 
+// What the library does to a region by itself: it marks the memory of a plain one for fork, and changes
+// (ibv_rereg_mr) no other.
 enum class MrType : std::uint32_t { plain = 0, null = 1, imported = 2, dma_buf = 3 };
 
 struct Mr {
@@ -180,10 +182,10 @@ using Unset = void (*)();
 
 // The operations of a context, sorted by name. Those without a signature here are not provided.
 struct ContextOps {
-  Unset advise_mr;
-  Unset alloc_dm;
+  int (*advise_mr)(ibv_pd*, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge*, std::uint32_t count);
+  ibv_dm* (*alloc_dm)(ibv_context*, ibv_alloc_dm_attr*);
   ibv_mw* (*alloc_mw)(ibv_pd*, ibv_mw_type);
-  Unset alloc_null_mr;
+  ibv_mr* (*alloc_null_mr)(ibv_pd*);
   ibv_pd* (*alloc_parent_domain)(ibv_context*, ibv_parent_domain_init_attr*);
   ibv_pd* (*alloc_pd)(ibv_context*);
   ibv_td* (*alloc_td)(ibv_context*, ibv_td_init_attr*);
@@ -220,9 +222,9 @@ struct ContextOps {
   Unset destroy_wq;
   int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   void (*free_context)(ibv_context*);
-  Unset free_dm;
+  int (*free_dm)(ibv_dm*);
   Unset get_srq_num;
-  Unset import_dm;
+  ibv_dm* (*import_dm)(ibv_context*, std::uint32_t handle);
   Unset import_mr;
   Unset import_pd;
   Unset modify_cq;
@@ -247,14 +249,14 @@ struct ContextOps {
   Unset query_rt_values;
   int (*query_srq)(ibv_srq*, ibv_srq_attr*);
   Unset read_counters;
-  Unset reg_dm_mr;
+  ibv_mr* (*reg_dm_mr)(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length, unsigned int access);
   Unset reg_dmabuf_mr;
   ibv_mr* (*reg_mr)(ibv_pd*, void* address, std::size_t length, std::uint64_t iova, int access);
   int (*req_notify_cq)(ibv_cq*, int solicited_only);
   int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t length, int access);
   int (*resize_cq)(ibv_cq*, int entries);
   Unset set_ece;
-  Unset unimport_dm;
+  void (*unimport_dm)(ibv_dm*);
   Unset unimport_mr;
   Unset unimport_pd;
 };

@@ -44,6 +44,12 @@ enum class ControlOpcode : std::uint32_t {
   modify_srq = 61,
   query_srq = 62,
   destroy_srq = 63,
+  allocate_null_mr = 40,
+  advise_mr = 41,
+  allocate_dm = 42,
+  free_dm = 43,
+  import_dm = 44,
+  register_dm_mr = 45,
   create_ah = 70,
   destroy_ah = 71,
   attach_multicast = 72,
@@ -156,6 +162,14 @@ struct QueryDeviceReply {
   std::uint32_t max_srq;
   std::uint32_t max_srq_wr;
   std::uint32_t max_srq_sge;
+  // Members of ibv_odp_caps and ibv_device_attr_ex. On-demand paging is for this process: it depends on how
+  // its memory is reached.
+  std::uint32_t odp_general;
+  std::uint32_t odp_rc;
+  std::uint32_t odp_uc;
+  std::uint32_t odp_ud;
+  std::uint32_t odp_xrc;
+  std::uint64_t max_dm_size;
 };
 
 struct QueryPortRequest {
@@ -215,6 +229,46 @@ struct PlaceReceivedRequest {
   std::uint32_t lkey;
   std::uint32_t length;  // at most kCqeInlineBytes
   std::uint8_t data[kCqeInlineBytes];
+};
+
+// allocate_null_mr takes the PD's handle and answers with RegisterMrReply; only the lkey is of use.
+
+// One range of ibv_advise_mr; `advice` as ibv_advise_mr_advice.
+struct AdviseMrRequest {
+  std::uint64_t address;  // as the key's users give it
+  std::uint64_t length;
+  std::uint32_t pd;
+  std::uint32_t lkey;
+  std::uint32_t advice;
+  std::uint32_t reserved;
+};
+// Where the range lies in the process that registered it, and whether that is the sender (1 or 0).
+struct AdviseMrReply {
+  std::uint64_t address;
+  std::uint32_t is_senders;
+  std::uint32_t reserved;
+};
+
+// Device memory. Its arenas have numbers of their own among those of the context.
+struct AllocateDmRequest {
+  std::uint64_t length;
+  std::uint32_t log_alignment;  // of its first byte's address in the device
+  std::uint32_t reserved;
+};
+struct DmReply {
+  ArenaRange memory;  // at least `length` bytes
+  std::uint64_t length;
+  std::uint32_t handle;
+  std::uint32_t reserved;
+};
+// Replies with RegisterMrReply.
+struct RegisterDmMrRequest {
+  std::uint64_t offset;  // from the beginning of the device memory
+  std::uint64_t length;
+  std::uint32_t pd;
+  std::uint32_t dm;
+  std::uint32_t access;
+  std::uint32_t reserved;
 };
 
 struct AllocateMwRequest {

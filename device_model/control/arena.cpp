@@ -58,8 +58,8 @@ ArenaBlock ArenaAllocator::allocate(std::uint64_t length) {
   if (length > limit_) out_of_memory("queue memory");
   length = round_up(length, kSmallestBlock);
   const std::uint64_t alignment = std::min(kPage, std::bit_floor(length));
-  for (std::uint32_t number = 0; number < arenas_.size(); ++number) {
-    if (cut(number, length, alignment, block)) return block;
+  for (std::uint32_t index = 0; index < arenas_.size(); ++index) {
+    if (cut(index, length, alignment, block)) return block;
   }
   add_arena(length);
   if (!cut(static_cast<std::uint32_t>(arenas_.size() - 1), length, alignment, block)) {
@@ -68,9 +68,9 @@ ArenaBlock ArenaAllocator::allocate(std::uint64_t length) {
   return block;
 }
 
-bool ArenaAllocator::cut(std::uint32_t number, std::uint64_t length, std::uint64_t alignment,
+bool ArenaAllocator::cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment,
                          ArenaBlock& block) {
-  Arena& arena = *arenas_[number];
+  Arena& arena = *arenas_[index];
   for (auto range = arena.free.begin(); range != arena.free.end(); ++range) {
     const auto [start, room] = *range;
     const std::uint64_t offset = round_up(start, alignment);
@@ -86,7 +86,7 @@ bool ArenaAllocator::cut(std::uint32_t number, std::uint64_t length, std::uint64
     }
 
     block.owner_ = this;
-    block.arena_ = number;
+    block.arena_ = first_number_ + index;
     block.offset_ = offset;
     block.length_ = length;
     block.data_ = arena.mapping.data() + offset;
@@ -112,7 +112,7 @@ void ArenaAllocator::add_arena(std::uint64_t at_least) {
 }
 
 void ArenaAllocator::release(const ArenaBlock& block) {
-  Arena& arena = *arenas_[block.arena_];
+  Arena& arena = *arenas_[block.arena_ - first_number_];
   std::uint64_t start = block.offset_;
   std::uint64_t length = block.length_;
   auto next = arena.free.lower_bound(start);

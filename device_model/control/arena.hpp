@@ -43,8 +43,9 @@ class ArenaBlock {
 
 class ArenaAllocator {
  public:
-  // `limit`: the most bytes that all arenas together may have.
-  explicit ArenaAllocator(std::uint64_t limit) : limit_(limit) {}
+  // `limit`: the most bytes that all arenas together may have. They are numbered from `first_number` on.
+  explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0)
+      : first_number_(first_number), limit_(limit) {}
   ArenaAllocator(const ArenaAllocator&) = delete;
   ArenaAllocator& operator=(const ArenaAllocator&) = delete;
 
@@ -53,8 +54,8 @@ class ArenaAllocator {
   ArenaBlock allocate(std::uint64_t length);
 
   // For whoever is told about a block.
-  int descriptor(std::uint32_t arena) const { return arenas_.at(arena)->descriptor.get(); }
-  std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena)->mapping.size(); }
+  int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
+  std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->mapping.size(); }
   std::uint64_t total_size() const { return total_; }
 
  private:
@@ -66,10 +67,11 @@ class ArenaAllocator {
     std::uint64_t untouched = 0;                  // no block was ever at or above this offset
   };
 
-  bool cut(std::uint32_t number, std::uint64_t length, std::uint64_t alignment, ArenaBlock& block);
+  bool cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment, ArenaBlock& block);
   void add_arena(std::uint64_t at_least);
   void release(const ArenaBlock& block);
 
+  const std::uint32_t first_number_;
   std::uint64_t limit_;
   std::uint64_t total_ = 0;
   std::vector<std::unique_ptr<Arena>> arenas_;

@@ -21,6 +21,12 @@ int deallocate_pd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorEx
 int register_mr(Session&, const abi::RegisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int deregister_mr(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 int reregister_mr(Session&, const abi::ReregisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int allocate_null_mr(Session&, const abi::HandleRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int advise_mr(Session&, const abi::AdviseMrRequest&, abi::AdviseMrReply&, DescriptorExchange&);
+int allocate_dm(Session&, const abi::AllocateDmRequest&, abi::DmReply&, DescriptorExchange&);
+int free_dm(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int import_dm(Session&, const abi::HandleRequest&, abi::DmReply&, DescriptorExchange&);
+int register_dm_mr(Session&, const abi::RegisterDmMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int place_received(Session&, const abi::PlaceReceivedRequest&, abi::Empty&, DescriptorExchange&);
 int allocate_mw(Session&, const abi::AllocateMwRequest&, abi::AllocateMwReply&, DescriptorExchange&);
 int deallocate_mw(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);

@@ -51,18 +51,26 @@ memory::Descriptor make_wake_event() {
 }  // namespace
 
 Context::Context(std::uint32_t context_id, const abi::ContextToken& context_token, Fabric& in_fabric,
-                 ServedDevice& on_device, std::unique_ptr<engine::EventPipe> async_events)
+                 ServedDevice& on_device, std::unique_ptr<engine::EventPipe> async_events,
+                 std::shared_ptr<MemoryObjects> shared)
     : id(context_id),
       token(context_token),
       fabric(in_fabric),
       device(on_device),
       arenas(arena_limit()),
+      memory_(shared != nullptr ? shared : std::make_shared<MemoryObjects>(in_fabric, on_device)),
+      pds(memory_->pds),
+      device_memories(memory_->device_memories),
+      regions(memory_->regions),
+      windows(memory_->windows),
+      device_memory_arenas(memory_->device_memory_arenas),
       async_events_(std::move(async_events)),
       doorbell_memory_(make_doorbell_memory()),
       doorbell_mapping_(doorbell_memory_.get(), sizeof(abi::Doorbells)),
       wake_(make_wake_event()),
       doorbells_(std::make_unique<engine::DoorbellSet>(
-          *reinterpret_cast<abi::Doorbells*>(doorbell_mapping_.data()), wake_.get())) {
+          *reinterpret_cast<abi::Doorbells*>(doorbell_mapping_.data()), wake_.get())),
+      several_processes_(shared != nullptr) {
   fabric.engine(device).execute([this] { fabric.engine(device).add_doorbells(*doorbells_); });
 }
 
@@ -70,7 +78,8 @@ Context::~Context() {
   try {
     remove_queue_pairs();
     remove_shared_receive_queues();
-    remove_memory();
+    remove_address_handles();
+    memory_.reset();  // goes now, unless it is shared
     remove_completion();
   } catch (const std::exception& error) {
     spdlog::critical("context {}: cannot be taken down: {}", id, error.what());
@@ -94,35 +103,30 @@ void Context::remove_queue_pairs() {
     if (batch.size() == kRemovedAtOnce) remove_batch();
   }
   if (!batch.empty()) remove_batch();
-  for (const auto& [handle, qp] : qps) leave_all_groups(device, *qp);
+  for (const auto& [handle, qp] : qps) {
+    leave_all_groups(device, *qp);
+    if (qp->pd != nullptr) --qp->pd->users;  // it may be another context's as well, and stay
+  }
   device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
   qps.clear();
 }
 
 void Context::remove_shared_receive_queues() {
-  fabric.engine().execute([this] {
+  fabric.engine(device).execute([this] {
     for (const auto& [handle, srq] : srqs) srq->queue.reset();
   });
   device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());
   srqs.clear();
 }
 
-void Context::remove_memory() {
+void Context::remove_address_handles() {
   fabric.engine(device).execute([this] {
-    memory::MemoryTable& table = device.device->memory_table();
     engine::AddressHandleTable& addresses = device.device->address_handles();
     for (const auto& [handle, address] : address_handles) addresses.remove(address->number);
-    for (const auto& [handle, window] : windows) table.remove_window(window->key);
-    for (const auto& [handle, region] : regions) table.remove_region(region->key);
   });
-  device.memory_windows -= static_cast<std::uint32_t>(windows.size());
-  device.memory_regions -= static_cast<std::uint32_t>(regions.size());
-  device.protection_domains -= static_cast<std::uint32_t>(pds.size());
+  for (const auto& [handle, address] : address_handles) --address->pd->users;
   device.address_handles -= static_cast<std::uint32_t>(address_handles.size());
   address_handles.clear();
-  windows.clear();
-  regions.clear();
-  pds.clear();
 }
 
 void Context::remove_completion() {
@@ -151,6 +155,11 @@ void Context::add_process(const std::shared_ptr<Process>& process) {
   if (!processes_.empty()) fabric.engine(device).execute([this] { several_processes_ = true; });
   std::erase_if(processes_, [](const auto& known) { return known.expired(); });
   processes_.push_back(process);
+}
+
+std::shared_ptr<MemoryObjects> Context::share_memory() {
+  fabric.engine().execute([this] { several_processes_ = true; });
+  return memory_;
 }
 
 std::vector<std::shared_ptr<Process>> Context::processes() const {

@@ -14,6 +14,7 @@
 #include "device_model/control/fabric.hpp"
 #include "device_model/control/handle_table.hpp"
 #include "device_model/control/mapping.hpp"
+#include "device_model/control/memory_objects.hpp"
 #include "device_model/control/process.hpp"
 #include "device_model/engine/completion_queue.hpp"
 #include "device_model/engine/doorbell_set.hpp"
@@ -24,26 +25,9 @@
 
 namespace urnic::control {
 
-struct ProtectionDomain {
-  transport::PdId id;
-  std::uint32_t users = 0;  // regions, windows, address handles, SRQs and QPs in it
-};
-
 struct AddressHandle {
   ProtectionDomain* pd = nullptr;
   std::uint32_t number = 0;  // in the device's table
-};
-
-struct MemoryRegion {
-  ProtectionDomain* pd = nullptr;
-  std::shared_ptr<Process> process;  // whose memory it is
-  memory::RegionSpec spec;
-  transport::Lkey key;
-};
-
-struct MemoryWindow {
-  ProtectionDomain* pd = nullptr;
-  wire::Rkey key;  // as given at allocation; binds change its low 8 bits
 };
 
 struct CompletionChannel {
@@ -109,8 +93,9 @@ struct ObjectCounts {
 class Context {
  public:
   // Throws std::system_error if there is no memory or there are no descriptors left.
+  // `shared`: the objects of the context that this one imports; null: it gets its own.
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
-          std::unique_ptr<engine::EventPipe> async_events);
+          std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared = nullptr);
   // Takes every object away, QPs first.
   ~Context();
   Context(const Context&) = delete;
@@ -131,6 +116,8 @@ class Context {
   void give_doorbell(std::uint32_t number) { free_doorbells_.push_back(number); }
 
   void add_process(const std::shared_ptr<Process>& process);
+  // What a context that imports this one is to share. From now on there is more than one process.
+  std::shared_ptr<MemoryObjects> share_memory();
   // Whether there has ever been more than one. The engine thread's to read.
   const bool& several_processes() const { return several_processes_; }
   // Those whose connections are open.
@@ -144,10 +131,17 @@ class Context {
 
   std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
   ArenaAllocator arenas;
-  HandleTable<ProtectionDomain> pds;
+
+ private:
+  std::shared_ptr<MemoryObjects> memory_;
+
+ public:
+  HandleTable<ProtectionDomain>& pds;
+  HandleTable<DeviceMemory>& device_memories;
+  HandleTable<MemoryRegion>& regions;
+  HandleTable<MemoryWindow>& windows;
+  ArenaAllocator& device_memory_arenas;
   HandleTable<AddressHandle> address_handles;
-  HandleTable<MemoryRegion> regions;
-  HandleTable<MemoryWindow> windows;
   HandleTable<CompletionQueue> cqs;
   HandleTable<SharedReceiveQueue> srqs;
   HandleTable<QueuePair> qps;
@@ -155,7 +149,7 @@ class Context {
  private:
   void remove_queue_pairs();
   void remove_shared_receive_queues();
-  void remove_memory();
+  void remove_address_handles();
   void remove_completion();
   void drop_closed_channels();
 

@@ -95,6 +95,18 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::AllocateMwRequest, abi::AllocateMwReply, allocate_mw>();
     case Op::deallocate_mw:
       return command<HandleRequest, Empty, deallocate_mw>();
+    case Op::allocate_null_mr:
+      return command<HandleRequest, abi::RegisterMrReply, allocate_null_mr>();
+    case Op::advise_mr:
+      return command<abi::AdviseMrRequest, abi::AdviseMrReply, advise_mr>();
+    case Op::allocate_dm:
+      return command<abi::AllocateDmRequest, abi::DmReply, allocate_dm>();
+    case Op::free_dm:
+      return command<HandleRequest, Empty, free_dm>();
+    case Op::import_dm:
+      return command<HandleRequest, abi::DmReply, import_dm>();
+    case Op::register_dm_mr:
+      return command<abi::RegisterDmMrRequest, abi::RegisterMrReply, register_dm_mr>();
     case Op::create_cq:
       return command<abi::CreateCqRequest, abi::CreateCqReply, create_cq>();
     case Op::destroy_cq:

@@ -37,6 +37,7 @@ struct ServedDevice {
   std::uint32_t address_handles = 0;
   std::map<wire::Gid, std::uint32_t> multicast_groups;  // those with members, and how many
   std::uint32_t multicast_attachments = 0;
+  std::uint64_t device_memory = 0;  // bytes
   std::uint32_t next_pd = 1;
 };
 

@@ -30,9 +30,11 @@ inline constexpr std::uint32_t kMaxMulticastGroups = 1024;
 inline constexpr std::uint32_t kMaxAttachmentsOfGroup = 256;
 inline constexpr std::uint32_t kMaxAttachments = 8192;
 inline constexpr std::uint32_t kMaxRdAtomic = 16;
-inline constexpr std::uint64_t kMaxMrSize = 1ull << 46;  // a user address space is 2^47 bytes
-inline constexpr std::uint32_t kMaxMessage = 1u << 31;   // IBTA 9.7.2: 2 GiB
-inline constexpr std::uint64_t kPageSizes = ~0xFFFull;   // every power of two from 4 KiB
+inline constexpr std::uint64_t kMaxMrSize = 1ull << 46;      // a user address space is 2^47 bytes
+inline constexpr std::uint32_t kMaxMessage = 1u << 31;       // IBTA 9.7.2: 2 GiB
+inline constexpr std::uint64_t kPageSizes = ~0xFFFull;       // every power of two from 4 KiB
+inline constexpr std::uint64_t kMaxDeviceMemory = 1u << 20;  // bytes that all programs of a device may have
+inline constexpr std::uint32_t kMaxDeviceMemoryAlignment = 12;  // log 2: a page
 inline constexpr std::uint32_t kGidTableLength = 16;
 inline constexpr std::uint32_t kPkeyTableLength = 1;
 inline constexpr std::uint32_t kAckDelay = 15;  // code for 134 ms: what a busy 2-core machine may need
@@ -42,10 +44,21 @@ inline constexpr std::uint32_t kPorts = 1;
 // Per context: against programs that ask without end.
 inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
 inline constexpr std::size_t kMaxChannels = 4096;
+inline constexpr std::uint64_t kMaxDeviceMemoryArenas = 2 * kMaxDeviceMemory;  // also when they are in pieces
 
 inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
                                               IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
                                               IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE;
+
+// On-demand paging: what can be done with such memory, by transport. Every kind of access that a transport
+// has works, so the bits follow the transports: shared receive queues add IBV_ODP_SUPPORT_SRQ_RECV.
+inline constexpr std::uint32_t kOnDemandRc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+                                             IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+                                             IBV_ODP_SUPPORT_ATOMIC;
+inline constexpr std::uint32_t kOnDemandUc =
+    IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE;
+inline constexpr std::uint32_t kOnDemandUd = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+inline constexpr std::uint32_t kOnDemandXrc = 0;
 
 inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
 

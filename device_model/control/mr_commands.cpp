@@ -5,27 +5,32 @@
 
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <span>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/regions.hpp"
 
 namespace urnic::control {
 namespace {
 
-constexpr std::uint32_t kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                       IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED;
-// Huge pages are a hint. What is in the optional range a device may ignore (ibv_reg_mr(3)).
-constexpr std::uint32_t kIgnoredAccess = IBV_ACCESS_HUGETLB | std::uint32_t{IBV_ACCESS_OPTIONAL_RANGE};
+constexpr std::uint32_t kKnownAccess =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
 constexpr std::uint64_t kPageMask = 0xFFF;
+constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>::max();
 
-// IBTA 10.6.3.1, ibv_reg_mr(3): whom others may let write, the owner must be able to write.
+bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
+
 int check_access(std::uint32_t access) {
-  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
-  if ((access & ~(kKnownAccess | kIgnoredAccess)) != 0) return EINVAL;
-  const bool others_write = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
-  return others_write && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
+  return are_known_rights(access, kKnownAccess) && rights_agree(access) ? 0 : EINVAL;
+}
+
+// What the device keeps of the rights. Memory on demand may not be there when something is received.
+std::uint32_t kept_access(std::uint32_t access) {
+  const std::uint32_t kept = access & kKnownAccess;
+  return is_on_demand(access) ? kept | memory::access_placed_by_device : kept;
 }
 
 // As the kernel's uverbs layer: whatever gives somebody the right to write needs pages that can be written.
@@ -34,20 +39,30 @@ bool needs_writable(std::uint32_t access) {
                     IBV_ACCESS_MW_BIND)) != 0;
 }
 
-int check_span(std::uint64_t address, std::uint64_t length, std::uint64_t iova, std::uint32_t access) {
-  if (length == 0 || length > limits::kMaxMrSize) return EINVAL;
-  if (address + length < address || iova + length < iova) return EINVAL;
-  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
-  if (!zero_based && (address & kPageMask) != (iova & kPageMask)) return EINVAL;
+// Address 0 and all the length there is: the implicit region (ibv_reg_mr(3)), which is the whole address
+// space at its own addresses. Huge pages can be promised for explicit ones only.
+bool is_implicit(const memory::RegionSpec& spec) {
+  return is_on_demand(spec.access) && spec.address == 0 && spec.length == kWholeAddressSpace;
+}
+
+int check_span(const memory::RegionSpec& spec) {
+  if (is_implicit(spec)) return spec.iova == 0 && (spec.access & IBV_ACCESS_HUGETLB) == 0 ? 0 : EINVAL;
+  if (spec.length == 0 || spec.length > limits::kMaxMrSize) return EINVAL;
+  if (spec.address + spec.length < spec.address || spec.iova + spec.length < spec.iova) return EINVAL;
+  const bool zero_based = (spec.access & IBV_ACCESS_ZERO_BASED) != 0;
+  if (!zero_based && (spec.address & kPageMask) != (spec.iova & kPageMask)) return EINVAL;
   return 0;
 }
 
+// Memory on demand is looked at when it is used, which works only where an access that the process could not
+// make fails.
 int check_process_memory(const Process& process, const memory::RegionSpec& spec) {
   if (process.memory() == nullptr) {
     spdlog::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
                   process.memory_problem());
     return EPERM;
   }
+  if (is_on_demand(spec.access)) return process.memory()->heeds_page_protection() ? 0 : EOPNOTSUPP;
   return process.check_mapped(spec.address, spec.length, needs_writable(spec.access));
 }
 
@@ -55,32 +70,17 @@ int check_process_memory(const Process& process, const memory::RegionSpec& spec)
 
 int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::RegisterMrReply& reply,
                 DescriptorExchange&) {
-  ProtectionDomain* pd = session.context->pds.find(request.pd);
-  if (pd == nullptr) return EINVAL;
-  if (const int error = check_access(request.access)) return error;
-  if (const int error = check_span(request.address, request.length, request.iova, request.access)) {
-    return error;
-  }
-  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
-
   auto region = std::make_unique<MemoryRegion>();
-  region->pd = pd;
+  region->pd = session.context->pds.find(request.pd);
+  if (region->pd == nullptr) return EINVAL;
   region->process = session.process;
-  region->spec = {session.process->memory(),    pd->id, request.address, request.iova, request.length,
-                  request.access & kKnownAccess};
+  region->spec = {session.process->memory(),  region->pd->id, request.address, request.iova, request.length,
+                  kept_access(request.access)};
+  if (const int error = check_access(request.access)) return error;
+  if (const int error = check_span(region->spec)) return error;
+  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
   if (const int error = check_process_memory(*session.process, region->spec)) return error;
-
-  std::optional<transport::Lkey> key;
-  session.fabric.engine(session.device).execute([&] {
-    key = session.device.device->memory_table().add_region(region->spec);
-  });
-  if (!key) return ENOMEM;
-  region->key = *key;
-  reply.lkey = reply.rkey = key->value;
-  reply.handle = session.context->regions.add(std::move(region));
-  ++pd->users;
-  ++session.device.memory_regions;
-  return 0;
+  return add_region(session, std::move(region), reply);
 }
 
 int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
@@ -92,6 +92,7 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empt
   });
   if (!removed) return EBUSY;  // windows are bound to it
   --region->pd->users;
+  if (region->device_memory != nullptr) --region->device_memory->users;
   --session.device.memory_regions;
   session.context->regions.take(request.handle);
   return 0;
@@ -103,6 +104,7 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
       IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
   MemoryRegion* region = session.context->regions.find(request.handle);
   if (region == nullptr || request.flags == 0 || (request.flags & ~known) != 0) return EINVAL;
+  if (region->process == nullptr) return EINVAL;  // not a program's memory: ibv_alloc_null_mr(3) and others
 
   memory::RegionSpec spec = region->spec;
   ProtectionDomain* pd = region->pd;
@@ -114,7 +116,10 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
   }
   if ((request.flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
     if (const int error = check_access(request.change.access)) return error;
-    spec.access = request.change.access & kKnownAccess;
+    if (((spec.access ^ request.change.access) & IBV_ACCESS_ZERO_BASED) != 0) {
+      spec.iova = (request.change.access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : spec.address;
+    }
+    spec.access = kept_access(request.change.access);
   }
   if ((request.flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
     process = session.process;
@@ -123,7 +128,7 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     spec.iova = request.change.iova;
     spec.length = request.change.length;
   }
-  if (const int error = check_span(spec.address, spec.length, spec.iova, spec.access)) return error;
+  if (const int error = check_span(spec)) return error;
   if (const int error = check_process_memory(*process, spec)) return error;
 
   bool changed = false;

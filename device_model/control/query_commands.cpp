@@ -8,6 +8,20 @@
 #include "device_model/control/limits.hpp"
 
 namespace urnic::control {
+namespace {
+
+void describe_memory(const Session& session, abi::QueryDeviceReply& reply) {
+  reply.max_dm_size = limits::kMaxDeviceMemory;
+  const memory::ApplicationMemory* memory = session.process->memory();
+  if (memory == nullptr || !memory->heeds_page_protection()) return;
+  reply.odp_general = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+  reply.odp_rc = limits::kOnDemandRc;
+  reply.odp_uc = limits::kOnDemandUc;
+  reply.odp_ud = limits::kOnDemandUd;
+  reply.odp_xrc = limits::kOnDemandXrc;
+}
+
+}  // namespace
 
 int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& reply, DescriptorExchange&) {
   const DeviceSettings& settings = session.device.settings;
@@ -44,6 +58,7 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_srq = limits::kMaxSrq;
   reply.max_srq_wr = limits::kMaxSrqWr;
   reply.max_srq_sge = limits::kMaxSge;
+  describe_memory(session, reply);
   return 0;
 }
 

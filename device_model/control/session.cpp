@@ -3,9 +3,13 @@
 namespace urnic::control {
 
 abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors) {
+  return describe(block, session.context->arenas, session, descriptors);
+}
+
+abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, Session& session,
+                         DescriptorExchange& descriptors) {
   abi::ArenaRange range{};
   if (block.length() == 0) return range;
-  const ArenaAllocator& arenas = session.context->arenas;
   range.arena = block.arena();
   range.arena_size = arenas.size(block.arena());
   range.offset = block.offset();

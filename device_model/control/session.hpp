@@ -32,5 +32,8 @@ struct DescriptorExchange {
 // A block as a reply names it, with the arena's descriptor the first time. To be called once nothing can fail
 // any more: the connection counts the arena as known from then on.
 abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors);
+// The same for a block that `arenas` gave, which are not the ones of the context's queues.
+abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, Session& session,
+                         DescriptorExchange& descriptors);
 
 }  // namespace urnic::control

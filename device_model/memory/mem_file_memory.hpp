@@ -30,6 +30,7 @@ class MemFileMemory final : public ApplicationMemory {
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
   bool owner_lives() override { return address_space_lives(mem_.get()); }
+  bool heeds_page_protection() const override { return false; }
   const char* way() const override { return "/proc/PID/mem"; }
 
  private:

@@ -24,8 +24,9 @@ constexpr std::uint32_t kMaxIndex = (1u << (32 - kVariationBits)) - 1;
 constexpr std::uint32_t kReuseDelay = 4096;
 
 // What lets peers reach a region's bytes; through a window, whatever rights the region itself gives them.
-constexpr std::uint32_t kPeersRights =
-    access_remote_write | access_remote_read | access_remote_atomic | access_window_bind;
+// Received bytes that nobody else may reach can be left to the program to put into place.
+constexpr std::uint32_t kNotOwnersOnly = access_remote_write | access_remote_read | access_remote_atomic |
+                                         access_window_bind | access_placed_by_device;
 
 std::uint32_t index_of(std::uint32_t key) { return key >> kVariationBits; }
 
@@ -193,7 +194,7 @@ KeyCheck MemoryTable::check_range(const Entry& entry, std::uint64_t address, std
   const std::uint64_t offset = address - entry.start;
   if (length > 0 && (address < entry.start || offset > entry.length || length > entry.length - offset))
     return KeyCheck::out_of_bounds;
-  range = {entry.memory, entry.address + offset, length, (entry.access & kPeersRights) == 0};
+  range = {entry.memory, entry.address + offset, length, (entry.access & kNotOwnersOnly) == 0};
   return KeyCheck::ok;
 }
 

@@ -20,6 +20,9 @@ enum AccessFlag : std::uint32_t {
   access_remote_atomic = 8,
   access_window_bind = 16,
   access_zero_based = 32,
+  // Not a right of ibv_access_flags: what is received here must be written by the device and never be left to
+  // the program, because the memory is not the program's own, or may not be there.
+  access_placed_by_device = 1u << 31,
 };
 
 struct RegionSpec {

@@ -35,6 +35,9 @@ class ApplicationMemory : public transport::AddressSpace {
   // False once the process is gone, by its end or by exec, so that a transfer may have failed for that
   // reason. May cost a system call: to be asked after a failure, not before each batch.
   virtual bool owner_lives() { return true; }
+  // Whether an access that the process itself could not make fails. Where it does not, memory must be looked
+  // at when it is registered, and cannot be registered before it is there.
+  virtual bool heeds_page_protection() const { return true; }
   // The way, for status displays and logs.
   virtual const char* way() const = 0;
 };

@@ -47,6 +47,17 @@ void fill(ibv_device_attr& to, const abi::QueryDeviceReply& from) {
   to.phys_port_cnt = static_cast<std::uint8_t>(from.phys_port_cnt);
 }
 
+void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
+  to.device_cap_flags_ex = from.device_cap_flags;
+  to.phys_port_cnt_ex = from.phys_port_cnt;
+  to.odp_caps.general_caps = from.odp_general;
+  to.odp_caps.per_transport_caps.rc_odp_caps = from.odp_rc;
+  to.odp_caps.per_transport_caps.uc_odp_caps = from.odp_uc;
+  to.odp_caps.per_transport_caps.ud_odp_caps = from.odp_ud;
+  to.xrc_odp_caps = from.odp_xrc;
+  to.max_dm_size = from.max_dm_size;
+}
+
 }  // namespace
 
 int query_device(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attributes,
@@ -58,8 +69,7 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
   }
   ibv_device_attr_ex all{};
   fill(all.orig_attr, reply);
-  all.device_cap_flags_ex = reply.device_cap_flags;
-  all.phys_port_cnt_ex = reply.phys_port_cnt;
+  fill_extended(all, reply);
   // The caller's struct may be an older, shorter one.
   std::memcpy(attributes, &all, size < sizeof all ? size : sizeof all);
   return 0;

@@ -31,6 +31,13 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.reg_mr = register_mr;
   ops.rereg_mr = reregister_mr;
   ops.dereg_mr = deregister_mr;
+  ops.alloc_null_mr = allocate_null_mr;
+  ops.advise_mr = advise_mr;
+  ops.alloc_dm = allocate_dm;
+  ops.free_dm = free_dm;
+  ops.import_dm = import_dm;
+  ops.unimport_dm = unimport_dm;
+  ops.reg_dm_mr = register_dm_mr;
   ops.alloc_mw = allocate_mw;
   ops.dealloc_mw = deallocate_mw;
   ops.bind_mw = bind_mw;

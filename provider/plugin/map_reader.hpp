@@ -40,9 +40,39 @@ class MapReader {
     return c >= 0;
   }
 
+  // Of /proc/self/smaps, which has lines "Name: number kB" behind each mapping's: the size of its pages in
+  // KiB; 0 if it does not say. To be called after each `next`.
+  std::uint64_t page_size() {
+    std::uint64_t size = 0;
+    while (peek() >= 'A' && peek() <= 'Z') {
+      const std::uint64_t number = detail("KernelPageSize");
+      if (number != 0) size = number;
+    }
+    return size;
+  }
+
   int error() const { return error_; }
 
  private:
+  int peek() { return position_ == size_ && !refill() ? -1 : static_cast<unsigned char>(buffer_[position_]); }
+
+  // Reads a line; its number if it has this name, else 0.
+  std::uint64_t detail(const char* name) {
+    std::uint64_t number = 0;
+    bool named = true;
+    int c;
+    while ((c = get()) != ':' && c != '\n' && c >= 0) {
+      named = named && *name == c;
+      if (named) ++name;
+    }
+    named = named && *name == '\0';
+    while (c != '\n' && c >= 0) {
+      c = get();
+      if (named && c >= '0' && c <= '9') number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return number;
+  }
+
   int get() {
     if (position_ == size_ && !refill()) return last_ = -1;
     return last_ = static_cast<unsigned char>(buffer_[position_++]);

@@ -12,4 +12,8 @@ namespace urnic::provider {
 // (length 0 on a page boundary) or past the end of the address space; or an errno of reading the map.
 int check_mapped(std::uint64_t address, std::size_t length, bool writable);
 
+// 0 if all of [address, address + length) is made of huge pages (more than the smallest); EINVAL if not, or
+// if part of it is not mapped; or an errno of reading the map.
+int check_huge_pages(std::uint64_t address, std::size_t length);
+
 }  // namespace urnic::provider

@@ -11,20 +11,26 @@ namespace {
 
 constexpr int kRemoteChanges = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr int kKnownAccess = IBV_ACCESS_LOCAL_WRITE | kRemoteChanges | IBV_ACCESS_REMOTE_READ |
-                             IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB;
+                             IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND |
+                             IBV_ACCESS_HUGETLB;
 // Rights that the program may ask for and the device may do without (relaxed ordering).
 constexpr int kOptionalAccess = IBV_ACCESS_OPTIONAL_RANGE;
 
 // 0 or the errno with which the rights are refused.
 int check_access(int access) {
-  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return EOPNOTSUPP;
   if ((access & ~(kKnownAccess | kOptionalAccess)) != 0) return EINVAL;
   // IBTA 10.6.3.1: what remote peers may change must be changeable locally.
   const bool remote_changes = (access & kRemoteChanges) != 0;
   return remote_changes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }
 
+// Memory on demand need not be there yet. If it is said to be of huge pages, it must be: ibv_reg_mr(3) makes
+// a promise of that flag for such memory, and a hint for other.
 int check_memory(const void* address, std::size_t length, int access) {
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
+    const bool huge = (access & IBV_ACCESS_HUGETLB) != 0;
+    return huge ? check_huge_pages(reinterpret_cast<std::uintptr_t>(address), length) : 0;
+  }
   return check_mapped(reinterpret_cast<std::uintptr_t>(address), length,
                       (access & IBV_ACCESS_LOCAL_WRITE) != 0);
 }
@@ -59,7 +65,8 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
     errno = error;
     return nullptr;
   }
-  prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
+  const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
+  if (!on_demand) prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
   take_keys(*mr, reply);
   mr->type = rdmav34::MrType::plain;
   mr->access = access;

@@ -16,12 +16,15 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
                  std::size_t size);
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
 
-// pd.cpp, mr.cpp, mw.cpp
+// pd.cpp, mr.cpp, null_mr.cpp, advise_mr.cpp, mw.cpp
 ibv_pd* allocate_pd(ibv_context* context);
 int deallocate_pd(ibv_pd* pd);
 ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, int access);
 int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access);
 int deregister_mr(rdmav34::Mr* mr);
+ibv_mr* allocate_null_mr(ibv_pd* pd);
+int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* ranges,
+              std::uint32_t count);
 ibv_mw* allocate_mw(ibv_pd* pd, ibv_mw_type type);
 int deallocate_mw(ibv_mw* mw);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
@@ -30,6 +33,13 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 ibv_td* allocate_td(ibv_context* context, ibv_td_init_attr* attributes);
 int deallocate_td(ibv_td* td);
 ibv_pd* allocate_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attributes);
+
+// dm.cpp
+ibv_dm* allocate_dm(ibv_context* context, ibv_alloc_dm_attr* attributes);
+int free_dm(ibv_dm* dm);
+ibv_dm* import_dm(ibv_context* context, std::uint32_t handle);
+void unimport_dm(ibv_dm* dm);
+ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length, unsigned int access);
 
 // cq.cpp, cq_ex.cpp, poll.cpp
 ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, int completion_vector);

@@ -14,9 +14,26 @@ MODULES = ("addr", "atomic", "cq", "cq_events", "cqex", "device", "fork", "mr", 
            "relaxed_ordering", "shared_pd")
 
 
+HUGE_PAGES = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+HUGE_PAGES_NEEDED = 8
+
+
+def reserve_huge_pages():
+    """Has the kernel set some huge pages aside, if it has none and lets us. Returns what is to be called in the end."""
+    try:
+        before = HUGE_PAGES.read_text()
+        if int(before) >= HUGE_PAGES_NEEDED:
+            return lambda: None
+        HUGE_PAGES.write_text(str(HUGE_PAGES_NEEDED))
+    except OSError:
+        return lambda: None  # the tests that want them say that there are none
+    return lambda: HUGE_PAGES.write_text(before)
+
+
 class Pyverbs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.addClassCleanup(reserve_huge_pages())
         cls.fabric = cls.enterClassContext(fabric.Fabric())
         cls.fabric.up()
         # The package has some of the files compressed, as Debian does with all documentation.

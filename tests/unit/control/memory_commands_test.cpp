@@ -119,7 +119,6 @@ BOOST_AUTO_TEST_CASE(rights_that_make_no_sense_are_refused) {
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_ATOMIC) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE) == 0);
-  BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_ON_DEMAND) == EOPNOTSUPP);
   BOOST_TEST(reg(pages.writable(), kPage, 1u << 9) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_RELAXED_ORDERING) == 0);  // may be ignored
 }
@@ -217,10 +216,50 @@ BOOST_AUTO_TEST_CASE(reregistering_changes_what_it_is_told_and_the_key_with_the_
   request.change.length = kPage / 2;
   BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
   BOOST_TEST(mr.lkey != old_key);
+  request.flags = IBV_REREG_MR_CHANGE_ACCESS;
+  request.change.access = IBV_ACCESS_REMOTE_WRITE;  // without local write
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
   request.flags = 8;
   BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
   request.flags = 0;
   BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
+}
+
+// The flag says how the region is addressed from then on, and who has the old key must not reach other bytes
+// by the same address.
+BOOST_AUTO_TEST_CASE(a_region_that_becomes_zero_based_counts_from_zero_under_another_key) {
+  BOOST_REQUIRE(reg(pages.writable(), 64, 0) == 0);
+  const std::uint32_t old_key = mr.lkey;
+  transport::MemoryRange range;
+  const auto check = [&](std::uint64_t address) {
+    return table().check_local(transport::Lkey{mr.lkey}, pd_id(), address, 64,
+                               transport::AccessRight::local_read, range);
+  };
+  abi::ReregisterMrRequest request{mr.handle, IBV_REREG_MR_CHANGE_ACCESS, {}};
+  request.change.access = IBV_ACCESS_ZERO_BASED;
+  BOOST_REQUIRE(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
+  BOOST_TEST(mr.lkey != old_key);
+  BOOST_TEST((check(0) == transport::KeyCheck::ok));
+  BOOST_TEST(range.address == reinterpret_cast<std::uint64_t>(pages.writable()));
+  request.change.access = 0;
+  BOOST_REQUIRE(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
+  BOOST_TEST((check(0) == transport::KeyCheck::out_of_bounds));
+  BOOST_TEST((check(reinterpret_cast<std::uint64_t>(pages.writable())) == transport::KeyCheck::ok));
+}
+
+// With rights that need pages which are not there, a change is refused and changes nothing.
+BOOST_AUTO_TEST_CASE(a_change_that_is_refused_leaves_the_region_as_it_was) {
+  BOOST_REQUIRE(reg(pages.read_only(), kPage, 0) == 0);
+  const std::uint32_t old_key = mr.lkey;
+  abi::ReregisterMrRequest request{mr.handle, IBV_REREG_MR_CHANGE_ACCESS, {}};
+  request.change.access = IBV_ACCESS_LOCAL_WRITE;
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EFAULT);
+  transport::MemoryRange range;
+  BOOST_TEST((table().check_local(
+                  transport::Lkey{old_key}, pd_id(), reinterpret_cast<std::uint64_t>(pages.read_only()), 1,
+                  transport::AccessRight::local_write, range) == transport::KeyCheck::no_right));
+  request.change.access |= IBV_ACCESS_ON_DEMAND;  // looked at when it is used
+  BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -84,6 +84,27 @@ BOOST_AUTO_TEST_CASE(a_region_does_not_go_on_at_zero) {
   BOOST_TEST((local(key, 0, 1) == KeyCheck::out_of_bounds));
 }
 
+// The null region and implicit on-demand paging: all addresses but the very last byte.
+BOOST_AUTO_TEST_CASE(a_region_may_be_the_whole_address_space) {
+  const Lkey key = table.add_region({&memory, kPd, 0, 0, ~std::uint64_t{0}, access_local_write}).value();
+  BOOST_TEST((local(key, 0, 0xFFFF'FFFF) == KeyCheck::ok));
+  BOOST_TEST((local(key, 0x7000'0000'0000, 1) == KeyCheck::ok));
+  BOOST_TEST(range.address == 0x7000'0000'0000);
+  BOOST_TEST((local(key, 0xFFFF'FFFF'FFFF'FFFE, 1) == KeyCheck::ok));
+  BOOST_TEST((local(key, 0xFFFF'FFFF'FFFF'FFFE, 2) == KeyCheck::out_of_bounds));
+}
+
+// Received bytes travel in completions only to where the program itself can put them.
+BOOST_AUTO_TEST_CASE(received_bytes_are_left_to_the_program_only_in_memory_of_its_own) {
+  BOOST_REQUIRE((local(add(access_local_write), 0x10'0000, 1) == KeyCheck::ok));
+  BOOST_TEST(range.owner_only);
+  BOOST_REQUIRE((local(add(access_local_write | std::uint32_t{access_placed_by_device}), 0x10'0000, 1) ==
+                 KeyCheck::ok));
+  BOOST_TEST(!range.owner_only);
+  BOOST_REQUIRE((local(add(access_local_write | access_remote_read), 0x10'0000, 1) == KeyCheck::ok));
+  BOOST_TEST(!range.owner_only);
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_table_knows_no_key) {
   for (const std::uint32_t value : {0u, 1u, 0x100u, 0xFFFF'FFFFu})
     BOOST_TEST((local(Lkey{value}, 0, 1) == KeyCheck::unknown_key));

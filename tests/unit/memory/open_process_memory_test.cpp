@@ -68,6 +68,7 @@ BOOST_AUTO_TEST_CASE(prefers_the_process_number) {
   auto memory = open_process_memory(child.pid(), child.open_pidfd(), child.open_mem(), problem);
   BOOST_REQUIRE(memory);
   BOOST_TEST(std::string(memory->way()) == kByNumber);
+  BOOST_TEST(memory->heeds_page_protection());
   BOOST_TEST(first_byte(*memory, pages) == 'O');
   BOOST_TEST(problem.empty());
 }
@@ -76,6 +77,7 @@ BOOST_AUTO_TEST_CASE(a_hidden_number_leaves_the_mem_file) {
   auto memory = open_process_memory(0, child.open_pidfd(), child.open_mem(), problem);
   BOOST_REQUIRE(memory);
   BOOST_TEST(std::string(memory->way()) == kByMemFile);
+  BOOST_TEST(!memory->heeds_page_protection());
   BOOST_TEST(first_byte(*memory, pages) == 'O');
 }
 

@@ -76,6 +76,12 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       reply.max_qp = 1234;
       reply.max_sge = kMaxSge;
       reply.phys_port_cnt = 1;
+      reply.odp_general = IBV_ODP_SUPPORT;
+      reply.odp_rc = IBV_ODP_SUPPORT_SEND;
+      reply.odp_uc = IBV_ODP_SUPPORT_RECV;
+      reply.odp_ud = IBV_ODP_SUPPORT_WRITE;
+      reply.odp_xrc = IBV_ODP_SUPPORT_READ;
+      reply.max_dm_size = 4096;
       answer.set(reply);
       break;
     }
@@ -98,9 +104,19 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       break;
     case ControlOpcode::register_mr:
     case ControlOpcode::reregister_mr:
+    case ControlOpcode::allocate_null_mr:
+    case ControlOpcode::register_dm_mr:
       answer.set(abi::RegisterMrReply{next_handle_, next_handle_ << 8, next_handle_ << 8 | 1, 0});
       ++next_handle_;
       break;
+    case ControlOpcode::advise_mr:
+      answer.set(abi::AdviseMrReply{as<abi::AdviseMrRequest>(body).address, 1, 0});
+      break;
+    case ControlOpcode::allocate_dm: {
+      const auto length = as<abi::AllocateDmRequest>(body).length;
+      answer.set(abi::DmReply{cut(length, connection, answer), length, next_handle_++, 0});
+      break;
+    }
     case ControlOpcode::allocate_mw:
       answer.set(abi::AllocateMwReply{next_handle_++, 0x4400});
       break;

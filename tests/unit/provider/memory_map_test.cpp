@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 
+using urnic::provider::check_huge_pages;
 using urnic::provider::check_mapped;
 
 namespace {
@@ -57,6 +58,23 @@ BOOST_AUTO_TEST_CASE(a_length_of_zero_is_a_page_or_nothing) {
 BOOST_AUTO_TEST_CASE(the_end_of_the_address_space_is_no_length) {
   BOOST_TEST(check_mapped(at(0), SIZE_MAX, false) == EINVAL);
   BOOST_TEST(check_mapped(UINT64_MAX - 10, 10, false) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(small_pages_are_no_huge_ones) {
+  BOOST_TEST(check_huge_pages(at(0), page) == EINVAL);
+  BOOST_TEST(check_huge_pages(at(3 * page), 1) == EINVAL);
+  BOOST_TEST(check_huge_pages(at(0), SIZE_MAX) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(huge_pages_are_told) {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  void* const pages =
+      mmap(nullptr, huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (pages == MAP_FAILED) return;  // the machine has none to give
+  const auto address = reinterpret_cast<std::uintptr_t>(pages);
+  BOOST_TEST(check_huge_pages(address, huge) == 0);
+  BOOST_TEST(check_huge_pages(address + 5, 10) == 0);
+  munmap(pages, huge);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

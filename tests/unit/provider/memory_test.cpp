@@ -1,5 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
@@ -65,11 +66,117 @@ BOOST_AUTO_TEST_CASE(remote_changes_need_local_write) {
 
 BOOST_AUTO_TEST_CASE(unknown_and_unsupported_rights_are_refused_and_optional_ones_left_out) {
   BOOST_TEST(refusal(buffer, 100, 1 << 15) == EINVAL);
-  BOOST_TEST(refusal(buffer, 100, IBV_ACCESS_ON_DEMAND) == EOPNOTSUPP);
   ibv_mr* mr = ibv_reg_mr_iova2(pd, buffer, 100, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
   BOOST_REQUIRE(mr != nullptr);
   BOOST_TEST(last().access == 1u);
   BOOST_TEST(ibv_dereg_mr(mr) == 0);
+}
+
+// ibv_reg_mr(3): the library's users give these two values for all of the address space.
+BOOST_AUTO_TEST_CASE(memory_on_demand_is_not_looked_at) {
+  ibv_mr* mr = ibv_reg_mr(pd, nullptr, SIZE_MAX, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE);
+  BOOST_REQUIRE(mr != nullptr);
+  BOOST_TEST(last().length == SIZE_MAX);
+  BOOST_TEST(last().access == unsigned{IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE});
+  BOOST_TEST(ibv_dereg_mr(mr) == 0);
+  BOOST_TEST(refusal(buffer, 100, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB) == EINVAL);  // small pages
+}
+
+BOOST_AUTO_TEST_CASE(advice_brings_pages_in) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto* const memory =
+      static_cast<char*>(mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto is_there = [&](std::size_t number) {
+    unsigned char resident = 0;
+    return mincore(memory + number * page, page, &resident) == 0 && (resident & 1) != 0;
+  };
+  const auto advise = [&](ibv_advise_mr_advice advice, std::uint32_t flags, std::size_t first) {
+    ibv_sge range{reinterpret_cast<std::uintptr_t>(memory) + first * page + 8, 16, 0x77};
+    return ibv_advise_mr(pd, advice, flags, &range, 1);
+  };
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, IBV_ADVISE_MR_FLAG_FLUSH, 0) == 0);
+  BOOST_TEST(!is_there(0));
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, 1) == 0);
+  BOOST_TEST(is_there(1));
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, 2) == 0);
+  BOOST_TEST(is_there(2));
+  BOOST_TEST(!is_there(3));
+  const auto request = fake_device().last_request<abi::AdviseMrRequest>(abi::ControlOpcode::advise_mr);
+  BOOST_TEST(request.lkey == 0x77u);
+  BOOST_TEST(request.length == 16u);
+  BOOST_TEST(request.advice == unsigned{IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE});
+  munmap(memory, 4 * page);
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, 1) == EFAULT);
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0, 1) == 0);  // nobody waits to be told
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 2, 1) == EINVAL);
+  BOOST_TEST(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0) == EINVAL);
+  fake_device().refuse_next(abi::ControlOpcode::advise_mr, EPERM);
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0, 1) == EPERM);
+}
+
+// ibv_alloc_null_mr(3)
+BOOST_AUTO_TEST_CASE(the_null_region_has_all_the_length_there_is_and_no_rkey) {
+  ibv_mr* mr = ibv_alloc_null_mr(pd);
+  BOOST_REQUIRE(mr != nullptr);
+  BOOST_TEST(mr->length == SIZE_MAX);
+  BOOST_TEST(mr->lkey != 0u);
+  BOOST_TEST(mr->rkey == 0u);
+  BOOST_CHECK(mr->pd == pd);
+  BOOST_CHECK(mr->context == context);
+  BOOST_TEST(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_INPUT);
+  BOOST_TEST(ibv_dereg_mr(mr) == 0);
+  fake_device().refuse_next(abi::ControlOpcode::allocate_null_mr, ENOMEM);
+  BOOST_CHECK(ibv_alloc_null_mr(pd) == nullptr);
+  BOOST_TEST(errno == ENOMEM);
+}
+
+// ibv_alloc_dm(3)
+BOOST_AUTO_TEST_CASE(device_memory_is_copied_in_words_within_its_bounds) {
+  ibv_alloc_dm_attr attributes{102, 6, 0};
+  ibv_dm* dm = ibv_alloc_dm(context, &attributes);
+  BOOST_REQUIRE(dm != nullptr);
+  const auto request = fake_device().last_request<abi::AllocateDmRequest>(abi::ControlOpcode::allocate_dm);
+  BOOST_TEST(request.length == 102u);
+  BOOST_TEST(request.log_alignment == 6u);
+  char there[8] = "abcdefg", back[8] = {};
+  BOOST_TEST(ibv_memcpy_to_dm(dm, 92, there, 8) == 0);
+  BOOST_TEST(ibv_memcpy_from_dm(back, dm, 92, 8) == 0);
+  BOOST_TEST(std::string(back) == "abcdefg");
+  BOOST_TEST(ibv_memcpy_to_dm(dm, 1, there, 4) == EINVAL);
+  BOOST_TEST(ibv_memcpy_to_dm(dm, 0, there, 3) == EINVAL);
+  BOOST_TEST(ibv_memcpy_to_dm(dm, 96, there, 8) == EINVAL);
+  BOOST_TEST(ibv_memcpy_to_dm(dm, 104, there, 0) == EINVAL);
+  BOOST_TEST(ibv_memcpy_from_dm(back, dm, 2, 4) == EINVAL);
+  BOOST_TEST(ibv_memcpy_from_dm(back, dm, 4, 2) == EINVAL);
+  BOOST_TEST(ibv_memcpy_from_dm(back, dm, 100, 4) == EINVAL);
+  BOOST_TEST(ibv_memcpy_from_dm(back, dm, ~std::uint64_t{3}, 8) == EINVAL);
+  ibv_mr* mr = ibv_reg_dm_mr(pd, dm, 4, 90, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE);
+  BOOST_REQUIRE(mr != nullptr);
+  const auto region =
+      fake_device().last_request<abi::RegisterDmMrRequest>(abi::ControlOpcode::register_dm_mr);
+  BOOST_TEST(region.offset == 4u);
+  BOOST_TEST(region.length == 90u);
+  BOOST_TEST(region.dm == dm->handle);
+  BOOST_TEST(mr->length == 90u);
+  BOOST_CHECK(mr->addr == nullptr);
+  BOOST_TEST(mr->rkey != 0u);
+  BOOST_TEST(ibv_dereg_mr(mr) == 0);
+  fake_device().refuse_next(abi::ControlOpcode::free_dm, EBUSY);
+  BOOST_TEST(ibv_free_dm(dm) == EBUSY);
+  BOOST_TEST(ibv_free_dm(dm) == 0);
+  attributes.comp_mask = 1;
+  BOOST_CHECK(ibv_alloc_dm(context, &attributes) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(attributes_of_memory_are_passed_on) {
+  ibv_device_attr_ex attributes{};
+  BOOST_REQUIRE(ibv_query_device_ex(context, nullptr, &attributes) == 0);
+  BOOST_TEST(attributes.odp_caps.general_caps == std::uint64_t{IBV_ODP_SUPPORT});
+  BOOST_TEST(attributes.odp_caps.per_transport_caps.rc_odp_caps == unsigned{IBV_ODP_SUPPORT_SEND});
+  BOOST_TEST(attributes.odp_caps.per_transport_caps.uc_odp_caps == unsigned{IBV_ODP_SUPPORT_RECV});
+  BOOST_TEST(attributes.odp_caps.per_transport_caps.ud_odp_caps == unsigned{IBV_ODP_SUPPORT_WRITE});
+  BOOST_TEST(attributes.xrc_odp_caps == unsigned{IBV_ODP_SUPPORT_READ});
+  BOOST_TEST(attributes.max_dm_size == 4096u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_not_there_or_not_writable_is_a_fault) {
