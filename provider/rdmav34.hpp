@@ -225,8 +225,8 @@ struct ContextOps {
   int (*free_dm)(ibv_dm*);
   Unset get_srq_num;
   ibv_dm* (*import_dm)(ibv_context*, std::uint32_t handle);
-  Unset import_mr;
-  Unset import_pd;
+  ibv_mr* (*import_mr)(ibv_pd*, std::uint32_t handle);
+  ibv_pd* (*import_pd)(ibv_context*, std::uint32_t handle);
   Unset modify_cq;
   Unset modify_flow_action_esp;
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int mask);
@@ -250,15 +250,16 @@ struct ContextOps {
   int (*query_srq)(ibv_srq*, ibv_srq_attr*);
   Unset read_counters;
   ibv_mr* (*reg_dm_mr)(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length, unsigned int access);
-  Unset reg_dmabuf_mr;
+  ibv_mr* (*reg_dmabuf_mr)(ibv_pd*, std::uint64_t offset, std::size_t length, std::uint64_t iova, int buffer,
+                           int access);
   ibv_mr* (*reg_mr)(ibv_pd*, void* address, std::size_t length, std::uint64_t iova, int access);
   int (*req_notify_cq)(ibv_cq*, int solicited_only);
   int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t length, int access);
   int (*resize_cq)(ibv_cq*, int entries);
   Unset set_ece;
   void (*unimport_dm)(ibv_dm*);
-  Unset unimport_mr;
-  Unset unimport_pd;
+  void (*unimport_mr)(ibv_mr*);
+  void (*unimport_pd)(ibv_pd*);
 };
 // Spot checks by index catch an entry lost or added, which the size alone would not place.
 static_assert(sizeof(ContextOps) == 76 * sizeof(void*));

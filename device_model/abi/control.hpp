@@ -50,6 +50,12 @@ enum class ControlOpcode : std::uint32_t {
   free_dm = 43,
   import_dm = 44,
   register_dm_mr = 45,
+  register_dma_buf_mr = 46,
+  tell_token = 85,  // has no reply
+  open_shared_context = 86,
+  async_channel = 87,  // sent by the kernel stand-in
+  import_pd = 88,
+  import_mr = 89,
   create_ah = 70,
   destroy_ah = 71,
   attach_multicast = 72,
@@ -115,6 +121,26 @@ struct JoinContextRequest {
 struct JoinContextReply {
   std::uint32_t context;
   std::uint32_t reserved;
+};
+
+// Importing a device: who has a connection's descriptor, in whatever process, asks on it for the context's
+// token, in a message that needs no reply so that nobody takes another one's. Descriptor sent: a socket, to
+// which the device sends a ContextToken. With that he opens a context of his own, on a connection of his own,
+// that shares the other's protection domains, regions, windows and device memory. Descriptors and reply as of
+// open_context.
+struct OpenSharedContextRequest {
+  OpenContextRequest open;
+  ContextToken token;
+};
+// async_channel, for such a context only: replies with Empty and the read end of the asynchronous events'
+// pipe.
+
+// import_pd takes the handle of a protection domain that is shared, and replies with it; import_mr that of a
+// region.
+struct ImportMrReply {
+  std::uint64_t length;
+  std::uint32_t lkey;
+  std::uint32_t rkey;
 };
 
 // Descriptors sent: read end and write end of the channel's pipe. The channel is known from then on by the
@@ -269,6 +295,15 @@ struct RegisterDmMrRequest {
   std::uint32_t dm;
   std::uint32_t access;
   std::uint32_t reserved;
+};
+
+// Descriptor sent: the dma-buf. Replies with RegisterMrReply.
+struct RegisterDmaBufMrRequest {
+  std::uint64_t offset;  // in the buffer
+  std::uint64_t length;
+  std::uint64_t iova;
+  std::uint32_t pd;
+  std::uint32_t access;
 };
 
 struct AllocateMwRequest {

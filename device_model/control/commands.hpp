@@ -1,6 +1,6 @@
 // The control protocol's requests, one function each. All return 0 or the errno that the reply carries, and
-// may throw std::bad_alloc or std::system_error, which become one. `session.context` is set for all but the
-// first two.
+// may throw std::bad_alloc or std::system_error, which become one. `session.context` is set for all but those
+// that open or join one.
 #pragma once
 
 #include "device_model/control/session.hpp"
@@ -11,6 +11,13 @@ int open_context(Session&, const abi::OpenContextRequest&, abi::OpenContextReply
 int join_context(Session&, const abi::JoinContextRequest&, abi::JoinContextReply&, DescriptorExchange&);
 int add_completion_channel(Session&, const abi::AddCompletionChannelRequest&, abi::Empty&,
                            DescriptorExchange&);
+
+int open_shared_context(Session&, const abi::OpenSharedContextRequest&, abi::OpenContextReply&,
+                        DescriptorExchange&);
+int tell_token(Session&, const abi::Empty&, abi::Empty&, DescriptorExchange&);
+int async_channel(Session&, const abi::Empty&, abi::Empty&, DescriptorExchange&);
+int import_pd(Session&, const abi::HandleRequest&, abi::HandleReply&, DescriptorExchange&);
+int import_mr(Session&, const abi::HandleRequest&, abi::ImportMrReply&, DescriptorExchange&);
 
 int query_device(Session&, const abi::Empty&, abi::QueryDeviceReply&, DescriptorExchange&);
 int query_port(Session&, const abi::QueryPortRequest&, abi::QueryPortReply&, DescriptorExchange&);
@@ -27,6 +34,8 @@ int allocate_dm(Session&, const abi::AllocateDmRequest&, abi::DmReply&, Descript
 int free_dm(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 int import_dm(Session&, const abi::HandleRequest&, abi::DmReply&, DescriptorExchange&);
 int register_dm_mr(Session&, const abi::RegisterDmMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
+int register_dma_buf_mr(Session&, const abi::RegisterDmaBufMrRequest&, abi::RegisterMrReply&,
+                        DescriptorExchange&);
 int place_received(Session&, const abi::PlaceReceivedRequest&, abi::Empty&, DescriptorExchange&);
 int allocate_mw(Session&, const abi::AllocateMwRequest&, abi::AllocateMwReply&, DescriptorExchange&);
 int deallocate_mw(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);

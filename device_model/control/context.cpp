@@ -158,7 +158,7 @@ void Context::add_process(const std::shared_ptr<Process>& process) {
 }
 
 std::shared_ptr<MemoryObjects> Context::share_memory() {
-  fabric.engine().execute([this] { several_processes_ = true; });
+  fabric.engine(device).execute([this] { several_processes_ = true; });
   return memory_;
 }
 

@@ -1,4 +1,5 @@
-// open_context, join_context, add_completion_channel: connections and what they bring along.
+// open_context, open_shared_context, join_context, add_completion_channel: connections and what they bring
+// along.
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -36,24 +37,15 @@ void introduce(Session& session, std::shared_ptr<Context> context, std::shared_p
   }
 }
 
-}  // namespace
-
-int open_context(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
-                 DescriptorExchange& descriptors) {
-  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
-  if (request.version != abi::kControlVersion) {
-    spdlog::warn(
-        "{}: a program's provider speaks version {} of the control protocol, this is version {}: "
-        "install provider and device process of one release",
-        session.device.settings.name, request.version, abi::kControlVersion);
-    return EPROTO;
-  }
+// `shared`: null, or what the new context has in common with the one that it imports.
+int open(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
+         DescriptorExchange& descriptors, std::shared_ptr<MemoryObjects> shared) {
   auto& received = descriptors.received;
   auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
                                            printable_name(request.program, sizeof request.program));
   auto events = take_pipe(std::move(received[2]), std::move(received[3]), 16);
   auto context = std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric,
-                                           session.device, std::move(events));
+                                           session.device, std::move(events), std::move(shared));
   session.contexts.add(context);
   spdlog::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
                 process->pid(), session.device.settings.name,
@@ -67,6 +59,37 @@ int open_context(Session& session, const abi::OpenContextRequest& request, abi::
                       session.fabric.engine(session.device).status_descriptor(), context->wake_descriptor()};
   introduce(session, std::move(context), std::move(process));
   return 0;
+}
+
+bool same_version(const Session& session, std::uint32_t version) {
+  if (version == abi::kControlVersion) return true;
+  spdlog::warn(
+      "{}: a program's provider speaks version {} of the control protocol, this is version {}: "
+      "install provider and device process of one release",
+      session.device.settings.name, version, abi::kControlVersion);
+  return false;
+}
+
+}  // namespace
+
+int open_context(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
+                 DescriptorExchange& descriptors) {
+  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
+  if (!same_version(session, request.version)) return EPROTO;
+  return open(session, request, reply, descriptors, nullptr);
+}
+
+int open_shared_context(Session& session, const abi::OpenSharedContextRequest& request,
+                        abi::OpenContextReply& reply, DescriptorExchange& descriptors) {
+  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
+  if (!same_version(session, request.open.version)) return EPROTO;
+  const auto original = session.contexts.find(request.token);
+  if (original == nullptr || &original->device != &session.device) return EINVAL;
+  memory::Descriptor read_end(fcntl(descriptors.received[2].get(), F_DUPFD_CLOEXEC, 0));
+  if (!read_end) return errno;
+  const int error = open(session, request.open, reply, descriptors, original->share_memory());
+  if (error == 0) session.async_read_end = std::move(read_end);
+  return error;
 }
 
 int join_context(Session& session, const abi::JoinContextRequest& request, abi::JoinContextReply& reply,

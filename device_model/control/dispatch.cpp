@@ -73,6 +73,16 @@ Command find_command(std::uint32_t opcode) {
       return opening(command<abi::OpenContextRequest, abi::OpenContextReply, open_context>());
     case Op::join_context:
       return opening(command<abi::JoinContextRequest, abi::JoinContextReply, join_context>());
+    case Op::open_shared_context:
+      return opening(command<abi::OpenSharedContextRequest, abi::OpenContextReply, open_shared_context>());
+    case Op::tell_token:
+      return one_way(command<Empty, Empty, tell_token>());
+    case Op::async_channel:
+      return command<Empty, Empty, async_channel>();
+    case Op::import_pd:
+      return command<HandleRequest, abi::HandleReply, import_pd>();
+    case Op::import_mr:
+      return command<HandleRequest, abi::ImportMrReply, import_mr>();
     case Op::add_completion_channel:
       return one_way(command<abi::AddCompletionChannelRequest, Empty, add_completion_channel>());
     case Op::query_device:
@@ -107,6 +117,8 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::DmReply, import_dm>();
     case Op::register_dm_mr:
       return command<abi::RegisterDmMrRequest, abi::RegisterMrReply, register_dm_mr>();
+    case Op::register_dma_buf_mr:
+      return command<abi::RegisterDmaBufMrRequest, abi::RegisterMrReply, register_dma_buf_mr>();
     case Op::create_cq:
       return command<abi::CreateCqRequest, abi::CreateCqReply, create_cq>();
     case Op::destroy_cq:

@@ -21,7 +21,7 @@ MemoryObjects::MemoryObjects(Fabric& fabric, ServedDevice& device)
 
 MemoryObjects::~MemoryObjects() {
   try {
-    fabric_.engine().execute([this] {
+    fabric_.engine(device_).execute([this] {
       memory::MemoryTable& table = device_.device->memory_table();
       for (const auto& [handle, window] : windows) table.remove_window(window->key);
       for (const auto& [handle, region] : regions) table.remove_region(region->key);

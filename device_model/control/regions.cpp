@@ -20,8 +20,9 @@ bool rights_agree(std::uint32_t access) {
 int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply) {
   if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
   std::optional<transport::Lkey> key;
-  session.fabric.engine().execute(
-      [&] { key = session.device.device->memory_table().add_region(region->spec); });
+  session.fabric.engine(session.device).execute([&] {
+    key = session.device.device->memory_table().add_region(region->spec);
+  });
   if (!key) return ENOMEM;
   region->key = *key;
   reply.lkey = reply.rkey = key->value;

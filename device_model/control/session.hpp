@@ -21,6 +21,7 @@ struct Session {
   std::shared_ptr<Context> context;  // null before open_context or join_context
   std::shared_ptr<Process> process;  // whose memory is registered on this connection
   std::unordered_set<std::uint32_t> known_arenas;
+  memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
 };
 
 // The descriptors of one request and of its reply.

@@ -36,7 +36,7 @@ std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const S
 
 bool install(Session& session, SharedReceiveQueue& srq, std::uint32_t& number) {
   bool installed = false;
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     installed = srq.queue->install();
     number = srq.queue->number();
   });
@@ -49,8 +49,9 @@ void grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   ArenaBlock posted;
   allocate_queue(session.context->arenas, slot_count, srq.slot_size, slots, posted);
   std::memcpy(slots.data(), srq.slots.data(), std::size_t{srq.slot_count} * srq.slot_size);
-  session.fabric.engine().execute(
-      [&] { srq.queue->grow(slots.data(), posted.as<std::uint32_t>(), slot_count); });
+  session.fabric.engine(session.device).execute([&] {
+    srq.queue->grow(slots.data(), posted.as<std::uint32_t>(), slot_count);
+  });
   srq.slots = std::move(slots);
   srq.posted = std::move(posted);
   srq.slot_count = slot_count;
@@ -108,7 +109,7 @@ int modify_srq(Session& session, const abi::ModifySrqRequest& request, abi::Modi
     reply.posted = describe(srq->posted, session, descriptors);
   }
   srq->max_wr = max_wr;
-  if (arms) session.fabric.engine().execute([&] { srq->queue->arm(request.limit); });
+  if (arms) session.fabric.engine(session.device).execute([&] { srq->queue->arm(request.limit); });
   reply.slot_count = srq->slot_count;
   reply.max_wr = srq->max_wr;
   return 0;
@@ -118,7 +119,7 @@ int query_srq(Session& session, const abi::HandleRequest& request, abi::QuerySrq
               DescriptorExchange&) {
   const SharedReceiveQueue* const srq = session.context->srqs.find(request.handle);
   if (srq == nullptr) return EINVAL;
-  session.fabric.engine().execute([&] { reply.limit = srq->queue->limit(); });
+  session.fabric.engine(session.device).execute([&] { reply.limit = srq->queue->limit(); });
   reply.max_wr = srq->max_wr;
   reply.max_sge = srq->max_sge;
   return 0;
@@ -130,7 +131,7 @@ int destroy_srq(Session& session, const abi::HandleRequest& request, abi::Destro
   SharedReceiveQueue* const srq = context.srqs.find(request.handle);
   if (srq == nullptr) return EINVAL;
   if (srq->users != 0) return EBUSY;
-  session.fabric.engine().execute([&] {
+  session.fabric.engine(session.device).execute([&] {
     reply.async_events_reported = srq->queue->async_events();
     if (reply.async_events_reported != 0) {
       reply.async_events_reported -= context.async_events().purge(srq->user_handle);

@@ -36,6 +36,7 @@ class NextSymbol {
 constinit NextSymbol<int(const char*, int, ...)> next_open{"open"};
 constinit NextSymbol<int(int, const char*, int, ...)> next_openat{"openat"};
 constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
+constinit NextSymbol<int(int, unsigned long, ...)> next_ioctl{"ioctl"};
 constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
 constinit NextSymbol<int(const char*, struct stat*)> next_stat{"stat"};
 constinit NextSymbol<int(const char*, struct stat*)> next_lstat{"lstat"};
@@ -52,6 +53,7 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_open.look_up();
   next_openat.look_up();
   next_write.look_up();
+  next_ioctl.look_up();
   next_socket.look_up();
   next_stat.look_up();
   next_lstat.look_up();
@@ -87,6 +89,11 @@ int openat(int directory, const char* path, int flags, mode_t mode) {
 ssize_t write(int descriptor, const void* data, size_t size) {
   if (auto* next = next_write.known()) return next(descriptor, data, size);
   return syscall(SYS_write, descriptor, data, size);
+}
+
+int ioctl(int descriptor, unsigned long request, void* argument) {
+  if (auto* next = next_ioctl.known()) return next(descriptor, request, argument);
+  return static_cast<int>(syscall(SYS_ioctl, descriptor, request, argument));
 }
 
 int socket(int domain, int type, int protocol) {

@@ -12,6 +12,7 @@
 
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/death_watch.hpp"
+#include "provider/plugin/import_connection.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/process_identity.hpp"
 
@@ -38,6 +39,7 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.import_dm = import_dm;
   ops.unimport_dm = unimport_dm;
   ops.reg_dm_mr = register_dm_mr;
+  ops.reg_dmabuf_mr = register_dma_buf_mr;
   ops.alloc_mw = allocate_mw;
   ops.dealloc_mw = deallocate_mw;
   ops.bind_mw = bind_mw;
@@ -67,6 +69,10 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;
   ops.query_port = query_port;
+  ops.import_pd = import_pd;
+  ops.unimport_pd = unimport_pd;
+  ops.import_mr = import_mr;
+  ops.unimport_mr = unimport_mr;
   ops.free_context = free_context;
   return ops;
 }
@@ -96,8 +102,22 @@ int map_doorbells(Context& context, ReceivedDescriptors& received) {
   return 0;
 }
 
-// 0 or an errno.
-int introduce(ibv_context& verbs, Context& context) {
+int send_introduction(Context& context, const abi::OpenContextRequest& request, const int (&descriptors)[4],
+                      const abi::ContextToken* imported, abi::OpenContextReply& reply,
+                      ReceivedDescriptors& received) {
+  if (imported == nullptr) {
+    return context.control.exchange(
+        {abi::ControlOpcode::open_context, &request, sizeof request, descriptors, 4, &reply, sizeof reply},
+        received);
+  }
+  const abi::OpenSharedContextRequest shared{request, *imported};
+  return context.control.exchange(
+      {abi::ControlOpcode::open_shared_context, &shared, sizeof shared, descriptors, 4, &reply, sizeof reply},
+      received);
+}
+
+// `imported`: the token of the context whose objects this one shares, or null. 0 or an errno.
+int introduce(ibv_context& verbs, Context& context, const abi::ContextToken* imported) {
   ProcessIdentity identity;
   if (const int error = identity.open()) return error;
   allow_memory_access_by_peer(verbs.cmd_fd);
@@ -108,10 +128,8 @@ int introduce(ibv_context& verbs, Context& context) {
                              context.async_events_writer.get()};
   abi::OpenContextReply reply{};
   ReceivedDescriptors received;
-  const int error = context.control.exchange(
-      {abi::ControlOpcode::open_context, &request, sizeof request, descriptors, 4, &reply, sizeof reply},
-      received);
-  if (error != 0) return error;
+  if (const int error = send_introduction(context, request, descriptors, imported, reply, received))
+    return error;
   context.token = reply.token;
   verbs.num_comp_vectors = static_cast<int>(reply.completion_vectors);
   return map_doorbells(context, received);
@@ -128,7 +146,7 @@ void release_context(Context* context) {
   destroy_object(context);
 }
 
-int open_parts(VerbsContext& verbs) {
+int open_parts(VerbsContext& verbs, const abi::ContextToken* imported) {
   auto* context = create_object<Context>();
   if (context == nullptr) return ENOMEM;
   verbs.context = context;
@@ -137,7 +155,25 @@ int open_parts(VerbsContext& verbs) {
   context->connected_process = getpid();
   context->owner.set();
   if (const int error = open_async_pipe(library, *context)) return error;
-  return introduce(library, *context);
+  return introduce(library, *context, imported);
+}
+
+verbs_context* open_on(ibv_device* device, int command_fd, const abi::ContextToken* imported) {
+  auto* verbs = static_cast<VerbsContext*>(rdmav34::_verbs_init_and_alloc_context(
+      device, command_fd, sizeof(VerbsContext), nullptr, kUnknownDriver));
+  if (verbs == nullptr) return nullptr;
+  if (const int error = open_parts(*verbs, imported)) {
+    std::fprintf(stderr, "urnic: cannot open %s: the device process behind it answers: %s\n", device->name,
+                 std::strerror(error));
+    if (verbs->context != nullptr) release_context(verbs->context);
+    rdmav34::verbs_uninit_context(&verbs->verbs);
+    std::free(verbs);
+    errno = error;
+    return nullptr;
+  }
+  rdmav34::verbs_set_ops(&verbs->verbs, &kOperations);
+  watch_for_death(*verbs->context);
+  return &verbs->verbs;
 }
 
 }  // namespace
@@ -150,21 +186,24 @@ void ring_doorbell(Context& context, std::uint32_t doorbell) {
 }
 
 verbs_context* open_context(ibv_device* device, int command_fd, void*) {
-  auto* verbs = static_cast<VerbsContext*>(rdmav34::_verbs_init_and_alloc_context(
-      device, command_fd, sizeof(VerbsContext), nullptr, kUnknownDriver));
-  if (verbs == nullptr) return nullptr;
-  if (const int error = open_parts(*verbs)) {
-    std::fprintf(stderr, "urnic: cannot open %s: the device process behind it answers: %s\n", device->name,
-                 std::strerror(error));
-    if (verbs->context != nullptr) release_context(verbs->context);
-    rdmav34::verbs_uninit_context(&verbs->verbs);
-    std::free(verbs);
+  return open_on(device, command_fd, nullptr);
+}
+
+// Others go on using the connection behind `command_fd`, and an answer must not go to whoever reads first: so
+// that number becomes a connection of this context's own.
+verbs_context* import_context(ibv_device* device, int command_fd) {
+  abi::ContextToken token{};
+  if (const int error = take_own_connection(command_fd, token)) {
+    close(command_fd);
     errno = error;
     return nullptr;
   }
-  rdmav34::verbs_set_ops(&verbs->verbs, &kOperations);
-  watch_for_death(*verbs->context);
-  return &verbs->verbs;
+  verbs_context* verbs = open_on(device, command_fd, &token);
+  if (verbs == nullptr) return nullptr;
+  // The library gets it again from the device, and would forget this one.
+  close(verbs->context.async_fd);
+  verbs->context.async_fd = -1;
+  return verbs;
 }
 
 void free_context(ibv_context* library) {

@@ -1,7 +1,5 @@
 #include "provider/plugin/control_call.hpp"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,17 +10,6 @@
 
 namespace urnic::provider {
 namespace {
-
-int connect_to_same_device(int existing, Descriptor& socket_out) {
-  sockaddr_un address{};
-  socklen_t length = sizeof address;
-  if (getpeername(existing, reinterpret_cast<sockaddr*>(&address), &length) != 0) return errno;
-  Descriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!connection.valid()) return errno;
-  if (connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) return errno;
-  socket_out = static_cast<Descriptor&&>(connection);
-  return 0;
-}
 
 int join_context(Context& context, ControlConnection& connection) {
   ProcessIdentity identity;

@@ -18,6 +18,12 @@ class ControlSession {
     return exchange({opcode, &request, sizeof request, nullptr, 0, &reply, sizeof reply});
   }
 
+  // The same with a descriptor that is sent along.
+  template <typename Request, typename Reply>
+  int call(abi::ControlOpcode opcode, const Request& request, Reply& reply, int descriptor) {
+    return exchange({opcode, &request, sizeof request, &descriptor, 1, &reply, sizeof reply});
+  }
+
   // The first byte of a range that the last answer named, or null: see ArenaTable::find.
   void* find(const abi::ArenaRange& range) { return context_.arenas.find(range, received_); }
 

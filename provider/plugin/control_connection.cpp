@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 
 #include <cerrno>
 #include <cstring>
@@ -96,6 +97,17 @@ int ControlConnection::receive(const ControlRequest& request, ReceivedDescriptor
 int ControlConnection::exchange(const ControlRequest& request, ReceivedDescriptors& received) {
   if (const int error = send(request)) return error;
   return receive(request, received);
+}
+
+int connect_to_same_device(int existing, Descriptor& socket_out) {
+  sockaddr_un address{};
+  socklen_t length = sizeof address;
+  if (getpeername(existing, reinterpret_cast<sockaddr*>(&address), &length) != 0) return errno;
+  Descriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!connection.valid()) return errno;
+  if (connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) return errno;
+  socket_out = static_cast<Descriptor&&>(connection);
+  return 0;
 }
 
 bool peer_has_closed(int socket) {

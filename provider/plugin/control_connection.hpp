@@ -46,6 +46,8 @@ class ControlConnection {
   // Sends the request and waits for its answer. 0, or an errno: the device's own answer, or EPIPE when there
   // is nobody (or no sense) at the other end any more. Callers take turns.
   int exchange(const ControlRequest& request, ReceivedDescriptors& received);
+  // Sends a request that is not answered. 0 or an errno.
+  int announce(const ControlRequest& request) { return send(request); }
 
  private:
   int send(const ControlRequest& request);
@@ -54,6 +56,9 @@ class ControlConnection {
   int socket_ = -1;
   std::uint32_t sequence_ = 0;
 };
+
+// A new connection to the device process at the other end of `existing`. 0 or an errno.
+int connect_to_same_device(int existing, Descriptor& connection);
 
 // Whether the other end of `socket` is known to be closed, without waiting and without taking anything from
 // it.

@@ -28,6 +28,7 @@ constexpr rdmav34::DeviceOps make_device_operations() {
   ops.max_abi_version = UINT32_MAX;
   ops.match_table = kMatches;
   ops.alloc_context = open_context;
+  ops.import_context = import_context;
   ops.alloc_device = allocate_device;
   ops.uninit_device = free_device;
   return ops;

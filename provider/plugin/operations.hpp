@@ -9,7 +9,14 @@ namespace urnic::provider {
 
 // context.cpp
 verbs_context* open_context(ibv_device* device, int command_fd, void* private_data);
+verbs_context* import_context(ibv_device* device, int command_fd);
 void free_context(ibv_context* context);
+
+// import.cpp
+ibv_pd* import_pd(ibv_context* context, std::uint32_t handle);
+void unimport_pd(ibv_pd* pd);
+ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle);
+void unimport_mr(ibv_mr* mr);
 
 // attributes.cpp
 int query_device(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attributes,
@@ -40,6 +47,10 @@ int free_dm(ibv_dm* dm);
 ibv_dm* import_dm(ibv_context* context, std::uint32_t handle);
 void unimport_dm(ibv_dm* dm);
 ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length, unsigned int access);
+
+// dma_buf_mr.cpp
+ibv_mr* register_dma_buf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+                            int buffer, int access);
 
 // cq.cpp, cq_ex.cpp, poll.cpp
 ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, int completion_vector);

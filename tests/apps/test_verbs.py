@@ -46,6 +46,10 @@ class Verbs(OnOneFabric):
         self.check("verbs_atomics", *ACROSS)
         self.check("verbs_atomics", *ALONE)
 
+    def test_import(self):
+        self.check("verbs_import", *ACROSS)
+        self.check("verbs_import", *ALONE)
+
     def test_memory(self):
         self.check("verbs_memory", *ACROSS)
         self.check("verbs_memory", *ALONE)

@@ -31,7 +31,7 @@ enum How : std::uint8_t {
   introduction = 1 << 2,   // with a pidfd and /proc/self/mem
   pipe_ends = 1 << 3,      // with the ends of a pipe
   real_memory = 1 << 4,    // register_mr, place_received: an address that is there
-  token = 1 << 5,          // join_context: the first program's
+  token = 1 << 5,          // join_context, open_shared_context: the first program's
 };
 
 void require(bool holds, const char* what) {
@@ -73,6 +73,10 @@ void tame(control::Message& message, abi::ControlOpcode opcode) {
     change_body<abi::CreateSrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
   } else if (opcode == abi::ControlOpcode::modify_srq) {
     change_body<abi::ModifySrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
+  } else if (opcode == abi::ControlOpcode::allocate_dm) {
+    change_body<abi::AllocateDmRequest>(message, [](auto& body) {
+      if (body.length <= limits::kMaxDeviceMemory) body.length %= 1024;
+    });
   }
 }
 
@@ -85,6 +89,15 @@ void use_real_memory(abi::RegisterMrRequest& body) {
 void place_in_real_memory(abi::PlaceReceivedRequest& body) {
   const auto start = reinterpret_cast<std::uint64_t>(application_memory.data());
   body.address = start + body.address % application_memory.size();
+}
+
+template <class Body>
+void put_token(control::Message& message, abi::ControlOpcode opcode, abi::ControlOpcode wanted,
+               const abi::ContextToken& token) {
+  if (opcode != wanted) return;
+  const std::size_t place = sizeof(abi::RequestHeader) + offsetof(Body, token);
+  if (message.length >= place + sizeof token)
+    std::memcpy(message.storage.data() + place, &token, sizeof token);
 }
 
 void attach_descriptors(control::Message& message, std::uint8_t how) {
@@ -138,9 +151,9 @@ void check_nothing_is_left(const control::test::Machine& machine) {
   for (const auto& device : machine.fabric.devices()) {
     require(device->queue_pairs == 0 && device->completion_queues == 0 &&
                 device->shared_receive_queues == 0 && device->memory_regions == 0 &&
-                device->memory_windows == 0 && device->protection_domains == 0 &&
-                device->address_handles == 0 && device->multicast_groups.empty() &&
-                device->multicast_attachments == 0,
+                device->memory_windows == 0 && device->device_memory == 0 &&
+                device->protection_domains == 0 && device->address_handles == 0 &&
+                device->multicast_groups.empty() && device->multicast_attachments == 0,
             "objects are left");
   }
 }
@@ -160,9 +173,10 @@ void run(control::test::Machine& machine, Input input) {
       change_body<abi::RegisterMrRequest>(message, use_real_memory);
       change_body<abi::PlaceReceivedRequest>(message, place_in_real_memory);
     }
-    if ((how & token) != 0 && opcode == abi::ControlOpcode::join_context &&
-        message.length >= sizeof(abi::RequestHeader) + sizeof(abi::ContextToken)) {
-      std::memcpy(message.storage.data() + sizeof(abi::RequestHeader), &first_token, sizeof first_token);
+    if ((how & token) != 0) {
+      put_token<abi::JoinContextRequest>(message, opcode, abi::ControlOpcode::join_context, first_token);
+      put_token<abi::OpenSharedContextRequest>(message, opcode, abi::ControlOpcode::open_shared_context,
+                                               first_token);
     }
     message.descriptors.clear();
     attach_descriptors(message, how);

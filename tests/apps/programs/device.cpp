@@ -28,8 +28,19 @@ ContextOwner open_device(const std::string& name) {
 Device::Device(const std::string& name) : name_(name), context_(open_device(name)) {
   pd_.reset(ibv_alloc_pd(context_.get()));
   require(pd_ != nullptr, "{}: no protection domain: {}", name, std::strerror(errno));
+  find_gid();
+}
+
+Device::Device(ibv_context* imported, std::uint32_t pd_handle) : name_("imported"), context_(imported) {
+  require(imported != nullptr, "no device imported: {}", std::strerror(errno));
+  pd_.reset(ibv_import_pd(imported, pd_handle));
+  require(pd_ != nullptr, "no protection domain imported: {}", std::strerror(errno));
+  find_gid();
+}
+
+void Device::find_gid() {
   const int error = ibv_query_gid(context_.get(), 1, kGidIndex, &gid_);
-  require(error == 0, "{}: no GID {}", name, kGidIndex);
+  require(error == 0, "{}: no GID {}", name_, kGidIndex);
 }
 
 ibv_device_attr Device::attributes() const {

@@ -1,6 +1,7 @@
 // An opened device with a protection domain, and which devices a test program is to use.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "tests/apps/programs/verbs_objects.hpp"
@@ -21,6 +22,9 @@ class Device {
  public:
   // Throws std::runtime_error if there is no such device or it cannot be opened.
   explicit Device(const std::string& name);
+  // On the result of ibv_import_device, which it owns, with a protection domain that it imports and, in the
+  // end, deallocates for all. Throws.
+  Device(ibv_context* imported, std::uint32_t pd_handle);
 
   const std::string& name() const { return name_; }
   ibv_context* context() const { return context_.get(); }
@@ -30,6 +34,8 @@ class Device {
   ibv_port_attr port() const;
 
  private:
+  void find_gid();
+
   std::string name_;
   ContextOwner context_;
   PdOwner pd_;

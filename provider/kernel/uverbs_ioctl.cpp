@@ -1,0 +1,122 @@
+// ioctl on an open device node: the one method that libibverbs leaves to no provider, the descriptor of
+// asynchronous events of a device that it imports.
+#include <errno.h>
+#include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "device_model/abi/control.hpp"
+#include "provider/kernel/descriptor_table.hpp"
+#include "provider/kernel/device_node.hpp"
+#include "provider/kernel/entry_point.hpp"
+#include "provider/kernel/real.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+struct AsyncChannelReply {
+  abi::ReplyHeader header;
+  abi::Empty body;
+};
+
+bool asks_for_async_events(const ib_uverbs_ioctl_hdr& header) {
+  return header.object_id == UVERBS_OBJECT_ASYNC_EVENT &&
+         header.method_id == UVERBS_METHOD_ASYNC_EVENT_ALLOC && header.num_attrs == 1 &&
+         header.length == sizeof header + sizeof(ib_uverbs_attr) &&
+         header.attrs[0].attr_id == UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
+}
+
+// The program may have made the descriptor non-blocking.
+bool should_retry(int device, short events) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd entry = {device, events, 0};
+  poll(&entry, 1, -1);
+  return true;
+}
+
+bool send_request(int device) {
+  abi::RequestHeader request = {};
+  request.magic = abi::kControlMagic;
+  request.opcode = static_cast<std::uint32_t>(abi::ControlOpcode::async_channel);
+  request.length = sizeof request;
+  ssize_t sent = 0;
+  do {
+    sent = send(device, &request, sizeof request, MSG_NOSIGNAL);
+  } while (sent < 0 && should_retry(device, POLLOUT));
+  return sent == static_cast<ssize_t>(sizeof request);
+}
+
+// The descriptor that came with the answer; -1 and errno if there is none.
+int receive_descriptor(int device) {
+  AsyncChannelReply reply = {};
+  iovec data = {&reply, sizeof reply};
+  int descriptor = -1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+  msghdr packet = {};
+  packet.msg_iov = &data;
+  packet.msg_iovlen = 1;
+  packet.msg_control = control;
+  packet.msg_controllen = sizeof control;
+  ssize_t length = 0;
+  do {
+    length = recvmsg(device, &packet, MSG_CMSG_CLOEXEC);
+  } while (length < 0 && should_retry(device, POLLIN));
+  if (length < static_cast<ssize_t>(sizeof reply.header)) {
+    errno = EIO;  // what ib_uverbs answers once the device is gone
+    return -1;
+  }
+  const cmsghdr* rights = CMSG_FIRSTHDR(&packet);
+  if (reply.header.error != 0 || rights == nullptr || rights->cmsg_type != SCM_RIGHTS) {
+    errno = reply.header.error > 0 ? reply.header.error : EIO;
+    return -1;
+  }
+  std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+  return descriptor;
+}
+
+// Nobody else makes requests on this connection meanwhile: libibverbs asks before it gives the context away.
+int allocate_async_events(int device, ib_uverbs_attr& attribute) {
+  if (!send_request(device)) {
+    errno = EIO;
+    return -1;
+  }
+  const int descriptor = receive_descriptor(device);
+  if (descriptor < 0) return -1;
+  attribute.data_s64 = descriptor;
+  attribute.flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+  return 0;
+}
+
+int ioctl_closely(int descriptor, unsigned long request, void* argument) {
+  dev_t number = 0;
+  auto* header = static_cast<ib_uverbs_ioctl_hdr*>(argument);
+  if (request != RDMA_VERBS_IOCTL || header == nullptr || !asks_for_async_events(*header) ||
+      !identify_descriptor(descriptor, number)) {
+    return real::ioctl(descriptor, request, argument);
+  }
+  return allocate_async_events(descriptor, header->attrs[0]);
+}
+
+}  // namespace
+
+extern "C" {
+
+int entry_ioctl(int descriptor, unsigned long request, ...) URNIC_ENTRY_POINT("ioctl");
+int entry_ioctl(int descriptor, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  void* argument = va_arg(arguments, void*);
+  va_end(arguments);
+  if (__builtin_expect(may_be_device(descriptor), 0)) return ioctl_closely(descriptor, request, argument);
+  return real::ioctl(descriptor, request, argument);
+}
+
+}  // extern "C"
+
+}  // namespace urnic::kernel
