@@ -320,6 +320,11 @@ struct CreateCqRequest {
   std::uint64_t channel_inode;  // 0: none
   std::uint32_t entries;        // wanted; at least this many are given
   std::uint32_t completion_vector;
+  std::uint32_t flags = 0;  // CqFlag values
+  std::uint32_t reserved = 0;
+};
+enum CqFlag : std::uint32_t {
+  cq_timestamps = 1 << 0,  // its completions say when they were made (queues.hpp, cqe_timestamp)
 };
 // `ring` holds `entries` Cqe slots, a power of two; `indices` a CompletionQueueIndices.
 struct CreateCqReply {

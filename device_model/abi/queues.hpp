@@ -76,6 +76,8 @@ enum CqeFlag : std::uint8_t {
   cqe_grh = 1 << 3,              // datagrams: a GRH precedes the data
   cqe_inline = 1 << 4,  // `byte_length` bytes (at most kCqeInlineBytes) are in `inline_data`, not in memory
   cqe_shared_receive = 1 << 5,  // the receive WQE was in slot `wqe_index` of SRQ `shared_receive_queue`
+  // The first 8 bytes of `inline_data` are the time, in nanoseconds of CLOCK_MONOTONIC.
+  cqe_timestamp = 1 << 6,
 };
 
 // cqe_inline is for small receives: who polls copies the data to the WQE's segments, as virtual addresses of

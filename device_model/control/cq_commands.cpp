@@ -1,6 +1,7 @@
 // create_cq, destroy_cq, resize_cq
 #include <bit>
 #include <cerrno>
+#include <ctime>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
@@ -11,6 +12,13 @@ namespace {
 // The manual page promises at least the entries that were asked for; rings are powers of two.
 std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
 
+// The clock that the program's provider reads, too.
+std::uint64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
 
 }  // namespace
@@ -20,6 +28,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
   if (!is_valid_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
     return EINVAL;
   }
+  if ((request.flags & ~std::uint32_t{abi::cq_timestamps}) != 0) return EINVAL;
   if (session.device.completion_queues >= limits::kMaxCq) return ENOMEM;
   Context& context = *session.context;
   auto cq = std::make_unique<CompletionQueue>();
@@ -38,6 +47,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
       .user_handle = request.user_handle,
       .channel = cq->channel != nullptr ? cq->channel->pipe.get() : nullptr,
       .async_events = &context.async_events(),
+      .clock = (request.flags & abi::cq_timestamps) != 0 ? &monotonic_nanoseconds : nullptr,
   });
 
   CompletionQueue& made = *cq;

@@ -49,11 +49,15 @@ struct EventAction {
 };
 
 struct PacketAction {
+  PacketAction(const wire::TransportHeaders& packet_headers, ActionStream* packet_stream,
+               std::uint32_t accesses_before)
+      : headers(packet_headers), stream(packet_stream), accesses(accesses_before) {}
+
   wire::TransportHeaders headers;
-  ActionStream* stream = nullptr;
-  const std::byte* payload = nullptr;
+  ActionStream* stream;
+  std::uint32_t accesses;  // of its list that are before it
   std::uint32_t length = 0;
-  std::uint32_t accesses = 0;
+  const std::byte* payload = nullptr;
   const std::uint64_t* atomic_original = nullptr;  // becomes headers.atomic_original, if not null
   const AddressHandle* address = nullptr;          // datagrams: where to
 };

@@ -66,6 +66,11 @@ bool CompletionQueue::push(const transport::Completion& completion, std::uint32_
     std::memcpy(entry.inline_data, completion.data.data(),
                 std::min<std::size_t>(completion.data.size(), abi::kCqeInlineBytes));
   }
+  if (config_.clock != nullptr) {
+    entry.flags |= abi::cqe_timestamp;
+    const std::uint64_t now = config_.clock();
+    std::memcpy(entry.inline_data, &now, sizeof now);
+  }
   if (shared_receive_queue != 0) {
     entry.flags |= abi::cqe_shared_receive;
     abi::set_shared_receive_queue(entry, shared_receive_queue);

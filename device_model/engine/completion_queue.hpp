@@ -18,6 +18,9 @@ struct CompletionQueueConfig {
   std::uint64_t user_handle = 0;
   EventPipe* channel = nullptr;       // may be null
   EventPipe* async_events = nullptr;  // for IBV_EVENT_CQ_ERR
+  // The time in nanoseconds, which each completion is to have; null: none has. Received data then never
+  // travels in the CQE.
+  std::uint64_t (*clock)() = nullptr;
 };
 
 // Clears the ring's phases when made. Engine thread only from then on. The mappings belong to the context and
@@ -44,6 +47,8 @@ class CompletionQueue {
   // Events raised on the channel / as asynchronous events since creation.
   std::uint32_t completion_events() const { return completion_events_; }
   std::uint32_t async_events() const { return async_events_; }
+  // Whether a received message may travel in the CQE.
+  bool has_room_for_data() const { return config_.clock == nullptr; }
   std::uint64_t user_handle() const { return config_.user_handle; }
   EventPipe* channel() const { return config_.channel; }
 

@@ -263,9 +263,12 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
   }
   ActionList& list = data_path_.filling();
   // Made in its place: headers are large, and this is for each packet.
-  list.packets.emplace_back(packet.headers, &stream(packet.tag.stream), payload, length,
-                            static_cast<std::uint32_t>(list.memory.size()), packet.atomic_original,
-                            static_cast<const AddressHandle*>(packet.address));
+  PacketAction& action = list.packets.emplace_back(packet.headers, &stream(packet.tag.stream),
+                                                   static_cast<std::uint32_t>(list.memory.size()));
+  action.payload = payload;
+  action.length = length;
+  action.atomic_original = packet.atomic_original;
+  action.address = static_cast<const AddressHandle*>(packet.address);
 }
 
 void QueuePairContext::write(const transport::MemoryRange& target, std::span<const std::byte> data,
@@ -299,15 +302,14 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
                           .compare = action.compare,
                           .original = action.original});
   if (!action.send_reply) return;
-  list.packets.push_back({.headers = action.reply,
-                          .stream = &from,
-                          .accesses = static_cast<std::uint32_t>(list.memory.size()),
-                          .atomic_original = action.original});
+  list.packets.emplace_back(action.reply, &from, static_cast<std::uint32_t>(list.memory.size()))
+      .atomic_original = action.original;
 }
 
 std::uint32_t QueuePairContext::completion_room() const {
   const bool one_process = config_.several_processes != nullptr && !*config_.several_processes;
-  return one_process ? abi::kCqeInlineBytes : 0;
+  const bool fits = config_.receive_cq != nullptr && config_.receive_cq->has_room_for_data();
+  return one_process && fits ? abi::kCqeInlineBytes : 0;
 }
 
 // What waits for no memory access is done at once: nothing of its stream can be in front of it, since the

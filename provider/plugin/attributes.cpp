@@ -56,6 +56,9 @@ void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
   to.odp_caps.per_transport_caps.ud_odp_caps = from.odp_ud;
   to.xrc_odp_caps = from.odp_xrc;
   to.max_dm_size = from.max_dm_size;
+  // Completions are stamped with CLOCK_MONOTONIC: 64 bits of nanoseconds.
+  to.completion_timestamp_mask = UINT64_MAX;
+  to.hca_core_clock = 1'000'000;  // kHz
 }
 
 }  // namespace

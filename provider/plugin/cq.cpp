@@ -63,7 +63,7 @@ bool is_used_by_a_qp(Cq& cq) {
 }  // namespace
 
 Cq* create_completion_queue(ibv_context* verbs, std::uint32_t entries, ibv_comp_channel* channel,
-                            std::uint32_t completion_vector) {
+                            std::uint32_t completion_vector, std::uint32_t flags) {
   Context& context = context_of(verbs);
   auto* cq = create_object<Cq>();
   if (cq == nullptr) {
@@ -74,7 +74,8 @@ Cq* create_completion_queue(ibv_context* verbs, std::uint32_t entries, ibv_comp_
   int error = join_channel(*cq, channel);
   const std::uint64_t inode = cq->channel != nullptr ? cq->channel->inode : 0;
   if (error == 0) {
-    error = create_on_device(*cq, {reinterpret_cast<std::uintptr_t>(cq), inode, entries, completion_vector});
+    error = create_on_device(
+        *cq, {reinterpret_cast<std::uintptr_t>(cq), inode, entries, completion_vector, flags, 0});
   }
   if (error != 0) {
     free_queue(*cq);
@@ -92,7 +93,7 @@ ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, 
     return nullptr;
   }
   Cq* cq = create_completion_queue(context, static_cast<std::uint32_t>(entries), channel,
-                                   static_cast<std::uint32_t>(completion_vector));
+                                   static_cast<std::uint32_t>(completion_vector), 0);
   return cq != nullptr ? &cq->verbs.cq : nullptr;
 }
 

@@ -13,6 +13,7 @@ namespace urnic::provider {
 // One completion, with the wr_id found and the slot given back.
 struct Completion {
   std::uint64_t wr_id;
+  std::uint64_t timestamp;  // nanoseconds of CLOCK_MONOTONIC; 0 where the CQ has none
   std::uint32_t qpn;
   std::uint32_t byte_length;
   std::uint32_t immediate_or_rkey;
@@ -63,7 +64,8 @@ unsigned int wc_flags_of(const Completion& completion);
 void rest_after_empty_poll(Context& context);
 
 // For create_cq and create_cq_ex. Null with errno set.
+// `flags` as in abi::CreateCqRequest.
 Cq* create_completion_queue(ibv_context* context, std::uint32_t entries, ibv_comp_channel* channel,
-                            std::uint32_t completion_vector);
+                            std::uint32_t completion_vector, std::uint32_t flags);
 
 }  // namespace urnic::provider

@@ -1,4 +1,6 @@
 // The extended completion queue: ibv_start_poll and its readers, over the same ring as ibv_poll_cq.
+#include <time.h>
+
 #include <cerrno>
 
 #include "provider/plugin/cq.hpp"
@@ -9,8 +11,10 @@
 namespace urnic::provider {
 namespace {
 
+constexpr std::uint64_t kTimestamps =
+    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 constexpr std::uint64_t kSupportedFields =
-    IBV_WC_STANDARD_FLAGS;  // no timestamps, VLANs, flow tags, tag matching
+    IBV_WC_STANDARD_FLAGS | kTimestamps;  // no VLANs, flow tags, tag matching
 
 bool step(Cq& cq) {
   if (!next_completion(cq, cq.current)) return false;
@@ -54,6 +58,20 @@ std::uint32_t read_source_lid(ibv_cq_ex*) { return 0; }
 std::uint8_t read_service_level(ibv_cq_ex*) { return 0; }
 std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
 
+std::uint64_t read_timestamp(ibv_cq_ex* cq) { return current(cq).timestamp; }
+
+std::int64_t nanoseconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// As long ago by the wall's clock as by the device's.
+std::uint64_t read_wall_clock(ibv_cq_ex* cq) {
+  const std::int64_t offset = nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_MONOTONIC);
+  return current(cq).timestamp + static_cast<std::uint64_t>(offset);
+}
+
 void install_readers(ibv_cq_ex& cq) {
   cq.start_poll = start_poll;
   cq.next_poll = next_poll;
@@ -68,6 +86,8 @@ void install_readers(ibv_cq_ex& cq) {
   cq.read_slid = read_source_lid;
   cq.read_sl = read_service_level;
   cq.read_dlid_path_bits = read_path_bits;
+  cq.read_completion_ts = read_timestamp;
+  cq.read_completion_wallclock_ns = read_wall_clock;
 }
 
 ibv_pd* parent_domain_of(const ibv_cq_init_attr_ex& attributes) {
@@ -100,7 +120,10 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
     errno = error;
     return nullptr;
   }
-  Cq* cq = create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector);
+  std::uint32_t flags = 0;
+  if ((attributes->wc_flags & kTimestamps) != 0) flags |= abi::cq_timestamps;
+  Cq* cq =
+      create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector, flags);
   if (cq == nullptr) return nullptr;
   // A thread domain says who posts; its CQ may be another thread's to poll.
   if (wants_no_lock(*attributes)) cq->lock.leave_out();

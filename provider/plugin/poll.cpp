@@ -47,12 +47,20 @@ void scatter(Context& context, const void* slot, std::uint32_t max_sge, const ab
   }
 }
 
+std::uint64_t timestamp_of(const abi::Cqe& cqe) {
+  if ((cqe.flags & abi::cqe_timestamp) == 0) return 0;
+  std::uint64_t time;
+  std::memcpy(&time, cqe.inline_data, sizeof time);
+  return time;
+}
+
 void copy(Completion& to, const abi::Cqe& from) {
   to.qpn = from.qpn;
   to.byte_length = from.byte_length;
   to.immediate_or_rkey = from.immediate_or_rkey;
   to.vendor_error = from.vendor_error;
   to.source_qpn = from.source_qpn;
+  to.timestamp = timestamp_of(from);
   to.status = from.status;
   to.opcode = from.opcode;
   to.flags = from.flags;

@@ -57,6 +57,8 @@ BOOST_AUTO_TEST_CASE(sizes_and_vectors_have_limits) {
   BOOST_TEST(create({1, 0, ~0u, 0}, reply) == EINVAL);
   BOOST_TEST(create({1, 0, 16, limits::kCompletionVectors}, reply) == EINVAL);
   BOOST_TEST(create({1, 0, limits::kMaxCqe, 0}, reply) == 0);
+  BOOST_TEST(create({1, 0, 16, 0, abi::cq_timestamps, 0}, reply) == 0);
+  BOOST_TEST(create({1, 0, 16, 0, 1u << 7, 0}, reply) == EINVAL);
 }
 
 BOOST_AUTO_TEST_CASE(a_channel_is_known_by_its_pipe) {

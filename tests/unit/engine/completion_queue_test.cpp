@@ -1,6 +1,8 @@
 #include "device_model/engine/completion_queue.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <vector>
 
 #include "tests/unit/engine/program.hpp"
 
@@ -44,6 +46,25 @@ BOOST_AUTO_TEST_CASE(entries_come_in_order_over_many_laps) {
     BOOST_REQUIRE(entry);
     BOOST_TEST(entry->wqe_index == i);
   }
+}
+
+BOOST_AUTO_TEST_CASE(each_completion_has_the_time_at_which_it_was_made_if_it_is_to) {
+  static std::uint64_t time = 1000;
+  std::vector<abi::Cqe> ring(4);
+  abi::CompletionQueueIndices indices{};
+  engine::CompletionQueue stamped(
+      {.ring = ring.data(), .slots = 4, .indices = &indices, .clock = [] { return time++; }});
+  BOOST_TEST(!stamped.has_room_for_data());
+  BOOST_TEST(cq.device_end->has_room_for_data());
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    BOOST_REQUIRE(stamped.push(completion_of(i)));
+    BOOST_TEST((ring[i].flags & abi::cqe_timestamp) != 0);
+    std::uint64_t found = 0;
+    std::memcpy(&found, ring[i].inline_data, sizeof found);
+    BOOST_TEST(found == 1000u + i);
+  }
+  push(0);
+  BOOST_TEST((cq.poll()->flags & abi::cqe_timestamp) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(every_member_reaches_the_entry) {

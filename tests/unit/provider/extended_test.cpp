@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "tests/unit/provider/rig.hpp"
 
@@ -194,10 +195,47 @@ BOOST_AUTO_TEST_CASE(received_data_is_in_place_when_the_iterator_is_at_its_compl
   ibv_end_poll(extended);
 }
 
+BOOST_AUTO_TEST_CASE(completions_say_when_they_were_made_if_asked_for) {
+  ibv_cq_init_attr_ex attributes{};
+  attributes.cqe = 8;
+  attributes.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+  ibv_cq_ex* stamped = ibv_create_cq_ex(context, &attributes);
+  BOOST_REQUIRE(stamped != nullptr);
+  BOOST_TEST(device.last_request<abi::CreateCqRequest>(abi::ControlOpcode::create_cq).flags ==
+             std::uint32_t{abi::cq_timestamps});
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(stamped);
+  init.qp_type = IBV_QPT_RC;
+  ibv_qp* other = ibv_create_qp(pd, &init);
+  BOOST_REQUIRE(other != nullptr);
+
+  const auto nanoseconds = [](clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  };
+  constexpr std::uint64_t kAgo = 3'000'000'000;
+  const std::uint64_t time = nanoseconds(CLOCK_MONOTONIC) - kAgo;
+  const std::uint64_t wall = nanoseconds(CLOCK_REALTIME) - kAgo;
+  device.complete_send(device.qp(other->qp_num), 0, [time](abi::Cqe& cqe) {
+    cqe.flags |= abi::cqe_timestamp;
+    std::memcpy(cqe.inline_data, &time, sizeof time);
+  });
+  ibv_poll_cq_attr poll_attributes{};
+  BOOST_REQUIRE_EQUAL(ibv_start_poll(stamped, &poll_attributes), 0);
+  BOOST_TEST(ibv_wc_read_completion_ts(stamped) == time);
+  const std::uint64_t told = ibv_wc_read_completion_wallclock_ns(stamped);
+  BOOST_TEST(told + 1'000'000 > wall);  // less what may lie between two looks at two clocks
+  BOOST_TEST(told < wall + kAgo);
+  ibv_end_poll(stamped);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+  BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(stamped)) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_supported_says_so) {
   ibv_cq_init_attr_ex attributes{};
   attributes.cqe = 8;
-  attributes.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+  attributes.wc_flags = IBV_WC_EX_WITH_CVLAN;
   errno = 0;
   BOOST_CHECK(ibv_create_cq_ex(context, &attributes) == nullptr);
   BOOST_TEST(errno == EOPNOTSUPP);
