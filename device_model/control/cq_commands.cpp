@@ -92,7 +92,7 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   ArenaBlock ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
   // What was posted before this request, and completes as soon as the engine looks, is complete first: a
   // program that has posted datagrams and makes the queue too small for them is told so.
-  session.fabric.engine().execute([] {});
+  session.fabric.engine(session.device).execute([] {});
   bool fits = false;
   session.fabric.engine(session.device).execute([&] {
     fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread);

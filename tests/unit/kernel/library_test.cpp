@@ -52,12 +52,11 @@ BOOST_AUTO_TEST_CASE(calls_none_of_its_own_entry_points) {
   BOOST_TEST(run_shell("", "readelf -rW " URNIC_KERNEL_LIBRARY).output.find("dlsym") != std::string::npos);
 }
 
-// What programs wait in or call all the time is the kernel's alone.
+// What programs wait in or call all the time is the kernel's alone. (`ioctl` is looked at, for importing.)
 BOOST_AUTO_TEST_CASE(leaves_reading_and_waiting_alone) {
   const std::string names =
       run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output;
-  for (const char* name :
-       {"read", "poll", "ppoll", "select", "epoll_wait", "close", "ioctl", "send", "malloc"})
+  for (const char* name : {"read", "poll", "ppoll", "select", "epoll_wait", "close", "send", "malloc"})
     BOOST_TEST(("\n" + names).find(std::string("\n") + name + "\n") == std::string::npos, name);
 }
 

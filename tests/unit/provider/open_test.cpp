@@ -71,13 +71,6 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_the_callers_errno) {
   ibv_free_device_list(list);
 }
 
-BOOST_AUTO_TEST_CASE(importing_is_not_supported) {
-  OpenDevice open;
-  errno = 0;
-  BOOST_CHECK(ibv_import_device(open.context->cmd_fd) == nullptr);
-  BOOST_TEST(errno == EOPNOTSUPP);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::test
