@@ -14,7 +14,7 @@ namespace urnic::provider {
 namespace {
 
 constexpr std::uint64_t kBlock = 2 * 1024 * 1024;
-// What is moved while the program waits: some 2.5 ms a block. Transfers earn that back after a dozen.
+// What is moved while the program waits: some 5 ms a block. Transfers earn that back after a dozen.
 constexpr std::uint64_t kMostMovedAtOnce = 32 * 1024 * 1024;
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1; glibc 2.36 does not name it
 
