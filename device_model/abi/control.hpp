@@ -3,9 +3,11 @@
 //
 // A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
 // and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
-// as SCM_RIGHTS in the order that each body's comment gives. `open_context` or `join_context` comes first. A
-// message of the wrong length, an unknown opcode or a handle of somebody else is answered with EINVAL;
-// nonsense in the header closes the connection.
+// as SCM_RIGHTS in the order that each body's comment gives. `open_context`, `open_shared_context` or
+// `join_context` comes first. A message of the wrong length, an unknown opcode or a handle of somebody else
+// is answered with EINVAL; nonsense in the header closes the connection.
+//
+// Bodies of requests about memory that is not simply registered are in memory_messages.hpp.
 #pragma once
 
 #include <cstdint>
@@ -123,26 +125,6 @@ struct JoinContextReply {
   std::uint32_t reserved;
 };
 
-// Importing a device: who has a connection's descriptor, in whatever process, asks on it for the context's
-// token, in a message that needs no reply so that nobody takes another one's. Descriptor sent: a socket, to
-// which the device sends a ContextToken. With that he opens a context of his own, on a connection of his own,
-// that shares the other's protection domains, regions, windows and device memory. Descriptors and reply as of
-// open_context.
-struct OpenSharedContextRequest {
-  OpenContextRequest open;
-  ContextToken token;
-};
-// async_channel, for such a context only: replies with Empty and the read end of the asynchronous events'
-// pipe.
-
-// import_pd takes the handle of a protection domain that is shared, and replies with it; import_mr that of a
-// region.
-struct ImportMrReply {
-  std::uint64_t length;
-  std::uint32_t lkey;
-  std::uint32_t rkey;
-};
-
 // Descriptors sent: read end and write end of the channel's pipe. The channel is known from then on by the
 // inode number of the pipe (fstat). An event is an 8-byte record: the CQ's user_handle.
 struct AddCompletionChannelRequest {
@@ -255,55 +237,6 @@ struct PlaceReceivedRequest {
   std::uint32_t lkey;
   std::uint32_t length;  // at most kCqeInlineBytes
   std::uint8_t data[kCqeInlineBytes];
-};
-
-// allocate_null_mr takes the PD's handle and answers with RegisterMrReply; only the lkey is of use.
-
-// One range of ibv_advise_mr; `advice` as ibv_advise_mr_advice.
-struct AdviseMrRequest {
-  std::uint64_t address;  // as the key's users give it
-  std::uint64_t length;
-  std::uint32_t pd;
-  std::uint32_t lkey;
-  std::uint32_t advice;
-  std::uint32_t reserved;
-};
-// Where the range lies in the process that registered it, and whether that is the sender (1 or 0).
-struct AdviseMrReply {
-  std::uint64_t address;
-  std::uint32_t is_senders;
-  std::uint32_t reserved;
-};
-
-// Device memory. Its arenas have numbers of their own among those of the context.
-struct AllocateDmRequest {
-  std::uint64_t length;
-  std::uint32_t log_alignment;  // of its first byte's address in the device
-  std::uint32_t reserved;
-};
-struct DmReply {
-  ArenaRange memory;  // at least `length` bytes
-  std::uint64_t length;
-  std::uint32_t handle;
-  std::uint32_t reserved;
-};
-// Replies with RegisterMrReply.
-struct RegisterDmMrRequest {
-  std::uint64_t offset;  // from the beginning of the device memory
-  std::uint64_t length;
-  std::uint32_t pd;
-  std::uint32_t dm;
-  std::uint32_t access;
-  std::uint32_t reserved;
-};
-
-// Descriptor sent: the dma-buf. Replies with RegisterMrReply.
-struct RegisterDmaBufMrRequest {
-  std::uint64_t offset;  // in the buffer
-  std::uint64_t length;
-  std::uint64_t iova;
-  std::uint32_t pd;
-  std::uint32_t access;
 };
 
 struct AllocateMwRequest {

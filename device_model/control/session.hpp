@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_model/abi/control.hpp"
+#include "device_model/abi/memory_messages.hpp"
 #include "device_model/control/context.hpp"
 #include "device_model/control/context_registry.hpp"
 #include "device_model/memory/descriptor.hpp"

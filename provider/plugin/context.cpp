@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device_model/abi/memory_messages.hpp"
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/death_watch.hpp"
 #include "provider/plugin/import_connection.hpp"

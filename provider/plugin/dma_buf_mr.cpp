@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "device_model/abi/memory_messages.hpp"
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/operations.hpp"

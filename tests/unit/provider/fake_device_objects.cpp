@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/abi/memory_messages.hpp"
 #include "tests/unit/provider/fake_device.hpp"
 
 namespace urnic::test {

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 
+#include "device_model/abi/memory_messages.hpp"
 #include "tests/unit/provider/rig.hpp"
 
 namespace urnic::test {
