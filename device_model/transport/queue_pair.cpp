@@ -5,11 +5,6 @@
 namespace urnic::transport {
 namespace {
 
-// States in which a QP takes requests, and sends what it owes for them (IBTA 10.3.1).
-bool responds(QpState state) {
-  return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;
-}
-
 // States in which a QP's requests are under way.
 bool requests(QpState state) { return state == QpState::rts || state == QpState::sqd; }
 
@@ -99,7 +94,7 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
   if (!traits.known || bth.opcode.service() != wire::Service::rc) return;
   if (!pkeys_match(bth.pkey, shared_.parameters.pkey)) return;
   if (traits.request) {
-    if (!responds(shared_.state)) return;
+    if (!takes_requests(shared_.state)) return;
     if (shared_.state == QpState::rtr && !established_) {
       shared_.config.host->event(AsyncEvent::communication_established);
     }
@@ -116,7 +111,7 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
 // is kept for requests, or a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  if (responds(shared_.state)) sent = responder_.pump(now, room_for_responses(packets));
+  if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(packets));
   if (requests(shared_.state) && !shared_.failed) {
     sent += requester_.pump(now, packets - sent);
   }
@@ -125,20 +120,20 @@ std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
 }
 
 bool QueuePair::wants_pump() const {
-  if (responds(shared_.state) && responder_.wants_pump()) return true;
+  if (takes_requests(shared_.state) && responder_.wants_pump()) return true;
   return requests(shared_.state) && requester_.wants_pump();
 }
 
-bool QueuePair::tells_of_hole() const { return responds(shared_.state) && responder_.tells_of_hole(); }
+bool QueuePair::tells_of_hole() const { return takes_requests(shared_.state) && responder_.tells_of_hole(); }
 
 std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
-  const std::uint32_t sent = responds(shared_.state) ? responder_.pump(now, packets) : 0;
+  const std::uint32_t sent = takes_requests(shared_.state) ? responder_.pump(now, packets) : 0;
   settle();
   return sent;
 }
 
 bool QueuePair::is_urgent() const {
-  if (responds(shared_.state) && responder_.is_urgent()) return true;
+  if (takes_requests(shared_.state) && responder_.is_urgent()) return true;
   return requests(shared_.state) && requester_.must_send_again();
 }
 
@@ -146,7 +141,7 @@ bool QueuePair::is_urgent() const {
 std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
   const bool again = requests(shared_.state) && requester_.must_send_again();
   std::uint32_t sent = 0;
-  if (responds(shared_.state)) {
+  if (takes_requests(shared_.state)) {
     sent = responder_.pump_urgent(again ? (packets + 1) / 2 : packets);
   }
   if (requests(shared_.state) && !shared_.failed) {

@@ -21,6 +21,11 @@ enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd =
 // The transport service of a QP (IBTA 9.6): reliable connection, unreliable connection, unreliable datagram.
 enum class QpService : std::uint8_t { rc, uc, ud };
 
+// Whether a QP in this state takes requests, and sends what it owes for them (IBTA 10.3.1).
+inline bool takes_requests(QpState state) {
+  return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;
+}
+
 // Rights that remote requests have on this QP, beside those of the memory (IBTA 10.2.4.3); ibv_access_flags.
 struct QpAccess {
   bool remote_read = false;

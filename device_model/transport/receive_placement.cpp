@@ -97,6 +97,16 @@ void ReceivePlacement::complete(Completion completion, wire::Qpn source) {
   shared_.config.receive_queue->retire(current_.index);
 }
 
+void ReceivePlacement::complete_write(std::uint32_t length, const wire::TransportHeaders& headers) {
+  Completion completion;
+  completion.opcode = CompletionOpcode::receive_rdma_with_immediate;
+  completion.byte_length = length;
+  completion.with_immediate = true;
+  completion.immediate = headers.immediate;
+  completion.solicited = headers.bth.solicited;
+  complete(completion);
+}
+
 void ReceivePlacement::complete_in_error(WorkStatus status) {
   under_way_ = false;
   emit_error(current_.index, status);

@@ -44,6 +44,8 @@ class ReceivePlacement {
   // without one, from the peer of the connection.
   void complete(Completion completion);
   void complete(Completion completion, wire::Qpn source);
+  // The same for an RDMA WRITE of `length` bytes whose last packet had these headers.
+  void complete_write(std::uint32_t length, const wire::TransportHeaders& headers);
   void complete_in_error(WorkStatus status);
 
   // Completes what is under way and all that is posted with `flushed`. Of an SRQ only what is under way, and

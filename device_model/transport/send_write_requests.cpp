@@ -73,15 +73,7 @@ Responder::Verdict Responder::execute_write(const InboundPacket& packet) {
   }
   if (Verdict verdict = place_write(packet)) return verdict;
   executed(bth, traits, MessageUnderWay::write);
-  if (immediate) {
-    Completion completion;
-    completion.opcode = CompletionOpcode::receive_rdma_with_immediate;
-    completion.byte_length = write_length_;
-    completion.with_immediate = true;
-    completion.immediate = packet.headers.immediate;
-    completion.solicited = bth.solicited;
-    receives_.complete(completion);
-  }
+  if (immediate) receives_.complete_write(write_length_, packet.headers);
   return std::nullopt;
 }
 

@@ -132,13 +132,7 @@ UnreliableConnection::Placed UnreliableConnection::execute_write(const InboundPa
   if (!place_write(packet)) return Placed::drop_message;
   message_ = traits.last ? MessageUnderWay::none : MessageUnderWay::write;
   if (!immediate) return Placed::yes;
-  Completion completion;
-  completion.opcode = CompletionOpcode::receive_rdma_with_immediate;
-  completion.byte_length = write_length_;
-  completion.with_immediate = true;
-  completion.immediate = packet.headers.immediate;
-  completion.solicited = bth.solicited;
-  receives().complete(completion);
+  receives().complete_write(write_length_, packet.headers);
   return Placed::yes;
 }
 

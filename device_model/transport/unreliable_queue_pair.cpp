@@ -5,11 +5,6 @@
 namespace urnic::transport {
 namespace {
 
-// States in which a QP takes packets (IBTA 10.3.1).
-bool receives_in(QpState state) {
-  return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;
-}
-
 CompletionOpcode completion_opcode(WorkOpcode opcode) {
   const bool write = opcode == WorkOpcode::rdma_write || opcode == WorkOpcode::rdma_write_with_immediate;
   return write ? CompletionOpcode::rdma_write : CompletionOpcode::send;
@@ -69,7 +64,7 @@ void UnreliableQueuePair::doorbell() {
 }
 
 void UnreliableQueuePair::receive(const InboundPacket& packet) {
-  if (receives_in(shared_.state)) take_packet(packet);
+  if (takes_requests(shared_.state)) take_packet(packet);
 }
 
 bool UnreliableQueuePair::wants_pump() const {

@@ -1,8 +1,7 @@
 // The extended completion queue: ibv_start_poll and its readers, over the same ring as ibv_poll_cq.
-#include <time.h>
-
 #include <cerrno>
 
+#include "provider/plugin/clock.hpp"
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/empty_polls.hpp"
 #include "provider/plugin/operations.hpp"
@@ -59,12 +58,6 @@ std::uint8_t read_service_level(ibv_cq_ex*) { return 0; }
 std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
 
 std::uint64_t read_timestamp(ibv_cq_ex* cq) { return current(cq).timestamp; }
-
-std::int64_t nanoseconds_of(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // As long ago by the wall's clock as by the device's.
 std::uint64_t read_wall_clock(ibv_cq_ex* cq) {

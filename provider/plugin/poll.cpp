@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "provider/plugin/clock.hpp"
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/device_death.hpp"
@@ -146,12 +147,6 @@ void fill(ibv_wc& wc, const Completion& completion) {
   wc.wc_flags = wc_flags_of(completion);
 }
 
-std::int64_t nanoseconds_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 }  // namespace
 
 unsigned int wc_flags_of(const Completion& completion) {
@@ -184,14 +179,14 @@ void rest_after_empty_poll(Context& context) {
   if (in_a_row % kPollsBetweenLooksForDeath == 0) look_for_death(context);
   if (in_a_row <= EmptyPolls::kBeforeYield) return;
   const bool starved = context.engine_status->starved.load(std::memory_order_relaxed) != 0;
-  if (const std::int64_t nap = polls.nap_at(nanoseconds_now(), starved); nap != 0) {
+  if (const std::int64_t nap = polls.nap_at(nanoseconds_of(CLOCK_MONOTONIC), starved); nap != 0) {
     if (in_a_row % kNapsBetweenLooksForDeath == 0) look_for_death(context);
     const timespec time{0, nap};
     nanosleep(&time, nullptr);
   } else {
     sched_yield();
   }
-  polls.rested(nanoseconds_now());
+  polls.rested(nanoseconds_of(CLOCK_MONOTONIC));
 }
 
 int poll_cq(ibv_cq* verbs, int count, ibv_wc* completions) {
