@@ -227,10 +227,10 @@ struct ContextOps {
   ibv_dm* (*import_dm)(ibv_context*, std::uint32_t handle);
   ibv_mr* (*import_mr)(ibv_pd*, std::uint32_t handle);
   ibv_pd* (*import_pd)(ibv_context*, std::uint32_t handle);
-  Unset modify_cq;
+  int (*modify_cq)(ibv_cq*, ibv_modify_cq_attr*);
   Unset modify_flow_action_esp;
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int mask);
-  Unset modify_qp_rate_limit;
+  int (*modify_qp_rate_limit)(ibv_qp*, ibv_qp_rate_limit_attr*);
   int (*modify_srq)(ibv_srq*, ibv_srq_attr*, int mask);
   Unset modify_wq;
   Unset open_qp;
@@ -242,11 +242,11 @@ struct ContextOps {
   int (*post_srq_recv)(ibv_srq*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*query_device_ex)(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
                          std::size_t size);
-  Unset query_ece;
+  int (*query_ece)(ibv_qp*, ibv_ece*);
   int (*query_port)(ibv_context*, std::uint8_t port, ibv_port_attr*);
   int (*query_qp)(ibv_qp*, ibv_qp_attr*, int mask, ibv_qp_init_attr*);
   Unset query_qp_data_in_order;
-  Unset query_rt_values;
+  int (*query_rt_values)(ibv_context*, ibv_values_ex*);
   int (*query_srq)(ibv_srq*, ibv_srq_attr*);
   Unset read_counters;
   ibv_mr* (*reg_dm_mr)(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length, unsigned int access);
@@ -256,7 +256,7 @@ struct ContextOps {
   int (*req_notify_cq)(ibv_cq*, int solicited_only);
   int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t length, int access);
   int (*resize_cq)(ibv_cq*, int entries);
-  Unset set_ece;
+  int (*set_ece)(ibv_qp*, ibv_ece*);
   void (*unimport_dm)(ibv_dm*);
   void (*unimport_mr)(ibv_mr*);
   void (*unimport_pd)(ibv_pd*);

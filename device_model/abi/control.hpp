@@ -37,11 +37,15 @@ enum class ControlOpcode : std::uint32_t {
   create_cq = 20,
   destroy_cq = 21,
   resize_cq = 22,
+  modify_cq = 23,
   create_qp = 30,
   modify_qp = 31,
   query_qp = 32,
   destroy_qp = 33,
   bind_mw = 34,
+  set_ece = 35,
+  query_ece = 36,
+  limit_rate = 37,
   create_srq = 60,
   modify_srq = 61,
   query_srq = 62,
@@ -178,6 +182,11 @@ struct QueryDeviceReply {
   std::uint32_t odp_ud;
   std::uint32_t odp_xrc;
   std::uint64_t max_dm_size;
+  // Members of ibv_packet_pacing_caps.
+  std::uint32_t rate_min;  // kbit/s
+  std::uint32_t rate_max;
+  std::uint32_t rate_limited_types;  // bits of ibv_qp_type
+  std::uint32_t reserved;
 };
 
 struct QueryPortRequest {
@@ -284,6 +293,14 @@ struct ResizeCqReply {
   ArenaRange ring;
   std::uint32_t entries;
   std::uint32_t unread;
+};
+
+// Events for `count` completions together, or `period_us` after the first of them. With a count below 2 or no
+// period, for each at once.
+struct ModifyCqRequest {
+  std::uint32_t handle;
+  std::uint16_t count;
+  std::uint16_t period_us;
 };
 
 struct CreateQpRequest {
@@ -393,6 +410,24 @@ struct QueryQpReply {
   std::uint32_t max_receive_sge;
   std::uint32_t max_inline_data;
   std::uint32_t signal_all;
+};
+
+// Options of enhanced connection establishment (ibv_set_ece(3)) under the device's vendor_id.
+inline constexpr std::uint32_t kEceSelectiveAcknowledgement = 1 << 0;  // docs/selective-acks.md
+struct SetEceRequest {
+  std::uint32_t handle;
+  std::uint32_t vendor_id;
+  std::uint32_t options;
+};
+struct QueryEceReply {
+  std::uint32_t vendor_id;
+  std::uint32_t options;
+};
+
+struct LimitRateRequest {
+  std::uint32_t handle;
+  std::uint32_t rate_kbps;  // 0: none
+  std::uint32_t burst_bytes;
 };
 
 struct CreateSrqRequest {

@@ -77,6 +77,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"status", &AdminServer::status}, {"counters", &AdminServer::counters}, {"lease", &AdminServer::lease},
       {"keep", &AdminServer::keep},     {"capture", &AdminServer::capture},   {"down", &AdminServer::down},
       {"link", &AdminServer::link},     {"set", &AdminServer::set},           {"fault", &AdminServer::fault},
+      {"gid", &AdminServer::gid},
   };
   const auto cmd = request.find("cmd");
   const auto handler = cmd != request.end() && cmd->is_string()
@@ -84,7 +85,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
                            : kHandlers.end();
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
-        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, link, set");
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, set");
   }
   return (this->*handler->second)(request, state);
 }

@@ -56,6 +56,8 @@ class AdminServer {
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);
+  // gid_commands.cpp
+  nlohmann::json gid(const nlohmann::json& request, AdminConnectionState& state);
   // fault_commands.cpp
   nlohmann::json fault(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json describe_device(const ServedDevice& device) const;

@@ -43,6 +43,7 @@ int deallocate_mw(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorEx
 int create_cq(Session&, const abi::CreateCqRequest&, abi::CreateCqReply&, DescriptorExchange&);
 int destroy_cq(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
 int resize_cq(Session&, const abi::ResizeCqRequest&, abi::ResizeCqReply&, DescriptorExchange&);
+int modify_cq(Session&, const abi::ModifyCqRequest&, abi::Empty&, DescriptorExchange&);
 
 int create_srq(Session&, const abi::CreateSrqRequest&, abi::CreateSrqReply&, DescriptorExchange&);
 int modify_srq(Session&, const abi::ModifySrqRequest&, abi::ModifySrqReply&, DescriptorExchange&);
@@ -51,6 +52,9 @@ int destroy_srq(Session&, const abi::HandleRequest&, abi::DestroyReply&, Descrip
 
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
+int set_ece(Session&, const abi::SetEceRequest&, abi::Empty&, DescriptorExchange&);
+int query_ece(Session&, const abi::HandleRequest&, abi::QueryEceReply&, DescriptorExchange&);
+int limit_rate(Session&, const abi::LimitRateRequest&, abi::Empty&, DescriptorExchange&);
 int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);
 int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
 

@@ -71,7 +71,10 @@ Context::Context(std::uint32_t context_id, const abi::ContextToken& context_toke
       doorbells_(std::make_unique<engine::DoorbellSet>(
           *reinterpret_cast<abi::Doorbells*>(doorbell_mapping_.data()), wake_.get())),
       several_processes_(shared != nullptr) {
-  fabric.engine(device).execute([this] { fabric.engine(device).add_doorbells(*doorbells_); });
+  fabric.engine(device).execute([this] {
+    fabric.engine(device).add_doorbells(*doorbells_);
+    device.device->events().add(*async_events_);
+  });
 }
 
 Context::~Context() {
@@ -136,6 +139,7 @@ void Context::remove_completion() {
     fabric.engine(device).remove_doorbells(*doorbells_);
     doorbells_.reset();
     channels_.clear();
+    device.device->events().remove(*async_events_);
     async_events_.reset();
   });
   device.completion_queues -= static_cast<std::uint32_t>(cqs.size());

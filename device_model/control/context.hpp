@@ -75,6 +75,7 @@ struct QueuePair {
 
   abi::QpAttributes attributes{};              // all that modify has set, without the state
   std::optional<wire::NetworkHeaders> path{};  // from RTR on
+  std::uint32_t declined_ece = 0;              // options that its peer does not have
   std::vector<wire::Gid> groups;               // that it is attached to
 };
 

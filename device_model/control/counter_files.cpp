@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "device_model/control/port_files.hpp"
+
 namespace urnic::control {
 namespace {
 
@@ -50,7 +52,7 @@ CounterFiles::CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tre
   for (const auto& device : fabric.devices()) {
     const CounterSnapshot counters = snapshot(fabric, *device);
     const std::filesystem::path port = tree.port_folder(*device);
-    devices_.push_back({device.get(), CounterFolder(port / "counters", port_values(counters)),
+    devices_.push_back({device.get(), port, true, CounterFolder(port / "counters", port_values(counters)),
                         CounterFolder(port / "hw_counters", hardware_values(counters))});
   }
 }
@@ -68,6 +70,8 @@ bool CounterFiles::update() {
     const CounterSnapshot counters = snapshot(fabric_, *files.device);
     changed |= files.port.update(port_values(counters));
     changed |= files.hardware.update(hardware_values(counters));
+    if (counters.link_up != files.link_up) show_port_state(files.folder, counters.link_up);
+    files.link_up = counters.link_up;
   }
   return changed;
 }

@@ -1,4 +1,5 @@
-// The files in counters/ and hw_counters/, kept up to date while there is something to count.
+// The files in counters/ and hw_counters/, kept up to date while there is something to count, and with them
+// the port's state, which a fault plan may change at any packet.
 #pragma once
 
 #include <chrono>
@@ -46,6 +47,8 @@ class CounterFiles {
  private:
   struct DeviceFiles {
     ServedDevice* device;
+    std::filesystem::path folder;  // of the port
+    bool link_up;                  // as the files say
     CounterFolder port;
     CounterFolder hardware;
   };

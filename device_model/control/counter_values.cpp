@@ -4,7 +4,10 @@ namespace urnic::control {
 
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   CounterSnapshot copy;
-  fabric.engine(device).execute([&] { copy = {device.device->counters(), device.device->port_counters()}; });
+  engine::Engine& engine = fabric.engine(device);
+  engine.execute([&] {
+    copy = {device.device->counters(), device.device->port_counters(), device.device->link_up(engine.now())};
+  });
   return copy;
 }
 
@@ -13,7 +16,7 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
   return {
       {"VL15_dropped", 0},
       {"excessive_buffer_overrun_errors", port.buffer_overruns},
-      {"link_downed", 0},
+      {"link_downed", port.link_downed},
       {"link_error_recovery", 0},
       {"local_link_integrity_errors", 0},
       {"multicast_rcv_packets", 0},

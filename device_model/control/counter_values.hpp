@@ -22,11 +22,12 @@ struct CounterValue {
 struct CounterSnapshot {
   transport::Counters transport;
   engine::PortCounters port;
+  bool link_up = true;
 };
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);
 
-// The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (a link that goes
-// down, symbol errors) is always 0.
+// The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (symbol errors)
+// is always 0.
 std::vector<CounterValue> port_values(const CounterSnapshot& counters);
 // The files of ports/1/hw_counters: names of mlx5 where it has the counter, else of the driver that has.
 std::vector<CounterValue> hardware_values(const CounterSnapshot& counters);

@@ -1,6 +1,7 @@
 // create_cq, destroy_cq, resize_cq
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 
 #include "device_model/control/commands.hpp"
@@ -101,6 +102,14 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   cq->ring = std::move(ring);
   reply.entries = slots;
   reply.ring = describe(cq->ring, session, descriptors);
+  return 0;
+}
+
+int modify_cq(Session& session, const abi::ModifyCqRequest& request, abi::Empty&, DescriptorExchange&) {
+  CompletionQueue* const cq = session.context->cqs.find(request.handle);
+  if (cq == nullptr) return EINVAL;
+  const engine::CqModeration moderation{request.count, std::chrono::microseconds(request.period_us)};
+  session.fabric.engine(session.device).execute([&] { cq->queue->moderate(moderation); });
   return 0;
 }
 

@@ -125,6 +125,8 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::DestroyReply, destroy_cq>();
     case Op::resize_cq:
       return command<abi::ResizeCqRequest, abi::ResizeCqReply, resize_cq>();
+    case Op::modify_cq:
+      return command<abi::ModifyCqRequest, Empty, modify_cq>();
     case Op::create_qp:
       return command<abi::CreateQpRequest, abi::CreateQpReply, create_qp>();
     case Op::modify_qp:
@@ -133,6 +135,12 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::QueryQpReply, query_qp>();
     case Op::destroy_qp:
       return command<HandleRequest, abi::DestroyReply, destroy_qp>();
+    case Op::set_ece:
+      return command<abi::SetEceRequest, Empty, set_ece>();
+    case Op::query_ece:
+      return command<HandleRequest, abi::QueryEceReply, query_ece>();
+    case Op::limit_rate:
+      return command<abi::LimitRateRequest, Empty, limit_rate>();
     case Op::create_srq:
       return command<abi::CreateSrqRequest, abi::CreateSrqReply, create_srq>();
     case Op::modify_srq:

@@ -99,7 +99,14 @@ transport::Nanoseconds Fabric::processor_time() const {
   return sum;
 }
 
+bool Fabric::link_is_up(const ServedDevice& served) {
+  bool up = false;
+  engine(served).execute([&] { up = served.device->link_up(engine(served).now()); });
+  return up;
+}
+
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
+  if (gid == wire::Gid{}) return {};  // that is an empty place of the table
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
     if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return served->settings.mac;

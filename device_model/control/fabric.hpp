@@ -82,6 +82,9 @@ class Fabric {
   // Brings the device's link to what its settings say. On its engine's thread once that runs.
   void configure_link(const ServedDevice& served);
 
+  // Whether the device's link is whole.
+  bool link_is_up(const ServedDevice& served);
+
   // The Ethernet address of the device that has `gid`: what neighbour discovery finds on a real network.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
 

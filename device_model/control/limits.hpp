@@ -41,6 +41,11 @@ inline constexpr std::uint32_t kAckDelay = 15;  // code for 134 ms: what a busy 
 inline constexpr std::uint32_t kCompletionVectors = 1;
 inline constexpr std::uint32_t kPorts = 1;
 
+// Of a QP's sending, in kbit/s: 100 Gbit/s at most, and so much at least that no packet is late by minutes.
+inline constexpr std::uint32_t kMinRate = 1;
+inline constexpr std::uint32_t kMaxRate = 100'000'000;
+inline constexpr std::uint32_t kRateLimitedTypes = 1u << IBV_QPT_UC | 1u << IBV_QPT_UD;
+
 // Per context: against programs that ask without end.
 inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
 inline constexpr std::size_t kMaxChannels = 4096;
@@ -67,6 +72,8 @@ inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_
 inline constexpr std::uint32_t kPortWidth4x = 2;
 inline constexpr std::uint32_t kPortSpeedEdr = 32;
 inline constexpr char kPortRate[] = "100 Gb/sec (4X EDR)";
+// Of the port's physical state (IBTA 14.2.5.6): a cut link is one that looks for its other end.
+inline constexpr std::uint32_t kPhysicalPolling = 2;
 inline constexpr std::uint32_t kPhysicalLinkUp = 5;
 
 // ibv_mtu's code for 256 (1) to 4096 (5) bytes, and back.

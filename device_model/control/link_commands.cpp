@@ -12,6 +12,7 @@
 #include "device_model/control/admin_server.hpp"
 #include "device_model/control/counter_values.hpp"
 #include "device_model/control/link_keys.hpp"
+#include "device_model/control/port_files.hpp"
 #include "device_model/control/recovery_names.hpp"
 
 namespace urnic::control {
@@ -116,6 +117,7 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
         link.cut(transport::Time::max());
       }
     });
+    if (change.up) show_port_state(surroundings_.sysfs.port_folder(*only), *change.up);
   }
   json links = json::object();
   fabric.execute_on_all([&](EngineUnit& unit) {

@@ -7,6 +7,7 @@
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
 #include "device_model/control/path_resolution.hpp"
+#include "device_model/control/rate_limit.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 
 namespace urnic::control {
@@ -93,6 +94,7 @@ abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttribut
   if (has(transport::attr_sq_psn)) result.send_psn = wanted.send_psn & kPsnMask;
   if (has(transport::attr_max_dest_rd_atomic)) result.max_dest_rd_atomic = wanted.max_dest_rd_atomic;
   if (has(transport::attr_destination_qpn)) result.destination_qpn = wanted.destination_qpn & kPsnMask;
+  if (has(transport::attr_rate_limit)) result.rate_limit = wanted.rate_limit;
   if (has(transport::attr_sqd_async_notify)) result.enable_sqd_notify = wanted.enable_sqd_notify;
   return result;
 }
@@ -130,6 +132,8 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
     return error;
   if (const int error = check_values(session.device, request)) return error;
   if (const int error = check_path_migration(request)) return error;
+  if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
+    return EINVAL;
   if (change.state == QpState::reset) return 0;  // all attributes are forgotten
   change.attributes = merged(qp.attributes, request.attributes, request.mask);
   change.path = qp.path;
@@ -160,6 +164,8 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& request, abi::Empty&
     if (error != 0) return;
     qp->queue_pair->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,
                            change.notify_drained);
+    const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
+    if (new_rate) qp->queue_pair->limit_rate(change.attributes.rate_limit, 0);
   });
   if (error != 0) return error;
   qp->attributes = change.attributes;

@@ -23,7 +23,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
               wire::NetworkHeaders& path) {
   const auto& gids = device.settings.gids;
   if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
-  if (address.source_gid_index >= gids.size()) return EINVAL;
+  if (address.source_gid_index >= gids.size() || gids[address.source_gid_index] == wire::Gid{}) return EINVAL;
   path.source = gids[address.source_gid_index];
   path.destination = to_gid(address.destination_gid);
   path.source_mac = device.settings.mac;

@@ -58,6 +58,9 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_srq = limits::kMaxSrq;
   reply.max_srq_wr = limits::kMaxSrqWr;
   reply.max_srq_sge = limits::kMaxSge;
+  reply.rate_min = limits::kMinRate;
+  reply.rate_max = limits::kMaxRate;
+  reply.rate_limited_types = limits::kRateLimitedTypes;
   describe_memory(session, reply);
   return 0;
 }
@@ -65,8 +68,9 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
 int query_port(Session& session, const abi::QueryPortRequest& request, abi::QueryPortReply& reply,
                DescriptorExchange&) {
   if (request.port != limits::kPorts) return EINVAL;
-  reply.state = IBV_PORT_ACTIVE;
-  reply.physical_state = limits::kPhysicalLinkUp;
+  const bool up = session.fabric.link_is_up(session.device);
+  reply.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  reply.physical_state = up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling;
   reply.max_mtu = IBV_MTU_4096;
   reply.active_mtu = limits::mtu_code(session.device.settings.mtu);
   reply.gid_table_length = limits::kGidTableLength;

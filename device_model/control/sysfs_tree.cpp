@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/port_files.hpp"
 
 namespace urnic::control {
 namespace {
@@ -26,14 +27,6 @@ constexpr std::uint32_t kUverbsMajor = 231;
 constexpr std::uint32_t kUverbsFirstMinor = 192;
 constexpr int kUverbsAbi = 6;    // of ib_uverbs, which libibverbs asks for
 constexpr int kProviderAbi = 1;  // ours
-
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text << '\n';
-  file.close();
-  if (!file)
-    throw fs::filesystem_error("cannot be written", path, std::error_code(errno, std::generic_category()));
-}
 
 std::vector<std::uint32_t> listed_numbers(const fs::path& parent, const std::string& prefix) {
   struct Close {
@@ -55,14 +48,6 @@ std::string guid_text(const std::array<std::uint8_t, 8>& guid) {
                      guid[3], guid[4], guid[5], guid[6], guid[7]);
 }
 
-std::string gid_text(const wire::Gid& gid) {
-  std::string text;
-  for (std::size_t i = 0; i < gid.bytes.size(); i += 2) {
-    text += fmt::format("{}{:02x}{:02x}", i == 0 ? "" : ":", gid.bytes[i], gid.bytes[i + 1]);
-  }
-  return text;
-}
-
 // A list of processors as the kernel prints masks: groups of 32, highest first.
 std::string processor_mask(long processors) {
   std::string text;
@@ -72,30 +57,6 @@ std::string processor_mask(long processors) {
     text += fmt::format("{}{:08x}", text.empty() ? "" : ",", mask);
   }
   return text;
-}
-
-void write_port(const fs::path& port, const DeviceSettings& settings) {
-  write_file(port / "state", "4: ACTIVE");
-  write_file(port / "phys_state", "5: LinkUp");
-  write_file(port / "rate", limits::kPortRate);
-  write_file(port / "link_layer", "Ethernet");
-  write_file(port / "lid", "0x0");
-  write_file(port / "lid_mask_count", "0");
-  write_file(port / "sm_lid", "0x0");
-  write_file(port / "sm_sl", "0");
-  write_file(port / "cap_mask", fmt::format("0x{:08x}", limits::kPortFlags));
-  fs::create_directories(port / "pkeys");
-  write_file(port / "pkeys" / "0", "0xffff");
-
-  // libibverbs reads the type of every index, of empty ones too; `ndevs` stays away, for it would have to
-  // name a network interface that exists.
-  fs::create_directories(port / "gids");
-  fs::create_directories(port / "gid_attrs" / "types");
-  for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
-    const std::string index = std::to_string(i);
-    write_file(port / "gids" / index, gid_text(i < settings.gids.size() ? settings.gids[i] : wire::Gid{}));
-    write_file(port / "gid_attrs" / "types" / index, "RoCE v2");
-  }
 }
 
 std::string host_name() {
@@ -122,7 +83,7 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(hardware / "local_cpulist", processors == 1 ? "0" : fmt::format("0-{}", processors - 1));
   write_file(hardware / "numa_node", "-1");
   fs::create_directories(folder / "ports" / "1");
-  write_port(folder / "ports" / "1", device.settings);
+  write_port_files(folder / "ports" / "1", device.settings);
 }
 
 void write_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {

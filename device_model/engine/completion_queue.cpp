@@ -77,6 +77,7 @@ bool CompletionQueue::push(const transport::Completion& completion, std::uint32_
   }
   entry.phase.store(phase(producer_), std::memory_order_release);
   ++producer_;
+  ++unreported_;
   pushed_ = true;
   solicited_ |= completion.solicited;
   return true;
@@ -92,7 +93,7 @@ void CompletionQueue::report_overrun() {
 
 // A program arms and then polls once more; the device adds and then looks whether it is armed. With a full
 // fence on both sides at least one of them sees the other (ibv_req_notify_cq).
-void CompletionQueue::notify() {
+void CompletionQueue::notify(transport::Time now) {
   if (!pushed_) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::uint32_t arm = config_.indices->arm.load(std::memory_order_relaxed);
@@ -100,7 +101,29 @@ void CompletionQueue::notify() {
   const bool asked_for = kind == abi::ArmKind::next || (kind == abi::ArmKind::solicited && solicited_);
   pushed_ = false;
   solicited_ = false;
-  if (arm == arm_fired_ || !asked_for) return;
+  if (arm == arm_fired_) {
+    unreported_ = 0;
+    return;
+  }
+  if ((asked_for || event_due_) && !put_off(now)) raise(arm);
+}
+
+bool CompletionQueue::put_off(transport::Time now) {
+  if (moderation_.count < 2 || moderation_.period.count() == 0) return false;
+  if (!event_due_) event_due_ = now + moderation_.period;
+  return unreported_ < moderation_.count && now < *event_due_;
+}
+
+void CompletionQueue::notify_late() { raise(config_.indices->arm.load(std::memory_order_relaxed)); }
+
+void CompletionQueue::moderate(const CqModeration& moderation) {
+  moderation_ = moderation;
+  if (event_due_) event_due_ = transport::Time{};
+}
+
+void CompletionQueue::raise(std::uint32_t arm) {
+  event_due_.reset();
+  unreported_ = 0;
   arm_fired_ = arm;
   config_.indices->arm_fired.store(arm, std::memory_order_release);
   if (config_.channel == nullptr) return;

@@ -2,9 +2,12 @@
 // raises events that the program has asked for.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <optional>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::engine {
@@ -23,9 +26,17 @@ struct CompletionQueueConfig {
   std::uint64_t (*clock)() = nullptr;
 };
 
+// When events are raised that a program has asked for: after so many completions, or so long after the first
+// of them, whichever is sooner. With a count below 2 or without a period, at once.
+struct CqModeration {
+  std::uint32_t count = 0;
+  transport::Nanoseconds period{0};
+};
+
 // Clears the ring's phases when made. Engine thread only from then on. The mappings belong to the context and
-// outlive the CQ.
-class CompletionQueue {
+// outlive the CQ. The hook is for the data path's list of queues whose event is put off.
+class CompletionQueue
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   explicit CompletionQueue(const CompletionQueueConfig& config);
 
@@ -35,8 +46,13 @@ class CompletionQueue {
   // `completion.wqe_index` the WQE was.
   bool push(const transport::Completion& completion, std::uint32_t shared_receive_queue = 0);
 
-  // Called when a batch ends, after all its pushes: raises the event if one is asked for.
-  void notify();
+  // Called when a batch ends, after all its pushes: raises the event if one is asked for, or puts it off.
+  void notify(transport::Time now);
+  // When an event that was put off is due at the latest, which `notify_late` then raises; empty: none was.
+  std::optional<transport::Time> event_due() const { return event_due_; }
+  void notify_late();
+  // From now on (ibv_modify_cq). An event that was put off before is due at once.
+  void moderate(const CqModeration& moderation);
 
   // Moves unread CQEs to a new ring (ibv_resize_cq); false if they do not fit.
   bool resize(abi::Cqe* ring, std::uint32_t slots, std::uint32_t& unread);
@@ -58,16 +74,24 @@ class CompletionQueue {
   std::uint8_t phase(std::uint32_t index) const;
   bool full();
   void report_overrun();
+  bool put_off(transport::Time now);
+  void raise(std::uint32_t arm);
 
   CompletionQueueConfig config_;
   std::uint32_t producer_ = 0;
   std::uint32_t consumer_ = 0;  // as last seen; looked at again only when the ring seems full
   std::uint32_t arm_fired_ = 0;
+  CqModeration moderation_;
+  std::uint32_t unreported_ = 0;  // CQEs added since an event was asked for
+  std::optional<transport::Time> event_due_;
   bool pushed_ = false;
   bool solicited_ = false;
   bool overrun_ = false;
   std::uint32_t completion_events_ = 0;
   std::uint32_t async_events_ = 0;
 };
+
+using CompletionQueueList =
+    boost::intrusive::list<CompletionQueue, boost::intrusive::constant_time_size<false>>;
 
 }  // namespace urnic::engine

@@ -41,6 +41,7 @@ bool DataPath::round() {
   run_timers();
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
+  if (!putting_off_.empty()) raise_late_events();
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
   if (!hole_to_tell_ || !tell_of_holes()) {
     if (behind_) pump_urgent();
@@ -125,6 +126,7 @@ std::optional<transport::Time> DataPath::wake_at() const {
     if (time && (!earliest || *time < *earliest)) earliest = time;
   };
   if (!port_is_busy_.empty()) consider(room_at_);
+  for (const CompletionQueue& queue : putting_off_) consider(queue.event_due());
   if (frames_under_way_ != nullptr) consider(frames_under_way_->next_due());
   return earliest;
 }
@@ -277,10 +279,23 @@ void DataPath::added_to(CompletionQueue& queue, bool first_in_batch) {
 
 void DataPath::notify_queues() {
   for (CompletionQueue* queue : to_notify_) {
-    queue->notify();
+    queue->notify(now_);
+    if (queue->event_due() && !queue->is_linked()) putting_off_.push_back(*queue);
     if (queue->channel() != nullptr) wrote_to(*queue->channel());
   }
   to_notify_.clear();
+}
+
+// Queues that have raised their events since then are in the list still.
+void DataPath::raise_late_events() {
+  for (auto each = putting_off_.begin(); each != putting_off_.end();) {
+    CompletionQueue& queue = *each++;
+    if (queue.event_due() && *queue.event_due() > now_) continue;
+    queue.unlink();
+    if (!queue.event_due()) continue;
+    queue.notify_late();
+    if (queue.channel() != nullptr) wrote_to(*queue.channel());
+  }
 }
 
 void DataPath::wrote_to(EventPipe& pipe) {

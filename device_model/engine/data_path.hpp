@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device_model/engine/action_list.hpp"
+#include "device_model/engine/completion_queue.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_batch.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
@@ -22,7 +23,6 @@
 
 namespace urnic::engine {
 
-class CompletionQueue;
 class Device;
 
 class DataPath {
@@ -97,6 +97,7 @@ class DataPath {
   void transmit_packets(ActionList& list);
   void notify_queues();
   void retry_backlog();
+  void raise_late_events();
 
   transport::Time now_{};
   StagingArenas arenas_;
@@ -119,6 +120,7 @@ class DataPath {
   TouchedList touched_;
   std::vector<const Device*> devices_;
   std::vector<CompletionQueue*> to_notify_;
+  CompletionQueueList putting_off_;  // those that raise an event later
   EventPipeList backlog_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
@@ -21,6 +22,7 @@ constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
     : config_(config),
       data_path_(engine.data_path()),
+      events_(data_path_),
       memory_table_(config.max_memory_keys),
       address_handles_(config.max_address_handles),
       queue_pairs_(config.max_qp),
@@ -48,6 +50,18 @@ void Device::promise_port(std::uint64_t round, std::size_t bytes) {
   if (promised_in_ != round) promised_ = 0;
   promised_in_ = round;
   promised_ += bytes;
+}
+
+void Device::link_changed(bool up) {
+  if (!up) ++port_counters_.link_downed;
+  events_.raise(up ? DeviceEvent::port_active : DeviceEvent::port_error);
+}
+
+void Device::set_gids(const std::vector<wire::Gid>& gids) {
+  config_.gids.clear();
+  std::copy_if(gids.begin(), gids.end(), std::back_inserter(config_.gids),
+               [](const wire::Gid& gid) { return gid != wire::Gid{}; });
+  events_.raise(DeviceEvent::gid_change);
 }
 
 std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {

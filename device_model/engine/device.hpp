@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_model/engine/address_handle_table.hpp"
+#include "device_model/engine/device_events.hpp"
 #include "device_model/engine/multicast_groups.hpp"
 #include "device_model/engine/qp_table.hpp"
 #include "device_model/engine/shared_receive_table.hpp"
@@ -25,7 +26,7 @@ class Engine;
 struct DeviceConfig {
   std::string name;  // urnic0
   wire::MacAddress mac;
-  std::vector<wire::Gid> gids;  // by GID index
+  std::vector<wire::Gid> gids;
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;
@@ -43,6 +44,7 @@ struct PortCounters {
   std::uint64_t icrc_errors = 0;     // rx_icrc_encapsulated
   std::uint64_t wrong_address = 0;   // neither MAC nor GID, or not those of the QP's path
   std::uint64_t unknown_qp = 0;
+  std::uint64_t link_downed = 0;      // link_downed: how often the link was cut
   std::uint64_t buffer_overruns = 0;  // excessive_buffer_overrun_errors: no room for a payload
 };
 
@@ -61,6 +63,9 @@ class Device final : private link::FrameReceiver {
   memory::MemoryTable& memory_table() { return memory_table_; }
   AddressHandleTable& address_handles() { return address_handles_; }
   MulticastGroups& multicast_groups() { return multicast_groups_; }
+  DeviceEvents& events() { return events_; }
+  // Its addresses from now on, beside those that are connections' already; zeros are none. Raises gid_change.
+  void set_gids(const std::vector<wire::Gid>& gids);
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
 
@@ -81,6 +86,7 @@ class Device final : private link::FrameReceiver {
 
  private:
   void arrive(const wire::Frame& frame, bool payload_is_stable) override;
+  void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   void arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
                                  QueuePairContext* queue_pair);
@@ -89,8 +95,9 @@ class Device final : private link::FrameReceiver {
   transport::InboundPacket parsed_packet() const;
   bool keep_payload(std::span<const std::byte>& payload);
 
-  const DeviceConfig config_;
+  DeviceConfig config_;
   DataPath& data_path_;
+  DeviceEvents events_;
   memory::MemoryTable memory_table_;
   AddressHandleTable address_handles_;
   MulticastGroups multicast_groups_;

@@ -51,6 +51,10 @@ void HostedQueuePair::set_recovery(const transport::RecoverySettings& settings) 
   context_->set_recovery(settings);
 }
 
+void HostedQueuePair::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
+  context_->limit_rate(rate_kbps, burst_bytes);
+}
+
 std::uint32_t HostedQueuePair::async_events() const { return context_->async_events(); }
 
 }  // namespace urnic::engine

@@ -67,6 +67,10 @@ class HostedQueuePair {
   // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
 
+  // How fast its packets may follow one another, and how many bytes may go together; 0 kbit/s: as they come.
+  // Of a service that acknowledges, acknowledgements wait as well.
+  void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
+
   // For the engine, which rings its doorbell there.
   QueuePairContext& context() { return *context_; }
 

@@ -1,5 +1,7 @@
 #include "device_model/engine/queue_pair_context.hpp"
 
+#include <algorithm>
+
 #include "device_model/engine/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
@@ -72,6 +74,13 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
 
 void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {
   machine_.set_recovery(settings);
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
+  pace_.reset();
+  if (rate_kbps != 0) pace_.emplace(rate_kbps, burst_bytes);
+  ready_hook.unlink();  // it may be waiting for the old pace
   data_path_.touch(*this);
 }
 
@@ -196,8 +205,9 @@ void QueuePairContext::transmit(PacketAction& packet) {
   if (frames == nullptr) return;
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
-  config_.device->transmit(frames->encode(packet.headers, {packet.payload, packet.length}, storage),
-                           origin_of(packet.headers));
+  const wire::Frame frame = frames->encode(packet.headers, {packet.payload, packet.length}, storage);
+  if (pace_) pace_->sent(data_path_.now(), frame.size());
+  config_.device->transmit(frame, origin_of(packet.headers));
 }
 
 link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
@@ -209,7 +219,8 @@ link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& hea
 }
 
 std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {
-  return config_.device->port_room(round, least);
+  const std::size_t room = config_.device->port_room(round, least);
+  return pace_ ? std::min(room, pace_->room(data_path_.now(), least)) : room;
 }
 
 void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
@@ -217,7 +228,8 @@ void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
 }
 
 transport::Time QueuePairContext::port_room_at(std::size_t least) const {
-  return config_.device->port_room_at(least);
+  const transport::Time room_at = config_.device->port_room_at(least);
+  return pace_ ? std::max(room_at, pace_->room_at()) : room_at;
 }
 
 bool QueuePairContext::waits_for_memory(const ActionStream& stream) const {

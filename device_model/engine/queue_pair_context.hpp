@@ -12,6 +12,7 @@
 #include "device_model/engine/action_stream.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
 #include "device_model/engine/receive_ring.hpp"
+#include "device_model/engine/send_pace.hpp"
 #include "device_model/engine/send_ring.hpp"
 #include "device_model/engine/shared_receive_view.hpp"
 #include "device_model/engine/timers.hpp"
@@ -57,6 +58,7 @@ class QueuePairContext final : public transport::Host {
   void modify(transport::QpState state, const transport::QpParameters& parameters,
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained);
   void set_recovery(const transport::RecoverySettings& settings);
+  void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
   void doorbell();
   void receive(const transport::InboundPacket& packet);
   // The same where `takes_datagrams`.
@@ -76,7 +78,7 @@ class QueuePairContext final : public transport::Host {
   // state.
   void after_input();
   bool wants_pump() const { return machine_.wants_pump(); }
-  // Of the port, for the engine's turns (device.hpp).
+  // Of the port (device.hpp) and of the QP's own pace, for the engine's turns.
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
@@ -134,6 +136,7 @@ class QueuePairContext final : public transport::Host {
   bool must_enter_error_ = false;  // a CQ overran
   std::uint32_t async_events_ = 0;
   std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew
+  std::optional<SendPace> pace_;         // empty: as fast as the port
   const Device* peer_device_ = nullptr;  // where its path ends, if that is one of this engine's devices
   SendRing send_ring_;
   ActionStream requester_;

@@ -3,7 +3,8 @@
 namespace urnic::link {
 
 Link::Link(std::uint32_t number, std::string device, TravelGuide& guide)
-    : number_(number),
+    : guide_(guide),
+      number_(number),
       device_(std::move(device)),
       transmit_(*this, Direction::transmit, guide),
       receive_(*this, Direction::receive, guide) {}
@@ -21,13 +22,17 @@ void Link::set_faults(FaultHook* faults) {
 }
 
 void Link::cut(transport::Time until) {
+  const bool was_up = !down_until_;
   down_until_ = until;
   look_whether_plain();
+  if (was_up) guide_.link_changed(number_, false);
 }
 
 void Link::restore() {
+  const bool was_up = !down_until_;
   down_until_.reset();
   look_whether_plain();
+  if (!was_up) guide_.link_changed(number_, true);
 }
 
 void Link::look_whether_plain() {
@@ -44,11 +49,13 @@ std::size_t Link::deliver_due(transport::Time now, std::size_t most) {
 }
 
 std::optional<transport::Time> Link::next_due() const {
-  const auto transmit = transmit_.next_due();
-  const auto receive = receive_.next_due();
-  if (!transmit) return receive;
-  if (!receive) return transmit;
-  return std::min(*transmit, *receive);
+  std::optional<transport::Time> next;
+  if (down_until_ && *down_until_ != transport::Time::max()) next = down_until_;
+  for (const LinkChannel* channel : {&transmit_, &receive_}) {
+    const auto due = channel->next_due();
+    if (due && (!next || *due < *next)) next = due;
+  }
+  return next;
 }
 
 }  // namespace urnic::link

@@ -12,7 +12,8 @@ namespace urnic::link {
 
 class Link {
  public:
-  // A perfect wire at first. `number` is the device's, in configuration order. `guide` outlives it.
+  // A perfect wire at first. `number` is the device's, in configuration order. `guide` outlives it, and is
+  // told when the link is cut and when it is whole again, which it is within one `deliver_due` of its time.
   Link(std::uint32_t number, std::string device, TravelGuide& guide);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -38,10 +39,12 @@ class Link {
   }
 
   std::size_t deliver_due(transport::Time now, std::size_t most);
+  // When it has something to do: a frame arrives, or it becomes whole again.
   std::optional<transport::Time> next_due() const;
   void look_whether_plain();
 
  private:
+  TravelGuide& guide_;
   std::uint32_t number_;
   std::string device_;
   bool plain_ = true;

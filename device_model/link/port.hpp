@@ -19,6 +19,8 @@ class FrameReceiver {
   // The frame's bytes are valid during the call; payload bytes stay valid until the engine's batch ends if
   // `payload_is_stable`, otherwise the receiver copies what it keeps.
   virtual void arrive(const wire::Frame& frame, bool payload_is_stable) = 0;
+  // The port's link has been cut, or is whole again.
+  virtual void link_changed(bool /*up*/) {}
   // The ordinal of one of its QPs, as in PacketIdentity; 0 if there is none of this number.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
 

@@ -200,6 +200,8 @@ void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame
   arrive(answer.frame, false, to, answer.why.view());
 }
 
+void Switch::link_changed(std::uint32_t port, bool up) { ports_[port]->receiver.link_changed(up); }
+
 bool Switch::trunks_have_room() const {
   return std::all_of(trunks_.begin(), trunks_.end(), [](const Trunk* trunk) { return trunk->has_room(); });
 }

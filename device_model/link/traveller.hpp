@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -37,6 +38,8 @@ class TravelGuide {
   virtual void dropped(const Traveller& traveller, std::string_view device, Direction where) = 0;
   // A fault's answer goes back to who sent `traveller`.
   virtual void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) = 0;
+  // The link of the port with this number has been cut, or is whole again.
+  virtual void link_changed(std::uint32_t /*port*/, bool /*up*/) {}
 
  protected:
   ~TravelGuide() = default;

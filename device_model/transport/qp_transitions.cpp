@@ -20,8 +20,9 @@ struct Transition {
 constexpr std::uint32_t kAlternatePath = attr_alternate_path | attr_path_migration_state;
 constexpr std::uint32_t kRunningRc =
     attr_current_state | attr_access_flags | attr_min_rnr_timer | kAlternatePath;
-constexpr std::uint32_t kRunningUc = attr_current_state | attr_access_flags | kAlternatePath;
-constexpr std::uint32_t kRunningUd = attr_current_state | attr_qkey;
+constexpr std::uint32_t kRunningUc =
+    attr_current_state | attr_access_flags | kAlternatePath | attr_rate_limit;
+constexpr std::uint32_t kRunningUd = attr_current_state | attr_qkey | attr_rate_limit;
 constexpr std::uint32_t kInit = attr_pkey_index | attr_port;
 constexpr std::uint32_t kPath = attr_address_vector | attr_path_mtu | attr_destination_qpn | attr_rq_psn;
 
@@ -122,6 +123,7 @@ std::string_view name(QpState state) {
 }
 
 std::string_view name(QpAttribute attribute) {
+  if (attribute == attr_rate_limit) return "rate limit";
   constexpr std::array<std::string_view, 21> kNames{"state",
                                                     "current state",
                                                     "SQD async notify",

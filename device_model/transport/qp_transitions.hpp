@@ -34,6 +34,7 @@ enum QpAttribute : std::uint32_t {
   attr_path_migration_state = 1u << 18,
   attr_capabilities = 1u << 19,
   attr_destination_qpn = 1u << 20,
+  attr_rate_limit = 1u << 25,
 };
 
 enum class TransitionError : std::uint8_t {

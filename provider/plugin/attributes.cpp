@@ -59,6 +59,8 @@ void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
   // Completions are stamped with CLOCK_MONOTONIC: 64 bits of nanoseconds.
   to.completion_timestamp_mask = UINT64_MAX;
   to.hca_core_clock = 1'000'000;  // kHz
+  to.cq_mod_caps = {UINT16_MAX, UINT16_MAX};
+  to.packet_pacing_caps = {from.rate_min, from.rate_max, from.rate_limited_types};
 }
 
 }  // namespace

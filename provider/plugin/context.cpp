@@ -47,6 +47,7 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.create_cq = create_cq;
   ops.create_cq_ex = create_cq_ex;
   ops.resize_cq = resize_cq;
+  ops.modify_cq = modify_cq;
   ops.destroy_cq = destroy_cq;
   ops.poll_cq = poll_cq;
   ops.req_notify_cq = request_notification;
@@ -62,6 +63,9 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.modify_qp = modify_qp;
   ops.query_qp = query_qp;
   ops.destroy_qp = destroy_qp;
+  ops.modify_qp_rate_limit = modify_qp_rate_limit;
+  ops.set_ece = set_ece;
+  ops.query_ece = query_ece;
   ops.create_ah = create_ah;
   ops.destroy_ah = destroy_ah;
   ops.attach_mcast = attach_multicast;
@@ -70,6 +74,7 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;
   ops.query_port = query_port;
+  ops.query_rt_values = query_rt_values;
   ops.import_pd = import_pd;
   ops.unimport_pd = unimport_pd;
   ops.import_mr = import_mr;

@@ -23,6 +23,9 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
                  std::size_t size);
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
 
+// rt_values.cpp
+int query_rt_values(ibv_context* context, ibv_values_ex* values);
+
 // pd.cpp, mr.cpp, null_mr.cpp, advise_mr.cpp, mw.cpp
 ibv_pd* allocate_pd(ibv_context* context);
 int deallocate_pd(ibv_pd* pd);
@@ -52,10 +55,11 @@ ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t
 ibv_mr* register_dma_buf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                             int buffer, int access);
 
-// cq.cpp, cq_ex.cpp, poll.cpp
+// cq.cpp, cq_ex.cpp, modify_cq.cpp, poll.cpp
 ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, int completion_vector);
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
 int resize_cq(ibv_cq* cq, int entries);
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes);
 int destroy_cq(ibv_cq* cq);
 int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
 
@@ -77,6 +81,11 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
 int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init_attributes);
 int destroy_qp(ibv_qp* qp);
+
+// ece.cpp, rate_limit.cpp
+int set_ece(ibv_qp* qp, ibv_ece* ece);
+int query_ece(ibv_qp* qp, ibv_ece* ece);
+int modify_qp_rate_limit(ibv_qp* qp, ibv_qp_rate_limit_attr* attributes);
 
 // ah.cpp, multicast.cpp
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes);

@@ -11,7 +11,7 @@ import unittest
 
 import fabric
 
-SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "counters", "link", "fault", "set")
+SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "counters", "link", "fault", "gid", "set")
 SOURCES = pathlib.Path(__file__).parent / "programs"
 # tools/urnic/failure.hpp
 FAILED, USAGE, NOT_RUNNING, RUN_FAILED, NOT_EXECUTABLE, NOT_FOUND = 1, 2, 3, 125, 126, 127

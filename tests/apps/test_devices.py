@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """What Debian's tools say about the devices: ibv_devices, ibv_devinfo, ibstat, ibstatus."""
 
+import os
 import re
+import signal
 import unittest
 
 import fabric
@@ -156,6 +158,54 @@ class Configured(unittest.TestCase):
         self.file.write_text(CONFIGURATION)
         said = self.fabric.run(self.fabric.urnic, "run", "--config", self.file, "--", "true", status=125)
         self.assertIn("runs", said)
+
+
+class Events(unittest.TestCase):
+    """ibv_asyncwatch, which shows what happens to a device and its port."""
+
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up()
+
+    def watch(self, device):
+        watch = self.fabric.start_on_urnic("ibv_asyncwatch", "-d", device)
+        watch.wait_for_output("async event FD")
+        return watch
+
+    def test_port_and_addresses(self):
+        watch, other = self.watch("urnic0"), self.watch("urnic1")
+        for state, event in (("down", "PORT_ERR (10)"), ("up", "PORT_ACTIVE (9)")):
+            self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", f"state={state}")
+            watch.wait_for_output(f"IBV_EVENT_{event}, port 1")
+            shown = "PORT_DOWN (1)" if state == "down" else "PORT_ACTIVE (4)"
+            self.assertIn(shown, self.fabric.run_on_urnic("ibv_devinfo", "-d", "urnic0"))
+        self.fabric.run(self.fabric.urnic, "gid", "add", "urnic0", "::ffff:192.0.2.77")
+        watch.wait_for_output("IBV_EVENT_GID_CHANGE (18), port 1")
+        self.assertIn("GID[  2]:\t\t::ffff:192.0.2.77", self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic0"))
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "2", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
+        self.fabric.run(self.fabric.urnic, "gid", "remove", "urnic0", "::ffff:192.0.2.77")
+        fabric.wait_until(lambda: watch.output().count("GID_CHANGE") == 2, "a second GID_CHANGE")
+        self.assertNotIn("192.0.2.77", self.fabric.run(self.fabric.urnic, "gid", "show", "urnic0"))
+        self.assertEqual(other.output().count("event_type"), 0, "what happens to one device is no news to the other's users")
+        for program in (watch, other):
+            program.kill()
+
+    def test_cut_by_a_fault_plan(self):
+        """The link is whole again after a while, with nobody asking for it."""
+        watch = self.watch("urnic0")
+        plan = self.fabric.home / "plan.toml"
+        plan.write_text('[[fault]]\nname = "cut"\noccurrence = 20\naction = "cut_link"\nfor_us = 3000\n', encoding="utf-8")
+        self.fabric.run(self.fabric.urnic, "fault", "load", plan)
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"))
+        watch.wait_for_output("IBV_EVENT_PORT_ERR (10), port 1")
+        watch.wait_for_output("IBV_EVENT_PORT_ACTIVE (9), port 1")
+        watch.kill()
+
+    def test_device_that_dies(self):
+        watch = self.watch("urnic1")
+        os.kill(self.fabric.device_process(), signal.SIGKILL)
+        watch.wait_for_output("IBV_EVENT_DEVICE_FATAL")
+        watch.kill()
 
 
 if __name__ == "__main__":

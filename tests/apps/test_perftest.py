@@ -107,6 +107,18 @@ class Perftest(unittest.TestCase):
     def test_every_mtu(self):
         self.matrix("m")
 
+    def test_extended_posting(self):
+        """Under the number of a device that perftest knows to have it, the programs post with ibv_qp_ex."""
+        with fabric.Fabric() as own:
+            own.up("[device]\nvendor_part_id = 4119\n")
+            for program in PROGRAMS:
+                for options in ((), ("--use_old_post_send",)):
+                    with self.subTest(" ".join(program + options)):
+                        _, output = own.run_pair(command(program, fabric.DEVICES[0], options),
+                                                 command(program, fabric.DEVICES[1], options), timeout=120)
+                        check(output, options)
+                        self.assertRegex(output, r"ibv_wr\* API\s*:\s*" + ("OFF" if options else "ON"))
+
     def test_without_acknowledgements(self):
         for program in UNRELIABLE:
             with self.subTest(" ".join(program) + ", one device"):

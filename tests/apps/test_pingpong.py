@@ -71,6 +71,13 @@ class Pingpong(unittest.TestCase):
             with self.subTest(depth):
                 pingpong(self.fabric, PAIRS[1], "-r", depth)
 
+    def test_kinds_of_memory_and_of_posting(self):
+        """On demand, implicitly so, prefetched; device memory; timestamps; the builders of ibv_qp_ex."""
+        for devices in PAIRS[:2]:
+            for options in (("-o",), ("-O",), ("-o", "-P"), ("-O", "-P"), ("-j",), ("-t",), ("-N",), ("-N", "-o", "-t")):
+                with self.subTest(devices=devices, options=options):
+                    pingpong(self.fabric, devices, *options)
+
     def test_unreliable_connections(self):
         """Nothing is lost where a receive is posted for every message."""
         for devices in PAIRS:

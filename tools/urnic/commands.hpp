@@ -14,6 +14,7 @@ void add_env(CLI::App& urnic);
 void add_capture(CLI::App& urnic);
 void add_counters(CLI::App& urnic);
 void add_fault(CLI::App& urnic);
+void add_gid(CLI::App& urnic);
 void add_link(CLI::App& urnic);
 void add_set(CLI::App& urnic);
 

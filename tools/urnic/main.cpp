@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   add_capture(urnic);
   add_counters(urnic);
   add_fault(urnic);
+  add_gid(urnic);
   add_link(urnic);
   add_set(urnic);
   try {

@@ -8,10 +8,11 @@ _urnic_options() {
     status | env) echo "--name --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
     counters) echo "--device --all --name --json --help" ;;
-    "link show" | "link list" | "fault load" | "fault list" | "fault clear") echo "--name --json --help" ;;
+    "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
+      echo "--name --json --help" ;;
     "link set") echo "--direction --name --json --help" ;;
     "set recovery") echo "--device --qp --name --help" ;;
-    link | fault | set) echo "--help" ;;
+    link | fault | gid | set) echo "--help" ;;
     *) echo "--help --version" ;;
   esac
 }
@@ -21,6 +22,7 @@ _urnic_second_words() {
   case $1 in
     link) echo "show list set" ;;
     fault) echo "load list clear" ;;
+    gid) echo "show add remove" ;;
     set) echo "recovery" ;;
   esac
 }
@@ -47,7 +49,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture counters link fault set --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture counters link fault gid set --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -68,12 +70,12 @@ _urnic() {
     --name) COMPREPLY=($(compgen -W "$(_urnic_names)" -- "$current")) ;;
     --device) COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) ;;
     *)
-      if [[ $subcommand == link || $subcommand == fault || $subcommand == set ]]; then
+      if [[ $subcommand == @(link|fault|gid|set) ]]; then
         if ((COMP_CWORD == 2)); then
           COMPREPLY=($(compgen -W "$(_urnic_second_words "$subcommand") $(_urnic_options "$subcommand")" -- "$current"))
           return
         fi
-        ((COMP_CWORD == 3)) && [[ $subcommand == link && $current != -* ]] &&
+        ((COMP_CWORD == 3)) && [[ $subcommand == @(link|gid) && $current != -* ]] &&
           COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) && return
         [[ ${COMP_WORDS[2]} == set && $current != -* ]] && compopt -o nospace 2>/dev/null &&
           COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current")) && return

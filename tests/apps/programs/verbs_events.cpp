@@ -184,6 +184,44 @@ BOOST_AUTO_TEST_CASE(completion_queue_overrun) {
   BOOST_TEST(event->element.cq == small.get());
 }
 
+// More READs than the responder has resources for (IBTA 9.7.5.2.3, 11.6.3): no receive could tell it.
+BOOST_AUTO_TEST_CASE(request_that_the_attributes_do_not_allow) {
+  EndpointOptions without_reads;
+  without_reads.max_rd_atomic = 0;
+  Pair pair({}, without_reads);
+  const Memory target(pair.left_device.pd(), 64), source(pair.right_device.pd(), 64);
+  ibv_sge segment = target.segment(0, 8);
+  pair.left.post(rdma_request(IBV_WR_RDMA_READ, segment, source.address(), source.rkey()));
+  BOOST_TEST(pair.left.wait_send().status == IBV_WC_REM_INV_REQ_ERR);
+  const auto event = wait_async_event(pair.right_device.context(), kSoon);
+  BOOST_REQUIRE(event);
+  BOOST_TEST(event->event_type == IBV_EVENT_QP_REQ_ERR, ibv_event_type_str(event->event_type));
+  BOOST_TEST(event->element.qp == pair.right.qp());
+}
+
+// Several completions share an event, or one gets its own a while later (ibv_modify_cq(3)).
+BOOST_FIXTURE_TEST_CASE(moderated_events, EventBench) {
+  ibv_device_attr_ex device{};
+  BOOST_REQUIRE_EQUAL(ibv_query_device_ex(pair.right_device.context(), nullptr, &device), 0);
+  BOOST_TEST(device.cq_mod_caps.max_cq_count > 0);
+  ibv_modify_cq_attr moderation{IBV_CQ_ATTR_MODERATE, {device.cq_mod_caps.max_cq_count, 20'000}};
+  BOOST_REQUIRE_EQUAL(ibv_modify_cq(pair.right.receive_cq(), &moderation), 0);
+  BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 0), 0);
+  send();
+  BOOST_REQUIRE(has_event());  // by time alone, with nothing else to wake the device
+  take_event();
+  moderation.moderate = {3, device.cq_mod_caps.max_cq_period};
+  BOOST_REQUIRE_EQUAL(ibv_modify_cq(pair.right.receive_cq(), &moderation), 0);
+  for (int round = 0; round < 10; ++round) {
+    BOOST_REQUIRE_EQUAL(ibv_req_notify_cq(pair.right.receive_cq(), 0), 0);
+    for (int i = 0; i < 3; ++i) send();
+    BOOST_REQUIRE(has_event());
+    take_event();
+  }
+  moderation.attr_mask |= 1u << 5;
+  BOOST_TEST(ibv_modify_cq(pair.right.receive_cq(), &moderation) == EINVAL);
+}
+
 // The peer learns that the connection is used although it has not been told so (IBTA 11.6.3.2).
 BOOST_AUTO_TEST_CASE(communication_established) {
   const DeviceNames names = device_names();

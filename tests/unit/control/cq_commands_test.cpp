@@ -34,7 +34,7 @@ struct WithProgram {
     cq(handle).indices.as<abi::CompletionQueueIndices>()->arm.fetch_or(
         static_cast<std::uint32_t>(abi::ArmKind::next));
     cq(handle).queue->push(transport::Completion{});
-    cq(handle).queue->notify();
+    cq(handle).queue->notify({});
   }
 };
 
@@ -157,6 +157,18 @@ BOOST_AUTO_TEST_CASE(resizing_keeps_unread_completions) {
   BOOST_TEST(ring[2].wqe_index == 102u);
   BOOST_TEST(program.call(ControlOpcode::resize_cq, abi::ResizeCqRequest{made.handle, 2}, resized) == EINVAL);
   BOOST_TEST(program.call(ControlOpcode::resize_cq, abi::ResizeCqRequest{made.handle, 0}, resized) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(moderation_is_the_queues_own) {
+  abi::CreateCqReply reply{};
+  BOOST_REQUIRE(add_channel());
+  BOOST_REQUIRE(create({1, channel(), 16, 0}, reply) == 0);
+  BOOST_TEST(program.call(ControlOpcode::modify_cq, abi::ModifyCqRequest{reply.handle + 1, 2, 9}) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::modify_cq, abi::ModifyCqRequest{reply.handle, 2, 65535}) == 0);
+  complete(reply.handle);
+  BOOST_TEST(cq(reply.handle).queue->completion_events() == 0u);
+  complete(reply.handle);
+  BOOST_TEST(cq(reply.handle).queue->completion_events() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

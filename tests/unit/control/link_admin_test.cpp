@@ -59,6 +59,88 @@ BOOST_AUTO_TEST_CASE(a_cut_link_is_down_in_the_status_until_it_is_up) {
   BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[0].at("link") == "up");
 }
 
+BOOST_AUTO_TEST_CASE(programs_and_files_say_so_too) {
+  SocketProgram program(process.node(0));
+  const auto port_state = [&] {
+    abi::QueryPortReply reply{};
+    BOOST_REQUIRE(program.call(abi::ControlOpcode::query_port, abi::QueryPortRequest{1, 0}, reply) == 0);
+    return reply.state;
+  };
+  const auto file = [&](const char* name) { return process.port_file(0, name); };
+  BOOST_TEST(port_state() == unsigned{IBV_PORT_ACTIVE});
+  BOOST_TEST(file("state") == "4: ACTIVE\n");
+  admin.ask(set_link({{"state", "down"}}));
+  BOOST_TEST(port_state() == unsigned{IBV_PORT_DOWN});
+  BOOST_TEST(file("state") == "1: DOWN\n");
+  BOOST_TEST(file("phys_state") == "2: Polling\n");
+  admin.ask(set_link({{"state", "up"}}));
+  BOOST_TEST(port_state() == unsigned{IBV_PORT_ACTIVE});
+  BOOST_TEST(file("phys_state") == "5: LinkUp\n");
+}
+
+BOOST_AUTO_TEST_CASE(addresses_come_and_go) {
+  const char* const fresh = "2001:db8::7";
+  const json added = admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"add", fresh}});
+  BOOST_TEST(added.at("gids").at("urnic0").at("2") == fresh);
+  BOOST_TEST(process.port_file(0, "gids/2") == "2001:0db8:0000:0000:0000:0000:0000:0007\n");
+  BOOST_TEST(
+      error({{"cmd", "gid"}, {"device", "urnic1"}, {"add", fresh}}).find("a device's address already") !=
+      std::string::npos);
+  admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", "::ffff:192.0.2.1"}});
+  BOOST_TEST(process.port_file(0, "gids/1") == "0000:0000:0000:0000:0000:0000:0000:0000\n");
+  const json left = admin.ask({{"cmd", "gid"}}).at("gids");
+  BOOST_TEST(!left.at("urnic0").contains("1"));
+  BOOST_TEST(left.at("urnic0").at("2") == fresh);  // it keeps its index
+  BOOST_TEST(left.at("urnic1").size() == 2);
+  admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"add", "2001:db8::8"}});
+  BOOST_TEST(admin.ask({{"cmd", "gid"}}).at("gids").at("urnic0").at("1") == "2001:db8::8");
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_address_changes_nothing) {
+  const json before = admin.ask({{"cmd", "gid"}});
+  for (const char* wrong : {"::", "ff02::1", "192.0.2.1", "x"}) {
+    BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"add", wrong}}).find("unicast") !=
+               std::string::npos);
+  }
+  BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"add", 7}}).find("unicast") != std::string::npos);
+  BOOST_TEST(error({{"cmd", "gid"}, {"add", "2001:db8::7"}}).find("device") != std::string::npos);
+  BOOST_TEST(
+      error({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", "2001:db8::7"}}).find("not its address") !=
+      std::string::npos);
+  BOOST_TEST(
+      error({{"cmd", "gid"}, {"device", "urnic0"}, {"add", "2001:db8::7"}, {"remove", "::ffff:192.0.2.1"}})
+          .find("two requests") != std::string::npos);
+  BOOST_TEST(admin.ask({{"cmd", "gid"}}) == before);
+}
+
+BOOST_AUTO_TEST_CASE(the_gid_table_has_an_end_and_a_last_entry) {
+  for (int i = 2; i < 16; ++i) {
+    const std::string gid = "2001:db8::" + std::to_string(i);
+    BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"add", gid}}) == "no error");
+  }
+  BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"add", "2001:db8::16"}}).find("all 16 places") ==
+             0);
+  const json all = admin.ask({{"cmd", "gid"}, {"device", "urnic0"}}).at("gids").at("urnic0");
+  BOOST_TEST(all.size() == 16);
+  for (int i = 15; i > 0; --i) {
+    const json gid = all.at(std::to_string(i));
+    BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", gid}}) == "no error");
+  }
+  BOOST_TEST(error({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", all.at("0")}}).find("only address") !=
+             std::string::npos);
+}
+
+// A path that was made with an address goes on when the address goes; a new one cannot have it.
+BOOST_AUTO_TEST_CASE(a_connection_keeps_the_address_that_it_has) {
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", "::ffff:192.0.2.1"}});
+  program.post_write(4096);
+  BOOST_TEST(program.next_status() == IBV_WC_SUCCESS);
+  SocketProgram late(process.node(0));
+  BOOST_CHECK_THROW(late.make_loopback(memory.data(), memory.size()), std::exception);
+}
+
 BOOST_AUTO_TEST_CASE(a_delayed_transfer_arrives_and_is_counted) {
   admin.ask(set_link({{"delay_us", 200}}));
   SocketProgram program(process.node(0));

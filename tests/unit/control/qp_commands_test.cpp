@@ -317,6 +317,56 @@ BOOST_AUTO_TEST_CASE(sqd_and_back) {
   BOOST_TEST(object().queue_pair->parameters().timeout == 9);
 }
 
+BOOST_AUTO_TEST_CASE(options_that_the_peer_does_not_have_are_not_offered_to_it) {
+  const std::uint32_t ours = program.session().device.settings.vendor_id;
+  const auto options = [&] {
+    abi::QueryEceReply reply{};
+    BOOST_REQUIRE(program.call(ControlOpcode::query_ece, abi::HandleRequest{qp.handle, 0}, reply) == 0);
+    BOOST_TEST(reply.vendor_id == ours);
+    return reply.options;
+  };
+  const auto set = [&](std::uint32_t vendor, std::uint32_t wanted) {
+    return program.call(ControlOpcode::set_ece, abi::SetEceRequest{qp.handle, vendor, wanted});
+  };
+  BOOST_TEST(options() == abi::kEceSelectiveAcknowledgement);
+  BOOST_TEST(set(ours + 1, abi::kEceSelectiveAcknowledgement) == EINVAL);
+  BOOST_TEST(set(ours, 0) == 0);
+  BOOST_TEST(options() == 0u);
+  BOOST_TEST(set(ours, ~0u) == 0);
+  BOOST_TEST(options() == abi::kEceSelectiveAcknowledgement);
+  BOOST_REQUIRE(connect() == 0);
+  BOOST_TEST(set(ours, 0) == EINVAL);  // too late
+  BOOST_TEST(options() == abi::kEceSelectiveAcknowledgement);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_owes_no_acknowledgement_can_be_slowed_down) {
+  const auto limit = [&](std::uint32_t handle, std::uint32_t rate) {
+    return program.call(ControlOpcode::limit_rate, abi::LimitRateRequest{handle, rate, 0});
+  };
+  BOOST_REQUIRE(connect() == 0);
+  BOOST_TEST(limit(qp.handle, 1000) == EINVAL);
+  abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
+  request.type = IBV_QPT_UD;
+  BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, qp) == 0);
+  BOOST_REQUIRE(
+      modify(transport::attr_state | transport::attr_pkey_index | transport::attr_port | transport::attr_qkey,
+             QpState::init) == 0);
+  BOOST_REQUIRE(modify(transport::attr_state, QpState::rtr) == 0);
+  BOOST_TEST(limit(qp.handle, 1000) == EINVAL);  // it does not send yet
+  attributes.rate_limit = limits::kMaxRate + 1;
+  const std::uint32_t to_rts = transport::attr_state | transport::attr_sq_psn | transport::attr_rate_limit;
+  BOOST_TEST(modify(to_rts, QpState::rts) == EINVAL);
+  attributes.rate_limit = limits::kMaxRate;
+  BOOST_TEST(modify(to_rts, QpState::rts) == 0);
+  BOOST_TEST(query().attributes.rate_limit == limits::kMaxRate);
+  BOOST_TEST(limit(qp.handle, limits::kMinRate) == 0);
+  BOOST_TEST(query().attributes.rate_limit == limits::kMinRate);
+  BOOST_TEST(limit(qp.handle, limits::kMaxRate + 1) == EINVAL);
+  BOOST_TEST(limit(qp.handle, 0) == 0);
+  BOOST_REQUIRE(modify(transport::attr_state, QpState::reset) == 0);
+  BOOST_TEST(query().attributes.rate_limit == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(destroying_frees_doorbell_pd_and_cq) {
   abi::DestroyReply reply{};
   BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == EBUSY);

@@ -64,6 +64,11 @@ class RunningProcess {
     }
     throw std::runtime_error("no such device");
   }
+  // What one of the files in the port's folder says.
+  std::string port_file(int number, const std::string& name) const {
+    const std::string device = "urnic" + std::to_string(number);
+    return contents(directory_.sysfs() / "class" / "infiniband" / device / "ports" / "1" / name);
+  }
 
  private:
   TemporaryDirectory parent_;

@@ -18,6 +18,7 @@ transport::Completion completion_of(std::uint32_t index, bool solicited = false)
 }
 
 constexpr std::uint64_t kHandle = 77;
+constexpr transport::Time kNow{transport::Nanoseconds(5000)};
 
 struct Queue {
   TestPipe channel{8};
@@ -124,28 +125,28 @@ BOOST_AUTO_TEST_CASE(a_consumer_index_that_cannot_be_harms_only_its_owner) {
 
 BOOST_AUTO_TEST_CASE(no_event_without_arming) {
   push(0);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(!event_raised());
   BOOST_TEST(cq.device_end->completion_events() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(next_fires_once_for_a_batch_and_once_per_arming) {
   cq.arm(abi::ArmKind::next);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(!event_raised());  // nothing was added
   push(0);
   push(1);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(event_raised());
   BOOST_TEST(!event_raised());
   push(2);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(!event_raised());
   cq.arm(abi::ArmKind::next);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(!event_raised());  // entries from before the arming do not count
   push(3);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(event_raised());
   BOOST_TEST(cq.device_end->completion_events() == 2u);
   BOOST_TEST(cq.indices.arm_fired.load() == cq.indices.arm.load());
@@ -154,11 +155,11 @@ BOOST_AUTO_TEST_CASE(next_fires_once_for_a_batch_and_once_per_arming) {
 BOOST_AUTO_TEST_CASE(solicited_waits_for_a_solicited_one) {
   cq.arm(abi::ArmKind::solicited);
   push(0);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(!event_raised());
   push(1, true);
   push(2);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(event_raised());
 }
 
@@ -166,8 +167,73 @@ BOOST_AUTO_TEST_CASE(arming_for_next_after_solicited_widens_the_request) {
   cq.arm(abi::ArmKind::solicited);
   cq.arm(abi::ArmKind::next);
   push(0);
-  cq.device_end->notify();
+  cq.device_end->notify({});
   BOOST_TEST(event_raised());
+}
+
+BOOST_AUTO_TEST_CASE(a_moderated_event_waits_for_the_count) {
+  cq.device_end->moderate({3, transport::Nanoseconds(1000)});
+  cq.arm(abi::ArmKind::next);
+  push(0);
+  cq.device_end->notify(kNow);
+  push(1);
+  cq.device_end->notify(kNow + transport::Nanoseconds(999));
+  BOOST_TEST(!event_raised());
+  push(2);
+  cq.device_end->notify(kNow + transport::Nanoseconds(999));
+  BOOST_TEST(event_raised());
+  BOOST_TEST(!cq.device_end->event_due());
+}
+
+BOOST_AUTO_TEST_CASE(a_moderated_event_is_due_so_long_after_the_first_completion) {
+  cq.device_end->moderate({3, transport::Nanoseconds(1000)});
+  cq.arm(abi::ArmKind::next);
+  push(0);
+  cq.device_end->notify(kNow);
+  push(1);
+  cq.device_end->notify(kNow + transport::Nanoseconds(500));
+  BOOST_CHECK(cq.device_end->event_due() == kNow + transport::Nanoseconds(1000));
+  cq.device_end->notify_late();
+  BOOST_TEST(event_raised());
+  BOOST_TEST(!cq.device_end->event_due());
+  BOOST_TEST(cq.device_end->completion_events() == 1u);
+  push(2);
+  cq.device_end->notify(kNow + transport::Nanoseconds(2000));
+  BOOST_TEST(!event_raised());  // nobody has asked again
+}
+
+BOOST_AUTO_TEST_CASE(what_came_before_an_event_was_asked_for_is_not_counted) {
+  cq.device_end->moderate({2, transport::Nanoseconds(1000)});
+  push(0);
+  push(1);
+  cq.device_end->notify(kNow);
+  cq.arm(abi::ArmKind::next);
+  push(2);
+  cq.device_end->notify(kNow);
+  BOOST_TEST(!event_raised());
+  push(3);
+  cq.device_end->notify(kNow);
+  BOOST_TEST(event_raised());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_count_or_a_period_events_are_not_put_off) {
+  for (const CqModeration& none : {CqModeration{1, transport::Nanoseconds(1000)}, CqModeration{100, {}}}) {
+    cq.device_end->moderate(none);
+    cq.arm(abi::ArmKind::next);
+    push(0);
+    cq.device_end->notify(kNow);
+    BOOST_TEST(event_raised());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(new_moderation_does_not_keep_an_event_that_was_put_off) {
+  cq.device_end->moderate({100, transport::Nanoseconds(1000)});
+  cq.arm(abi::ArmKind::next);
+  push(0);
+  cq.device_end->notify(kNow);
+  cq.device_end->moderate({});
+  BOOST_REQUIRE(cq.device_end->event_due());
+  BOOST_CHECK(*cq.device_end->event_due() <= kNow);
 }
 
 BOOST_AUTO_TEST_CASE(resize_keeps_unread_entries_and_their_order) {

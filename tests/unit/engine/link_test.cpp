@@ -57,6 +57,66 @@ BOOST_AUTO_TEST_CASE(a_write_takes_a_round_trip_over_delayed_links) {
   BOOST_TEST(program1.holds(0, 10'000, 5));
 }
 
+// Until its time comes there is nothing else that would wake the engine.
+BOOST_AUTO_TEST_CASE(contexts_are_told_when_the_port_goes_down_and_when_it_is_up_again) {
+  TestPipe listener{16};
+  device0.events().add(listener.device_end());
+  fabric.link(0).cut(engine.now() + Nanoseconds(5000));
+  fabric.link(0).cut(engine.now() + Nanoseconds(6000));
+  const auto down = listener.read();
+  BOOST_REQUIRE(down);
+  BOOST_TEST(down->element == 1u);  // the port
+  BOOST_TEST(down->type == 10u);    // IBV_EVENT_PORT_ERR
+  BOOST_TEST(!listener.read());
+  BOOST_TEST(device0.port_counters().link_downed == 1u);
+  const auto next = engine.data_path().wake_at();
+  BOOST_REQUIRE(next);
+  BOOST_TEST((*next - engine.now()).count() == 6000);
+  advance(*next - engine.now());
+  const auto up = listener.read();
+  BOOST_REQUIRE(up);
+  BOOST_TEST(up->type == 9u);  // IBV_EVENT_PORT_ACTIVE
+  BOOST_TEST(!engine.data_path().wake_at());
+  device0.events().remove(listener.device_end());
+  fabric.link(0).cut(transport::Time::max());
+  BOOST_TEST(!listener.read());
+}
+
+BOOST_AUTO_TEST_CASE(a_moderated_event_comes_by_itself) {
+  connect(qp0, qp1);
+  TestPipe channel{8};
+  TestCq cq{8, &channel.device_end(), nullptr, 5};
+  cq.device_end->moderate({100, Nanoseconds(4000)});
+  cq.arm(abi::ArmKind::next);
+  cq.device_end->push({});
+  engine.data_path().added_to(*cq.device_end, true);
+  run();
+  BOOST_TEST(!channel.read());
+  const auto next = engine.data_path().wake_at();
+  BOOST_REQUIRE(next);
+  BOOST_TEST((*next - engine.now()).count() == 4000);
+  advance(Nanoseconds(4000));
+  BOOST_TEST(channel.read().has_value());
+}
+
+// A byte takes 1,000 ns at 8,000 kbit/s.
+BOOST_AUTO_TEST_CASE(a_queue_pair_with_a_rate_sends_no_faster) {
+  connect(qp0, qp1);
+  program0.fill(0, 4096, 9);
+  write(4096);
+  const Nanoseconds alone = until_complete();
+  qp0.device_end().limit_rate(8'000, 0);
+  write(4096);
+  const Nanoseconds paced = until_complete();
+  // All but the last packet's time is waited for, in four packets of 1,024 bytes.
+  BOOST_TEST((paced - alone).count() >= 3 * 1'024'000);
+  BOOST_TEST((paced - alone).count() <= 3 * 1'200'000);
+  qp0.device_end().limit_rate(0, 0);
+  advance(Nanoseconds(10'000'000));
+  write(4096);
+  BOOST_TEST(until_complete() == alone);
+}
+
 // 8 Gbit/s are a byte a nanosecond. What the program posts is far more than the queue holds.
 BOOST_AUTO_TEST_CASE(a_device_waits_for_its_own_line) {
   connect(qp0, qp1, 4096);

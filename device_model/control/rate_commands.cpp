@@ -1,0 +1,28 @@
+// limit_rate: how fast a QP may send (ibv_modify_qp_rate_limit(3)).
+#include <cerrno>
+
+#include "device_model/control/commands.hpp"
+#include "device_model/control/rate_limit.hpp"
+
+namespace urnic::control {
+
+bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps) {
+  return takes_rate_limit(qp.service) &&
+         (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
+}
+
+// Only what sends can be slowed down: the kernel's drivers take it from RTS on, too.
+int limit_rate(Session& session, const abi::LimitRateRequest& request, abi::Empty&, DescriptorExchange&) {
+  QueuePair* const qp = session.context->qps.find(request.handle);
+  if (qp == nullptr || !is_valid_rate(*qp, request.rate_kbps)) return EINVAL;
+  bool sends = false;
+  session.fabric.engine(session.device).execute([&] {
+    sends = qp->queue_pair->state() == transport::QpState::rts;
+    if (sends) qp->queue_pair->limit_rate(request.rate_kbps, request.burst_bytes);
+  });
+  if (!sends) return EINVAL;
+  qp->attributes.rate_limit = request.rate_kbps;
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,69 @@
+// urnic gid: a device's addresses while it runs.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+struct GidOptions {
+  std::string name;
+  std::string device;
+  std::string gid;
+  bool json = false;
+};
+
+void ask(const GidOptions& options, const char* change) {
+  nlohmann::json request{{"cmd", "gid"}};
+  if (!options.device.empty()) request["device"] = options.device;
+  if (change != nullptr) request[change] = options.gid;
+  const auto answer = connect_or_fail(run_directory(options.name)).ask(request);
+  if (options.json) {
+    fmt::print("{}\n", answer.at("gids").dump(2));
+    return;
+  }
+  for (const auto& [device, gids] : answer.at("gids").items()) {
+    for (const auto& [index, gid] : gids.items())
+      fmt::print("{} {:>2}  {}\n", device, index, gid.get<std::string>());
+  }
+}
+
+void add_common_options(CLI::App& command, GidOptions& options) {
+  add_name_option(command, options.name);
+  command.add_flag("--json", options.json, "As a JSON object");
+}
+
+void add_change(CLI::App& command, const char* change, const char* help, const char* example,
+                const std::shared_ptr<GidOptions>& options) {
+  CLI::App* changed = command.add_subcommand(change, help);
+  changed->add_option("DEVICE", options->device, "Whose address it is")->required();
+  changed->add_option("GID", options->gid, "An IPv6 address, or an IPv4 one as ::ffff:192.0.2.7")->required();
+  add_common_options(*changed, *options);
+  changed->footer(example);
+  changed->callback([options, change] { ask(*options, change); });
+}
+
+}  // namespace
+
+void add_gid(CLI::App& urnic) {
+  auto options = std::make_shared<GidOptions>();
+  CLI::App* command = urnic.add_subcommand("gid", "Show or change the devices' addresses");
+  command->require_subcommand(1);
+  command->footer("Example: urnic gid add urnic0 ::ffff:192.0.2.77");
+  CLI::App* shown = command->add_subcommand("show", "The GID tables: device, index, address");
+  shown->add_option("DEVICE", options->device, "Only this device's");
+  add_common_options(*shown, *options);
+  shown->footer("Example: urnic gid show urnic0");
+  shown->callback([options] { ask(*options, nullptr); });
+  add_change(*command, "add", "Give a device one more address",
+             "Example: urnic gid add urnic0 ::ffff:192.0.2.77", options);
+  add_change(*command, "remove", "Take an address from a device; connections that use it go on",
+             "Example: urnic gid remove urnic0 ::ffff:192.0.2.77", options);
+}
+
+}  // namespace urnic::cli
