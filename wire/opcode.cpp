@@ -7,7 +7,7 @@
 namespace urnic::wire {
 namespace {
 
-constexpr std::size_t kOperations = 24;
+constexpr std::size_t kOperations = 30;
 using NameBuffer = std::array<char, 40>;
 
 // One row of table 38, without what the service adds to it.
@@ -47,6 +47,12 @@ constexpr std::array<OperationRow, kOperations> kOperationRows{{
     {"", 0, false, false, false, false},
     {"Send Last Invalidate", has_ieth, true, false, true, true},
     {"Send Only Invalidate", has_ieth, true, true, true, true},
+    {"", 0, false, false, false, false},
+    {"", 0, false, false, false, false},
+    {"", 0, false, false, false, false},
+    {"", 0, false, false, false, false},
+    {"", 0, false, false, false, false},
+    {"Atomic Write", has_reth, true, true, true, true},
 }};
 
 constexpr bool service_has(Service service, std::size_t operation) {

@@ -36,6 +36,8 @@ enum class Operation : std::uint8_t {
   // 0x15 is reserved
   send_last_invalidate = 0x16,
   send_only_invalidate = 0x17,
+  // 0x18 to 0x1C: reserved, or not offered (flush)
+  atomic_write = 0x1D,  // annex A19
 };
 
 // A whole BTH opcode byte. Any byte value may arrive; ask `traits` whether it is known before anything else.

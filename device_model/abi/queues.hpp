@@ -23,6 +23,7 @@ enum class SendOpcode : std::uint8_t {
   local_invalidate = 7,
   bind_memory_window = 8,
   send_with_invalidate = 9,
+  atomic_write = 15,  // inline, 8 bytes
 };
 
 // Flags of send WQEs; the values are those of ibv_send_flags.

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "device_model/transport/segmentation.hpp"
+
 namespace urnic::engine {
 
 namespace {
@@ -19,6 +21,7 @@ bool takes_inline(abi::SendOpcode opcode) {
     case abi::SendOpcode::send:
     case abi::SendOpcode::send_with_immediate:
     case abi::SendOpcode::send_with_invalidate:
+    case abi::SendOpcode::atomic_write:
       return true;
     default:
       return false;
@@ -28,7 +31,7 @@ bool takes_inline(abi::SendOpcode opcode) {
 }  // namespace
 
 bool well_formed(const abi::SendWqe& head, std::uint32_t room) {
-  if (head.opcode > static_cast<std::uint8_t>(abi::SendOpcode::send_with_invalidate)) return false;
+  if (!transport::known(static_cast<transport::WorkOpcode>(head.opcode))) return false;
   if ((head.flags & ~kKnownFlags) != 0) return false;
   if ((head.flags & abi::send_inline) != 0) {
     return takes_inline(static_cast<abi::SendOpcode>(head.opcode)) && head.inline_length <= room;

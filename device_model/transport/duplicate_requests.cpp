@@ -16,6 +16,9 @@ void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic:
       repeat_atomic(packet);
       return;
+    case RequestKind::atomic_write:
+      repeat_atomic_write(packet);
+      return;
   }
 }
 
@@ -25,7 +28,7 @@ void Responder::repeat_read(const InboundPacket& packet) {
   const wire::Psn first = packet.headers.bth.psn;
   const wire::Reth& reth = packet.headers.reth;
   const ResponderResource* resource = resources_.find(first);
-  if (resource == nullptr || resource->is_atomic || reth.dma_length > kMaxRdmaLength) return;
+  if (resource == nullptr || resource->kind != RequestKind::read || reth.dma_length > kMaxRdmaLength) return;
   const std::uint32_t packets = response_packets(reth.dma_length, shared_.parameters.path_mtu);
   const auto skipped = static_cast<std::uint32_t>(distance(resource->first, first));
   if (packets > resource->packets - skipped) return;
@@ -45,8 +48,16 @@ void Responder::repeat_read(const InboundPacket& packet) {
 void Responder::repeat_atomic(const InboundPacket& packet) {
   const wire::Psn psn = packet.headers.bth.psn;
   const ResponderResource* resource = resources_.find(psn);
-  if (resource == nullptr || !resource->is_atomic) return;
+  if (resource == nullptr || resource->kind != RequestKind::atomic) return;
   responses_.repeat({.next = psn, .last = psn, .atomic_original = &resource->original});
+}
+
+// What was written may have been changed since: it is not written again.
+void Responder::repeat_atomic_write(const InboundPacket& packet) {
+  const wire::Psn psn = packet.headers.bth.psn;
+  const ResponderResource* resource = resources_.find(psn);
+  if (resource == nullptr || resource->kind != RequestKind::atomic_write) return;
+  responses_.repeat({.next = psn, .last = psn});
 }
 
 }  // namespace urnic::transport

@@ -1,4 +1,4 @@
-// RDMA READ and ATOMIC at the responder, the first time that they arrive (IBTA 9.4.4, 9.4.5).
+// RDMA READ, ATOMIC and ATOMIC WRITE at the responder, the first time that they arrive (IBTA 9.4.4, 9.4.5).
 #include "device_model/transport/responder.hpp"
 
 namespace urnic::transport {
@@ -19,7 +19,7 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
   }
   ++config.counters->received_read_requests;
   ResponderResource& resource = resources_.take();
-  resource = {.is_atomic = false,
+  resource = {.kind = RequestKind::read,
               .first = bth.psn,
               .packets = response_packets(reth.dma_length, shared_.parameters.path_mtu)};
   responses_.push({.next = bth.psn,
@@ -45,7 +45,7 @@ Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
   }
   ++config.counters->received_atomic_requests;
   ResponderResource& resource = resources_.take();
-  resource = {.is_atomic = true, .first = bth.psn, .packets = 1};
+  resource = {.kind = RequestKind::atomic, .first = bth.psn, .packets = 1};
   answered(resource);
   action.kind =
       bth.opcode.operation() == Operation::compare_swap ? AtomicKind::compare_swap : AtomicKind::fetch_add;
@@ -60,6 +60,28 @@ Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
     responses_.push({.next = bth.psn, .last = bth.psn, .atomic_original = &resource.original});
   }
   config.host->atomic(action);
+  return std::nullopt;
+}
+
+// Eight aligned bytes, written as one (IBTA A19): the host does so with the end of any message.
+Responder::Verdict Responder::execute_atomic_write(const InboundPacket& packet) {
+  constexpr std::uint32_t kLength = sizeof(std::uint64_t);
+  const wire::Bth& bth = packet.headers.bth;
+  const wire::Reth& reth = packet.headers.reth;
+  const QpConfig& config = shared_.config;
+  const bool fits = reth.dma_length == kLength && packet.payload.size() == kLength;
+  if (!has_free_resource() || !fits || reth.virtual_address % kLength != 0) return length_error();
+  MemoryRange range;
+  if (config.keys->check_remote(reth.rkey, config.pd, config.qpn, reth.virtual_address, kLength,
+                                AccessRight::remote_write, range) != KeyCheck::ok) {
+    return access_error();
+  }
+  ++config.counters->received_write_requests;
+  ResponderResource& resource = resources_.take();
+  resource = {.kind = RequestKind::atomic_write, .first = bth.psn, .packets = 1};
+  responses_.push({.next = bth.psn, .last = bth.psn});
+  answered(resource);
+  config.host->write(range, packet.payload, true, tag(bth.psn));
   return std::nullopt;
 }
 

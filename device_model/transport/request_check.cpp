@@ -11,6 +11,8 @@ RequestKind request_kind(Operation operation) {
     case Operation::compare_swap:
     case Operation::fetch_add:
       return RequestKind::atomic;
+    case Operation::atomic_write:
+      return RequestKind::atomic_write;
     case Operation::write_first:
     case Operation::write_middle:
     case Operation::write_last:
@@ -48,6 +50,7 @@ bool is_enabled(const QpAccess& access, RequestKind kind) {
     case RequestKind::send:
       return true;
     case RequestKind::write:
+    case RequestKind::atomic_write:
       return access.remote_write;
     case RequestKind::read:
       return access.remote_read;

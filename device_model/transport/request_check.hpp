@@ -13,7 +13,7 @@ namespace urnic::transport {
 // The message that began with a "first" packet and has not seen its "last".
 enum class MessageUnderWay : std::uint8_t { none, send, write };
 
-enum class RequestKind : std::uint8_t { send, write, read, atomic };
+enum class RequestKind : std::uint8_t { send, write, read, atomic, atomic_write };
 
 // The largest message that RDMA may ask for (IBTA 9.7.4.1.6).
 inline constexpr std::uint32_t kMaxRdmaLength = 1u << 31;

@@ -14,6 +14,8 @@ CompletionOpcode completion_opcode(WorkOpcode opcode) {
       return CompletionOpcode::rdma_write;
     case WorkOpcode::rdma_read:
       return CompletionOpcode::rdma_read;
+    case WorkOpcode::atomic_write:
+      return CompletionOpcode::atomic_write;
     case WorkOpcode::atomic_compare_swap:
       return CompletionOpcode::compare_swap;
     case WorkOpcode::atomic_fetch_add:

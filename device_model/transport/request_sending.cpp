@@ -69,8 +69,11 @@ WorkStatus Requester::check_request(const SendRequest& request) const {
     return WorkStatus::local_qp_operation_error;
   }
   if (is_read_or_atomic(request.opcode)) {
-    if (request.is_inline || shared_.parameters.max_reads == 0) return WorkStatus::local_qp_operation_error;
-    if (is_atomic(request.opcode) && request.length != sizeof(std::uint64_t)) {
+    const bool has_data = request.opcode == WorkOpcode::atomic_write;
+    if (request.is_inline != has_data || shared_.parameters.max_reads == 0) {
+      return WorkStatus::local_qp_operation_error;
+    }
+    if (request.opcode != WorkOpcode::rdma_read && request.length != sizeof(std::uint64_t)) {
       return WorkStatus::local_length_error;
     }
   }

@@ -76,6 +76,9 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic:
       verdict = execute_atomic(packet);
       break;
+    case RequestKind::atomic_write:
+      verdict = execute_atomic_write(packet);
+      break;
   }
   if (verdict) refuse(*verdict, bth.psn);
 }

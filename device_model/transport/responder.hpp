@@ -103,6 +103,7 @@ class Responder {
   // read_atomic_requests.cpp
   Verdict execute_read(const InboundPacket& packet);
   Verdict execute_atomic(const InboundPacket& packet);
+  Verdict execute_atomic_write(const InboundPacket& packet);
   bool has_free_resource() const;
   void answered(const ResponderResource& resource);
 
@@ -110,6 +111,7 @@ class Responder {
   void repeat(const InboundPacket& packet, RequestKind kind);
   void repeat_read(const InboundPacket& packet);
   void repeat_atomic(const InboundPacket& packet);
+  void repeat_atomic_write(const InboundPacket& packet);
 
   // responses.cpp
   void send_pending();

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "device_model/transport/request_check.hpp"
 #include "wire/psn.hpp"
 
 namespace urnic::transport {
 
 struct ResponderResource {
-  bool is_atomic = false;
+  RequestKind kind = RequestKind::read;  // or atomic, or atomic_write
   wire::Psn first = {};
   std::uint32_t packets = 0;   // of the response, and PSNs that the request covers
   std::uint64_t original = 0;  // atomic: what was at the target before, in host order

@@ -165,7 +165,8 @@ void Requester::on_read_response(PacketNumber number, const InboundPacket& packe
     return;  // too early: it will be asked for again
   slot.answered = true;
   const bool last = at + 1 == slot.packets;
-  if (!scatter(index, std::uint64_t{at} * path_mtu_, packet.payload, last, number)) {
+  if (!packet.payload.empty() &&
+      !scatter(index, std::uint64_t{at} * path_mtu_, packet.payload, last, number)) {
     fail_here(index, WorkStatus::local_protection_error);
     return;
   }
@@ -188,7 +189,8 @@ void Requester::answered(PacketNumber number, Time now) {
 // one. The response to a part of a READ that was asked for again begins and ends where that part does.
 bool Requester::read_response_fits(const SendSlot& slot, std::uint32_t at,
                                    const InboundPacket& packet) const {
-  if (slot.request.opcode != WorkOpcode::rdma_read) return false;
+  if (!is_read_or_atomic(slot.request.opcode) || is_atomic(slot.request.opcode)) return false;
+  const std::uint64_t length = slot.request.opcode == WorkOpcode::rdma_read ? slot.request.length : 0;
   const Operation operation = packet.headers.bth.opcode.operation();
   const bool begins =
       operation == Operation::read_response_first || operation == Operation::read_response_only;
@@ -200,8 +202,7 @@ bool Requester::read_response_fits(const SendSlot& slot, std::uint32_t at,
       wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
     return false;
   }
-  const std::uint64_t expected =
-      last ? slot.request.length - std::uint64_t{at} * path_mtu_ : std::uint64_t{path_mtu_};
+  const std::uint64_t expected = last ? length - std::uint64_t{at} * path_mtu_ : std::uint64_t{path_mtu_};
   return packet.payload.size() == expected;
 }
 

@@ -37,6 +37,8 @@ Operation operation_of(WorkOpcode opcode, Place place) {
                   Operation::write_only_immediate);
     case WorkOpcode::rdma_read:
       return Operation::read_request;
+    case WorkOpcode::atomic_write:
+      return Operation::atomic_write;
     case WorkOpcode::atomic_compare_swap:
       return Operation::compare_swap;
     case WorkOpcode::atomic_fetch_add:

@@ -17,16 +17,19 @@ constexpr bool is_local(WorkOpcode opcode) {
 constexpr bool is_atomic(WorkOpcode opcode) {
   return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
 }
-// Answered by data: counts against max_rd_atomic.
+// Answered by a response of its own: counts against max_rd_atomic. An ATOMIC WRITE is, by a READ response
+// without data (IBTA A19).
 constexpr bool is_read_or_atomic(WorkOpcode opcode) {
-  return opcode == WorkOpcode::rdma_read || is_atomic(opcode);
+  return opcode == WorkOpcode::rdma_read || is_atomic(opcode) || opcode == WorkOpcode::atomic_write;
 }
 // Takes a receive WQE of the peer (IBTA 9.7.7.2).
 constexpr bool consumes_receive(WorkOpcode opcode) {
   return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate ||
          opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
 }
-constexpr bool known(WorkOpcode opcode) { return opcode <= WorkOpcode::send_with_invalidate; }
+constexpr bool known(WorkOpcode opcode) {
+  return opcode <= WorkOpcode::send_with_invalidate || opcode == WorkOpcode::atomic_write;
+}
 
 // PSNs that the request takes: one per packet, for a READ one per response packet (IBTA 9.7.3.1), at least
 // one; none for local operations.

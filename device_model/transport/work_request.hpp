@@ -23,6 +23,7 @@ enum class WorkOpcode : std::uint8_t {
   local_invalidate = 7,
   bind_memory_window = 8,
   send_with_invalidate = 9,
+  atomic_write = 15,
 };
 
 struct Sge {
@@ -120,6 +121,7 @@ enum class CompletionOpcode : std::uint8_t {
   fetch_add = 4,
   bind_memory_window = 5,
   local_invalidate = 6,
+  atomic_write = 9,
   receive = 128,
   receive_rdma_with_immediate = 129,
 };

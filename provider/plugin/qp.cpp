@@ -12,6 +12,12 @@
 namespace urnic::provider {
 namespace {
 
+#if URNIC_RDMA_CORE_RELEASE >= 44
+constexpr std::uint64_t kAtomicWrite = IBV_QP_EX_WITH_ATOMIC_WRITE;
+#else
+constexpr std::uint64_t kAtomicWrite = 0;
+#endif
+
 // Operations that the transport service has (IBTA 9.4, table 35), as ibv_qp_create_send_ops_flags; 0: the
 // device has no QPs of that type.
 std::uint64_t send_operations(ibv_qp_type type) {
@@ -21,7 +27,7 @@ std::uint64_t send_operations(ibv_qp_type type) {
     case IBV_QPT_RC:
       return kSend | kWrite | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
              IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
-             IBV_QP_EX_WITH_SEND_WITH_INV;
+             IBV_QP_EX_WITH_SEND_WITH_INV | kAtomicWrite;
     case IBV_QPT_UC:
       return kSend | kWrite;
     case IBV_QPT_UD:

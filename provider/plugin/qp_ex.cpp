@@ -81,6 +81,17 @@ void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::ui
   if (wqe != nullptr) wqe->compare_add = add;
 }
 
+#if URNIC_RDMA_CORE_RELEASE >= 44
+// The whole request: no setter follows.
+void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, const void* data) {
+  constexpr std::size_t kLength = sizeof(std::uint64_t);
+  abi::SendWqe* wqe = begin_remote(qp, IBV_WR_ATOMIC_WRITE, rkey, address);
+  if (wqe == nullptr) return;
+  wqe->flags |= abi::send_inline;
+  if (!add_inline_data(*wqe, data, kLength, qp_of(qp).max_inline_data)) note_error(qp_of(qp), EINVAL);
+}
+#endif
+
 void send(ibv_qp_ex* qp) { begin(qp, IBV_WR_SEND); }
 void send_imm(ibv_qp_ex* qp, __be32 immediate) { begin_with_word(qp, IBV_WR_SEND_WITH_IMM, immediate); }
 void send_inv(ibv_qp_ex* qp, std::uint32_t rkey) { begin_with_word(qp, IBV_WR_SEND_WITH_INV, rkey); }
@@ -146,6 +157,9 @@ void install_builders(ibv_qp_ex& qp) {
   qp.wr_rdma_read = rdma_read;
   qp.wr_atomic_cmp_swp = compare_swap;
   qp.wr_atomic_fetch_add = fetch_add;
+#if URNIC_RDMA_CORE_RELEASE >= 44
+  qp.wr_atomic_write = atomic_write;
+#endif
   qp.wr_send = send;
   qp.wr_send_imm = send_imm;
   qp.wr_send_inv = send_inv;

@@ -11,6 +11,9 @@ bool takes_receive(WorkOpcode opcode) {
          opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
 }
 
+// On one of the words for atomics.
+bool is_on_word(WorkOpcode opcode) { return is_atomic(opcode) || opcode == WorkOpcode::atomic_write; }
+
 std::size_t slot_size(const WorkloadSetup& setup) {
   return (std::size_t{setup.path_mtu} * setup.most_packets + 63) / 64 * 64;
 }
@@ -42,7 +45,8 @@ void Workload::make_request(std::uint32_t position) {
   static constexpr std::array kOpcodes{
       WorkOpcode::rdma_write,          WorkOpcode::rdma_write_with_immediate, WorkOpcode::send,
       WorkOpcode::send_with_immediate, WorkOpcode::send_with_invalidate,      WorkOpcode::rdma_read,
-      WorkOpcode::rdma_read,           WorkOpcode::atomic_compare_swap,       WorkOpcode::atomic_fetch_add};
+      WorkOpcode::rdma_read,           WorkOpcode::atomic_compare_swap,       WorkOpcode::atomic_fetch_add,
+      WorkOpcode::atomic_write};
   Expected expected;
   SendRequest& request = expected.request;
   request.opcode = kOpcodes[random(kOpcodes.size())];
@@ -59,7 +63,7 @@ void Workload::make_request(std::uint32_t position) {
   // Whole packets and the lengths around them more often than chance would have them.
   expected.length = static_cast<std::uint32_t>(
       random(3) == 0 ? random(setup_.most_packets + 1) * setup_.path_mtu : random(most + 1));
-  if (is_atomic(request.opcode)) expect_atomic(expected);
+  if (is_on_word(request.opcode)) expect_atomic(expected);
   request.remote_address = expected.remote;
   if (takes_receive(request.opcode)) {
     expected.receive = static_cast<std::uint32_t>(receives_.size());
@@ -74,6 +78,10 @@ void Workload::expect_atomic(Expected& expected) {
   expected.remote = kBase + half_ + 8 * word;
   expected.length = 8;
   expected.original = counters_[word];
+  if (request.opcode == WorkOpcode::atomic_write) {
+    counters_[word] = expected.written = random(1u << 20);
+    return;
+  }
   if (request.opcode == WorkOpcode::atomic_fetch_add) {
     request.compare_add = random(1000);
     counters_[word] += request.compare_add;
@@ -86,6 +94,9 @@ void Workload::expect_atomic(Expected& expected) {
 
 void Workload::fill_memory(const Expected& expected) {
   if (is_atomic(expected.request.opcode)) return;
+  if (expected.request.opcode == WorkOpcode::atomic_write) {
+    return from_.memory.set_word(expected.local, expected.written);
+  }
   Side& source = expected.request.opcode == WorkOpcode::rdma_read ? to_ : from_;
   const std::uint64_t address =
       expected.request.opcode == WorkOpcode::rdma_read ? expected.remote : expected.local;
@@ -97,13 +108,14 @@ void Workload::post_all() {
     fill_memory(expected);
     SendRequest request = expected.request;
     const auto first = static_cast<std::uint32_t>(random(expected.length + 1));
-    const bool split = !is_atomic(request.opcode) && random(2) == 0;
+    const bool split = !is_on_word(request.opcode) && random(2) == 0;
     const std::array<Sge, 2> sges{Sge{expected.local, split ? first : expected.length, Lkey{kKey}},
                                   Sge{expected.local + first, expected.length - first, Lkey{kKey}}};
     request.sges = std::span(sges).first(split ? 2 : 1);
     const std::vector<std::byte> data = from_.memory.bytes(expected.local, expected.length);
-    if (request.opcode != WorkOpcode::rdma_read && !is_atomic(request.opcode) && expected.length <= 128 &&
-        random(2) == 0) {
+    const bool may_be_inline =
+        request.opcode != WorkOpcode::rdma_read && !is_on_word(request.opcode) && expected.length <= 128;
+    if ((may_be_inline && random(2) == 0) || request.opcode == WorkOpcode::atomic_write) {
       request.is_inline = true;
       request.inline_data = data;
       request.sges = {};
@@ -131,6 +143,7 @@ std::string Workload::check_memory(std::size_t position) const {
     return which + ": atomic returned " + std::to_string(from_.memory.word(expected.local)) + ", not " +
            std::to_string(expected.original);
   }
+  if (expected.request.opcode == WorkOpcode::atomic_write) return {};  // the words are looked at in the end
   const bool read = expected.request.opcode == WorkOpcode::rdma_read;
   const BenchMemory& target = read ? from_.memory : to_.memory;
   const std::uint64_t address = read ? expected.local : expected.remote;

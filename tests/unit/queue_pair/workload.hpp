@@ -43,6 +43,7 @@ class Workload {
     std::uint64_t remote = 0;
     std::uint8_t seed = 0;
     std::uint64_t original = 0;  // of an atomic
+    std::uint64_t written = 0;   // by an ATOMIC WRITE
     std::uint32_t receive = 0;   // index, if it takes one
   };
   struct ExpectedReceive {

@@ -337,6 +337,55 @@ BOOST_AUTO_TEST_CASE(result_without_local_write_is_a_protection_error) {
   b.expect_completion(0, WorkStatus::local_protection_error);
 }
 
+SendRequest atomic_write_request(const std::vector<std::byte>& data) {
+  SendRequest request = RequesterBench::request(WorkOpcode::atomic_write, 0);
+  request.is_inline = true;
+  request.sges = {};
+  request.inline_data = data;
+  request.length = data.size();
+  return request;
+}
+
+// IBTA A19: one packet, complete when an empty READ response has come.
+BOOST_AUTO_TEST_CASE(atomic_write_awaits_a_response_without_data) {
+  const std::vector<std::byte> data = pattern(8, 9);
+  RequesterBench b({.max_reads = 1});
+  b.post(atomic_write_request(data));
+  b.post(WorkOpcode::rdma_read, 8);
+  const SentPacket sent = b.expect(atomic_write, 0);
+  BOOST_TEST(sent.payload == data);
+  BOOST_TEST(sent.headers.reth.dma_length == 8u);
+  BOOST_TEST(sent.headers.bth.ack_request);
+  b.expect_silence();  // it counts as a READ under way
+  b.inject(read_response(read_response_only, 0, {}));
+  const Completion completion = b.expect_completion(0);
+  BOOST_TEST(static_cast<int>(completion.opcode) == static_cast<int>(CompletionOpcode::atomic_write));
+  b.expect(read_request, 1);
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_that_is_answered_by_anything_else_is_a_bad_response) {
+  const std::vector<std::byte> data = pattern(8, 9);
+  for (const bool with_data : {true, false}) {
+    RequesterBench b;
+    b.post(atomic_write_request(data));
+    b.expect(atomic_write, 0);
+    b.inject(with_data ? response(read_response_only, 0, 0, 8) : response(read_response_first, 0, 0, 1024));
+    b.expect_completion(0, WorkStatus::bad_response_error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(atomic_write_has_eight_inline_bytes) {
+  const std::vector<std::byte> data = pattern(16, 9);
+  for (const std::size_t length : {0u, 7u, 16u}) {
+    RequesterBench b;
+    b.post(atomic_write_request({data.begin(), data.begin() + static_cast<std::ptrdiff_t>(length)}));
+    b.expect_completion(0, WorkStatus::local_length_error);
+  }
+  RequesterBench b;
+  b.post(WorkOpcode::atomic_write, 8);
+  b.expect_completion(0, WorkStatus::local_qp_operation_error);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -85,3 +85,80 @@ BOOST_AUTO_TEST_CASE(memory_that_is_gone_is_an_operational_error) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(atomic_write_requests, ResponderBench)
+
+namespace {
+
+Packet atomic_write(std::uint32_t offset, std::uint8_t seed, std::uint64_t address = kBase,
+                    std::uint32_t key = kKey) {
+  return write(Operation::atomic_write, offset, pattern(8, seed), 8, address, key);
+}
+
+}  // namespace
+
+// IBTA A19: the response is that of a READ without data, and says that the bytes are there.
+BOOST_AUTO_TEST_CASE(answered_by_an_empty_read_response) {
+  ask(atomic_write(0, 3, kBase + 16));
+  BOOST_CHECK(memory.bytes(kBase + 16, 8) == pattern(8, 3));
+  BOOST_REQUIRE_EQUAL(sent().size(), 1u);
+  const SentPacket response = take();
+  BOOST_CHECK(operation_of(response) == Operation::read_response_only);
+  BOOST_CHECK(response.headers.bth.psn == psn(0));
+  BOOST_CHECK(response.headers.aeth.msn == wire::Msn{1});
+  BOOST_CHECK(response.payload.empty());
+  BOOST_REQUIRE_EQUAL(host.writes.size(), 1u);
+  BOOST_CHECK(host.writes[0].message_end);  // which the host writes as one word
+}
+
+BOOST_AUTO_TEST_CASE(a_duplicate_is_answered_and_not_written_again) {
+  ask(atomic_write(0, 3));
+  ask(add(1, 1));
+  const std::uint64_t after = memory.word(kBase);
+  take();
+  take();
+  ask(atomic_write(0, 3));
+  BOOST_CHECK_EQUAL(memory.word(kBase), after);
+  BOOST_REQUIRE_EQUAL(sent().size(), 1u);
+  const SentPacket response = take();
+  BOOST_CHECK(operation_of(response) == Operation::read_response_only);
+  BOOST_CHECK(response.headers.bth.psn == psn(0));
+  // Under its PSN nothing can be read.
+  ask(read(0, 8));
+  BOOST_CHECK(sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(only_eight_aligned_bytes_that_remote_writes_may_reach) {
+  struct Fault {
+    Packet packet;
+    NakCode nak;
+  };
+  const Fault faults[] = {
+      {atomic_write(0, 1, kBase + 4), NakCode::invalid_request},
+      {write(Operation::atomic_write, 0, pattern(8), 16), NakCode::invalid_request},
+      {write(Operation::atomic_write, 0, pattern(4), 8), NakCode::invalid_request},
+      {write(Operation::atomic_write, 0, pattern(12), 12), NakCode::invalid_request},
+      {atomic_write(0, 1, kBase, 0xDEAD), NakCode::remote_access_error},
+      {atomic_write(0, 1, kBase, kReadOnlyKey), NakCode::remote_access_error},
+      {atomic_write(0, 1, kBase + kMemorySize), NakCode::remote_access_error},
+  };
+  for (const Fault& fault : faults) {
+    ResponderBench bench;
+    bench.ask(fault.packet);
+    BOOST_CHECK(is_nak(bench.take(), psn(0), fault.nak));
+    BOOST_CHECK(bench.host.writes.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_takes_a_responder_resource_and_the_right_to_write) {
+  ResponderBench none;
+  none.shared.parameters.max_destination_reads = 0;
+  none.responder.parameters_changed();
+  none.ask(atomic_write(0, 1));
+  BOOST_CHECK(is_nak(none.take(), psn(0), NakCode::invalid_request));
+  shared.parameters.access.remote_write = false;
+  ask(atomic_write(0, 1));
+  BOOST_CHECK(is_nak(take(), psn(0), NakCode::invalid_request));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
