@@ -7,7 +7,8 @@
 // `join_context` comes first. A message of the wrong length, an unknown opcode or a handle of somebody else
 // is answered with EINVAL; nonsense in the header closes the connection.
 //
-// Bodies of requests about memory that is not simply registered are in memory_messages.hpp.
+// Bodies of requests about memory that is not simply registered are in memory_messages.hpp, those about
+// steering in steering_messages.hpp.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,10 @@ enum class ControlOpcode : std::uint32_t {
   destroy_ah = 71,
   attach_multicast = 72,
   detach_multicast = 73,
+  create_flow = 90,
+  destroy_flow = 91,
+  create_rss_qp = 92,
+  destroy_rss_qp = 93,
 };
 
 struct RequestHeader {
@@ -186,7 +191,11 @@ struct QueryDeviceReply {
   std::uint32_t rate_min;  // kbit/s
   std::uint32_t rate_max;
   std::uint32_t rate_limited_types;  // bits of ibv_qp_type
-  std::uint32_t reserved;
+  std::uint32_t max_raw_ethy_qp;
+  // Members of ibv_rss_caps.
+  std::uint64_t rss_hash_fields;
+  std::uint32_t max_rss_tables;
+  std::uint32_t max_rss_table_size;
 };
 
 struct QueryPortRequest {

@@ -3,6 +3,7 @@
 // that open or join one.
 #pragma once
 
+#include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/session.hpp"
 
 namespace urnic::control {
@@ -57,6 +58,11 @@ int query_ece(Session&, const abi::HandleRequest&, abi::QueryEceReply&, Descript
 int limit_rate(Session&, const abi::LimitRateRequest&, abi::Empty&, DescriptorExchange&);
 int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);
 int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
+
+int create_flow(Session&, const abi::CreateFlowRequest&, abi::HandleReply&, DescriptorExchange&);
+int destroy_flow(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int create_rss_qp(Session&, const abi::CreateRssQpRequest&, abi::HandleReply&, DescriptorExchange&);
+int destroy_rss_qp(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 
 int create_ah(Session&, const abi::CreateAhRequest&, abi::CreateAhReply&, DescriptorExchange&);
 int destroy_ah(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);

@@ -79,6 +79,7 @@ Context::Context(std::uint32_t context_id, const abi::ContextToken& context_toke
 
 Context::~Context() {
   try {
+    remove_flows();
     remove_queue_pairs();
     remove_shared_receive_queues();
     remove_address_handles();
@@ -88,6 +89,17 @@ Context::~Context() {
     spdlog::critical("context {}: cannot be taken down: {}", id, error.what());
     std::terminate();  // the engine would go on using memory that is about to go
   }
+}
+
+void Context::remove_flows() {
+  fabric.engine(device).execute([this] {
+    for (const auto& [handle, flow] : flows) device.device->remove_steering_rule(flow->number);
+  });
+  device.flows -= static_cast<std::uint32_t>(flows.size());
+  flows.clear();
+  for (const auto& [handle, qp] : rss_qps) --qp->pd->users;
+  device.queue_pairs -= static_cast<std::uint32_t>(rss_qps.size());
+  rss_qps.clear();
 }
 
 void Context::remove_queue_pairs() {

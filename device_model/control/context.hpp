@@ -20,6 +20,7 @@
 #include "device_model/engine/doorbell_set.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
+#include "device_model/engine/receive_spreading.hpp"
 #include "device_model/engine/shared_receive_queue.hpp"
 #include "wire/network_headers.hpp"
 
@@ -77,6 +78,22 @@ struct QueuePair {
   std::optional<wire::NetworkHeaders> path{};  // from RTR on
   std::uint32_t declined_ece = 0;              // options that its peer does not have
   std::vector<wire::Gid> groups;               // that it is attached to
+  std::uint32_t flows = 0;                     // that lead to it
+  std::uint32_t spreaders = 0;                 // entries of RSS QPs
+};
+
+struct RssQueuePair {
+  ProtectionDomain* pd = nullptr;
+  std::vector<QueuePair*> queues;
+  std::unique_ptr<engine::ReceiveSpreading> spreading;
+  std::uint32_t flows = 0;  // that lead to it
+};
+
+// Leads to one of the two.
+struct Flow {
+  QueuePair* qp = nullptr;
+  RssQueuePair* rss_qp = nullptr;
+  std::uint32_t number = 0;  // of its rule, in the device's table
 };
 
 struct ObjectCounts {
@@ -97,7 +114,7 @@ class Context {
   // `shared`: the objects of the context that this one imports; null: it gets its own.
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
           std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared = nullptr);
-  // Takes every object away, QPs first.
+  // Takes every object away: what leads to QPs first, then QPs.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -146,8 +163,11 @@ class Context {
   HandleTable<CompletionQueue> cqs;
   HandleTable<SharedReceiveQueue> srqs;
   HandleTable<QueuePair> qps;
+  HandleTable<RssQueuePair> rss_qps;
+  HandleTable<Flow> flows;
 
  private:
+  void remove_flows();
   void remove_queue_pairs();
   void remove_shared_receive_queues();
   void remove_address_handles();

@@ -157,6 +157,14 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::MulticastRequest, Empty, attach_multicast>();
     case Op::detach_multicast:
       return command<abi::MulticastRequest, Empty, detach_multicast>();
+    case Op::create_flow:
+      return command<abi::CreateFlowRequest, abi::HandleReply, create_flow>();
+    case Op::destroy_flow:
+      return command<HandleRequest, Empty, destroy_flow>();
+    case Op::create_rss_qp:
+      return command<abi::CreateRssQpRequest, abi::HandleReply, create_rss_qp>();
+    case Op::destroy_rss_qp:
+      return command<HandleRequest, Empty, destroy_rss_qp>();
     case Op::bind_mw:  // windows are bound by work requests
       break;
   }

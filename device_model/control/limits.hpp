@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kMaxAh = 1u << 15;
 inline constexpr std::uint32_t kMaxMulticastGroups = 1024;
 inline constexpr std::uint32_t kMaxAttachmentsOfGroup = 256;
 inline constexpr std::uint32_t kMaxAttachments = 8192;
+inline constexpr std::uint32_t kMaxFlows = 16384;
 inline constexpr std::uint32_t kMaxRdAtomic = 16;
 inline constexpr std::uint64_t kMaxMrSize = 1ull << 46;      // a user address space is 2^47 bytes
 inline constexpr std::uint32_t kMaxMessage = 1u << 31;       // IBTA 9.7.2: 2 GiB
@@ -44,7 +45,8 @@ inline constexpr std::uint32_t kPorts = 1;
 // Of a QP's sending, in kbit/s: 100 Gbit/s at most, and so much at least that no packet is late by minutes.
 inline constexpr std::uint32_t kMinRate = 1;
 inline constexpr std::uint32_t kMaxRate = 100'000'000;
-inline constexpr std::uint32_t kRateLimitedTypes = 1u << IBV_QPT_UC | 1u << IBV_QPT_UD;
+inline constexpr std::uint32_t kRateLimitedTypes = 1u << IBV_QPT_UC | 1u << IBV_QPT_UD |
+                                                   1u << IBV_QPT_RAW_PACKET;
 
 // Per context: against programs that ask without end.
 inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
@@ -53,7 +55,8 @@ inline constexpr std::uint64_t kMaxDeviceMemoryArenas = 2 * kMaxDeviceMemory;  /
 
 inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
                                               IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
-                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE;
+                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE |
+                                              IBV_DEVICE_MANAGED_FLOW_STEERING;
 
 // On-demand paging: what can be done with such memory, by transport. Every kind of access that a transport
 // has works, so the bits follow the transports: shared receive queues add IBV_ODP_SUPPORT_SRQ_RECV.

@@ -9,6 +9,7 @@
 #include "device_model/control/path_resolution.hpp"
 #include "device_model/control/rate_limit.hpp"
 #include "device_model/transport/qp_transitions.hpp"
+#include "device_model/transport/raw_packet.hpp"
 
 namespace urnic::control {
 namespace {
@@ -108,6 +109,8 @@ transport::QpParameters parameters_for(const ServedDevice& device, const QueuePa
   parameters.access.remote_atomic = (a.access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
   if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
   if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
+  if (qp.service == transport::QpService::raw_packet)
+    parameters.path_mtu = device.settings.mtu + transport::kRawFrameHeader;
   parameters.qkey = a.qkey;
   parameters.destination = wire::Qpn{a.destination_qpn};
   parameters.receive_psn = wire::Psn{a.receive_psn};

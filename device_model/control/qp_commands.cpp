@@ -20,6 +20,8 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
       return transport::QpService::uc;
     case IBV_QPT_UD:
       return transport::QpService::ud;
+    case IBV_QPT_RAW_PACKET:
+      return transport::QpService::raw_packet;
     default:
       return std::nullopt;
   }
@@ -167,7 +169,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   Context& context = *session.context;
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
-  if (!qp->groups.empty()) return EBUSY;  // as the kernel has it
+  if (!qp->groups.empty() || qp->flows != 0 || qp->spreaders != 0) return EBUSY;  // as the kernel has it
   session.fabric.engine(session.device).execute([&] {
     context.doorbells().detach(qp->doorbell);
     reply.async_events_reported = qp->queue_pair->async_events();

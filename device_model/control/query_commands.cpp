@@ -61,6 +61,10 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.rate_min = limits::kMinRate;
   reply.rate_max = limits::kMaxRate;
   reply.rate_limited_types = limits::kRateLimitedTypes;
+  reply.max_raw_ethy_qp = limits::kMaxQp;
+  reply.rss_hash_fields = engine::kHashFields;
+  reply.max_rss_tables = limits::kMaxQp;
+  reply.max_rss_table_size = abi::kMaxSpreadQueues;
   describe_memory(session, reply);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/receive_spreading.hpp"
 #include "device_model/transport/unreliable_datagram.hpp"
 #include "wire/network_codec.hpp"
 
@@ -73,6 +74,8 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
 void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   ++port_counters_.received_packets;
   port_counters_.received_bytes += frame.size();
+  if (!steering_.empty() && steer(frame, payload_is_stable)) [[unlikely]]
+    return;
   const wire::ParseError error = wire::parse(frame, parsed_);
   if (error != wire::ParseError::none) {
     ++port_counters_.receive_errors;
@@ -89,6 +92,57 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
     return;
   }
   queue_pair->receive(packet);
+}
+
+std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
+  const std::uint32_t number = steering_.add(rule);
+  steering_.reserve(steered_to_);
+  return number;
+}
+
+void Device::remove_steering_rule(std::uint32_t number) { steering_.remove(number); }
+
+// Rules are asked before anybody else. Those that take only what nobody else is to have leave the RoCE
+// packets that are for this device's queue pairs alone. True if the frame goes no further.
+bool Device::steer(const wire::Frame& frame, bool payload_is_stable) {
+  steered_to_.clear();
+  const FrameHeaders headers = read_headers(frame.headers);
+  bool taken = steering_.steer(headers, RuleKind::sniffer, RuleKind::normal, steered_to_);
+  if (!taken && steering_.has_defaults() && !is_for_queue_pairs(frame)) {
+    taken = steering_.steer(headers, RuleKind::multicast_default, RuleKind::all_default, steered_to_);
+  }
+  if (!steered_to_.empty()) give_whole(frame, payload_is_stable, headers);
+  return taken;
+}
+
+bool Device::is_for_queue_pairs(const wire::Frame& frame) {
+  if (wire::parse(frame, parsed_) != wire::ParseError::none) return false;
+  if (parsed_.network.destination_mac == config_.mac) return true;
+  return wire::is_multicast(parsed_.network.destination) &&
+         !multicast_groups_.members(parsed_.network.destination).empty();
+}
+
+// One copy of the frame's bytes serves all; none is needed where they stay as they are and lie in one piece.
+void Device::give_whole(const wire::Frame& frame, bool payload_is_stable, const FrameHeaders& headers) {
+  std::span<const std::byte> bytes = frame.headers;
+  const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
+  if (!payload_is_stable || !in_one_piece) {
+    std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
+    if (copy == nullptr) {
+      ++port_counters_.buffer_overruns;
+      return;
+    }
+    bytes = {copy, frame.size()};
+    std::byte* to = copy;
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+      to = std::copy(piece.begin(), piece.end(), to);
+  }
+  const transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+  for (const SteeringTarget& target : steered_to_) {
+    QueuePairContext& queue_pair =
+        target.queue_pair != nullptr ? *target.queue_pair : target.spreading->queue_for(headers);
+    queue_pair.receive_frame(packet);
+  }
 }
 
 transport::InboundPacket Device::parsed_packet() const {

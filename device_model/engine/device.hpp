@@ -11,6 +11,7 @@
 #include "device_model/engine/multicast_groups.hpp"
 #include "device_model/engine/qp_table.hpp"
 #include "device_model/engine/shared_receive_table.hpp"
+#include "device_model/engine/steering_table.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/memory/memory_table.hpp"
@@ -66,6 +67,9 @@ class Device final : private link::FrameReceiver {
   DeviceEvents& events() { return events_; }
   // Its addresses from now on, beside those that are connections' already; zeros are none. Raises gid_change.
   void set_gids(const std::vector<wire::Gid>& gids);
+  // A rule's number is for `remove_steering_rule`. Allocates.
+  std::uint32_t add_steering_rule(const SteeringRule& rule);
+  void remove_steering_rule(std::uint32_t number);
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
 
@@ -88,6 +92,9 @@ class Device final : private link::FrameReceiver {
   void arrive(const wire::Frame& frame, bool payload_is_stable) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
+  bool steer(const wire::Frame& frame, bool payload_is_stable);
+  bool is_for_queue_pairs(const wire::Frame& frame);
+  void give_whole(const wire::Frame& frame, bool payload_is_stable, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
                                  QueuePairContext* queue_pair);
   void arrive_for_group(const wire::Frame& frame, bool payload_is_stable);
@@ -101,6 +108,8 @@ class Device final : private link::FrameReceiver {
   memory::MemoryTable memory_table_;
   AddressHandleTable address_handles_;
   MulticastGroups multicast_groups_;
+  SteeringTable steering_;
+  std::vector<SteeringTarget> steered_to_;  // of the frame at hand
   QpTable queue_pairs_;
   SharedReceiveTable shared_receive_queues_;
   transport::Counters counters_;

@@ -202,12 +202,20 @@ void QueuePairContext::transmit(PacketAction& packet) {
   const wire::FrameTemplate* const frames = packet.address != nullptr ? &packet.address->frames
                                             : frame_template_         ? &*frame_template_
                                                                       : nullptr;
-  if (frames == nullptr) return;
+  if (frames == nullptr) return transmit_frame(packet);
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
   const wire::Frame frame = frames->encode(packet.headers, {packet.payload, packet.length}, storage);
   if (pace_) pace_->sent(data_path_.now(), frame.size());
   config_.device->transmit(frame, origin_of(packet.headers));
+}
+
+// The program's own frame is a frame in one piece (wire/frame.hpp), as those are that links have copied.
+void QueuePairContext::transmit_frame(const PacketAction& packet) {
+  if (config_.service != transport::QpService::raw_packet) return;
+  if (pace_) pace_->sent(data_path_.now(), packet.length);
+  config_.device->transmit({.headers = {packet.payload, packet.length}, .payload = {}, .trailer = {}},
+                           origin_of(packet.headers));
 }
 
 link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
@@ -265,12 +273,23 @@ const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange
   return begin;
 }
 
+// Nobody awaits an answer: the request is done with, and the next one may be copied to the place of its
+// inline data, before the packet has arrived.
+const std::byte* QueuePairContext::keep(std::span<const std::byte> bytes) {
+  std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(bytes.size()));
+  if (copy != nullptr) std::copy(bytes.begin(), bytes.end(), copy);
+  return copy;
+}
+
 void QueuePairContext::send(const transport::OutboundPacket& packet) {
   std::uint32_t length = static_cast<std::uint32_t>(packet.bytes.size());
   const std::byte* payload = packet.bytes.data();
   if (!packet.gather.empty()) {
     payload = gather(packet.gather, packet.tag, length);
     // As if lost on the wire: the transport sends it again. `pump_ready` asks for no more than fits.
+    if (payload == nullptr) return;
+  } else if (length != 0 && !machine_.is_reliable()) {
+    payload = keep(packet.bytes);
     if (payload == nullptr) return;
   }
   ActionList& list = data_path_.filling();

@@ -63,6 +63,8 @@ class QueuePairContext final : public transport::Host {
   void receive(const transport::InboundPacket& packet);
   // The same where `takes_datagrams`.
   void receive_datagram(const transport::InboundPacket& packet);
+  // A frame that a steering rule gave it, as the payload of `packet`; for raw packet QPs.
+  void receive_frame(const transport::InboundPacket& packet) { receive_datagram(packet); }
   // `now` as the timers see it (data_path.hpp).
   void on_timer(transport::Time now);
   std::uint32_t pump(std::uint32_t packets);
@@ -120,6 +122,8 @@ class QueuePairContext final : public transport::Host {
   void mark_access(ActionStream& stream);
   const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
                           std::uint32_t& length);
+  const std::byte* keep(std::span<const std::byte> bytes);
+  void transmit_frame(const PacketAction& packet);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   bool push(CompletionQueue& queue, const transport::Completion& completion);
   bool queues_make_no_sense() const;

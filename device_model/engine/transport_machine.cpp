@@ -1,5 +1,6 @@
 #include "device_model/engine/transport_machine.hpp"
 
+#include "device_model/transport/raw_packet.hpp"
 #include "device_model/transport/unreliable_connection.hpp"
 #include "device_model/transport/unreliable_datagram.hpp"
 
@@ -14,6 +15,9 @@ TransportMachine::TransportMachine(QpService service, const transport::QpConfig&
       return;
     case QpService::ud:
       unreliable_ = std::make_unique<transport::UnreliableDatagram>(config);
+      return;
+    case QpService::raw_packet:
+      unreliable_ = std::make_unique<transport::RawPacket>(config);
       return;
     case QpService::rc:
       break;

@@ -3,15 +3,33 @@
 #include <algorithm>
 
 #include "device_model/link/port.hpp"
+#include "wire/byte_order.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/transport_codec.hpp"
 
 namespace urnic::fault {
 
+namespace {
+
+// Programs may send other frames, too. Whether the rest of one makes sense is not asked: a fault may have
+// changed it.
+bool is_roce(std::span<const std::byte> frame, bool ipv4) {
+  constexpr std::byte kUdp{17};
+  constexpr std::size_t kProtocolInIpv4 = 9;
+  constexpr std::size_t kProtocolInIpv6 = 6;
+  const std::size_t udp = wire::kEthernetBytes + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes);
+  if (frame.size() < udp + wire::kUdpBytes) return false;
+  const std::size_t protocol = wire::kEthernetBytes + (ipv4 ? kProtocolInIpv4 : kProtocolInIpv6);
+  return frame[protocol] == kUdp && wire::load_be16(frame.data() + udp + 2) == wire::kRocePort;
+}
+
+}  // namespace
+
 std::optional<PacketView> look_at(const link::PacketAtLink& packet) {
   const auto bytes = packet.frame.headers;  // a frame that was changed lies in one piece, all of it here
   if (bytes.size() < wire::kEthernetBytes) return {};
   const bool ipv4 = bytes[12] == std::byte{0x08};
+  if (!is_roce(bytes, ipv4)) return {};
   PacketView view;
   view.bth_at = wire::kEthernetBytes + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
   if (bytes.size() < view.bth_at + wire::kBthBytes) return {};

@@ -12,6 +12,8 @@ constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // IPv4; IPv6 has it 4 bits earlier
 constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
 constexpr std::uint8_t kCongestionExperienced = 3;
+constexpr std::uint16_t kTypeIpv4 = 0x0800;
+constexpr std::uint16_t kTypeIpv6 = 0x86DD;
 
 // RFC 1624: the checksum after a 16-bit word of what it covers went from `before` to `after`.
 std::uint16_t updated(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
@@ -35,7 +37,9 @@ void put_word(std::span<std::byte> frame, std::size_t at, std::uint16_t word) {
 
 bool mark_congestion(std::span<std::byte> frame) {
   if (frame.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return false;
-  const bool ipv4 = std::to_integer<unsigned>(frame[wire::kEthernetBytes]) >> 4 == 4;
+  const std::uint16_t ether_type = word_at(frame, wire::kEthernetBytes - 2);
+  const bool ipv4 = ether_type == kTypeIpv4;
+  if (!ipv4 && ether_type != kTypeIpv6) return false;
   // The two ECN bits lie at the end of the traffic class: bits 0 and 1 in IPv4's byte, 4 and 5 in IPv6's.
   const unsigned shift = ipv4 ? 0 : 4;
   const auto before = std::to_integer<unsigned>(frame[kTrafficClass]);

@@ -24,6 +24,8 @@ bool is_group_frame(const wire::Frame& frame) {
   return frame.headers.size() >= kAddressBytes && (frame.headers[0] & std::byte{1}) != std::byte{0};
 }
 
+bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
+
 // In the place of a device that is elsewhere: its port hands nothing on here.
 class Elsewhere final : public FrameReceiver {
  public:
@@ -126,22 +128,32 @@ const Link* Switch::existing_link(std::uint32_t port) const { return ports_[port
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
-  SwitchPort* to = nullptr;
-  if (frame.headers.size() >= kAddressBytes) to = port_of(pack(frame.headers.first<kAddressBytes>()));
-  // Until it is behind the sender's link, a frame to a group is on its way back to where it came from.
-  if (to == nullptr && is_group_frame(frame)) {
+  SwitchPort* const to = port_for(frame);
+  if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
+  // Until it is behind the sender's link, a frame to many is on its way back to where it came from.
+  if (to == nullptr && goes_to_many(frame)) {
     Traveller traveller(frame, true, origin, &from, &from);
     if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
     return flood(traveller, now);
   }
   if (to == nullptr) {
-    ++unknown_destination_;
     if (!observers_.empty())
       observe({frame, CapturePoint::dropped, from.device, Direction::transmit,
                "switch: no port has the destination address"});
     return;
   }
   forward_to(*to, from, frame, origin, now);
+}
+
+SwitchPort* Switch::port_for(const wire::Frame& frame) const {
+  if (frame.headers.size() < kAddressBytes) return nullptr;
+  return port_of(pack(frame.headers.first<kAddressBytes>()));
+}
+
+// Of a frame to an address that no port has.
+bool Switch::goes_to_many(const wire::Frame& frame) const {
+  if (is_group_frame(frame)) return true;
+  return frame.headers.size() >= kAddressBytes && is_in_one_piece(frame) && port_for(frame) == nullptr;
 }
 
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
@@ -156,7 +168,9 @@ void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& fra
 // The copies are made behind the sender's link, on which the frame travels once; for the devices of another
 // engine each goes over the trunk.
 void Switch::flood(const Traveller& traveller, transport::Time now) {
+  const bool to_group = is_group_frame(traveller.frame);
   for (const auto& port : ports_) {
+    if (!to_group && port.get() == traveller.from) continue;
     if (!port->has_character() && port->trunk == nullptr) {
       arrive(traveller.frame, traveller.payload_is_stable, *port, traveller.why.view());
       continue;
@@ -174,7 +188,7 @@ void Switch::flood(const Traveller& traveller, transport::Time now) {
 void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now) {
   SwitchPort& to = *traveller.to;
   if (passed == Direction::transmit) {
-    if (traveller.to == traveller.from && is_group_frame(traveller.frame)) return flood(traveller, now);
+    if (traveller.to == traveller.from && goes_to_many(traveller.frame)) return flood(traveller, now);
     if (to.trunk != nullptr) return put_on_trunk(traveller, to, Onward::through_link, now);
     if (to.has_character()) return to.link->channel(Direction::receive).enter(traveller, now);
   }

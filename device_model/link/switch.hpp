@@ -53,8 +53,10 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   bool deliver_due(transport::Time now, std::size_t most) override;
   std::optional<transport::Time> next_due() const override;
 
-  // Frames transmitted to an address that no port has. Those to a group address go to every port, back to the
-  // sender's too, and each device looks who has joined.
+  // Frames transmitted to an address that no port has. Those that a program has made itself, which are in one
+  // piece, go to every port but the sender's, as an unknown address makes a switch do; others are of queue
+  // pairs whose peer's address was known here, and are dropped. Those to a group address go to every port,
+  // back to the sender's too, and each device looks who has joined.
   std::uint64_t unknown_destination() const { return unknown_destination_; }
   // Frames that found no place in a trunk.
   std::uint64_t trunk_overruns() const { return trunk_overruns_; }
@@ -72,6 +74,8 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
   void flood(const Traveller& traveller, transport::Time now);
+  bool goes_to_many(const wire::Frame& frame) const;
+  SwitchPort* port_for(const wire::Frame& frame) const;
   void add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
                 Trunk* trunk);
   bool trunks_have_room() const;

@@ -7,8 +7,8 @@
 namespace urnic::transport {
 namespace {
 
-constexpr std::size_t kServices = 3;
-using ByService = std::array<std::uint32_t, kServices>;  // rc, uc, ud
+constexpr std::size_t kServices = 4;
+using ByService = std::array<std::uint32_t, kServices>;  // rc, uc, ud, raw packet
 
 struct Transition {
   QpState from;
@@ -30,7 +30,7 @@ constexpr std::uint32_t kPath = attr_address_vector | attr_path_mtu | attr_desti
 constexpr std::array kTransitions{
     Transition{QpState::reset,
                QpState::init,
-               {kInit | attr_access_flags, kInit | attr_access_flags, kInit | attr_qkey},
+               {kInit | attr_access_flags, kInit | attr_access_flags, kInit | attr_qkey, attr_port},
                {}},
     Transition{QpState::init,
                QpState::init,
@@ -45,8 +45,8 @@ constexpr std::array kTransitions{
                QpState::rts,
                {attr_timeout | attr_retry_count | attr_rnr_retry | attr_sq_psn | attr_max_qp_rd_atomic,
                 attr_sq_psn, attr_sq_psn},
-               {kRunningRc, kRunningUc, kRunningUd}},
-    Transition{QpState::rts, QpState::rts, {}, {kRunningRc, kRunningUc, kRunningUd}},
+               {kRunningRc, kRunningUc, kRunningUd, attr_rate_limit}},
+    Transition{QpState::rts, QpState::rts, {}, {kRunningRc, kRunningUc, kRunningUd, attr_rate_limit}},
     Transition{QpState::rts,
                QpState::sqd,
                {},

@@ -18,8 +18,9 @@ class HeldPacketPool;
 // The values are those of ibv_qp_state.
 enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
 
-// The transport service of a QP (IBTA 9.6): reliable connection, unreliable connection, unreliable datagram.
-enum class QpService : std::uint8_t { rc, uc, ud };
+// The transport service of a QP (IBTA 9.6): reliable connection, unreliable connection, unreliable datagram;
+// or none, where the program makes whole frames itself.
+enum class QpService : std::uint8_t { rc, uc, ud, raw_packet };
 
 // Whether a QP in this state takes requests, and sends what it owes for them (IBTA 10.3.1).
 inline bool takes_requests(QpState state) {

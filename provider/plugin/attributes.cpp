@@ -38,6 +38,7 @@ void fill(ibv_device_attr& to, const abi::QueryDeviceReply& from) {
   to.max_mcast_grp = as_int(from.max_mcast_grp);
   to.max_mcast_qp_attach = as_int(from.max_mcast_qp_attach);
   to.max_total_mcast_qp_attach = as_int(from.max_total_mcast_qp_attach);
+  to.max_raw_ethy_qp = as_int(from.max_raw_ethy_qp);
   to.max_srq = as_int(from.max_srq);
   to.max_srq_wr = as_int(from.max_srq_wr);
   to.max_srq_sge = as_int(from.max_srq_sge);
@@ -56,6 +57,12 @@ void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
   to.odp_caps.per_transport_caps.ud_odp_caps = from.odp_ud;
   to.xrc_odp_caps = from.odp_xrc;
   to.max_dm_size = from.max_dm_size;
+  to.rss_caps.supported_qpts = 1u << IBV_QPT_RAW_PACKET;
+  to.rss_caps.max_rwq_indirection_tables = from.max_rss_tables;
+  to.rss_caps.max_rwq_indirection_table_size = from.max_rss_table_size;
+  to.rss_caps.rx_hash_fields_mask = from.rss_hash_fields;
+  to.rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+  to.max_wq_type_rq = from.max_qp;
   // Completions are stamped with CLOCK_MONOTONIC: 64 bits of nanoseconds.
   to.completion_timestamp_mask = UINT64_MAX;
   to.hca_core_clock = 1'000'000;  // kHz

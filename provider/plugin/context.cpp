@@ -70,6 +70,13 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.destroy_ah = destroy_ah;
   ops.attach_mcast = attach_multicast;
   ops.detach_mcast = detach_multicast;
+  ops.create_wq = create_wq;
+  ops.modify_wq = modify_wq;
+  ops.destroy_wq = destroy_wq;
+  ops.create_rwq_ind_table = create_rwq_ind_table;
+  ops.destroy_rwq_ind_table = destroy_rwq_ind_table;
+  ops.create_flow = create_flow;
+  ops.destroy_flow = destroy_flow;
   ops.post_send = post_send;
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;

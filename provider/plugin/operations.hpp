@@ -93,6 +93,17 @@ int destroy_ah(ibv_ah* ah);
 int attach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
 int detach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
 
+// wq.cpp, rwq_ind_table.cpp; what is spread over them is in qp.cpp and rss_qp.cpp
+ibv_wq* create_wq(ibv_context* context, ibv_wq_init_attr* attributes);
+int modify_wq(ibv_wq* wq, ibv_wq_attr* attributes);
+int destroy_wq(ibv_wq* wq);
+ibv_rwq_ind_table* create_rwq_ind_table(ibv_context* context, ibv_rwq_ind_table_init_attr* attributes);
+int destroy_rwq_ind_table(ibv_rwq_ind_table* table);
+
+// flow.cpp
+ibv_flow* create_flow(ibv_qp* qp, ibv_flow_attr* attributes);
+int destroy_flow(ibv_flow* flow);
+
 // post_send.cpp, post_receive.cpp
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad_request);
 int post_receive(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad_request);

@@ -7,11 +7,18 @@
 namespace urnic::provider {
 namespace {
 
+// What only requests of unconnected QPs have or may not have. Check sums in frames are the program's.
+bool is_addressed(const Qp& qp, const ibv_send_wr& request) {
+  if (is_datagram(qp)) return request.wr.ud.ah != nullptr;
+  const bool is_raw = qp.verbs.qp.qp_type == IBV_QPT_RAW_PACKET;
+  return !is_raw || (request.send_flags & IBV_SEND_IP_CSUM) == 0;
+}
+
 // 0 or the errno of a request that cannot be posted. What can only be seen by executing it is the device's.
 int check(const Qp& qp, const ibv_send_wr& request) {
   if (request.opcode > IBV_WR_SEND_WITH_INV) return EINVAL;
   if (request.num_sge < 0) return EINVAL;
-  if (is_datagram(qp) && request.wr.ud.ah == nullptr) return EINVAL;
+  if (qp.verbs.qp.qp_type >= IBV_QPT_UD && !is_addressed(qp, request)) return EINVAL;
   const bool is_inline = (request.send_flags & IBV_SEND_INLINE) != 0;
   if (is_inline) return may_be_inline(static_cast<std::uint8_t>(request.opcode)) ? 0 : EINVAL;
   if (static_cast<std::uint32_t>(request.num_sge) > qp.send.max_sge()) return EINVAL;

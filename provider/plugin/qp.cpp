@@ -7,6 +7,7 @@
 #include "provider/plugin/cq.hpp"
 #include "provider/plugin/events.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/rss_qp.hpp"
 #include "provider/plugin/srq.hpp"
 
 namespace urnic::provider {
@@ -32,6 +33,8 @@ std::uint64_t send_operations(ibv_qp_type type) {
       return kSend | kWrite;
     case IBV_QPT_UD:
       return kSend;
+    case IBV_QPT_RAW_PACKET:
+      return IBV_QP_EX_WITH_SEND;
     default:
       return 0;
   }
@@ -193,6 +196,7 @@ void reset_queues(Qp& qp) {
 }  // namespace
 
 ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
+  if (asks_for_spreading(*attributes)) return create_rss_qp(verbs, *attributes);
   int error = check(*attributes);
   Qp* qp = error == 0 ? create_object<Qp>() : nullptr;
   if (error == 0 && qp == nullptr) error = ENOMEM;
@@ -238,6 +242,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
   Qp& qp = qp_of(verbs);
+  if (qp.spread_by != nullptr) return EOPNOTSUPP;  // its work queues have states
   const abi::ModifyQpRequest request{verbs->handle, static_cast<std::uint32_t>(mask), to_abi(*attributes)};
   abi::Empty reply;
   if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;
@@ -248,6 +253,7 @@ int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
 }
 
 int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init_attributes) {
+  if (qp_of(verbs).spread_by != nullptr) return EOPNOTSUPP;
   abi::QueryQpReply reply{};
   const abi::HandleRequest request{verbs->handle, 0};
   if (const int error = call(context_of(verbs->context), abi::ControlOpcode::query_qp, request, reply))
@@ -268,6 +274,7 @@ int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init
 
 int destroy_qp(ibv_qp* verbs) {
   Qp& qp = qp_of(verbs);
+  if (qp.spread_by != nullptr) return destroy_rss_qp(qp);
   Context& context = *qp.context;
   abi::DestroyReply reply{};
   const int error =

@@ -19,6 +19,8 @@ struct WorkRequestBuilder {
   int error;          // of the first thing that went wrong; reported by ibv_wr_complete
 };
 
+struct IndirectionTable;
+
 struct Qp {
   rdmav34::Qp verbs;  // first: the library hands out its address
   Context* context;
@@ -30,6 +32,7 @@ struct Qp {
   std::uint32_t max_inline_data;
   unsigned int implied_flags;  // ibv_send_flags of every request (sq_sig_all)
   WorkRequestBuilder builder;
+  IndirectionTable* spread_by;  // of an RSS QP, which has no queues; null: it has its own
 
   std::atomic<std::uint32_t> async_events_read;
 

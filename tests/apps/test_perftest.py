@@ -148,6 +148,35 @@ class Perftest(unittest.TestCase):
                 with self.subTest(" ".join(program + options)):
                     measure(self.fabric, program, ("--use-srq", *options))
 
+    def test_raw_packets(self):
+        """Whole frames: between two devices and on one, with the headers that flows ask for, to all and to sniffers."""
+        ips = ("-J", "192.0.2.2", "-j", "192.0.2.1")
+        ports = (*ips, "-K", "5000", "-k", "5001")
+        for devices in (fabric.DEVICES, ("urnic1", "urnic1")):
+            for name in ("raw_ethernet_bw", "raw_ethernet_lat"):
+                for options in ((), ("-s", "64"), ("-m", "4096", "-s", "4000"), ips, ports, (*ports, "--tcp"),
+                                ("--promiscuous",), ("--sniffer",)):
+                    with self.subTest(name, options=options, devices=devices):
+                        self.raw_pair((name, "-n", "500", *options), devices)
+
+    def raw_pair(self, program, devices):
+        macs = {device["name"]: device["mac"] for device in self.fabric.status()["devices"]}
+        server = (*program, "-d", devices[0], "--server", "-B", macs[devices[0]], "-E", macs[devices[1]])
+        client = (*program, "-d", devices[1], "--client", "-B", macs[devices[1]], "-E", macs[devices[0]])
+        # The two do not talk to each other: the server is ready when it has said what it waits for.
+        receiving = self.fabric.start_on_urnic(*server)
+        receiving.wait_for_output("#bytes")
+        sending = self.fabric.start_on_urnic(*client)
+        self.assertEqual((sending.wait(60), receiving.wait(60)), (0, 0), f"{sending}\n{receiving}")
+        self.assertTrue(rows(sending.output()), str(sending))
+
+    def test_flow_rate(self):
+        macs = [device["mac"] for device in self.fabric.status()["devices"]]
+        program = self.fabric.start_on_urnic("raw_ethernet_fs_rate", "--server", "-d", "urnic0", "-B", macs[0], "-E",
+                                             macs[1])
+        self.assertEqual(program.wait(60), 0, str(program))
+        self.assertRegex(program.output(), r"(?m)^\s*1000\s+[\d.]+")
+
     def test_duration(self):
         """Five seconds each; some at once, for it is time that they take."""
         options = ("-D", "5")

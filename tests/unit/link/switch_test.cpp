@@ -103,6 +103,38 @@ BOOST_AUTO_TEST_CASE(a_frame_to_a_group_goes_to_every_port) {
   BOOST_TEST(fabric.unknown_destination() == 0);
 }
 
+// A frame that a program has made itself is in one piece; who knows where it goes?
+BOOST_AUTO_TEST_CASE(a_programs_frame_to_an_unknown_address_goes_to_every_port_but_the_senders) {
+  Receiver three;
+  fabric.attach(mac(0, 3), three);
+  const TestFrame unknown(mac(0, 77), mac(0, 1));
+  port_one.transmit({.headers = unknown.headers, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST(one.frames.empty());
+  BOOST_TEST((two.frames.size() == 1 && three.frames.size() == 1));
+  BOOST_TEST(two.all_stable);
+  BOOST_TEST(fabric.unknown_destination() == 1);
+  const TestFrame known(mac(0, 3), mac(0, 1));
+  port_one.transmit({.headers = known.headers, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST((two.frames.size() == 1 && three.frames.size() == 2));
+  const TestFrame home(mac(0, 1), mac(0, 1));
+  port_one.transmit({.headers = home.headers, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST((one.frames.size() == 1 && two.frames.size() == 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_programs_frame_to_an_unknown_address_travels_over_links) {
+  fabric.link(0).configure(Direction::transmit, {.delay = transport::Nanoseconds(1000)});
+  fabric.link(1).configure(Direction::receive, {.delay = transport::Nanoseconds(500)});
+  const TestFrame unknown(mac(0, 77), mac(0, 1));
+  port_one.transmit({.headers = unknown.headers, .payload = {}, .trailer = {}}, {}, {});
+  const TestFrame home(mac(0, 1), mac(0, 1));
+  port_one.transmit({.headers = home.headers, .payload = {}, .trailer = {}}, {}, {});
+  fabric.deliver_due(transport::Time(transport::Nanoseconds(1000)), 100);
+  BOOST_TEST(one.frames.size() == 1);  // the one that was sent home
+  fabric.deliver_due(transport::Time(transport::Nanoseconds(1500)), 100);
+  BOOST_TEST(two.frames.size() == 1);
+  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().packets == 2u);
+}
+
 // The sender's line carries it once, and what is lost there reaches nobody; each receiver's line has a copy.
 BOOST_AUTO_TEST_CASE(a_frame_to_a_group_travels_once_over_its_senders_link) {
   fabric.link(0).configure(Direction::transmit, {.delay = transport::Nanoseconds(1000)});

@@ -132,6 +132,17 @@ BOOST_AUTO_TEST_CASE(unreliable_datagram) {
                              {QpState::sqe, QpState::rts, 0, running}});
 }
 
+BOOST_AUTO_TEST_CASE(raw_packet) {
+  check_rows(QpService::raw_packet, {{QpState::reset, QpState::init, IBV_QP_PORT, 0},
+                                     {QpState::init, QpState::init, 0, 0},
+                                     {QpState::init, QpState::rtr, 0, 0},
+                                     {QpState::rtr, QpState::rts, 0, IBV_QP_RATE_LIMIT},
+                                     {QpState::rts, QpState::rts, 0, IBV_QP_RATE_LIMIT},
+                                     {QpState::rts, QpState::sqd, 0, 0},
+                                     {QpState::sqd, QpState::rts, 0, 0},
+                                     {QpState::sqe, QpState::rts, 0, 0}});
+}
+
 BOOST_AUTO_TEST_CASE(reset_and_error_are_reached_from_everywhere_and_take_nothing) {
   for (const QpState from : kStates) {
     BOOST_CHECK(check_transition(QpService::rc, from, QpState::reset, attr_state).error ==

@@ -1,0 +1,77 @@
+// A device's steering rules (ibv_create_flow): which frames that arrive are for which raw packet QPs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "device_model/engine/frame_headers.hpp"
+
+namespace urnic::engine {
+
+class QueuePairContext;
+class ReceiveSpreading;
+
+// A frame matches if it has the headers that `layers` names and agrees with `value` in every bit of `mask`.
+struct FrameMatch {
+  FrameFields value;  // zero outside of `mask`
+  FrameFields mask;
+  std::uint8_t layers = 0;
+
+  bool takes(const FrameHeaders& frame) const;
+  friend bool operator==(const FrameMatch&, const FrameMatch&) = default;
+};
+
+// In the order in which they are asked.
+enum class RuleKind : std::uint8_t {
+  sniffer,            // has a copy of every frame
+  normal,             // what matches
+  multicast_default,  // frames to group addresses, of those that nobody else is to have
+  all_default,        // any of those
+};
+
+// Who gets a frame: one queue pair, or the one that a hash of the frame's fields chooses.
+struct SteeringTarget {
+  QueuePairContext* queue_pair = nullptr;       // null: `spreading`
+  const ReceiveSpreading* spreading = nullptr;  // outlives its rule, as the queue pair does
+};
+
+struct SteeringRule {
+  RuleKind kind = RuleKind::normal;
+  std::uint16_t priority = 0;  // a lower number is asked first
+  bool passes_on = false;  // frames go on to rules of higher numbers as well (IBV_FLOW_ATTR_FLAGS_DONT_TRAP)
+  FrameMatch match;        // of normal rules
+  SteeringTarget target;
+};
+
+// Engine thread only.
+class SteeringTable {
+ public:
+  bool empty() const { return rules_.empty(); }
+  // There are rules that ask for what nobody else is to have.
+  bool has_defaults() const {
+    return !rules_.empty() && rules_.back().rule.kind >= RuleKind::multicast_default;
+  }
+
+  // Returns the number by which `remove` knows it. Allocates.
+  std::uint32_t add(const SteeringRule& rule);
+  void remove(std::uint32_t number);
+
+  // Adds to `targets` whom the rules of these kinds, from `first` to `last`, give the frame; true if it goes
+  // no further. The first rule that takes a frame keeps it, with those of the same priority that are exactly
+  // like it. `targets` has room for as many as there are rules; see `reserve`.
+  bool steer(const FrameHeaders& frame, RuleKind first, RuleKind last,
+             std::vector<SteeringTarget>& targets) const;
+  // So that `steer` need not allocate.
+  void reserve(std::vector<SteeringTarget>& targets) const { targets.reserve(rules_.size()); }
+
+ private:
+  struct Entry {
+    SteeringRule rule;
+    std::uint32_t number;
+  };
+
+  std::vector<Entry> rules_;  // by kind, then priority, then age
+  std::uint32_t next_number_ = 0;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,235 @@
+// Steering rules: what a program may ask for, whose queue pairs they lead to, how many there can be.
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+
+#include "device_model/abi/steering_messages.hpp"
+#include "device_model/control/flow_specs.hpp"
+#include "device_model/control/limits.hpp"
+#include "tests/unit/control/direct_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+abi::FlowSpec spec(std::uint32_t type) {
+  abi::FlowSpec made{};
+  made.type = type;
+  return made;
+}
+
+// A specification of libibverbs, as the provider sends it on.
+template <class Filter>
+abi::FlowSpec spec(std::uint32_t type, const Filter& value, const Filter& mask) {
+  abi::FlowSpec made = spec(type);
+  std::memcpy(made.value, &value, sizeof value);
+  std::memcpy(made.mask, &mask, sizeof mask);
+  return made;
+}
+
+abi::FlowSpec ethernet(std::uint16_t ether_type, std::uint16_t type_mask = 0xFFFF) {
+  ibv_flow_eth_filter value{};
+  ibv_flow_eth_filter mask{};
+  value.ether_type = __builtin_bswap16(ether_type);
+  mask.ether_type = __builtin_bswap16(type_mask);
+  return spec(IBV_FLOW_SPEC_ETH, value, mask);
+}
+
+int read(std::vector<abi::FlowSpec> specs) {
+  engine::FrameMatch match;
+  return read_flow_specs(specs, match);
+}
+
+struct Flows {
+  Machine machine;
+  OpenProgram program{machine};
+  std::uint32_t raw = create_qp(program, IBV_QPT_RAW_PACKET);
+
+  static std::uint32_t create_qp(OpenProgram& program, std::uint32_t type) {
+    abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
+    request.type = type;
+    abi::CreateQpReply reply{};
+    return program.call(ControlOpcode::create_qp, request, reply) == 0 ? reply.handle : 0;
+  }
+  abi::CreateFlowRequest request() const {
+    abi::CreateFlowRequest made{};
+    made.qp = raw;
+    made.port = 1;
+    return made;
+  }
+  int create(const abi::CreateFlowRequest& request) {
+    return program.call(ControlOpcode::create_flow, request, flow);
+  }
+  int destroy(std::uint32_t handle) { return program.call(ControlOpcode::destroy_flow, handle); }
+  int destroy_qp() {
+    abi::DestroyReply reply{};
+    return program.call(ControlOpcode::destroy_qp, abi::HandleRequest{raw, 0}, reply);
+  }
+  ServedDevice& device() { return program.session().device; }
+  abi::HandleReply flow{};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(flow_specs)
+
+BOOST_AUTO_TEST_CASE(each_field_has_its_place) {
+  ibv_flow_eth_filter eth{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}, 0, __builtin_bswap16(0x0123)};
+  ibv_flow_eth_filter eth_mask{};
+  std::memset(&eth_mask, 0xFF, sizeof eth_mask);
+  eth_mask.ether_type = 0;
+  ibv_flow_ipv6_filter ip{};
+  ip.src_ip[15] = 1;
+  ip.dst_ip[15] = 2;
+  ip.flow_label = __builtin_bswap32(0xABCDE);
+  ip.next_hdr = 17;
+  ip.traffic_class = 3;
+  ip.hop_limit = 64;
+  ibv_flow_ipv6_filter ip_mask{};
+  std::memset(&ip_mask, 0xFF, sizeof ip_mask);
+  const ibv_flow_tcp_udp_filter udp{__builtin_bswap16(0x1122), __builtin_bswap16(0x3344)};
+  const ibv_flow_tcp_udp_filter udp_mask{__builtin_bswap16(0xFF0F), 0};
+  const abi::FlowSpec specs[] = {spec(IBV_FLOW_SPEC_UDP, udp, udp_mask),
+                                 spec(IBV_FLOW_SPEC_IPV6, ip, ip_mask),
+                                 spec(IBV_FLOW_SPEC_ETH, eth, eth_mask)};  // in any order
+  engine::FrameMatch match;
+  BOOST_REQUIRE(read_flow_specs(specs, match) == 0);
+  const engine::FrameFields& value = match.value;
+  BOOST_TEST((value.destination_mac[0] == 1 && value.source_mac[5] == 12));
+  BOOST_TEST((value.vlan_tag[0] == 0x01 && value.vlan_tag[1] == 0x23));
+  BOOST_TEST((value.ipv6_source[15] == 1 && value.ipv6_destination[15] == 2));
+  BOOST_TEST((value.ipv6_flow_label[1] == 0x0A && value.ipv6_flow_label[3] == 0xDE));
+  BOOST_TEST((value.ipv6_next_header == 17 && value.ipv6_traffic_class == 3 && value.ipv6_hop_limit == 64));
+  BOOST_TEST((value.destination_port[0] == 0x11 && value.destination_port[1] == 0x02));
+  BOOST_TEST((value.source_port[0] == 0 && match.mask.source_port[1] == 0));
+  BOOST_TEST(match.mask.reserved == 0);
+  BOOST_TEST(match.layers == (engine::layer_vlan | engine::layer_ipv6 | engine::layer_udp));
+
+  const ibv_flow_ipv4_ext_filter ipv4{
+      __builtin_bswap32(0x01020304), __builtin_bswap32(0x05060708), 6, 7, 8, 2};
+  ibv_flow_ipv4_ext_filter ipv4_mask{};
+  std::memset(&ipv4_mask, 0xFF, sizeof ipv4_mask);
+  const abi::FlowSpec extended[] = {spec(IBV_FLOW_SPEC_IPV4_EXT, ipv4, ipv4_mask)};
+  engine::FrameMatch other;
+  BOOST_REQUIRE(read_flow_specs(extended, other) == 0);
+  BOOST_TEST((other.value.ipv4_source[0] == 1 && other.value.ipv4_destination[3] == 8));
+  BOOST_TEST((other.value.ipv4_protocol == 6 && other.value.ipv4_tos == 7 && other.value.ipv4_ttl == 8));
+  BOOST_TEST((other.value.ipv4_flags == 2 && other.layers == engine::layer_ipv4));
+}
+
+// The short form leaves what only the extended one has alone, whatever lies behind it.
+BOOST_AUTO_TEST_CASE(a_plain_ipv4_header_is_its_addresses) {
+  abi::FlowSpec plain = spec(IBV_FLOW_SPEC_IPV4);
+  std::memset(plain.value, 0x11, sizeof plain.value);
+  std::memset(plain.mask, 0xFF, sizeof plain.mask);
+  engine::FrameMatch match;
+  BOOST_REQUIRE(read_flow_specs(std::span(&plain, 1), match) == 0);
+  engine::FrameFields expected;
+  expected.ipv4_source.fill(0xFF);
+  expected.ipv4_destination.fill(0xFF);
+  BOOST_CHECK(match.mask == expected);
+}
+
+BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
+  BOOST_TEST(read({}) == 0);
+  for (const std::uint32_t unknown : {0u, 1u, 0x21u, 0x60000u, 0xFFFFu})
+    BOOST_TEST(read({spec(unknown)}) != 0);
+  BOOST_TEST(read({spec(0x21)}) == EINVAL);
+  const std::uint32_t ip[] = {IBV_FLOW_SPEC_IPV4, IBV_FLOW_SPEC_IPV4_EXT, IBV_FLOW_SPEC_IPV6};
+  for (const std::uint32_t one : ip) {
+    for (const std::uint32_t other : ip) BOOST_TEST(read({spec(one), spec(other)}) == EINVAL);
+  }
+  BOOST_TEST(read({spec(IBV_FLOW_SPEC_TCP), spec(IBV_FLOW_SPEC_UDP)}) == EINVAL);
+  BOOST_TEST(read({spec(IBV_FLOW_SPEC_ETH), spec(IBV_FLOW_SPEC_ETH)}) == EINVAL);
+  BOOST_TEST(read({ethernet(0x86DD), spec(IBV_FLOW_SPEC_IPV4)}) == EINVAL);
+  BOOST_TEST(read({spec(IBV_FLOW_SPEC_IPV6), ethernet(0x0800)}) == EINVAL);
+  BOOST_TEST(read({ethernet(0x0800), spec(IBV_FLOW_SPEC_IPV4_EXT), spec(IBV_FLOW_SPEC_TCP)}) == 0);
+  BOOST_TEST(read({ethernet(0x86DD, 0), spec(IBV_FLOW_SPEC_IPV4)}) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_offered_is_refused_as_such) {
+  for (const std::uint32_t type : {IBV_FLOW_SPEC_ESP, IBV_FLOW_SPEC_VXLAN_TUNNEL, IBV_FLOW_SPEC_GRE,
+                                   IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_ACTION_TAG, IBV_FLOW_SPEC_ACTION_DROP,
+                                   IBV_FLOW_SPEC_ACTION_HANDLE, IBV_FLOW_SPEC_ACTION_COUNT})
+    BOOST_TEST(read({spec(type)}) == EOPNOTSUPP);
+  BOOST_TEST(read({spec(std::uint32_t{IBV_FLOW_SPEC_INNER} | IBV_FLOW_SPEC_ETH)}) == EOPNOTSUPP);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(flow_commands, Flows)
+
+BOOST_AUTO_TEST_CASE(a_flow_is_made_and_destroyed) {
+  BOOST_TEST(create(request()) == 0);
+  BOOST_TEST(device().flows == 1u);
+  BOOST_TEST(destroy_qp() == EBUSY);
+  BOOST_TEST(destroy(flow.handle) == 0);
+  BOOST_TEST(destroy(flow.handle) == EINVAL);
+  BOOST_TEST(device().flows == 0u);
+  BOOST_TEST(destroy_qp() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(flows_lead_to_raw_packet_queue_pairs_of_the_same_program) {
+  abi::CreateFlowRequest wrong = request();
+  wrong.qp = create_qp(program, IBV_QPT_UD);
+  BOOST_TEST(create(wrong) == EOPNOTSUPP);
+  wrong.qp = create_qp(program, IBV_QPT_RC);
+  BOOST_TEST(create(wrong) == EINVAL);
+  wrong.qp = 0;
+  BOOST_TEST(create(wrong) == EINVAL);
+  OpenProgram other(machine);
+  BOOST_TEST(other.call(ControlOpcode::create_flow, request(), flow) == EINVAL);
+  BOOST_TEST(create(request()) == 0);
+  BOOST_TEST(other.call(ControlOpcode::destroy_flow, flow.handle) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(attributes_have_their_ranges) {
+  const auto with = [this](auto change) {
+    abi::CreateFlowRequest changed = request();
+    change(changed);
+    return create(changed);
+  };
+  using Request = abi::CreateFlowRequest;
+  BOOST_TEST(with([](Request& r) { r.port = 0; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.port = 2; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.type = IBV_FLOW_ATTR_SNIFFER + 1; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.spec_count = abi::kMaxFlowSpecs + 1; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.spec_count = 255; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.flags = 1; }) == EINVAL);
+  BOOST_TEST(with([](Request& r) { r.flags = IBV_FLOW_ATTR_FLAGS_EGRESS; }) == EOPNOTSUPP);
+  BOOST_TEST(with([](Request& r) { r.flags = IBV_FLOW_ATTR_FLAGS_DONT_TRAP; }) == 0);
+  BOOST_TEST(with([](Request& r) { r.priority = 0xFFFF; }) == 0);
+  for (const std::uint32_t type :
+       {IBV_FLOW_ATTR_ALL_DEFAULT, IBV_FLOW_ATTR_MC_DEFAULT, IBV_FLOW_ATTR_SNIFFER}) {
+    BOOST_TEST(with([&](Request& r) { r.type = type; }) == 0);
+    BOOST_TEST(with([&](Request& r) {
+                 r.type = type;
+                 r.flags = IBV_FLOW_ATTR_FLAGS_DONT_TRAP;
+               }) == EINVAL);
+    BOOST_TEST(with([&](Request& r) {
+                 r.type = type;
+                 r.spec_count = 1;
+                 r.specs[0] = spec(IBV_FLOW_SPEC_ETH);
+               }) == EINVAL);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(flows_end_at_the_limit) {
+  for (std::uint32_t i = 0; i < limits::kMaxFlows; ++i) BOOST_REQUIRE(create(request()) == 0);
+  BOOST_TEST(create(request()) == ENOMEM);
+  BOOST_TEST(destroy(flow.handle) == 0);
+  BOOST_TEST(create(request()) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_goes_takes_its_flows_with_it) {
+  {
+    OpenProgram short_lived(machine);
+    abi::CreateFlowRequest own = request();
+    own.qp = create_qp(short_lived, IBV_QPT_RAW_PACKET);
+    BOOST_TEST(short_lived.call(ControlOpcode::create_flow, own, flow) == 0);
+    BOOST_TEST(device().flows == 1u);
+  }
+  BOOST_TEST(device().flows == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test

@@ -1,0 +1,314 @@
+// Raw packets through the engine: over the switch, past steering rules, beside everybody else's packets.
+#include "device_model/transport/raw_packet.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+
+#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/receive_spreading.hpp"
+#include "tests/unit/engine/program.hpp"
+#include "tests/unit/engine/raw_frames.hpp"
+#include "tests/unit/engine/two_engines.hpp"
+#include "wire/frame.hpp"
+
+namespace urnic::engine::test {
+namespace {
+
+constexpr std::size_t kReceived = 8192;  // where receives are in a program's memory
+constexpr std::uint32_t kLongest = 4096 + transport::kRawFrameHeader;
+
+QpLayout raw_packets() { return {.send_slot_size = 1024, .service = transport::QpService::raw_packet}; }
+
+struct RawPackets : Fabric {
+  TestQp qp0{program0, 0, raw_packets()};
+  TestQp qp1{program1, 0, raw_packets()};
+  TestQp beside1{program1, 1, raw_packets()};
+
+  RawPackets() {
+    for (TestQp* qp : {&qp0, &qp1, &beside1}) bring_up(*qp);
+  }
+
+  void bring_up(TestQp& qp) {
+    transport::QpParameters parameters;
+    parameters.path_mtu = kLongest;
+    using transport::QpState;
+    for (const QpState state : {QpState::init, QpState::rtr, QpState::rts}) {
+      engine.execute([&] { qp.device_end().modify(state, parameters, std::nullopt); });
+    }
+  }
+
+  std::uint32_t steer(TestQp& to, RuleKind kind = RuleKind::normal, const FrameMatch& match = {}) {
+    SteeringRule rule;
+    rule.kind = kind;
+    rule.match = match;
+    rule.target.queue_pair = &to.device_end().context();
+    std::uint32_t number = 0;
+    engine.execute([&] { number = device1.add_steering_rule(rule); });
+    return number;
+  }
+
+  void send(const FrameBytes& frame) {
+    std::memcpy(program0.bytes.data(), frame.data(), frame.size());
+    const abi::ScatterGather from[] = {program0.sge(0, static_cast<std::uint32_t>(frame.size()))};
+    qp0.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+  }
+
+  static void post_receive(TestQp& qp, const Program& program, std::size_t offset = kReceived) {
+    const abi::ScatterGather to[] = {program.sge(offset, 5000)};
+    qp.post_receive(to);
+  }
+
+  // The next receive of `qp` holds just `frame`.
+  bool received(TestQp& qp, const FrameBytes& frame, std::size_t offset = kReceived) {
+    const auto completion = qp.receive_cq.poll();
+    return completion && completion->status == 0 && completion->byte_length == frame.size() &&
+           std::memcmp(program1.bytes.data() + offset, frame.data(), frame.size()) == 0;
+  }
+};
+
+FrameMatch ether_type(std::uint8_t high, std::uint8_t low) {
+  FrameMatch match;
+  match.value.ether_type = {high, low};
+  match.mask.ether_type = {0xFF, 0xFF};
+  return match;
+}
+
+FrameBytes long_frame(std::size_t length) {
+  RawFrame frame;
+  for (std::size_t i = 0; frame.rest.size() + 14 < length; ++i)
+    frame.rest.push_back(static_cast<std::uint8_t>(i * 7 + i / 255));
+  return frame.bytes();
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(raw_packets_through_the_engine, RawPackets)
+
+BOOST_AUTO_TEST_CASE(a_frame_arrives_as_it_was_sent) {
+  steer(qp1);
+  for (const std::size_t length :
+       {std::size_t{14}, std::size_t{15}, std::size_t{60}, std::size_t{1518}, std::size_t{kLongest}}) {
+    post_receive(qp1, program1);
+    const FrameBytes frame = long_frame(length);
+    send(frame);
+    BOOST_TEST(qp0.send_cq.poll()->status == 0);
+    BOOST_TEST(received(qp1, frame), length);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_that_is_too_long_or_too_short_is_the_senders_error) {
+  for (const std::size_t length : {std::size_t{13}, std::size_t{kLongest} + 1}) {
+    bring_up(qp0);
+    FrameBytes frame = long_frame(std::max<std::size_t>(length, 14));
+    frame.resize(length);
+    send(frame);
+    BOOST_TEST(qp0.send_cq.poll()->status == 1);  // IBV_WC_LOC_LEN_ERR
+    engine.execute([&] { qp0.device_end().modify(transport::QpState::reset, {}, std::nullopt); });
+    qp0.send_producer = 0;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_has_a_frame_without_a_rule) {
+  post_receive(qp1, program1);
+  send(long_frame(64));
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(device1.port_counters().receive_errors == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_takes_what_matches_and_leaves_the_rest) {
+  steer(qp1, RuleKind::normal, ether_type(0x88, 0xB5));
+  steer(beside1, RuleKind::normal, ether_type(0x88, 0xB6));
+  post_receive(qp1, program1);
+  post_receive(beside1, program1, 2 * kReceived);
+  RawFrame other;
+  other.ether_type = 0x88B6;
+  send(other.bytes());
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(received(beside1, other.bytes(), 2 * kReceived));
+}
+
+BOOST_AUTO_TEST_CASE(a_removed_rule_lets_frames_pass) {
+  const std::uint32_t number = steer(qp1);
+  engine.execute([&] { device1.remove_steering_rule(number); });
+  post_receive(qp1, program1);
+  send(long_frame(64));
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(group_frames_and_those_to_unknown_addresses_reach_every_port) {
+  steer(qp1, RuleKind::all_default);
+  for (const wire::MacAddress& to :
+       {wire::MacAddress{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}, wire::MacAddress{{1, 0, 0x5E, 1, 2, 3}},
+        wire::MacAddress{{2, 0, 0, 0, 0, 99}}}) {
+    RawFrame frame;
+    frame.to = to;
+    post_receive(qp1, program1);
+    send(frame.bytes());
+    BOOST_TEST(received(qp1, frame.bytes()));
+  }
+  RawFrame home;
+  home.to = device0.config().mac;
+  send(home.bytes());
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(it_travels_over_a_link_with_delay_and_duplicates) {
+  steer(qp1);
+  fabric.link(0).configure(link::Direction::transmit, {.delay = transport::Nanoseconds(1000)});
+  fabric.link(1).configure(link::Direction::receive,
+                           {.delay = transport::Nanoseconds(1000), .duplicate = 1.0});
+  post_receive(qp1, program1);
+  post_receive(qp1, program1, 2 * kReceived);
+  const FrameBytes frame = long_frame(kLongest);
+  send(frame);
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  for (int i = 0; i < 4; ++i) advance(transport::Nanoseconds(1000));
+  BOOST_TEST(received(qp1, frame));
+  BOOST_TEST(received(qp1, frame, 2 * kReceived));
+}
+
+// The bytes of a RoCE packet, made by hand, reach the queue pair that they name, unless a rule takes them.
+BOOST_AUTO_TEST_CASE(a_roce_packet_goes_the_ordinary_way_unless_a_rule_takes_it) {
+  TestQp sender(program0, 2, {});
+  TestQp connected(program1, 2, {});
+  connect(sender, connected);
+  post_receive(connected, program1);
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+  headers.bth.destination = connected.qpn();
+  headers.bth.psn = wire::Psn(0xFFFFF0);
+  const FrameBytes message(64, std::byte{0x5A});
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(path(device0, device1), headers, message, storage);
+  FrameBytes bytes;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+
+  const std::uint32_t greedy = steer(qp1, RuleKind::normal, ether_type(0x08, 0x00));
+  post_receive(qp1, program1, 2 * kReceived);
+  send(bytes);
+  BOOST_TEST(!connected.poll_receive().has_value());
+  BOOST_TEST(received(qp1, bytes, 2 * kReceived));
+
+  // Those who ask for what nobody else is to have do not have it; a sniffer has a copy.
+  engine.execute([&] { device1.remove_steering_rule(greedy); });
+  steer(qp1, RuleKind::all_default);
+  steer(beside1, RuleKind::sniffer);
+  post_receive(qp1, program1, 2 * kReceived);
+  post_receive(beside1, program1, 3 * kReceived);
+  send(bytes);
+  BOOST_TEST(connected.poll_receive().has_value());
+  BOOST_TEST(received(beside1, bytes, 3 * kReceived));
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+
+  bytes.back() ^= std::byte{1};  // its check sum is wrong now: nobody else's
+  post_receive(beside1, program1, 3 * kReceived);
+  send(bytes);
+  BOOST_TEST(received(qp1, bytes, 2 * kReceived));
+  BOOST_TEST(received(beside1, bytes, 3 * kReceived));
+}
+
+// A queue pair's own packets lie in pieces; a rule has them whole.
+BOOST_AUTO_TEST_CASE(a_sniffer_has_the_packets_of_others_whole) {
+  TestQp sender(program0, 2, {});
+  TestQp connected(program1, 2, {});
+  connect(sender, connected);
+  steer(qp1, RuleKind::sniffer);
+  post_receive(qp1, program1);
+  post_receive(connected, program1, 2 * kReceived);
+  program0.fill(0, 300, 3);
+  const abi::ScatterGather from[] = {program0.sge(0, 300)};
+  sender.post_send(wqe(abi::SendOpcode::send), from);
+  run();
+  BOOST_TEST(sender.send_cq.poll()->status == 0);
+  BOOST_TEST(connected.poll_receive().has_value());
+  BOOST_TEST(program1.holds(2 * kReceived, 300, 3));
+  const auto copy = qp1.receive_cq.poll();
+  BOOST_REQUIRE(copy.has_value());
+  wire::ParsedFrame parsed;
+  BOOST_CHECK(wire::parse(std::span(program1.bytes).subspan(kReceived, copy->byte_length), parsed) ==
+              wire::ParseError::none);
+  BOOST_TEST(parsed.payload.size() == 300);
+}
+
+// What a hash of the addresses says, of frames that are alike in all else.
+BOOST_AUTO_TEST_CASE(frames_are_spread_over_queues_by_their_hash) {
+  ToeplitzKey key{};
+  key[7] = 2;  // the last bit of the source address is the last bit of the hash, and nothing else is in it
+  const ReceiveSpreading spreading(key, hash_source_ipv4,
+                                   {&qp1.device_end().context(), &beside1.device_end().context()});
+  SteeringRule rule;
+  rule.target.spreading = &spreading;
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  for (std::uint8_t last = 0; last < 4; ++last) {
+    RawFrame frame = ipv4_frame();
+    frame.rest[15] = last;
+    post_receive(qp1, program1);
+    post_receive(beside1, program1, 2 * kReceived);
+    send(frame.bytes());
+    BOOST_TEST(received(last % 2 == 0 ? qp1 : beside1, frame.bytes(), last % 2 == 0 ? kReceived : 2 * kReceived));
+    BOOST_TEST(!(last % 2 == 0 ? beside1 : qp1).receive_cq.poll().has_value());
+  }
+  BOOST_TEST(device1.port_counters().receive_errors == 0u);
+}
+
+// One slot: the second request is copied to the place of the first one's data as soon as that is done with.
+BOOST_AUTO_TEST_CASE(inline_data_stays_until_the_frame_has_arrived) {
+  QpLayout small = raw_packets();
+  small.send_slots = 1;
+  TestQp sender(program0, 3, small);
+  bring_up(sender);
+  steer(qp1);
+  RawFrame first;
+  first.rest.assign(50, 1);
+  RawFrame second;
+  second.rest.assign(50, 2);
+  post_receive(qp1, program1);
+  post_receive(qp1, program1, 2 * kReceived);
+  sender.post_inline(wqe(abi::SendOpcode::send), first.bytes());
+  while (!sender.send_cq.poll()) {
+    program0.doorbell_set.collect();
+    engine.data_path().round();
+  }
+  sender.post_inline(wqe(abi::SendOpcode::send), second.bytes());
+  run();
+  BOOST_TEST(received(qp1, first.bytes()));
+  BOOST_TEST(received(qp1, second.bytes(), 2 * kReceived));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Over the trunk, to one device and to all, with the longest frame that a link's slot holds.
+BOOST_FIXTURE_TEST_CASE(a_frame_arrives_at_another_engine, TwoEngines) {
+  TestQp sender(program0, 0, raw_packets());
+  TestQp receiver(program1, 0, raw_packets());
+  transport::QpParameters parameters;
+  parameters.path_mtu = kLongest;
+  for (const auto state : {transport::QpState::init, transport::QpState::rtr, transport::QpState::rts}) {
+    engine0.execute([&] { sender.device_end().modify(state, parameters, std::nullopt); });
+    engine1.execute([&] { receiver.device_end().modify(state, parameters, std::nullopt); });
+  }
+  SteeringRule rule;
+  rule.kind = RuleKind::all_default;
+  rule.target.queue_pair = &receiver.device_end().context();
+  engine1.execute([&] { device1.add_steering_rule(rule); });
+  for (const wire::MacAddress& to : {device_config(2).mac, wire::MacAddress{{1, 0, 0x5E, 1, 2, 3}},
+                                     wire::MacAddress{{2, 0, 0, 0, 0, 99}}}) {
+    FrameBytes frame = long_frame(kLongest);
+    for (std::size_t i = 0; i < 6; ++i) frame[i] = static_cast<std::byte>(to.bytes[i]);
+    std::memcpy(program0.bytes.data(), frame.data(), frame.size());
+    const abi::ScatterGather into[] = {program1.sge(kReceived, 5000)};
+    receiver.post_receive(into);
+    const abi::ScatterGather from[] = {program0.sge(0, kLongest)};
+    sender.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+    BOOST_TEST(sender.send_cq.poll()->status == 0);
+    const auto completion = receiver.receive_cq.poll();
+    BOOST_REQUIRE(completion.has_value());
+    BOOST_TEST(completion->byte_length == kLongest);
+    BOOST_TEST(std::memcmp(program1.bytes.data() + kReceived, frame.data(), frame.size()) == 0);
+  }
+}
+
+}  // namespace urnic::engine::test
