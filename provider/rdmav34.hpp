@@ -205,7 +205,7 @@ struct ContextOps {
   ibv_qp* (*create_qp_ex)(ibv_context*, ibv_qp_init_attr_ex*);
   ibv_rwq_ind_table* (*create_rwq_ind_table)(ibv_context*, ibv_rwq_ind_table_init_attr*);
   ibv_srq* (*create_srq)(ibv_pd*, ibv_srq_init_attr*);
-  Unset create_srq_ex;
+  ibv_srq* (*create_srq_ex)(ibv_context*, ibv_srq_init_attr_ex*);
   ibv_wq* (*create_wq)(ibv_context*, ibv_wq_init_attr*);
   int (*dealloc_mw)(ibv_mw*);
   int (*dealloc_pd)(ibv_pd*);
@@ -238,7 +238,7 @@ struct ContextOps {
   int (*poll_cq)(ibv_cq*, int count, ibv_wc*);
   int (*post_recv)(ibv_qp*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr** bad);
-  Unset post_srq_ops;
+  int (*post_srq_ops)(ibv_srq*, ibv_ops_wr*, ibv_ops_wr** bad);
   int (*post_srq_recv)(ibv_srq*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*query_device_ex)(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
                          std::size_t size);

@@ -8,7 +8,7 @@
 // is answered with EINVAL; nonsense in the header closes the connection.
 //
 // Bodies of requests about memory that is not simply registered are in memory_messages.hpp, those about
-// steering in steering_messages.hpp.
+// steering in steering_messages.hpp, those about tag matching in tag_matching.hpp.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +71,7 @@ enum class ControlOpcode : std::uint32_t {
   destroy_flow = 91,
   create_rss_qp = 92,
   destroy_rss_qp = 93,
+  create_tag_matching = 110,
 };
 
 struct RequestHeader {
@@ -196,6 +197,12 @@ struct QueryDeviceReply {
   std::uint64_t rss_hash_fields;
   std::uint32_t max_rss_tables;
   std::uint32_t max_rss_table_size;
+  // Members of ibv_tm_caps.
+  std::uint32_t tm_max_rndv_header;
+  std::uint32_t tm_max_tags;
+  std::uint32_t tm_flags;
+  std::uint32_t tm_max_ops;
+  std::uint32_t tm_max_sge;
 };
 
 struct QueryPortRequest {

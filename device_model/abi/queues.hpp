@@ -95,7 +95,7 @@ struct Cqe {
   std::uint8_t opcode;      // value of ibv_wc_opcode
   std::uint8_t status;      // value of ibv_wc_status
   std::uint8_t flags;       // CqeFlag values
-  std::uint8_t reserved0;
+  std::uint8_t tag_flags;   // of a completion of tag matching (tag_matching.hpp)
   std::uint32_t byte_length;
   std::uint32_t immediate_or_rkey;  // immediate data as on the wire, or an R_Key in host order
   std::uint32_t vendor_error;

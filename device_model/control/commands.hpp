@@ -51,6 +51,9 @@ int modify_srq(Session&, const abi::ModifySrqRequest&, abi::ModifySrqReply&, Des
 int query_srq(Session&, const abi::HandleRequest&, abi::QuerySrqReply&, DescriptorExchange&);
 int destroy_srq(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);
 
+int create_tag_matching(Session&, const abi::CreateTagMatchingRequest&, abi::CreateTagMatchingReply&,
+                        DescriptorExchange&);
+
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
 int set_ece(Session&, const abi::SetEceRequest&, abi::Empty&, DescriptorExchange&);

@@ -128,7 +128,10 @@ void Context::remove_queue_pairs() {
 
 void Context::remove_shared_receive_queues() {
   fabric.engine(device).execute([this] {
-    for (const auto& [handle, srq] : srqs) srq->queue.reset();
+    for (const auto& [handle, srq] : srqs) {
+      if (srq->tags) doorbells_->detach(srq->tags->doorbell);
+      srq->queue.reset();
+    }
   });
   for (const auto& [handle, srq] : srqs) --srq->pd->users;
   device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());

@@ -22,6 +22,7 @@
 #include "device_model/engine/hosted_queue_pair.hpp"
 #include "device_model/engine/receive_spreading.hpp"
 #include "device_model/engine/shared_receive_queue.hpp"
+#include "device_model/engine/tag_matching.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control {
@@ -39,10 +40,19 @@ struct CompletionChannel {
 struct CompletionQueue {
   CompletionChannel* channel = nullptr;  // may be null
   std::uint64_t user_handle = 0;
-  std::uint32_t users = 0;  // QPs that complete here, a QP with one CQ for both counting twice
+  std::uint32_t users = 0;  // QPs and SRQs that complete here, a QP with one CQ for both counting twice
   ArenaBlock ring;
   ArenaBlock indices;
   std::unique_ptr<engine::CompletionQueue> queue;
+};
+
+// What makes an SRQ a tag-matching one.
+struct TagMatching {
+  CompletionQueue* cq = nullptr;
+  std::uint32_t doorbell = 0;
+  ArenaBlock operations;
+  ArenaBlock indices;
+  std::unique_ptr<engine::TagMatching> matching;
 };
 
 struct SharedReceiveQueue {
@@ -57,6 +67,7 @@ struct SharedReceiveQueue {
   ArenaBlock posted;
   ArenaBlock indices;
   std::unique_ptr<engine::SharedReceiveQueue> queue;
+  std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
 };
 
 struct QueuePair {

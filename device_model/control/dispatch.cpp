@@ -149,6 +149,8 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::QuerySrqReply, query_srq>();
     case Op::destroy_srq:
       return command<HandleRequest, abi::DestroyReply, destroy_srq>();
+    case Op::create_tag_matching:
+      return command<abi::CreateTagMatchingRequest, abi::CreateTagMatchingReply, create_tag_matching>();
     case Op::create_ah:
       return command<abi::CreateAhRequest, abi::CreateAhReply, create_ah>();
     case Op::destroy_ah:

@@ -19,6 +19,9 @@ inline constexpr std::uint32_t kMaxSge = 30;
 inline constexpr std::uint32_t kMaxInlineData = 960;
 inline constexpr std::uint32_t kMaxSrq = 65536;
 inline constexpr std::uint32_t kMaxSrqWr = 32768;
+// Of a tag-matching SRQ. A message is compared with one buffer after the other, while others' packets wait.
+inline constexpr std::uint32_t kMaxTags = 1024;
+inline constexpr std::uint32_t kMaxTagOperations = 4096;
 inline constexpr std::uint32_t kMaxCq = 65536;
 inline constexpr std::uint32_t kMaxCqe = 1u << 20;
 inline constexpr std::uint32_t kMaxMemoryKeys = 1u << 20;  // regions and windows share one table

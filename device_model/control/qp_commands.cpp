@@ -60,13 +60,20 @@ void allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
   qp.indices = arenas.allocate(sizeof(abi::QueuePairIndices));
 }
 
+// The send queue of a QP on a tag-matching SRQ is the device's (rdma-core, Documentation/tag_matching.md),
+// and its READs go into buffers of the SRQ.
+bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
+  return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
+}
+
 std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const QueuePair& qp) {
+  const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
   return std::make_unique<engine::HostedQueuePair>(engine::HostedQueuePairConfig{
       .device = session.device.device.get(),
       .service = qp.service,
       .pd = qp.pd->id,
-      .send_cq = qp.send_cq->queue.get(),
-      .receive_cq = qp.receive_cq->queue.get(),
+      .send_cq = tagged ? nullptr : qp.send_cq->queue.get(),
+      .receive_cq = tagged ? nullptr : qp.receive_cq->queue.get(),
       .async_events = &session.context->async_events(),
       .user_handle = qp.user_handle,
       .ordinal = ++session.context->queue_pairs_opened,
@@ -78,6 +85,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .receive_slots = qp.given.receive_slots,
       .receive_slot_size = qp.given.receive_slot_size,
       .shared_receive_queue = qp.srq != nullptr ? qp.srq->queue.get() : nullptr,
+      .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
       .recovery = session.device.settings.recovery,
@@ -113,6 +121,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
               DescriptorExchange& descriptors) {
   Context& context = *session.context;
   auto qp = std::make_unique<QueuePair>();
+  qp->request = request;
   qp->pd = context.pds.find(request.pd);
   qp->send_cq = context.cqs.find(request.send_cq);
   qp->receive_cq = context.cqs.find(request.receive_cq);
@@ -124,10 +133,10 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
   if (const int error = check_sizes(request)) return error;
+  if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
   if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
 
   qp->service = *service;
-  qp->request = request;
   qp->user_handle = request.user_handle;
   size_rings(request, qp->given);
   allocate_rings(context.arenas, *qp);

@@ -6,6 +6,7 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "wire/tag_matching.hpp"
 
 namespace urnic::control {
 namespace {
@@ -65,6 +66,11 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.rss_hash_fields = engine::kHashFields;
   reply.max_rss_tables = limits::kMaxQp;
   reply.max_rss_table_size = abi::kMaxSpreadQueues;
+  reply.tm_max_rndv_header = wire::kMaxRendezvousRequestBytes;
+  reply.tm_max_tags = limits::kMaxTags;
+  reply.tm_flags = IBV_TM_CAP_RC;
+  reply.tm_max_ops = limits::kMaxTagOperations;
+  reply.tm_max_sge = abi::kMaxTagSge;
   describe_memory(session, reply);
   return 0;
 }

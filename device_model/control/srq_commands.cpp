@@ -136,8 +136,13 @@ int destroy_srq(Session& session, const abi::HandleRequest& request, abi::Destro
     if (reply.async_events_reported != 0) {
       reply.async_events_reported -= context.async_events().purge(srq->user_handle);
     }
+    if (srq->tags) context.doorbells().detach(srq->tags->doorbell);
     srq->queue.reset();
   });
+  if (srq->tags) {
+    context.give_doorbell(srq->tags->doorbell);
+    --srq->tags->cq->users;
+  }
   --srq->pd->users;
   --session.device.shared_receive_queues;
   context.srqs.take(request.handle);

@@ -83,6 +83,16 @@ bool CompletionQueue::push(const transport::Completion& completion, std::uint32_
   return true;
 }
 
+bool CompletionQueue::push_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue,
+                                  std::uint8_t flags, const abi::TagInfo& info) {
+  if (!overrun_ && !full()) {
+    abi::Cqe& entry = config_.ring[producer_ & (config_.slots - 1)];
+    entry.tag_flags = flags;
+    std::memcpy(entry.inline_data + abi::kTagInfoOffset, &info, sizeof info);
+  }
+  return push(completion, shared_receive_queue);
+}
+
 void CompletionQueue::report_overrun() {
   if (overrun_) return;
   overrun_ = true;

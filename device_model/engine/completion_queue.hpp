@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/abi/tag_matching.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -45,6 +46,10 @@ class CompletionQueue
   // error when this returns false. `shared_receive_queue`, unless 0, is the number of the SRQ in whose slot
   // `completion.wqe_index` the WQE was.
   bool push(const transport::Completion& completion, std::uint32_t shared_receive_queue = 0);
+
+  // The same for one of tag matching: `flags` are abi::TagFlag values.
+  bool push_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue,
+                   std::uint8_t flags, const abi::TagInfo& info);
 
   // Called when a batch ends, after all its pushes: raises the event if one is asked for, or puts it off.
   void notify(transport::Time now);

@@ -14,7 +14,10 @@ void DoorbellSet::attach(std::uint32_t number, HostedQueuePair& queue_pair) {
   bells_[number] = {&queue_pair.context(), queue_pair.context().send_producer()};
 }
 
+void DoorbellSet::attach(std::uint32_t number, DoorbellTarget& target) { others_[number] = &target; }
+
 void DoorbellSet::detach(std::uint32_t number) {
+  others_.erase(number);
   if (number < bells_.size()) bells_[number] = {};
 }
 
@@ -49,11 +52,21 @@ std::uint32_t DoorbellSet::collect_word(std::uint32_t word) {
   std::uint32_t rung = 0;
   for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
     QueuePairContext* const rang = bell(number_of(bits)).queue_pair;
-    if (rang == nullptr) continue;
+    if (rang == nullptr) {
+      rung += ring_other(number_of(bits));
+      continue;
+    }
     rang->doorbell();
     ++rung;
   }
   return rung;
+}
+
+std::uint32_t DoorbellSet::ring_other(std::uint32_t number) {
+  const auto found = others_.find(number);
+  if (found == others_.end()) return 0;
+  found->second->doorbell();
+  return 1;
 }
 
 }  // namespace urnic::engine

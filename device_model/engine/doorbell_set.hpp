@@ -1,9 +1,10 @@
-// The engine's end of one context's doorbells: which QP each doorbell number means, and the eventfd that
-// wakes.
+// The engine's end of one context's doorbells: which QP, or what else, each doorbell number
+// means, and the eventfd that wakes.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "device_model/abi/doorbells.hpp"
@@ -13,6 +14,16 @@ namespace urnic::engine {
 class HostedQueuePair;
 class QueuePairContext;
 
+// What a doorbell can mean beside a QP.
+class DoorbellTarget {
+ public:
+  // It was rung.
+  virtual void doorbell() = 0;
+
+ protected:
+  ~DoorbellTarget() = default;
+};
+
 class DoorbellSet {
  public:
   // `doorbells` is the shared mapping, `wake` the eventfd; both belong to the context and outlive this.
@@ -20,11 +31,12 @@ class DoorbellSet {
 
   // Engine thread only. `number` was not in use; ringing it calls the QP's doorbell().
   void attach(std::uint32_t number, HostedQueuePair& queue_pair);
+  void attach(std::uint32_t number, DoorbellTarget& target);
   void detach(std::uint32_t number);
   int wake_descriptor() const { return wake_; }
 
-  // Takes all rung doorbells and calls their QPs. A bit that no QP has is ignored. Returns how many were
-  // rung.
+  // Takes all rung doorbells and calls what they stand for. A bit that nothing has is ignored. Returns how
+  // many were rung.
   std::uint32_t collect();
 
  private:
@@ -35,11 +47,13 @@ class DoorbellSet {
   };
 
   std::uint32_t collect_word(std::uint32_t word);
+  std::uint32_t ring_other(std::uint32_t number);
   Bell bell(std::uint32_t number) const { return number < bells_.size() ? bells_[number] : Bell{}; }
 
   abi::Doorbells& doorbells_;
   int wake_;
-  std::vector<Bell> bells_;  // by doorbell number
+  std::vector<Bell> bells_;                                    // by doorbell number
+  std::unordered_map<std::uint32_t, DoorbellTarget*> others_;  // those that are no QP's
 };
 
 }  // namespace urnic::engine

@@ -18,6 +18,7 @@ class Device;
 class EventPipe;
 class QueuePairContext;
 class SharedReceiveQueue;
+class TagMatching;
 
 struct HostedQueuePairConfig {
   Device* device = nullptr;
@@ -36,6 +37,9 @@ struct HostedQueuePairConfig {
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
   SharedReceiveQueue* shared_receive_queue = nullptr;  // where it takes receives from; null: its own ring
+  // Of that SRQ, if it has it: then the QP is RC, has no send ring, and its CQs are null, for all completions
+  // are the SRQ's.
+  TagMatching* tag_matching = nullptr;
   abi::QueuePairIndices* indices = nullptr;
   // Whether several processes use the program's context, so that who polls may not be whose memory it is.
   // Only the engine thread looks, only its tasks change it. Null: they may.

@@ -19,6 +19,9 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
       shared_receives_(config.shared_receive_queue != nullptr
                            ? std::make_unique<SharedReceiveView>(*config.shared_receive_queue)
                            : nullptr),
+      tagged_(config.tag_matching != nullptr
+                  ? std::make_unique<TaggedQueuePair>(*config.tag_matching, *shared_receives_, qpn)
+                  : nullptr),
       machine_(config.service, transport_config(config)),
       receive_ring_(config.receive_ring, config.receive_slots, config.receive_slot_size,
                     &config.indices->receive_producer),
@@ -30,17 +33,21 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
 
 transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConfig& config) {
   const bool shared = shared_receives_ != nullptr;
+  const bool tagged = tagged_ != nullptr;
+  transport::ReceiveQueue* receives = &receive_ring_;
+  if (shared) receives = shared_receives_.get();
+  if (tagged) receives = tagged_.get();
   return {.qpn = qpn_,
           .pd = config.pd,
-          .send_slots = config.send_slots,
+          .send_slots = tagged ? RendezvousQueue::kSlots : config.send_slots,
           .receive_slots = shared ? SharedReceiveView::kMost : config.receive_slots,
           .host = this,
           .keys = &config.device->memory_table(),
           .addresses = &config.device->address_handles(),
-          .send_queue = &send_ring_,
-          .receive_queue =
-              shared ? static_cast<transport::ReceiveQueue*>(shared_receives_.get()) : &receive_ring_,
+          .send_queue = tagged ? static_cast<transport::SendQueue*>(&tagged_->sends()) : &send_ring_,
+          .receive_queue = receives,
           .shared_receive_queue = shared,
+          .tagged_receives = tagged_.get(),
           .counters = &config.device->transport_counters(),
           .recovery = config.recovery,
           .held_packets = &data_path_.held_packets()};
@@ -65,6 +72,7 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
     config_.indices->receive_producer.store(0, std::memory_order_relaxed);
     send_ring_.reset();
     receive_ring_.reset();
+    if (tagged_) tagged_->reset();
     if (shared_receives_) shared_receives_->reset();
   }
   machine_.modify(state, parameters, data_path_.now(), notify_drained);
@@ -180,7 +188,7 @@ bool QueuePairContext::push(CompletionQueue& queue, const transport::Completion&
 
 void QueuePairContext::finish(const transport::Completion& completion) {
   CompletionQueue* const queue = completion.receive ? config_.receive_cq : config_.send_cq;
-  if (queue == nullptr) return;
+  if (queue == nullptr) return finish_tagged(completion);
   const bool first = !queue->notification_owed();
   if (push(*queue, completion)) {
     data_path_.added_to(*queue, first);
@@ -188,6 +196,21 @@ void QueuePairContext::finish(const transport::Completion& completion) {
   }
   if (config_.async_events != nullptr) data_path_.wrote_to(*config_.async_events);
   must_enter_error_ = true;
+  data_path_.touch(*this);
+}
+
+void QueuePairContext::finish_tagged(const transport::Completion& completion) {
+  if (!tagged_) return;
+  switch (tagged_->finish(completion, machine_.state() == QpState::error)) {
+    case TaggedQueuePair::Outcome::reported:
+      break;
+    case TaggedQueuePair::Outcome::lost:
+      must_enter_error_ = true;
+      break;
+    case TaggedQueuePair::Outcome::peer_lost:
+      raise(transport::AsyncEvent::qp_fatal);
+      break;
+  }
   data_path_.touch(*this);
 }
 

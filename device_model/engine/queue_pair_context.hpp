@@ -15,6 +15,7 @@
 #include "device_model/engine/send_pace.hpp"
 #include "device_model/engine/send_ring.hpp"
 #include "device_model/engine/shared_receive_view.hpp"
+#include "device_model/engine/tagged_queue_pair.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/engine/transport_machine.hpp"
 #include "device_model/link/packet_identity.hpp"
@@ -125,6 +126,7 @@ class QueuePairContext final : public transport::Host {
   const std::byte* keep(std::span<const std::byte> bytes);
   void transmit_frame(const PacketAction& packet);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
+  void finish_tagged(const transport::Completion& completion);
   bool push(CompletionQueue& queue, const transport::Completion& completion);
   bool queues_make_no_sense() const;
   void enter_error();
@@ -146,6 +148,7 @@ class QueuePairContext final : public transport::Host {
   ActionStream requester_;
   ActionStream responder_;
   const std::unique_ptr<SharedReceiveView> shared_receives_;  // null: the receive ring has what it takes
+  const std::unique_ptr<TaggedQueuePair> tagged_;             // null: it is not on a tag-matching SRQ
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;

@@ -37,7 +37,7 @@ bool SharedReceiveQueue::install() {
 bool SharedReceiveQueue::look() {
   const std::uint32_t producer = config_.producer->load(std::memory_order_acquire);
   if (producer - taken_ > config_.slot_count) {
-    fail();
+    break_down();
     return false;
   }
   producer_ = producer;
@@ -55,7 +55,7 @@ bool SharedReceiveQueue::next_slot(std::uint32_t& slot) {
     forget_shared_memory();
   }
   if (slot < config_.slot_count && taken_slots_[slot] == 0) return true;
-  fail();
+  break_down();
   return false;
 }
 
@@ -104,7 +104,7 @@ void SharedReceiveQueue::check_limit() {
 }
 
 // IBTA 11.6.3.6: the queue is unusable from now on, and its QPs go to the error state as they need it.
-void SharedReceiveQueue::fail() {
+void SharedReceiveQueue::break_down() {
   if (broken_) return;
   broken_ = true;
   raise(kEventSrqError);

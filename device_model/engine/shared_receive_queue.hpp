@@ -42,8 +42,11 @@ class SharedReceiveQueue {
   // Engine thread only, from here on. Gives it its number in the device; false if none is left.
   bool install();
   std::uint32_t number() const { return number_; }
+  transport::PdId pd() const { return config_.pd; }
   // The program has written what cannot be: no WQE is taken any more.
   bool broken() const { return broken_; }
+  // From now on it is. Raises IBV_EVENT_SRQ_ERR.
+  void break_down();
 
   // Takes the next WQE, and says in which slot it was; false if none is posted. The request's segments are a
   // private copy that stays until `release` or `give_back`.
@@ -70,7 +73,6 @@ class SharedReceiveQueue {
   std::uint32_t available();
   bool look();
   void check_limit();
-  void fail();
   void raise(std::uint32_t event);
   void add_copies(std::uint32_t first_slot, std::uint32_t slot_count);
   std::uint32_t room() const {

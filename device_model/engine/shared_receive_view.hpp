@@ -29,6 +29,7 @@ class SharedReceiveView final : public transport::ReceiveQueue {
   }
   bool broken() const { return queue_.broken(); }
   std::uint32_t number() const { return queue_.number(); }
+  transport::PdId pd() const { return queue_.pd(); }
 
   bool next(transport::ReceiveRequest& request) override {
     if (taken_ - completed_ == kMost || !queue_.take(request, slot(taken_))) return false;

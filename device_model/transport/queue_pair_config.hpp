@@ -14,6 +14,7 @@
 namespace urnic::transport {
 
 class HeldPacketPool;
+class TaggedReceives;
 
 // The values are those of ibv_qp_state.
 enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
@@ -68,6 +69,7 @@ struct QpConfig {
   // Others take WQEs from the receive queue too: no credits are given for them (IBTA 9.7.7.2), an error
   // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.2.9.3).
   bool shared_receive_queue = false;
+  TaggedReceives* tagged_receives = nullptr;  // on a tag-matching SRQ: the same as `receive_queue`
   Counters* counters = nullptr;
   RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
   // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/tagged_receives.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::transport {
@@ -20,6 +22,12 @@ class ReceivePlacement {
 
   // Takes the next receive WQE; false if none is posted.
   bool take();
+  // On a tag-matching SRQ `take` never gives one (tagged_requests.cpp): the receive for a SEND whose first
+  // packet has this payload, and what of it to place; or an ordinary one. Empty or false: there is none.
+  std::optional<TaggedReceives::Taken> take_tagged(std::span<const std::byte> payload, bool whole);
+  bool take_untagged();
+  // Reports that the message under way was matched. It is completed later all the same.
+  void announce_match();
   bool under_way() const { return under_way_; }
   bool malformed() const { return current_.malformed; }
 
@@ -60,6 +68,7 @@ class ReceivePlacement {
   std::uint32_t first_incomplete() const { return under_way_ ? current_.index : next_index_; }
 
  private:
+  void began();
   void emit_error(std::uint32_t index, WorkStatus status);
   void report_last();
 

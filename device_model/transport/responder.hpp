@@ -100,6 +100,9 @@ class Responder {
   Verdict execute_write(const InboundPacket& packet);
   Verdict place_write(const InboundPacket& packet);
 
+  // tagged_requests.cpp
+  Verdict execute_tagged_send(const InboundPacket& packet);
+
   // read_atomic_requests.cpp
   Verdict execute_read(const InboundPacket& packet);
   Verdict execute_atomic(const InboundPacket& packet);

@@ -11,6 +11,7 @@ Responder::Verdict Responder::execute_send(const InboundPacket& packet) {
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   if (traits.first) {
     if (!receives_.take()) {
+      if (shared_.config.tagged_receives != nullptr) return execute_tagged_send(packet);
       receiver_not_ready();
       return std::nullopt;
     }
@@ -58,7 +59,7 @@ Responder::Verdict Responder::execute_write(const InboundPacket& packet) {
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   const bool immediate = is_write_with_immediate(bth.opcode.operation());
   // The receive is taken before the data is written: an RNR NAK promises that nothing was done.
-  if (immediate && !receives_.take()) {
+  if (immediate && !receives_.take() && !receives_.take_untagged()) {
     receiver_not_ready();
     return std::nullopt;
   }

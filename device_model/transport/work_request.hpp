@@ -110,6 +110,8 @@ enum class WorkStatus : std::uint8_t {
   remote_aborted = 16,
   fatal_error = 19,
   general_error = 21,
+  tag_matching_error = 22,
+  rendezvous_incomplete = 23,
 };
 
 // The values are those of ibv_wc_opcode.
@@ -124,6 +126,13 @@ enum class CompletionOpcode : std::uint8_t {
   atomic_write = 9,
   receive = 128,
   receive_rdma_with_immediate = 129,
+  // The next are of tag matching, which the host does. The transport itself only announces with the last but
+  // one that a message was matched which is not complete.
+  tag_add = 130,
+  tag_remove = 131,
+  tag_sync = 132,
+  tagged_receive = 133,
+  receive_without_tag = 134,
 };
 
 struct Completion {

@@ -63,6 +63,11 @@ void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
   to.rss_caps.rx_hash_fields_mask = from.rss_hash_fields;
   to.rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
   to.max_wq_type_rq = from.max_qp;
+  to.tm_caps.max_rndv_hdr_size = from.tm_max_rndv_header;
+  to.tm_caps.max_num_tags = from.tm_max_tags;
+  to.tm_caps.flags = from.tm_flags;
+  to.tm_caps.max_ops = from.tm_max_ops;
+  to.tm_caps.max_sge = from.tm_max_sge;
   // Completions are stamped with CLOCK_MONOTONIC: 64 bits of nanoseconds.
   to.completion_timestamp_mask = UINT64_MAX;
   to.hca_core_clock = 1'000'000;  // kHz

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "device_model/abi/tag_matching.hpp"
+
 namespace urnic::provider {
 namespace {
 
@@ -22,7 +24,7 @@ void CompletionRing::remove_completions_of(std::uint32_t qpn, void (*removed_one
   std::uint32_t removed = 0;
   for (std::uint32_t index = end; index != consumer_;) {
     --index;
-    if (at(index).qpn == qpn) {
+    if (at(index).qpn == qpn && !abi::is_tag_completion(at(index))) {
       ++removed;
       if (removed_one != nullptr) removed_one(by, at(index));
     } else if (removed != 0) {

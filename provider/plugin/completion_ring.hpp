@@ -28,9 +28,9 @@ class CompletionRing {
   void advance() { ++consumer_; }
   void publish() { indices_->consumer.store(consumer_, std::memory_order_release); }
 
-  // Takes the QP's unread completions out and closes the gaps, keeping the order of the others. The device
-  // may add completions of other QPs meanwhile, but none of this one. `removed`, unless null, is told of
-  // each.
+  // Takes the QP's unread completions out and closes the gaps, keeping the order of the others: what it
+  // brought to a tag-matching SRQ is one of them. The device may add completions of other QPs meanwhile, but
+  // none of this one. `removed`, unless null, is told of each.
   void remove_completions_of(std::uint32_t qpn, void (*removed)(void* by, const abi::Cqe&) = nullptr,
                              void* by = nullptr);
 

@@ -54,6 +54,8 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.cq_event = completion_event_read;
   ops.async_event = async_event_read;
   ops.create_srq = create_srq;
+  ops.create_srq_ex = create_srq_ex;
+  ops.post_srq_ops = post_srq_operations;
   ops.modify_srq = modify_srq;
   ops.query_srq = query_srq;
   ops.destroy_srq = destroy_srq;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "device_model/abi/tag_matching.hpp"
 #include "provider/plugin/completion_ring.hpp"
 #include "provider/plugin/context.hpp"
 #include "provider/rdmav34.hpp"
@@ -22,7 +23,15 @@ struct Completion {
   std::uint8_t status;  // value of ibv_wc_status
   std::uint8_t opcode;  // value of ibv_wc_opcode
   std::uint8_t flags;   // abi::CqeFlag values
+  // Only of tag matching (is_tag_completion).
+  std::uint8_t tag_flags;  // abi::TagFlag values
+  std::uint32_t tag_user_data;
+  std::uint64_t tag;
 };
+
+inline bool is_tag_completion(const Completion& completion) {
+  return completion.opcode >= abi::kFirstTagCompletion && completion.opcode <= abi::kLastTagCompletion;
+}
 
 struct Cq {
   rdmav34::Cq verbs;  // first: the library hands out its address

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kTimestamps =
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 constexpr std::uint64_t kSupportedFields =
-    IBV_WC_STANDARD_FLAGS | kTimestamps;  // no VLANs, flow tags, tag matching
+    kTimestamps | IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO;  // no VLANs, flow tags
 
 bool step(Cq& cq) {
   if (!next_completion(cq, cq.current)) return false;
@@ -65,6 +65,15 @@ std::uint64_t read_wall_clock(ibv_cq_ex* cq) {
   return current(cq).timestamp + static_cast<std::uint64_t>(offset);
 }
 
+// Nothing but the report of a match has any.
+void read_tag_info(ibv_cq_ex* cq, ibv_wc_tm_info* info) {
+  const Completion& completion = current(cq);
+  *info = ibv_wc_tm_info{};
+  if (!is_tag_completion(completion)) return;
+  info->tag = completion.tag;
+  info->priv = completion.tag_user_data;
+}
+
 void install_readers(ibv_cq_ex& cq) {
   cq.start_poll = start_poll;
   cq.next_poll = next_poll;
@@ -79,6 +88,7 @@ void install_readers(ibv_cq_ex& cq) {
   cq.read_slid = read_source_lid;
   cq.read_sl = read_service_level;
   cq.read_dlid_path_bits = read_path_bits;
+  cq.read_tm_info = read_tag_info;
   cq.read_completion_ts = read_timestamp;
   cq.read_completion_wallclock_ns = read_wall_clock;
 }

@@ -70,10 +70,15 @@ void async_event_read(ibv_context* context, ibv_async_event* event);
 
 // srq.cpp, post_srq_receive.cpp
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes);
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
 int modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask);
 int query_srq(ibv_srq* srq, ibv_srq_attr* attributes);
 int destroy_srq(ibv_srq* srq);
 int post_srq_receive(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad_request);
+
+// tag_matching.cpp
+ibv_srq* create_tag_matching_srq(ibv_srq_init_attr_ex* attributes);
+int post_srq_operations(ibv_srq* srq, ibv_ops_wr* request, ibv_ops_wr** bad_request);
 
 // qp.cpp
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);

@@ -11,6 +11,7 @@
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/qp.hpp"
 #include "provider/plugin/srq.hpp"
+#include "provider/plugin/tag_matching.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -72,8 +73,12 @@ bool complete_shared_receive(const Cq& cq, const abi::Cqe& cqe, Completion& comp
   if (srq == nullptr) return false;
   SharedReceiveSlots& receive = srq->receive;
   Lock lock(receive.lock);
-  completion.wr_id = receive.wr_id(cqe.wqe_index);
   copy(completion, cqe);
+  if (abi::is_tag_completion(cqe)) {
+    settle_tag_completion(*srq, cqe, completion);
+    return true;
+  }
+  completion.wr_id = receive.wr_id(cqe.wqe_index);
   if ((cqe.flags & abi::cqe_inline) != 0) {
     scatter(*cq.context, receive.slot(cqe.wqe_index), receive.max_sge, cqe);
   }
@@ -147,6 +152,14 @@ void fill(ibv_wc& wc, const Completion& completion) {
   wc.wc_flags = wc_flags_of(completion);
 }
 
+unsigned int tag_wc_flags_of(const Completion& completion) {
+  unsigned int flags = 0;
+  if ((completion.tag_flags & abi::tag_sync_required) != 0) flags |= IBV_WC_TM_SYNC_REQ;
+  if ((completion.tag_flags & abi::tag_matched) != 0) flags |= IBV_WC_TM_MATCH;
+  if ((completion.tag_flags & abi::tag_data_valid) != 0) flags |= IBV_WC_TM_DATA_VALID;
+  return flags;
+}
+
 }  // namespace
 
 unsigned int wc_flags_of(const Completion& completion) {
@@ -154,6 +167,7 @@ unsigned int wc_flags_of(const Completion& completion) {
   if ((completion.flags & abi::cqe_grh) != 0) flags |= IBV_WC_GRH;
   if ((completion.flags & abi::cqe_with_immediate) != 0) flags |= IBV_WC_WITH_IMM;
   if ((completion.flags & abi::cqe_with_invalidate) != 0) flags |= IBV_WC_WITH_INV;
+  if (is_tag_completion(completion)) flags |= tag_wc_flags_of(completion);
   return flags;
 }
 

@@ -4,9 +4,11 @@
 
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
+#include "provider/plugin/cq.hpp"
 #include "provider/plugin/events.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/parent_domain.hpp"
+#include "provider/plugin/tag_matching.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -76,7 +78,16 @@ int create_on_device(Srq& srq, ibv_pd* pd, const ibv_srq_init_attr& attributes, 
   return error;
 }
 
+// No poll finds the SRQ any more.
+void remove_number(Srq& srq) {
+  Lock lock(srq.context->objects_lock);
+  // The device may have given the number to another thread's SRQ already.
+  SrqTable& srqs = srq.context->srqs_by_number;
+  if (srqs.find(srq.verbs.srq_number) == &srq) srqs.remove(srq.verbs.srq_number);
+}
+
 void free_queue(Srq& srq) {
+  free_tag_matching(srq.tags);
   srq.receive.release();
   destroy_object(&srq);
 }
@@ -100,6 +111,14 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   attributes->attr.max_sge = reply.max_sge;
   hold(pd);
   return &srq->verbs.srq;
+}
+
+ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* attributes) {
+  const bool has_type = (attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0;
+  const ibv_srq_type type = has_type ? attributes->srq_type : IBV_SRQT_BASIC;
+  if (type == IBV_SRQT_TM) return create_tag_matching_srq(attributes);
+  errno = EOPNOTSUPP;  // a basic one the library asks for by create_srq
+  return nullptr;
 }
 
 // Under the queue's lock: nobody posts or gives a slot back while the device moves the queue.
@@ -148,11 +167,12 @@ int destroy_srq(ibv_srq* verbs) {
   const int error =
       call(context, abi::ControlOpcode::destroy_srq, abi::HandleRequest{verbs->handle, 0}, reply);
   if (error != 0 && !is_dead(context)) return error;
-  {
-    Lock lock(context.objects_lock);
-    // The device may have given the number to another thread's SRQ already.
-    const std::uint32_t number = srq.verbs.srq_number;
-    if (context.srqs_by_number.find(number) == &srq) context.srqs_by_number.remove(number);
+  if (srq.verbs.cq != nullptr) {
+    // Its completions stay there, and whoever polls meanwhile must not be left with what is freed here.
+    Lock polls(cq_of(srq.verbs.cq).lock);
+    remove_number(srq);
+  } else {
+    remove_number(srq);
   }
   settle_events(srq, error == 0 ? &reply : nullptr);
   let_go(verbs->pd);

@@ -10,11 +10,14 @@
 
 namespace urnic::provider {
 
+struct TagMatching;
+
 struct Srq {
   rdmav34::Srq verbs;  // first: the library hands out its address
   Context* context;
 
   SharedReceiveSlots receive;
+  TagMatching* tags;  // null: no tag-matching SRQ
 
   std::atomic<std::uint32_t> async_events_read;
 };

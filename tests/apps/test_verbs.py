@@ -66,6 +66,10 @@ class Verbs(OnOneFabric):
         self.check("verbs_shared_receive", *ACROSS)
         self.check("verbs_shared_receive", *ALONE)
 
+    def test_tag_matching(self):
+        self.check("verbs_tag_matching", *ACROSS)
+        self.check("verbs_tag_matching", *ALONE)
+
     def test_errors(self):
         self.check("verbs_errors", *ACROSS)
         self.check("verbs_errors", *ALONE)

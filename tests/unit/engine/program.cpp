@@ -50,6 +50,7 @@ std::optional<Polled> TestCq::poll() {
                       .opcode = entry.opcode,
                       .status = entry.status,
                       .flags = entry.flags,
+                      .tag_flags = entry.tag_flags,
                       .byte_length = entry.byte_length,
                       .immediate_or_rkey = entry.immediate_or_rkey,
                       .source_qpn = entry.source_qpn,
@@ -76,8 +77,8 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
       HostedQueuePairConfig{.device = &program.device,
                             .service = l.service,
                             .pd = program.pd,
-                            .send_cq = send_cq.device_end.get(),
-                            .receive_cq = receive_cq.device_end.get(),
+                            .send_cq = l.tags != nullptr ? nullptr : send_cq.device_end.get(),
+                            .receive_cq = l.tags != nullptr ? nullptr : receive_cq.device_end.get(),
                             .async_events = &program.async_events.device_end(),
                             .user_handle = 5000 + doorbell,
                             .ordinal = l.ordinal,
@@ -89,6 +90,7 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                             .receive_slots = l.receive_slots,
                             .receive_slot_size = l.receive_slot_size,
                             .shared_receive_queue = l.srq,
+                            .tag_matching = l.tags,
                             .indices = &indices,
                             .several_processes = &program.several_processes});
   program.engine.execute([&] {

@@ -48,6 +48,7 @@ struct Polled {
   std::uint8_t opcode = 0;
   std::uint8_t status = 0;
   std::uint8_t flags = 0;
+  std::uint8_t tag_flags = 0;
   std::uint32_t byte_length = 0;
   std::uint32_t immediate_or_rkey = 0;
   std::uint32_t source_qpn = 0;
@@ -89,6 +90,7 @@ struct QpLayout {
   std::uint32_t ordinal = 1;
   transport::QpService service = transport::QpService::rc;
   SharedReceiveQueue* srq = nullptr;
+  TagMatching* tags = nullptr;  // of that SRQ: then it has no CQs of its own
 };
 
 class Program;

@@ -1,0 +1,34 @@
+// What a QP on a tag-matching SRQ takes for the messages that come: a tagged buffer or an ordinary receive,
+// by what the message begins with. So nothing is given out before that is known, and `next` never has
+// anything. The matching itself is the host's, for all QPs of the SRQ together.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "device_model/transport/work_request.hpp"
+
+namespace urnic::transport {
+
+class TaggedReceives : public ReceiveQueue {
+ public:
+  struct Taken {
+    std::span<const std::byte> data;  // what is to be placed of the first packet
+    bool announce = false;            // the match is to be reported before the rest of the message is here
+  };
+
+  bool next(ReceiveRequest&) final { return false; }
+
+  // Fills `request` for the message whose first packet has this payload; `whole`: there is no other packet.
+  // `reads`: the QP may read what a rendezvous offers. Empty: the message finds no room, nothing was done.
+  virtual std::optional<Taken> take(std::span<const std::byte> payload, bool whole, bool reads,
+                                    ReceiveRequest& request) = 0;
+  // An ordinary receive, for what is no SEND. False: there is none.
+  virtual bool take_untagged(ReceiveRequest& request) = 0;
+
+ protected:
+  ~TaggedReceives() = default;
+};
+
+}  // namespace urnic::transport

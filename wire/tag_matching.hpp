@@ -1,0 +1,56 @@
+// The headers with which a message to a tag-matching SRQ begins (infiniband/tm_types.h; rdma-core,
+// Documentation/tag_matching.md). To the transport they are the first bytes of a SEND like any other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "wire/identifiers.hpp"
+
+namespace urnic::wire {
+
+// The values are those of ibv_tmh_op.
+enum class TagOpcode : std::uint8_t { no_tag = 0, rendezvous = 1, finish = 2, eager = 3 };
+
+inline constexpr std::size_t kTagHeaderBytes = 16;
+inline constexpr std::size_t kRendezvousHeaderBytes = 16;
+// A rendezvous request with all that its sender may add for the receiver's software: it is one packet at the
+// smallest MTU.
+inline constexpr std::size_t kMaxRendezvousRequestBytes = 64;
+
+// ibv_tmh without its opcode.
+struct TagHeader {
+  std::uint32_t user_data = 0;
+  std::uint64_t tag = 0;
+};
+
+// ibv_rvh: where the payload lies at the sender.
+struct RendezvousHeader {
+  std::uint64_t address = 0;
+  Rkey rkey;
+  std::uint32_t length = 0;  // bytes
+};
+
+// What the beginning of a message says. `other` is all that is none of the rest: an unknown opcode, or too
+// few or too many bytes for its own.
+enum class TaggedMessageKind : std::uint8_t { other, without_tag, eager, rendezvous };
+
+struct TaggedMessage {
+  TaggedMessageKind kind = TaggedMessageKind::other;
+  TagHeader header;             // eager, rendezvous
+  RendezvousHeader rendezvous;  // rendezvous
+};
+
+// Reads a message's first packet; `whole` says that it is the only one. A message without a tag has an opcode
+// and whatever its sender likes behind it; what says that a rendezvous is finished counts as one.
+TaggedMessage parse_tagged_message(std::span<const std::byte> payload, bool whole);
+
+// The message that tells the sender of a rendezvous request that its payload has been read: both headers of
+// the request, but for the opcode. `request` has at least as many bytes.
+using RendezvousFinish = std::array<std::byte, kTagHeaderBytes + kRendezvousHeaderBytes>;
+RendezvousFinish make_rendezvous_finish(std::span<const std::byte> request);
+
+}  // namespace urnic::wire
