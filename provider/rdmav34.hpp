@@ -127,6 +127,9 @@ struct Mr {
 };
 static_assert(sizeof(Mr) == 56 && offsetof(Mr, type) == 48 && offsetof(Mr, access) == 52);
 
+// Bit of Xrcd::comp_mask.
+inline constexpr std::uint32_t kXrcdHasHandle = 1;
+
 struct Xrcd {
   ibv_xrcd xrcd;
   std::uint32_t comp_mask;
@@ -193,7 +196,7 @@ struct ContextOps {
   Unset attach_counters_point_flow;
   int (*attach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   int (*bind_mw)(ibv_qp*, ibv_mw*, ibv_mw_bind*);
-  Unset close_xrcd;
+  int (*close_xrcd)(ibv_xrcd*);
   void (*cq_event)(ibv_cq*);  // after each event that the program has read
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
   Unset create_counters;
@@ -223,7 +226,7 @@ struct ContextOps {
   int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   void (*free_context)(ibv_context*);
   int (*free_dm)(ibv_dm*);
-  Unset get_srq_num;
+  int (*get_srq_num)(ibv_srq*, std::uint32_t* number);
   ibv_dm* (*import_dm)(ibv_context*, std::uint32_t handle);
   ibv_mr* (*import_mr)(ibv_pd*, std::uint32_t handle);
   ibv_pd* (*import_pd)(ibv_context*, std::uint32_t handle);
@@ -233,8 +236,8 @@ struct ContextOps {
   int (*modify_qp_rate_limit)(ibv_qp*, ibv_qp_rate_limit_attr*);
   int (*modify_srq)(ibv_srq*, ibv_srq_attr*, int mask);
   int (*modify_wq)(ibv_wq*, ibv_wq_attr*);
-  Unset open_qp;
-  Unset open_xrcd;
+  ibv_qp* (*open_qp)(ibv_context*, ibv_qp_open_attr*);
+  ibv_xrcd* (*open_xrcd)(ibv_context*, ibv_xrcd_init_attr*);
   int (*poll_cq)(ibv_cq*, int count, ibv_wc*);
   int (*post_recv)(ibv_qp*, ibv_recv_wr*, ibv_recv_wr** bad);
   int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr** bad);
@@ -270,6 +273,8 @@ static_assert(offsetof(ContextOps, destroy_qp) == 34 * 8 && offsetof(ContextOps,
 static_assert(offsetof(ContextOps, modify_qp) == 47 * 8 && offsetof(ContextOps, poll_cq) == 53 * 8);
 static_assert(offsetof(ContextOps, query_device_ex) == 58 * 8 && offsetof(ContextOps, query_port) == 60 * 8);
 static_assert(offsetof(ContextOps, reg_mr) == 68 * 8 && offsetof(ContextOps, resize_cq) == 71 * 8);
+static_assert(offsetof(ContextOps, close_xrcd) == 11 * 8 && offsetof(ContextOps, create_srq_ex) == 23 * 8);
+static_assert(offsetof(ContextOps, get_srq_num) == 41 * 8 && offsetof(ContextOps, open_xrcd) == 52 * 8);
 static_assert(offsetof(ContextOps, unimport_pd) == 75 * 8);
 
 extern "C" {

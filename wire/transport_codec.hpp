@@ -22,10 +22,13 @@ inline constexpr std::size_t kSelectiveAckBytes = 12;
 // for an unknown opcode.
 std::size_t transport_header_size(Opcode opcode);
 
-// A SelectiveAckEth follows the AETH: the packet is an RC acknowledge that says NAK "PSN sequence error", and
-// its selective-ack bit is set. Looks at the bit first, which hardly any packet has.
+// A SelectiveAckEth follows the AETH: the packet is an RC or XRC acknowledge that says NAK "PSN sequence
+// error", and its selective-ack bit is set. Looks at the bit first, which hardly any packet has.
 constexpr bool carries_selective_ack(const TransportHeaders& headers) {
-  return headers.bth.selective_ack && headers.bth.opcode == Opcode(Service::rc, Operation::acknowledge) &&
+  const Opcode opcode = headers.bth.opcode;
+  return headers.bth.selective_ack &&
+         (opcode == Opcode(Service::rc, Operation::acknowledge) ||
+          opcode == Opcode(Service::xrc, Operation::acknowledge)) &&
          kind(headers.aeth.syndrome) == AethKind::nak &&
          code(headers.aeth.syndrome) == static_cast<std::uint8_t>(NakCode::psn_sequence_error);
 }

@@ -51,6 +51,10 @@ enum class ControlOpcode : std::uint32_t {
   modify_srq = 61,
   query_srq = 62,
   destroy_srq = 63,
+  open_xrcd = 64,
+  close_xrcd = 65,
+  create_xrc_srq = 66,
+  open_qp = 67,
   allocate_null_mr = 40,
   advise_mr = 41,
   allocate_dm = 42,
@@ -332,9 +336,10 @@ struct CreateQpRequest {
   std::uint32_t max_inline_data;
   std::uint32_t signal_all;  // sq_sig_all
   std::uint32_t srq;         // handle of the SRQ that it takes its receives from; 0: none, it has its own
-  std::uint32_t reserved;
+  std::uint32_t xrcd;  // IBV_QPT_XRC_RECV: handle of its XRC domain; PD, CQs, sizes and SRQ mean nothing
 };
-// Slots are powers of two in number and size; `send_ring` is empty (length 0) where no WRs were asked for.
+// Slots are powers of two in number and size; `send_ring` is empty (length 0) where no WRs were asked for. A
+// QP of type IBV_QPT_XRC_RECV, to which nothing is posted, has no rings, indices and doorbell.
 struct CreateQpReply {
   ArenaRange send_ring;
   ArenaRange receive_ring;
@@ -483,6 +488,34 @@ struct QuerySrqReply {
   std::uint32_t max_wr;
   std::uint32_t max_sge;
   std::uint32_t limit;  // 0: no event is to come
+  std::uint32_t reserved;
+};
+
+// Extended reliable connections (IBTA annex A14). A domain is shared by all who open it by the same file, on
+// one device. Descriptor sent: the file; or none, for a domain that nobody else can open. Replies with
+// HandleReply: EAGAIN if there is no such domain and it is not to be created, EINVAL if there is and it is to
+// be a new one.
+enum XrcdFlag : std::uint32_t {
+  xrcd_create = 1 << 0,
+  xrcd_exclusive = 1 << 1,
+};
+struct OpenXrcdRequest {
+  std::uint32_t flags;  // XrcdFlag values
+  std::uint32_t reserved;
+};
+// An SRQ that requests name by its number, which the reply gives. Replies with CreateSrqReply.
+struct CreateXrcSrqRequest {
+  CreateSrqRequest queue;
+  std::uint32_t xrcd;  // handle
+  std::uint32_t cq;    // handle: where its WQEs complete
+};
+// Opens a QP of type IBV_QPT_XRC_RECV that somebody has made in the same domain: the QP lives until it is
+// destroyed by all who have it, and each hears of its asynchronous events. Replies with HandleReply.
+struct OpenQpRequest {
+  std::uint64_t user_handle;  // the ibv_qp's address, which asynchronous events carry
+  std::uint32_t xrcd;         // handle
+  std::uint32_t qpn;
+  std::uint32_t type;  // ibv_qp_type
   std::uint32_t reserved;
 };
 

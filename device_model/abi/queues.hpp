@@ -58,7 +58,8 @@ struct SendWqe {
   std::uint32_t remote_qpn;   // datagrams
   std::uint32_t remote_qkey;  // datagrams
   std::uint32_t address_handle;  // datagrams: CreateAhReply::number
-  std::uint64_t reserved1;
+  std::uint32_t remote_srq;      // extended reliable connections: number of the peer's SRQ
+  std::uint32_t reserved1;
 };
 static_assert(sizeof(SendWqe) == 64);
 

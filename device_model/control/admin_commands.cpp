@@ -53,6 +53,7 @@ json describe_context(const Context& context) {
             {"cq", counts.cq},
             {"qp", counts.qp},
             {"srq", counts.srq},
+            {"xrcd", counts.xrcd},
             {"channels", counts.channels}}},
           {"queue_bytes", context.arenas.total_size()}};
 }

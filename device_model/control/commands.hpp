@@ -53,6 +53,10 @@ int destroy_srq(Session&, const abi::HandleRequest&, abi::DestroyReply&, Descrip
 
 int create_tag_matching(Session&, const abi::CreateTagMatchingRequest&, abi::CreateTagMatchingReply&,
                         DescriptorExchange&);
+int open_xrcd(Session&, const abi::OpenXrcdRequest&, abi::HandleReply&, DescriptorExchange&);
+int close_xrcd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int create_xrc_srq(Session&, const abi::CreateXrcSrqRequest&, abi::CreateSrqReply&, DescriptorExchange&);
+int open_qp(Session&, const abi::OpenQpRequest&, abi::HandleReply&, DescriptorExchange&);
 
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);

@@ -82,6 +82,7 @@ Context::~Context() {
     remove_flows();
     remove_queue_pairs();
     remove_shared_receive_queues();
+    remove_xrc_domains();
     remove_address_handles();
     memory_.reset();  // goes now, unless it is shared
     remove_completion();
@@ -107,8 +108,9 @@ void Context::remove_queue_pairs() {
   const auto remove_batch = [&] {
     fabric.engine(device).execute([&] {
       for (QueuePair* qp : batch) {
-        doorbells_->detach(qp->doorbell);
-        qp->queue_pair.reset();
+        if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
+        qp->device_end->hosted->remove_listener(*async_events_, qp->user_handle);
+        qp->device_end.reset();  // which others may go on using
       }
     });
     batch.clear();
@@ -121,6 +123,7 @@ void Context::remove_queue_pairs() {
   for (const auto& [handle, qp] : qps) {
     leave_all_groups(device, *qp);
     if (qp->pd != nullptr) --qp->pd->users;  // it may be another context's as well, and stay
+    if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
   }
   device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
   qps.clear();
@@ -136,6 +139,11 @@ void Context::remove_shared_receive_queues() {
   for (const auto& [handle, srq] : srqs) --srq->pd->users;
   device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());
   srqs.clear();
+}
+
+void Context::remove_xrc_domains() {
+  device.xrc_domains -= static_cast<std::uint32_t>(xrc_domains.size());
+  xrc_domains.clear();
 }
 
 void Context::remove_address_handles() {
@@ -211,8 +219,8 @@ void Context::drop_closed_channels() {
 }
 
 ObjectCounts Context::counts() const {
-  return {pds.size(), regions.size(), windows.size(),   cqs.size(),
-          qps.size(), srqs.size(),    channels_.size(), address_handles.size()};
+  return {pds.size(),  regions.size(),   windows.size(),         cqs.size(),        qps.size(),
+          srqs.size(), channels_.size(), address_handles.size(), xrc_domains.size()};
 }
 
 }  // namespace urnic::control

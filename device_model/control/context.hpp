@@ -16,6 +16,7 @@
 #include "device_model/control/mapping.hpp"
 #include "device_model/control/memory_objects.hpp"
 #include "device_model/control/process.hpp"
+#include "device_model/control/xrc_domain.hpp"
 #include "device_model/engine/completion_queue.hpp"
 #include "device_model/engine/doorbell_set.hpp"
 #include "device_model/engine/event_pipe.hpp"
@@ -57,6 +58,8 @@ struct TagMatching {
 
 struct SharedReceiveQueue {
   ProtectionDomain* pd = nullptr;
+  OpenXrcDomain* xrcd = nullptr;  // with `cq`, of extended reliable connections; or null
+  CompletionQueue* cq = nullptr;
   std::uint64_t user_handle = 0;
   std::uint32_t users = 0;  // QPs that take receives from it
   std::uint32_t slot_count = 0;
@@ -70,27 +73,37 @@ struct SharedReceiveQueue {
   std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
 };
 
+// A QP and what modify has set of it. An XRC target is one that all have who opened it (ibv_open_qp(3)); it
+// dies with the last of them.
+struct DeviceQueuePair {
+  abi::QueuePairIndices own_indices{};  // of an XRC target, which no program posts to
+  std::unique_ptr<engine::HostedQueuePair> hosted;
+  abi::QpAttributes attributes{};              // all that modify has set, without the state
+  std::optional<wire::NetworkHeaders> path{};  // from RTR on
+};
+
 struct QueuePair {
-  ProtectionDomain* pd = nullptr;
-  CompletionQueue* send_cq = nullptr;
-  CompletionQueue* receive_cq = nullptr;
-  SharedReceiveQueue* srq = nullptr;  // may be null
+  ProtectionDomain* pd = nullptr;         // null: an XRC target has none
+  CompletionQueue* send_cq = nullptr;     // null: an XRC target
+  CompletionQueue* receive_cq = nullptr;  // null: an XRC QP of either kind
+  OpenXrcDomain* xrcd = nullptr;          // of an XRC target, or null
+  SharedReceiveQueue* srq = nullptr;      // may be null
   transport::QpService service = transport::QpService::rc;
   abi::CreateQpRequest request{};
   abi::CreateQpReply given{};  // sizes as given
   std::uint64_t user_handle = 0;
+  std::uint32_t qpn = 0;
   std::uint32_t doorbell = 0;
   ArenaBlock send_ring;
   ArenaBlock receive_ring;
   ArenaBlock indices;
-  std::unique_ptr<engine::HostedQueuePair> queue_pair;
+  std::shared_ptr<DeviceQueuePair> device_end;
+  std::vector<wire::Gid> groups;   // that it is attached to
+  std::uint32_t declined_ece = 0;  // options that its peer does not have
+  std::uint32_t flows = 0;         // that lead to it
+  std::uint32_t spreaders = 0;     // entries of RSS QPs
 
-  abi::QpAttributes attributes{};              // all that modify has set, without the state
-  std::optional<wire::NetworkHeaders> path{};  // from RTR on
-  std::uint32_t declined_ece = 0;              // options that its peer does not have
-  std::vector<wire::Gid> groups;               // that it is attached to
-  std::uint32_t flows = 0;                     // that lead to it
-  std::uint32_t spreaders = 0;                 // entries of RSS QPs
+  bool has_doorbell() const { return xrcd == nullptr; }
 };
 
 struct RssQueuePair {
@@ -116,6 +129,7 @@ struct ObjectCounts {
   std::size_t srq = 0;
   std::size_t channels = 0;
   std::size_t ah = 0;
+  std::size_t xrcd = 0;
 };
 
 // Control thread only.
@@ -172,6 +186,7 @@ class Context {
   ArenaAllocator& device_memory_arenas;
   HandleTable<AddressHandle> address_handles;
   HandleTable<CompletionQueue> cqs;
+  HandleTable<OpenXrcDomain> xrc_domains;
   HandleTable<SharedReceiveQueue> srqs;
   HandleTable<QueuePair> qps;
   HandleTable<RssQueuePair> rss_qps;
@@ -181,6 +196,7 @@ class Context {
   void remove_flows();
   void remove_queue_pairs();
   void remove_shared_receive_queues();
+  void remove_xrc_domains();
   void remove_address_handles();
   void remove_completion();
   void drop_closed_channels();

@@ -151,6 +151,14 @@ Command find_command(std::uint32_t opcode) {
       return command<HandleRequest, abi::DestroyReply, destroy_srq>();
     case Op::create_tag_matching:
       return command<abi::CreateTagMatchingRequest, abi::CreateTagMatchingReply, create_tag_matching>();
+    case Op::open_xrcd:
+      return command<abi::OpenXrcdRequest, abi::HandleReply, open_xrcd>();
+    case Op::close_xrcd:
+      return command<HandleRequest, Empty, close_xrcd>();
+    case Op::create_xrc_srq:
+      return command<abi::CreateXrcSrqRequest, abi::CreateSrqReply, create_xrc_srq>();
+    case Op::open_qp:
+      return command<abi::OpenQpRequest, abi::HandleReply, open_qp>();
     case Op::create_ah:
       return command<abi::CreateAhRequest, abi::CreateAhReply, create_ah>();
     case Op::destroy_ah:

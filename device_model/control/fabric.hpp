@@ -2,6 +2,9 @@
 // the switches.
 #pragma once
 
+#include <sys/types.h>
+
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +22,15 @@
 #include "device_model/transport/memory_access.hpp"
 
 namespace urnic::control {
+
+class XrcDomain;
+
+// A file, by whatever name it was opened.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
 
 // A device with what only the control thread knows of it.
 struct ServedDevice {
@@ -40,6 +52,9 @@ struct ServedDevice {
   std::uint32_t multicast_attachments = 0;
   std::uint64_t device_memory = 0;  // bytes
   std::uint32_t next_pd = 1;
+  std::uint32_t xrc_domains = 0;  // a domain counts for each context that has it open
+  // Those that are shared, while anybody has them open.
+  std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };
 
 // An engine with its part of the fabric.

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kMaxSrqWr = 32768;
 // Of a tag-matching SRQ. A message is compared with one buffer after the other, while others' packets wait.
 inline constexpr std::uint32_t kMaxTags = 1024;
 inline constexpr std::uint32_t kMaxTagOperations = 4096;
+inline constexpr std::uint32_t kMaxXrcd = 4096;  // opened, by all programs; each may hold a descriptor
 inline constexpr std::uint32_t kMaxCq = 65536;
 inline constexpr std::uint32_t kMaxCqe = 1u << 20;
 inline constexpr std::uint32_t kMaxMemoryKeys = 1u << 20;  // regions and windows share one table
@@ -56,20 +57,18 @@ inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
 inline constexpr std::size_t kMaxChannels = 4096;
 inline constexpr std::uint64_t kMaxDeviceMemoryArenas = 2 * kMaxDeviceMemory;  // also when they are in pieces
 
-inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-                                              IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
-                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE |
-                                              IBV_DEVICE_MANAGED_FLOW_STEERING;
+inline constexpr std::uint32_t kDeviceFlags =
+    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC |
+    IBV_DEVICE_MANAGED_FLOW_STEERING;
 
 // On-demand paging: what can be done with such memory, by transport. Every kind of access that a transport
-// has works, so the bits follow the transports: shared receive queues add IBV_ODP_SUPPORT_SRQ_RECV.
-inline constexpr std::uint32_t kOnDemandRc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
-                                             IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
-                                             IBV_ODP_SUPPORT_ATOMIC;
-inline constexpr std::uint32_t kOnDemandUc =
-    IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE;
-inline constexpr std::uint32_t kOnDemandUd = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
-inline constexpr std::uint32_t kOnDemandXrc = 0;
+// has works, so the bits follow the transports; receives of an SRQ are as good as a QP's own.
+inline constexpr std::uint32_t kOnDemandUd =
+    IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+inline constexpr std::uint32_t kOnDemandUc = kOnDemandUd | IBV_ODP_SUPPORT_WRITE;
+inline constexpr std::uint32_t kOnDemandRc = kOnDemandUc | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+inline constexpr std::uint32_t kOnDemandXrc = kOnDemandRc;
 
 inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
 

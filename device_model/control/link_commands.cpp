@@ -153,7 +153,7 @@ json AdminServer::set(const json& request, AdminConnectionState&) {
     for (const auto& context : surroundings_.control.contexts().all()) {
       if (&context->device != device.get()) continue;
       for (const auto& [handle, qp] : context->qps) {
-        engine::HostedQueuePair& hosted = *qp->queue_pair;
+        engine::HostedQueuePair& hosted = *qp->device_end->hosted;
         if (qpn && hosted.qpn().value != *qpn) continue;
         fabric.engine(*device).execute([&] { hosted.set_recovery(settings); });
         ++changed;

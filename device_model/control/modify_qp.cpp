@@ -138,12 +138,13 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
   if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
     return EINVAL;
   if (change.state == QpState::reset) return 0;  // all attributes are forgotten
-  change.attributes = merged(qp.attributes, request.attributes, request.mask);
-  change.path = qp.path;
+  const DeviceQueuePair& before = *qp.device_end;
+  change.attributes = merged(before.attributes, request.attributes, request.mask);
+  change.path = before.path;
   if ((request.mask & transport::attr_address_vector) != 0) {
     wire::NetworkHeaders path;
     const int error = resolve_path(session.fabric, session.device, change.attributes.path,
-                                   qp.queue_pair->qpn(), wire::Qpn{change.attributes.destination_qpn}, path);
+                                   before.hosted->qpn(), wire::Qpn{change.attributes.destination_qpn}, path);
     if (error != 0) return error;
     change.path = path;
   }
@@ -152,9 +153,11 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
 
 }  // namespace
 
-int modify_qp(Session& session, const abi::ModifyQpRequest& request, abi::Empty&, DescriptorExchange&) {
-  QueuePair* qp = session.context->qps.find(request.handle);
+int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, DescriptorExchange&) {
+  QueuePair* qp = session.context->qps.find(asked.handle);
   if (qp == nullptr) return EINVAL;
+  abi::ModifyQpRequest request = asked;
+  request.mask = transport::heeded(qp->service, asked.mask);
   const abi::QpAttributes& wanted = request.attributes;
   if ((request.mask & transport::attr_state) != 0 && !is_state(wanted.state)) return EINVAL;
   if ((request.mask & transport::attr_current_state) != 0 && !is_state(wanted.current_state)) return EINVAL;
@@ -162,17 +165,18 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& request, abi::Empty&
   // Checked and changed in one step of the engine: between two, a packet could take the QP to error.
   int error = 0;
   Change change;
+  DeviceQueuePair& device_end = *qp->device_end;
   session.fabric.engine(session.device).execute([&] {
-    error = prepare(session, *qp, request, qp->queue_pair->state(), change);
+    error = prepare(session, *qp, request, device_end.hosted->state(), change);
     if (error != 0) return;
-    qp->queue_pair->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,
-                           change.notify_drained);
+    device_end.hosted->modify(change.state, parameters_for(session.device, *qp, change.attributes),
+                              change.path, change.notify_drained);
     const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
-    if (new_rate) qp->queue_pair->limit_rate(change.attributes.rate_limit, 0);
+    if (new_rate) device_end.hosted->limit_rate(change.attributes.rate_limit, 0);
   });
   if (error != 0) return error;
-  qp->attributes = change.attributes;
-  qp->path = change.path;
+  device_end.attributes = change.attributes;
+  device_end.path = change.path;
   return 0;
 }
 

@@ -9,7 +9,9 @@
 namespace urnic::control {
 
 // Those that owe nobody an acknowledgement: one that is late would be taken for a loss.
-constexpr bool takes_rate_limit(transport::QpService service) { return service != transport::QpService::rc; }
+constexpr bool takes_rate_limit(transport::QpService service) {
+  return service == transport::QpService::uc || service == transport::QpService::ud;
+}
 
 // Whether the QP can have the rate; 0, none, can have every QP that takes one.
 bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps);

@@ -1,4 +1,4 @@
-// create_srq, modify_srq, query_srq, destroy_srq
+// create_srq, create_xrc_srq, modify_srq, query_srq, destroy_srq
 #include <infiniband/verbs.h>
 
 #include <bit>
@@ -31,6 +31,9 @@ std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const S
       .producer = &srq.indices.as<abi::SharedReceiveIndices>()->producer,
       .async_events = &session.context->async_events(),
       .user_handle = srq.user_handle,
+      .xrc_domain = srq.xrcd != nullptr ? &srq.xrcd->domain->device_end() : nullptr,
+      .cq = srq.cq != nullptr ? srq.cq->queue.get() : nullptr,
+      .several_processes = &session.context->several_processes(),
   });
 }
 
@@ -57,15 +60,13 @@ void grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   srq.slot_count = slot_count;
 }
 
-}  // namespace
-
-int create_srq(Session& session, const abi::CreateSrqRequest& request, abi::CreateSrqReply& reply,
-               DescriptorExchange& descriptors) {
+// `srq` has its XRC domain and CQ, if any.
+int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique_ptr<SharedReceiveQueue> srq,
+             abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
   Context& context = *session.context;
   ProtectionDomain* const pd = context.pds.find(request.pd);
   if (pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge) return EINVAL;
   if (session.device.shared_receive_queues >= limits::kMaxSrq) return ENOMEM;
-  auto srq = std::make_unique<SharedReceiveQueue>();
   srq->pd = pd;
   srq->user_handle = request.user_handle;
   srq->slot_count = srq->max_wr = std::bit_ceil(request.max_wr);
@@ -87,8 +88,26 @@ int create_srq(Session& session, const abi::CreateSrqRequest& request, abi::Crea
   reply.max_wr = made.max_wr;
   reply.max_sge = made.max_sge;
   ++made.pd->users;
+  if (made.xrcd != nullptr) ++made.xrcd->users;
+  if (made.cq != nullptr) ++made.cq->users;
   ++session.device.shared_receive_queues;
   return 0;
+}
+
+}  // namespace
+
+int create_srq(Session& session, const abi::CreateSrqRequest& request, abi::CreateSrqReply& reply,
+               DescriptorExchange& descriptors) {
+  return make_srq(session, request, std::make_unique<SharedReceiveQueue>(), reply, descriptors);
+}
+
+int create_xrc_srq(Session& session, const abi::CreateXrcSrqRequest& request, abi::CreateSrqReply& reply,
+                   DescriptorExchange& descriptors) {
+  auto srq = std::make_unique<SharedReceiveQueue>();
+  srq->xrcd = session.context->xrc_domains.find(request.xrcd);
+  srq->cq = session.context->cqs.find(request.cq);
+  if (srq->xrcd == nullptr || srq->cq == nullptr) return EINVAL;
+  return make_srq(session, request.queue, std::move(srq), reply, descriptors);
 }
 
 // Smaller is a matter of who posts: the slots stay, for those in use may have any number.
@@ -144,6 +163,8 @@ int destroy_srq(Session& session, const abi::HandleRequest& request, abi::Destro
     --srq->tags->cq->users;
   }
   --srq->pd->users;
+  if (srq->xrcd != nullptr) --srq->xrcd->users;
+  if (srq->cq != nullptr) --srq->cq->users;
   --session.device.shared_receive_queues;
   context.srqs.take(request.handle);
   return 0;

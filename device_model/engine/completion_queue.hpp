@@ -72,6 +72,7 @@ class CompletionQueue
   bool has_room_for_data() const { return config_.clock == nullptr; }
   std::uint64_t user_handle() const { return config_.user_handle; }
   EventPipe* channel() const { return config_.channel; }
+  EventPipe* async_pipe() const { return config_.async_events; }
 
   std::uint32_t users = 0;  // QPs that complete here
 

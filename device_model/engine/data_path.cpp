@@ -242,11 +242,14 @@ void DataPath::finish_completions(ActionList& list) {
 }
 
 // A responder whose program has died says nothing: its peers see what a dead host looks like, silence, and
-// not an error that a program made. The control thread takes the rest away as soon as it notices.
+// not an error that a program made. The control thread takes the rest away as soon as it notices. A target
+// that others have open, too, is not dead, and says what it has met.
 void DataPath::report_failures(const ActionList& list) {
   for (const ActionStream* stream : failed_) {
     const bool responds = stream->stream == transport::Stream::responder;
-    if (responds && !list.memory[stream->failed_at].memory->owner_lives()) {
+    const bool is_dead =
+        responds && !stream->queue_pair->is_shared() && !list.memory[stream->failed_at].memory->owner_lives();
+    if (is_dead) {
       stream->queue_pair->owner_died();
     } else {
       stream->queue_pair->memory_failed(*stream);

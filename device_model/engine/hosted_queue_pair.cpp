@@ -55,6 +55,12 @@ void HostedQueuePair::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_by
   context_->limit_rate(rate_kbps, burst_bytes);
 }
 
-std::uint32_t HostedQueuePair::async_events() const { return context_->async_events(); }
+void HostedQueuePair::add_listener(EventPipe& pipe, std::uint64_t user_handle) {
+  context_->listeners().add(pipe, user_handle);
+}
+
+std::uint32_t HostedQueuePair::remove_listener(EventPipe& pipe, std::uint64_t user_handle) {
+  return context_->listeners().remove(pipe, user_handle);
+}
 
 }  // namespace urnic::engine

@@ -19,6 +19,7 @@ class EventPipe;
 class QueuePairContext;
 class SharedReceiveQueue;
 class TagMatching;
+class XrcDomain;
 
 struct HostedQueuePairConfig {
   Device* device = nullptr;
@@ -27,8 +28,9 @@ struct HostedQueuePairConfig {
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
   EventPipe* async_events = nullptr;
-  std::uint64_t user_handle = 0;  // what asynchronous events carry
-  std::uint32_t ordinal = 1;      // 1 is the first QP that its program opened on the device
+  std::uint64_t user_handle = 0;    // what asynchronous events carry
+  XrcDomain* xrc_domain = nullptr;  // of an XRC target, which has neither CQs nor receives of its own
+  std::uint32_t ordinal = 1;        // 1 is the first QP that its program opened on the device
   bool signal_all = false;
   std::byte* send_ring = nullptr;  // may be null with 0 slots
   std::uint32_t send_slots = 0;    // a power of two
@@ -78,8 +80,11 @@ class HostedQueuePair {
   // For the engine, which rings its doorbell there.
   QueuePairContext& context() { return *context_; }
 
-  // Asynchronous events raised for it since creation.
-  std::uint32_t async_events() const;
+  // Its asynchronous events go to `pipe`, too, and carry `user_handle`; until `remove_listener`. What it was
+  // made with is such a listener.
+  void add_listener(EventPipe& pipe, std::uint64_t user_handle);
+  // Returns how many events the listener was told of. Harmless if it is none.
+  std::uint32_t remove_listener(EventPipe& pipe, std::uint64_t user_handle);
 
  private:
   Device& device_;

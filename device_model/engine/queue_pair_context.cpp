@@ -19,6 +19,8 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
       shared_receives_(config.shared_receive_queue != nullptr
                            ? std::make_unique<SharedReceiveView>(*config.shared_receive_queue)
                            : nullptr),
+      xrc_receives_(config.xrc_domain != nullptr ? std::make_unique<XrcReceiveView>(*config.xrc_domain)
+                                                 : nullptr),
       tagged_(config.tag_matching != nullptr
                   ? std::make_unique<TaggedQueuePair>(*config.tag_matching, *shared_receives_, qpn)
                   : nullptr),
@@ -29,14 +31,22 @@ QueuePairContext::QueuePairContext(const HostedQueuePairConfig& config, wire::Qp
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
   responder_.stream = transport::Stream::responder;
+  if (config.async_events != nullptr) listeners_.add(*config.async_events, config.user_handle);
 }
 
+namespace {
+
+transport::ReceiveQueue& receives_of(ReceiveRing& ring, SharedReceiveView* shared, XrcReceiveView* xrc) {
+  if (xrc != nullptr) return *xrc;
+  if (shared != nullptr) return *shared;
+  return ring;
+}
+
+}  // namespace
+
 transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConfig& config) {
-  const bool shared = shared_receives_ != nullptr;
+  const bool shared = shared_receives_ != nullptr || xrc_receives_ != nullptr;
   const bool tagged = tagged_ != nullptr;
-  transport::ReceiveQueue* receives = &receive_ring_;
-  if (shared) receives = shared_receives_.get();
-  if (tagged) receives = tagged_.get();
   return {.qpn = qpn_,
           .pd = config.pd,
           .send_slots = tagged ? RendezvousQueue::kSlots : config.send_slots,
@@ -45,7 +55,10 @@ transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConf
           .keys = &config.device->memory_table(),
           .addresses = &config.device->address_handles(),
           .send_queue = tagged ? static_cast<transport::SendQueue*>(&tagged_->sends()) : &send_ring_,
-          .receive_queue = receives,
+          .receive_queue = tagged ? tagged_.get()
+                                  : &receives_of(receive_ring_, shared_receives_.get(), xrc_receives_.get()),
+          .packets = transport::is_xrc(config.service) ? wire::Service::xrc : wire::Service::rc,
+          .xrc_receives = xrc_receives_.get(),
           .shared_receive_queue = shared,
           .tagged_receives = tagged_.get(),
           .counters = &config.device->transport_counters(),
@@ -54,10 +67,15 @@ transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConf
 }
 
 QueuePairContext::~QueuePairContext() {
-  if (timer_) data_path_.timers().remove(*timer_);
+  if (!timer_) return;
+  data_path_.timers().remove(*timer_);
+  if (config_.xrc_domain != nullptr) config_.xrc_domain->remove(*this);
 }
 
-void QueuePairContext::install() { timer_ = data_path_.timers().add(*this); }
+void QueuePairContext::install() {
+  timer_ = data_path_.timers().add(*this);
+  if (config_.xrc_domain != nullptr) config_.xrc_domain->add(*this);
+}
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
                               const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
@@ -74,6 +92,7 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
     receive_ring_.reset();
     if (tagged_) tagged_->reset();
     if (shared_receives_) shared_receives_->reset();
+    if (xrc_receives_) xrc_receives_->reset();
   }
   machine_.modify(state, parameters, data_path_.now(), notify_drained);
   follow_state();
@@ -142,6 +161,10 @@ void QueuePairContext::owner_died() {
   data_path_.touch(*this);
 }
 
+void QueuePairContext::forget(const SharedReceiveQueue& queue) {
+  if (xrc_receives_->forget(queue)) machine_.receive_lost();
+}
+
 void QueuePairContext::after_input() {
   if (queues_make_no_sense() || must_enter_error_) enter_error();
   follow_state();
@@ -188,13 +211,29 @@ bool QueuePairContext::push(CompletionQueue& queue, const transport::Completion&
 
 void QueuePairContext::finish(const transport::Completion& completion) {
   CompletionQueue* const queue = completion.receive ? config_.receive_cq : config_.send_cq;
-  if (queue == nullptr) return finish_tagged(completion);
+  if (queue == nullptr) return tagged_ ? finish_tagged(completion) : finish_of_domain(completion);
   const bool first = !queue->notification_owed();
-  if (push(*queue, completion)) {
-    data_path_.added_to(*queue, first);
+  added(*queue, first, push(*queue, completion));
+}
+
+// To the CQ of the SRQ that the WQE is of (IBTA A14); to nobody if that has gone.
+void QueuePairContext::finish_of_domain(const transport::Completion& completion) {
+  if (!xrc_receives_) return;
+  const XrcReceiveView::Place from = xrc_receives_->complete(completion.wqe_index);
+  if (from.queue == nullptr) return;
+  CompletionQueue& queue = *from.queue->config().cq;
+  transport::Completion of_slot = completion;
+  of_slot.wqe_index = from.slot;
+  const bool first = !queue.notification_owed();
+  added(queue, first, queue.push(of_slot, from.queue->number()));
+}
+
+void QueuePairContext::added(CompletionQueue& queue, bool first, bool there_was_room) {
+  if (there_was_room) {
+    data_path_.added_to(queue, first);
     return;
   }
-  if (config_.async_events != nullptr) data_path_.wrote_to(*config_.async_events);
+  if (queue.async_pipe() != nullptr) data_path_.wrote_to(*queue.async_pipe());
   must_enter_error_ = true;
   data_path_.touch(*this);
 }
@@ -215,10 +254,11 @@ void QueuePairContext::finish_tagged(const transport::Completion& completion) {
 }
 
 void QueuePairContext::raise(transport::AsyncEvent event) {
-  if (config_.async_events == nullptr) return;
-  ++async_events_;
-  config_.async_events->push(config_.user_handle, static_cast<std::uint32_t>(event));
-  data_path_.wrote_to(*config_.async_events);
+  for (EventListeners::Listener& listener : listeners_) {
+    ++listener.told;
+    listener.pipe->push(listener.user_handle, static_cast<std::uint32_t>(event));
+    data_path_.wrote_to(*listener.pipe);
+  }
 }
 
 void QueuePairContext::transmit(PacketAction& packet) {
@@ -251,11 +291,12 @@ link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& hea
 
 std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {
   const std::size_t room = config_.device->port_room(round, least);
-  return pace_ ? std::min(room, pace_->room(data_path_.now(), least)) : room;
+  return pace_ ? std::min(room, pace_->room(data_path_.now(), round, least)) : room;
 }
 
 void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
   config_.device->promise_port(round, bytes);
+  if (pace_) pace_->promise(round, bytes);
 }
 
 transport::Time QueuePairContext::port_room_at(std::size_t least) const {
@@ -360,7 +401,19 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
       .atomic_original = action.original;
 }
 
+namespace {
+
+// The message goes to the program of the SRQ, whoever made the QP.
+std::uint32_t inline_room(const SharedReceiveQueue* queue) {
+  if (queue == nullptr || queue->config().several_processes == nullptr) return 0;
+  const bool fits = !*queue->config().several_processes && queue->config().cq->has_room_for_data();
+  return fits ? abi::kCqeInlineBytes : 0;
+}
+
+}  // namespace
+
 std::uint32_t QueuePairContext::completion_room() const {
+  if (xrc_receives_) return inline_room(xrc_receives_->selected());
   const bool one_process = config_.several_processes != nullptr && !*config_.several_processes;
   const bool fits = config_.receive_cq != nullptr && config_.receive_cq->has_room_for_data();
   return one_process && fits ? abi::kCqeInlineBytes : 0;

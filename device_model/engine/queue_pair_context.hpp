@@ -10,6 +10,7 @@
 #include <span>
 
 #include "device_model/engine/action_stream.hpp"
+#include "device_model/engine/event_listeners.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
 #include "device_model/engine/receive_ring.hpp"
 #include "device_model/engine/send_pace.hpp"
@@ -18,6 +19,7 @@
 #include "device_model/engine/tagged_queue_pair.hpp"
 #include "device_model/engine/timers.hpp"
 #include "device_model/engine/transport_machine.hpp"
+#include "device_model/engine/xrc_receive_view.hpp"
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/prefetch.hpp"
 #include "wire/frame.hpp"
@@ -43,10 +45,11 @@ class QueuePairContext final : public transport::Host {
 
   wire::Qpn qpn() const { return qpn_; }
   const TransportMachine& machine() const { return machine_; }
-  std::uint32_t async_events() const { return async_events_; }
 
   // Takes its place among the QPs of its engine. Engine thread, as everything from here on.
   void install();
+  // Of its asynchronous events.
+  EventListeners& listeners() { return listeners_; }
 
   // Has the processor bring the QP into its cache, without waiting for it: an input is to come soon. And the
   // state of the QP that this one is connected to, if it is here.
@@ -76,6 +79,8 @@ class QueuePairContext final : public transport::Host {
   void memory_failed(const ActionStream& stream);
   // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.
   void owner_died();
+  // XRC target: an SRQ of its domain goes.
+  void forget(const SharedReceiveQueue& queue);
 
   // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
   // state.
@@ -92,6 +97,9 @@ class QueuePairContext final : public transport::Host {
   bool is_on_path(const wire::NetworkHeaders& network) const {
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
+
+  // An XRC target, which works for several programs.
+  bool is_shared() const { return config_.xrc_domain != nullptr; }
 
   // Takes packets from anybody, with their GRH.
   bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
@@ -128,6 +136,8 @@ class QueuePairContext final : public transport::Host {
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   void finish_tagged(const transport::Completion& completion);
   bool push(CompletionQueue& queue, const transport::Completion& completion);
+  void finish_of_domain(const transport::Completion& completion);
+  void added(CompletionQueue& queue, bool first, bool there_was_room);
   bool queues_make_no_sense() const;
   void enter_error();
   void follow_state();
@@ -137,23 +147,25 @@ class QueuePairContext final : public transport::Host {
   // memory.
   DataPath& data_path_;
   const wire::Qpn qpn_;
-  std::optional<TimerId> timer_;   // from `install` on
-  bool in_error_ = false;          // as published in the shared indices
-  bool must_enter_error_ = false;  // a CQ overran
-  std::uint32_t async_events_ = 0;
+  std::optional<TimerId> timer_;         // from `install` on
+  bool in_error_ = false;                // as published in the shared indices
+  bool must_enter_error_ = false;        // a CQ overran
   std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew
   std::optional<SendPace> pace_;         // empty: as fast as the port
   const Device* peer_device_ = nullptr;  // where its path ends, if that is one of this engine's devices
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;
-  const std::unique_ptr<SharedReceiveView> shared_receives_;  // null: the receive ring has what it takes
-  const std::unique_ptr<TaggedQueuePair> tagged_;             // null: it is not on a tag-matching SRQ
+  // Both null: the receive ring has what it takes.
+  const std::unique_ptr<SharedReceiveView> shared_receives_;
+  const std::unique_ptr<XrcReceiveView> xrc_receives_;
+  const std::unique_ptr<TaggedQueuePair> tagged_;  // null: it is not on a tag-matching SRQ
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;
   ReceiveRing receive_ring_;
   const HostedQueuePairConfig config_;
+  EventListeners listeners_;
 };
 
 using ReadyList = boost::intrusive::list<

@@ -5,6 +5,7 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/event_pipe.hpp"
+#include "device_model/engine/xrc_domain.hpp"
 
 namespace urnic::engine {
 
@@ -20,7 +21,9 @@ SharedReceiveQueue::SharedReceiveQueue(const SharedReceiveQueueConfig& config) :
 }
 
 SharedReceiveQueue::~SharedReceiveQueue() {
-  if (number_ != 0) config_.device->shared_receive_queues().remove(number_);
+  if (number_ == 0) return;
+  config_.device->shared_receive_queues().remove(number_);
+  if (config_.xrc_domain != nullptr) config_.xrc_domain->forget(*this);
 }
 
 void SharedReceiveQueue::add_copies(std::uint32_t first_slot, std::uint32_t slot_count) {

@@ -16,8 +16,10 @@
 
 namespace urnic::engine {
 
+class CompletionQueue;
 class Device;
 class EventPipe;
+class XrcDomain;
 
 struct SharedReceiveQueueConfig {
   Device* device = nullptr;
@@ -29,13 +31,20 @@ struct SharedReceiveQueueConfig {
   const std::atomic<std::uint32_t>* producer = nullptr;
   EventPipe* async_events = nullptr;  // may be null
   std::uint64_t user_handle = 0;      // what asynchronous events carry
+
+  // Of extended reliable connections (IBTA annex A14): whose target QPs may take from it, and where they
+  // complete what they took. Null: it is for QPs that are made on it.
+  XrcDomain* xrc_domain = nullptr;
+  CompletionQueue* cq = nullptr;
+  // As HostedQueuePairConfig::several_processes.
+  const bool* several_processes = nullptr;
 };
 
 class SharedReceiveQueue {
  public:
   // Any thread. Everything that `config` refers to outlives this, and this the QPs on it.
   explicit SharedReceiveQueue(const SharedReceiveQueueConfig& config);
-  ~SharedReceiveQueue();  // engine thread, unless never installed
+  ~SharedReceiveQueue();  // engine thread, unless never installed; target QPs forget it
   SharedReceiveQueue(const SharedReceiveQueue&) = delete;
   SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
 
@@ -43,6 +52,7 @@ class SharedReceiveQueue {
   bool install();
   std::uint32_t number() const { return number_; }
   transport::PdId pd() const { return config_.pd; }
+  const SharedReceiveQueueConfig& config() const { return config_; }
   // The program has written what cannot be: no WQE is taken any more.
   bool broken() const { return broken_; }
   // From now on it is. Raises IBV_EVENT_SRQ_ERR.

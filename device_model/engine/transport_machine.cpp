@@ -20,6 +20,8 @@ TransportMachine::TransportMachine(QpService service, const transport::QpConfig&
       unreliable_ = std::make_unique<transport::RawPacket>(config);
       return;
     case QpService::rc:
+    case QpService::xrc_initiator:
+    case QpService::xrc_target:
       break;
   }
   reliable_.emplace(config);

@@ -55,6 +55,9 @@ class TransportMachine {
   void prefetch_next_request() const {
     if (is_reliable()) reliable_->prefetch_next_request();
   }
+  void receive_lost() {
+    if (is_reliable()) reliable_->receive_lost();
+  }
   bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
   std::uint32_t pump_responses(transport::Time now, std::uint32_t packets) {
     return is_reliable() ? reliable_->pump_responses(now, packets) : 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t kKnownFlags =
     abi::send_fence | abi::send_signaled | abi::send_solicited | abi::send_inline;
 
-constexpr std::uint32_t kQpnMask = 0xFFFFFF;
+constexpr std::uint32_t kQpnMask = 0xFFFFFF;  // and of SRQ numbers
 
 // Inline data is for what carries data to the peer (ibv_post_send: Send and RDMA Write).
 bool takes_inline(abi::SendOpcode opcode) {
@@ -54,6 +54,7 @@ void decode_head(const abi::SendWqe& head, transport::SendRequest& request) {
   request.address_handle = head.address_handle;
   request.remote_qpn = wire::Qpn{head.remote_qpn & kQpnMask};
   request.remote_qkey = head.remote_qkey;
+  request.remote_srq = head.remote_srq & kQpnMask;
   if (request.opcode == transport::WorkOpcode::bind_memory_window) {
     request.binding = {.current = wire::Rkey{head.rkey},
                        .next = wire::Rkey{head.immediate_or_rkey},

@@ -31,10 +31,11 @@ void Responder::repeat_read(const InboundPacket& packet) {
   if (resource == nullptr || resource->kind != RequestKind::read || reth.dma_length > kMaxRdmaLength) return;
   const std::uint32_t packets = response_packets(reth.dma_length, shared_.parameters.path_mtu);
   const auto skipped = static_cast<std::uint32_t>(distance(resource->first, first));
-  if (packets > resource->packets - skipped) return;
+  if (packets > resource->packets - skipped || !in_domain(packet)) return;
   const PendingResponse response{.next = first,
                                  .last = first + (packets - 1),
                                  .rkey = reth.rkey,
+                                 .pd = pd_,
                                  .address = reth.virtual_address,
                                  .remaining = reth.dma_length};
   // The requester of the specification gets a response from its First packet on.

@@ -7,8 +7,9 @@
 namespace urnic::transport {
 namespace {
 
-constexpr std::size_t kServices = 4;
-using ByService = std::array<std::uint32_t, kServices>;  // rc, uc, ud, raw packet
+constexpr std::size_t kServices = 6;
+// rc, uc, ud, xrc_initiator, xrc_target, raw_packet
+using ByService = std::array<std::uint32_t, kServices>;
 
 struct Transition {
   QpState from;
@@ -23,44 +24,59 @@ constexpr std::uint32_t kRunningRc =
 constexpr std::uint32_t kRunningUc =
     attr_current_state | attr_access_flags | kAlternatePath | attr_rate_limit;
 constexpr std::uint32_t kRunningUd = attr_current_state | attr_qkey | attr_rate_limit;
+// The initiator lacks what only a responder has, the target what only a requester has.
+constexpr std::uint32_t kRunningInitiator = attr_current_state | attr_access_flags | kAlternatePath;
+constexpr std::uint32_t kRunningTarget = kRunningRc;
 constexpr std::uint32_t kInit = attr_pkey_index | attr_port;
+constexpr std::uint32_t kInitConnected = kInit | attr_access_flags;
+constexpr std::uint32_t kInitDatagram = kInit | attr_qkey;
 constexpr std::uint32_t kPath = attr_address_vector | attr_path_mtu | attr_destination_qpn | attr_rq_psn;
+constexpr std::uint32_t kResponder = attr_max_dest_rd_atomic | attr_min_rnr_timer;
+constexpr std::uint32_t kConnecting = attr_alternate_path | attr_access_flags | attr_pkey_index;
+constexpr std::uint32_t kRequester =
+    attr_timeout | attr_retry_count | attr_rnr_retry | attr_sq_psn | attr_max_qp_rd_atomic;
+constexpr std::uint32_t kDrainedPath =
+    attr_port | attr_address_vector | attr_access_flags | attr_pkey_index | kAlternatePath | attr_timeout;
+constexpr std::uint32_t kDrainedRequester = attr_retry_count | attr_rnr_retry | attr_max_qp_rd_atomic;
 
 // Transitions to reset and to error are in `check_transition`: they exist from every state and take nothing.
 constexpr std::array kTransitions{
     Transition{QpState::reset,
                QpState::init,
-               {kInit | attr_access_flags, kInit | attr_access_flags, kInit | attr_qkey, attr_port},
+               {kInitConnected, kInitConnected, kInitDatagram, kInitConnected, kInitConnected, attr_port},
                {}},
     Transition{QpState::init,
                QpState::init,
                {},
-               {kInit | attr_access_flags, kInit | attr_access_flags, kInit | attr_qkey}},
+               {kInitConnected, kInitConnected, kInitDatagram, kInitConnected, kInitConnected}},
     Transition{QpState::init,
                QpState::rtr,
-               {kPath | attr_max_dest_rd_atomic | attr_min_rnr_timer, kPath, 0},
-               {attr_alternate_path | attr_access_flags | attr_pkey_index,
-                attr_alternate_path | attr_access_flags | attr_pkey_index, attr_pkey_index | attr_qkey}},
+               {kPath | kResponder, kPath, 0, kPath, kPath | kResponder},
+               {kConnecting, kConnecting, attr_pkey_index | attr_qkey, kConnecting, kConnecting}},
     Transition{QpState::rtr,
                QpState::rts,
-               {attr_timeout | attr_retry_count | attr_rnr_retry | attr_sq_psn | attr_max_qp_rd_atomic,
-                attr_sq_psn, attr_sq_psn},
-               {kRunningRc, kRunningUc, kRunningUd, attr_rate_limit}},
-    Transition{QpState::rts, QpState::rts, {}, {kRunningRc, kRunningUc, kRunningUd, attr_rate_limit}},
+               {kRequester, attr_sq_psn, attr_sq_psn, kRequester, attr_timeout | attr_sq_psn},
+               {kRunningRc, kRunningUc, kRunningUd, kRunningInitiator, kRunningTarget, attr_rate_limit}},
+    Transition{QpState::rts,
+               QpState::rts,
+               {},
+               {kRunningRc, kRunningUc, kRunningUd, kRunningInitiator, kRunningTarget, attr_rate_limit}},
     Transition{QpState::rts,
                QpState::sqd,
                {},
-               {attr_sqd_async_notify, attr_sqd_async_notify, attr_sqd_async_notify}},
-    Transition{QpState::sqd, QpState::rts, {}, {kRunningRc, kRunningUc, kRunningUd}},
+               {attr_sqd_async_notify, attr_sqd_async_notify, attr_sqd_async_notify, attr_sqd_async_notify,
+                attr_sqd_async_notify}},
+    Transition{QpState::sqd,
+               QpState::rts,
+               {},
+               {kRunningRc, kRunningUc, kRunningUd, kRunningInitiator, kRunningTarget}},
     Transition{QpState::sqd,
                QpState::sqd,
                {},
-               {attr_port | attr_address_vector | attr_timeout | attr_retry_count | attr_rnr_retry |
-                    attr_max_qp_rd_atomic | attr_max_dest_rd_atomic | attr_access_flags | attr_pkey_index |
-                    attr_min_rnr_timer | kAlternatePath,
+               {kDrainedPath | kDrainedRequester | kResponder,
                 attr_address_vector | attr_access_flags | attr_pkey_index | kAlternatePath,
-                attr_pkey_index | attr_qkey}},
-    Transition{QpState::sqe, QpState::rts, {}, {0, attr_current_state | attr_access_flags, kRunningUd}},
+                attr_pkey_index | attr_qkey, kDrainedPath | kDrainedRequester, kDrainedPath | kResponder}},
+    Transition{QpState::sqe, QpState::rts, {}, {0, attr_current_state | attr_access_flags, kRunningUd, 0, 0}},
 };
 
 constexpr Transition kAnywhere{QpState::reset, QpState::reset, {}, {}};
@@ -79,6 +95,13 @@ bool may_be_believed(QpState state) {
 }
 
 }  // namespace
+
+std::uint32_t heeded(QpService service, std::uint32_t mask) {
+  if (service == QpService::xrc_initiator) return mask & ~kResponder;
+  if (service == QpService::xrc_target)
+    return mask & ~(attr_retry_count | attr_rnr_retry | attr_max_qp_rd_atomic);
+  return mask;
+}
 
 TransitionCheck check_transition(QpService service, QpState current, QpState next, std::uint32_t mask,
                                  std::optional<QpState> believed) {

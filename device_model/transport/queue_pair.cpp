@@ -88,11 +88,19 @@ void QueuePair::doorbell(Time) {
   settle();
 }
 
+// An extended reliable connection has requests in one direction only (IBTA A14.3).
+bool QueuePair::lets_in(const wire::Bth& bth, const wire::OpcodeTraits& traits) const {
+  const QpConfig& config = shared_.config;
+  if (!traits.known || bth.opcode.service() != config.packets) return false;
+  if (config.packets == wire::Service::xrc && traits.request != (config.xrc_receives != nullptr))
+    return false;
+  return pkeys_match(bth.pkey, shared_.parameters.pkey);
+}
+
 void QueuePair::receive(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
-  if (!traits.known || bth.opcode.service() != wire::Service::rc) return;
-  if (!pkeys_match(bth.pkey, shared_.parameters.pkey)) return;
+  if (!lets_in(bth, traits)) return;
   if (traits.request) {
     if (!takes_requests(shared_.state)) return;
     if (shared_.state == QpState::rtr && !established_) {

@@ -70,7 +70,12 @@ class QueuePair {
   // A memory access failed (host.hpp). Becomes the error completion or the NAK that it should be.
   void memory_failed(const AccessTag& tag, Time now);
 
+  // XRC target: the SRQ has gone from which the receive under way was taken. What comes of its message is
+  // refused.
+  void receive_lost() { responder_.receive_lost(); }
+
  private:
+  bool lets_in(const wire::Bth& bth, const wire::OpcodeTraits& traits) const;
   std::uint32_t room_for_responses(std::uint32_t packets);
   // Carries out what a call into one of the halves has brought about.
   void settle();

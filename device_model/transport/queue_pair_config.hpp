@@ -9,6 +9,7 @@
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/opcode.hpp"
 #include "wire/psn.hpp"
 
 namespace urnic::transport {
@@ -20,8 +21,13 @@ class TaggedReceives;
 enum class QpState : std::uint8_t { reset = 0, init = 1, rtr = 2, rts = 3, sqd = 4, sqe = 5, error = 6 };
 
 // The transport service of a QP (IBTA 9.6): reliable connection, unreliable connection, unreliable datagram;
-// or none, where the program makes whole frames itself.
-enum class QpService : std::uint8_t { rc, uc, ud, raw_packet };
+// the two ends of an extended reliable connection (annex A14), of which the initiator only sends requests and
+// the target only takes them; or none, where the program makes whole frames itself.
+enum class QpService : std::uint8_t { rc, uc, ud, xrc_initiator, xrc_target, raw_packet };
+
+constexpr bool is_xrc(QpService service) {
+  return service == QpService::xrc_initiator || service == QpService::xrc_target;
+}
 
 // Whether a QP in this state takes requests, and sends what it owes for them (IBTA 10.3.1).
 inline bool takes_requests(QpState state) {
@@ -66,6 +72,10 @@ struct QpConfig {
   const AddressHandles* addresses = nullptr;  // datagrams
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
+  // Whose opcodes a reliable QP sends and takes: rc, or xrc.
+  wire::Service packets = wire::Service::rc;
+  // The target of an extended reliable connection: the same as `receive_queue`. Null: it is none.
+  XrcReceiveQueues* xrc_receives = nullptr;
   // Others take WQEs from the receive queue too: no credits are given for them (IBTA 9.7.7.2), an error
   // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.2.9.3).
   bool shared_receive_queue = false;

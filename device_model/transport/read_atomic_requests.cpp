@@ -13,7 +13,7 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
   if (!has_free_resource() || reth.dma_length > kMaxRdmaLength) return length_error();
   MemoryRange range;
   if (reth.dma_length > 0 &&
-      config.keys->check_remote(reth.rkey, config.pd, config.qpn, reth.virtual_address, reth.dma_length,
+      config.keys->check_remote(reth.rkey, pd_, config.qpn, reth.virtual_address, reth.dma_length,
                                 AccessRight::remote_read, range) != KeyCheck::ok) {
     return access_error();
   }
@@ -25,6 +25,7 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
   responses_.push({.next = bth.psn,
                    .last = bth.psn + (resource.packets - 1),
                    .rkey = reth.rkey,
+                   .pd = pd_,
                    .address = reth.virtual_address,
                    .remaining = reth.dma_length});
   answered(resource);
@@ -39,7 +40,7 @@ Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
   const QpConfig& config = shared_.config;
   if (!has_free_resource() || (eth.virtual_address & 7) != 0) return length_error();
   AtomicAction action;
-  if (config.keys->check_remote(eth.rkey, config.pd, config.qpn, eth.virtual_address, sizeof(std::uint64_t),
+  if (config.keys->check_remote(eth.rkey, pd_, config.qpn, eth.virtual_address, sizeof(std::uint64_t),
                                 AccessRight::remote_atomic, action.target) != KeyCheck::ok) {
     return access_error();
   }

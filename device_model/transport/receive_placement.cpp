@@ -25,6 +25,13 @@ void ReceivePlacement::rewind() {
   in_completion_ = {};
 }
 
+void ReceivePlacement::lose() {
+  under_way_ = false;
+  current_.malformed = true;
+  current_.sges = {};
+  current_.length = 0;
+}
+
 // The program puts the bytes where its WQE says, by its own addresses: a region that is known by others
 // (zero-based, or registered with an address of its choice) is the host's to write.
 bool ReceivePlacement::leave_to_completion(std::span<const std::byte> data) {
@@ -139,7 +146,7 @@ void ReceivePlacement::flush() {
 
 // IBTA 11.6.3.5: the consumer may then destroy the QP without losing a WQE of the SRQ.
 void ReceivePlacement::report_last() {
-  if (last_reported_) return;
+  if (last_reported_ || shared_.config.xrc_receives != nullptr) return;
   last_reported_ = true;
   shared_.config.host->event(AsyncEvent::last_wqe_reached);
 }

@@ -48,6 +48,10 @@ class ReceivePlacement {
   // The message under way was dropped: the next one begins at the beginning of the same WQE.
   void rewind();
 
+  // The queue of the WQE under way has gone, and the WQE with it: it will not complete, and nothing can be
+  // placed in it.
+  void lose();
+
   // Completes the WQE under way; index, QPNs and receive are filled in here. The message came from `source`;
   // without one, from the peer of the connection.
   void complete(Completion completion);
@@ -57,7 +61,7 @@ class ReceivePlacement {
   void complete_in_error(WorkStatus status);
 
   // Completes what is under way and all that is posted with `flushed`. Of an SRQ only what is under way, and
-  // then, once until the next reset, raises last_wqe_reached.
+  // then, once until the next reset, raises last_wqe_reached; of an XRC domain's that is nobody's to know.
   void flush();
 
   // The host has discarded every completion from the WQE `first` on: they are made again, the first of them

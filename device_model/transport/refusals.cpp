@@ -14,7 +14,7 @@ Responder::Refusal Responder::length_error() const {
                   AsyncEvent::qp_access_error);
 }
 
-// A receive is in use here only for an RDMA WRITE with immediate data.
+// A receive is in use here for an RDMA WRITE with immediate data, or where an XRC message changes its SRQ.
 Responder::Refusal Responder::access_error() const {
   return reported(wire::NakCode::remote_access_error, WorkStatus::local_access_error,
                   AsyncEvent::qp_access_error);
@@ -25,5 +25,9 @@ Responder::Refusal Responder::opcode_violation() const {
   return reported(wire::NakCode::invalid_request, WorkStatus::remote_invalid_request_error,
                   AsyncEvent::qp_request_error);
 }
+
+// The number of an SRQ is checked as a key is: whoever names one that is not there, or of another domain,
+// does not learn which (IBTA A14.3).
+Responder::Refusal Responder::domain_violation() const { return access_error(); }
 
 }  // namespace urnic::transport

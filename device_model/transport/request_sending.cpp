@@ -169,7 +169,8 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   const SendSlot& held = window_.at(index);
   const PacketNumber number = held.first + at;
   OutboundPacket packet;
-  const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu_, packet.headers);
+  const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu_, packet.headers,
+                                        shared_.config.packets);
   RangeList memory;
   if (held.request.is_inline) {
     packet.bytes = held.request.inline_data.subspan(segment.offset, segment.length);

@@ -4,6 +4,7 @@ namespace urnic::transport {
 
 Responder::Responder(SharedState& shared)
     : shared_(shared),
+      pd_(shared.config.pd),
       window_(shared.config.held_packets),
       responses_(shared.config.responder_resources),
       receives_(shared),
@@ -59,6 +60,7 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
   if (owed_.kind() != OwedAcknowledge::Kind::sequence_nak) awaiting_expected_ = false;
   if (!follows(message_, operation)) return refuse(opcode_violation(), bth.psn);
   if (!is_enabled(shared_.parameters.access, kind)) return refuse(opcode_violation(), bth.psn);
+  if (!in_domain(packet)) return refuse(domain_violation(), bth.psn);
   if (!payload_fits(operation, packet.payload.size(), shared_.parameters.path_mtu)) {
     return refuse(length_error(), bth.psn);
   }
@@ -81,6 +83,16 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
       break;
   }
   if (verdict) refuse(*verdict, bth.psn);
+}
+
+// An XRC target has no protection domain of its own: every request names an SRQ, which must be of the
+// target's XRC domain, and is executed in the protection domain of that (IBTA A14.3).
+bool Responder::in_domain(const InboundPacket& packet) {
+  XrcReceiveQueues* const queues = shared_.config.xrc_receives;
+  if (queues == nullptr) return true;
+  const std::optional<PdId> pd = queues->select(packet.headers.xrceth.srq_number);
+  if (pd) pd_ = *pd;
+  return pd.has_value();
 }
 
 // The packet of a SEND or WRITE has had its effect.
@@ -138,7 +150,9 @@ void Responder::memory_failed(const AccessTag& tag, Time) {
   if (shared_.state == QpState::reset || shared_.state == QpState::init) return;
   receives_.complete_discarded(tag.wqe_index,
                                tag.places_send ? WorkStatus::local_protection_error : WorkStatus::flushed);
-  if (!tag.places_send) shared_.config.host->event(AsyncEvent::qp_access_error);
+  // A target's receive tells one of those who have it open, an event all.
+  const bool tells_all = !tag.places_send || shared_.config.xrc_receives != nullptr;
+  if (tells_all) shared_.config.host->event(AsyncEvent::qp_access_error);
   ++shared_.config.counters->responder_operation_errors;
   responses_.drop_from(tag.psn);
   owed_.fatal_nak(tag.psn, wire::NakCode::remote_operational_error);

@@ -51,6 +51,8 @@ class Responder {
   }
   bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
   void memory_failed(const AccessTag& tag, Time now);
+  // The queue that the receive under way was taken from has gone: the message finds no place any more.
+  void receive_lost() { receives_.lose(); }
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
@@ -67,6 +69,7 @@ class Responder {
 
   // responder.cpp
   void count_message() { msn_ = msn_.next(); }
+  bool in_domain(const InboundPacket& packet);
   void execute(const InboundPacket& packet, RequestKind kind);
   void executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message);
   void receiver_not_ready();
@@ -92,6 +95,7 @@ class Responder {
   Refusal length_error() const;
   Refusal access_error() const;
   Refusal opcode_violation() const;
+  Refusal domain_violation() const;
   Refusal reported(wire::NakCode nak, WorkStatus receive_status, AsyncEvent event) const;
 
   // send_write_requests.cpp
@@ -140,6 +144,7 @@ class Responder {
   bool dropped_behind_ = false;
   // No request is executed any more; once the owed responses are out, the QP has failed.
   bool stopped_ = false;
+  PdId pd_;  // in which requests are executed
 
   // The RDMA WRITE under way.
   std::uint64_t write_address_ = 0;

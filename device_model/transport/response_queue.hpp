@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "device_model/transport/memory_access.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/psn.hpp"
 
@@ -18,6 +19,7 @@ struct PendingResponse {
   wire::Psn last = {};
   // READ: what is still to be sent.
   wire::Rkey rkey = {};
+  PdId pd = {};  // in which the key is checked
   std::uint64_t address = 0;
   std::uint32_t remaining = 0;
   // ATOMIC: where its result is stored; null for a READ.

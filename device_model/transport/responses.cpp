@@ -84,8 +84,8 @@ void Responder::send_read_response(PendingResponse& response) {
   const bool last = response.next == response.last;
   const std::uint32_t length = last ? response.remaining : shared_.parameters.path_mtu;
   MemoryRange range;
-  if (length > 0 && config.keys->check_remote(response.rkey, config.pd, config.qpn, response.address, length,
-                                              AccessRight::remote_read, range) != KeyCheck::ok) {
+  if (length > 0 && config.keys->check_remote(response.rkey, response.pd, config.qpn, response.address,
+                                              length, AccessRight::remote_read, range) != KeyCheck::ok) {
     const wire::Psn psn = response.next;
     responses_.drop_from(psn);
     return refuse({wire::NakCode::remote_access_error, WorkStatus::success, AsyncEvent::qp_access_error},
@@ -149,7 +149,7 @@ void Responder::send_report(const wire::SelectiveAckEth& report) {
 wire::TransportHeaders Responder::response_headers(Operation operation, wire::Psn psn,
                                                    std::uint8_t syndrome) const {
   wire::TransportHeaders headers;
-  headers.bth.opcode = wire::Opcode(wire::Service::rc, operation);
+  headers.bth.opcode = wire::Opcode(shared_.config.packets, operation);
   headers.bth.pkey = shared_.parameters.pkey;
   headers.bth.destination = shared_.parameters.destination;
   headers.bth.psn = psn;

@@ -93,9 +93,10 @@ std::uint32_t packet_count(const SendRequest& request, std::uint32_t path_mtu) {
 }
 
 Segment build_request(const SendRequest& request, std::uint32_t at, std::uint32_t count, std::uint32_t wanted,
-                      std::uint32_t path_mtu, wire::TransportHeaders& headers) {
+                      std::uint32_t path_mtu, wire::TransportHeaders& headers, wire::Service service) {
   const Place place{at == 0, at + 1 == count};
-  headers.bth.opcode = wire::Opcode(wire::Service::rc, operation_of(request.opcode, place));
+  headers.bth.opcode = wire::Opcode(service, operation_of(request.opcode, place));
+  headers.xrceth.srq_number = request.remote_srq;
   if (request.opcode == WorkOpcode::rdma_read) {
     return build_read(request, at, count, wanted, path_mtu, headers);
   }

@@ -44,9 +44,11 @@ struct Segment {
 
 // Fills opcode, solicited bit, pad and extended headers of the packet at place `at` of `request`, which takes
 // `count` PSNs in all. For a READ, `wanted` says how many response packets to ask for from there (IBTA
-// 9.4.4: a READ may be retried from a later PSN with the address advanced); others ignore it.
+// 9.4.4: a READ may be retried from a later PSN with the address advanced); others ignore it. `service` is rc
+// or xrc.
 Segment build_request(const SendRequest& request, std::uint32_t at, std::uint32_t count, std::uint32_t wanted,
-                      std::uint32_t path_mtu, wire::TransportHeaders& headers);
+                      std::uint32_t path_mtu, wire::TransportHeaders& headers,
+                      wire::Service service = wire::Service::rc);
 
 // As above for an unreliable connection, whose requests are SENDs and RDMA WRITEs.
 Segment build_unreliable_request(const SendRequest& request, std::uint32_t at, std::uint32_t count,

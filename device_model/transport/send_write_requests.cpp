@@ -33,8 +33,7 @@ Responder::Verdict Responder::finish_send(const InboundPacket& packet) {
   const QpConfig& config = shared_.config;
   const bool invalidate = (traits.headers & wire::has_ieth) != 0;
   executed(bth, traits, MessageUnderWay::none);
-  if (invalidate &&
-      config.keys->invalidate(packet.headers.invalidate, config.pd, config.qpn) != KeyCheck::ok) {
+  if (invalidate && config.keys->invalidate(packet.headers.invalidate, pd_, config.qpn) != KeyCheck::ok) {
     // Class J (IBTA 9.9.3): the message itself was good and is acknowledged; this side's receive and QP
     // are in error.
     owed_.ack(bth.psn);
@@ -88,7 +87,7 @@ Responder::Verdict Responder::place_write(const InboundPacket& packet) {
   if (write_length_ > kMaxRdmaLength) return length_error();
   MemoryRange range;
   if (write_length_ > 0 &&
-      config.keys->check_remote(write_rkey_, config.pd, config.qpn, write_address_, write_remaining_,
+      config.keys->check_remote(write_rkey_, pd_, config.qpn, write_address_, write_remaining_,
                                 AccessRight::remote_write, range) != KeyCheck::ok) {
     return access_error();
   }

@@ -52,6 +52,7 @@ struct SendRequest {
   std::uint32_t address_handle = 0;  // datagrams, with the next two
   wire::Qpn remote_qpn;
   std::uint32_t remote_qkey = 0;
+  std::uint32_t remote_srq = 0;  // extended reliable connections: number of the peer's SRQ
   std::span<const Sge> sges;
   std::span<const std::byte> inline_data;
   std::uint64_t length = 0;  // sum over sges, or size of inline_data
@@ -90,6 +91,18 @@ class ReceiveQueue {
 
  protected:
   ~ReceiveQueue() = default;
+};
+
+// The SRQs of an XRC domain as one of its target QPs sees them (IBTA annex A14): which one a request is for
+// it says itself, by number. Taken requests are counted over all of them.
+class XrcReceiveQueues : public ReceiveQueue {
+ public:
+  // `next` takes from the SRQ of this number from now on. Its protection domain, in which the request is
+  // executed; empty if the domain has no such SRQ.
+  virtual std::optional<PdId> select(std::uint32_t number) = 0;
+
+ protected:
+  ~XrcReceiveQueues() = default;
 };
 
 // The values are those of ibv_wc_status.

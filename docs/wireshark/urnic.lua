@@ -26,6 +26,7 @@ local get_aeth = Field.new("infiniband.aeth")
 local get_syndrome = Field.new("infiniband.aeth.syndrome")
 
 local RC_ACKNOWLEDGE = 0x11
+local XRC_ACKNOWLEDGE = 0xB1
 local FIRST_RESPONSE, LAST_RESPONSE = 0x0D, 0x12
 local SELECTIVE_ACK = 0x40
 local NAK_SEQUENCE_ERROR = 0x60
@@ -89,7 +90,8 @@ function urnic.dissector(tvb, pinfo, tree)
   local shown = tree:add(urnic)
   shown:add(is_response and bit_gives or bit_offer, true)
   local aeth, syndrome = get_aeth(), get_syndrome()
-  if opcode.value ~= RC_ACKNOWLEDGE or aeth == nil or syndrome == nil then return end
+  local is_acknowledge = opcode.value == RC_ACKNOWLEDGE or opcode.value == XRC_ACKNOWLEDGE
+  if not is_acknowledge or aeth == nil or syndrome == nil then return end
   -- The highest bit of a syndrome is reserved.
   if bit.band(syndrome.value, 0x7F) ~= NAK_SEQUENCE_ERROR then return end
   show_header(tvb, pinfo, shown, aeth.offset + aeth.len, get_psn().value)

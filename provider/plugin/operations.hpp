@@ -68,9 +68,14 @@ int request_notification(ibv_cq* cq, int solicited_only);
 void completion_event_read(ibv_cq* cq);
 void async_event_read(ibv_context* context, ibv_async_event* event);
 
+// xrcd.cpp
+ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attributes);
+int close_xrcd(ibv_xrcd* xrcd);
+
 // srq.cpp, post_srq_receive.cpp
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes);
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
+int get_srq_number(ibv_srq* srq, std::uint32_t* number);
 int modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask);
 int query_srq(ibv_srq* srq, ibv_srq_attr* attributes);
 int destroy_srq(ibv_srq* srq);
@@ -83,6 +88,7 @@ int post_srq_operations(ibv_srq* srq, ibv_ops_wr* request, ibv_ops_wr** bad_requ
 // qp.cpp
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes);
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attributes);
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
 int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* init_attributes);
 int destroy_qp(ibv_qp* qp);

@@ -29,7 +29,7 @@ void ring_if_in_error(Qp& qp) {
 int post_receive(ibv_qp* verbs, ibv_recv_wr* request, ibv_recv_wr** bad_request) {
   Qp& qp = qp_of(verbs);
   int error = 0;
-  if (verbs->state == IBV_QPS_RESET || verbs->srq != nullptr) error = EINVAL;
+  if (verbs->state == IBV_QPS_RESET || !has_receive_queue(*verbs)) error = EINVAL;
   if (is_dead(*qp.context)) error = EIO;
   if (error != 0) {
     *bad_request = request;

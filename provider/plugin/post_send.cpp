@@ -83,6 +83,7 @@ int write_request(Qp& qp, std::uint32_t index, const ibv_send_wr& request) {
   if (is_datagram(qp)) {
     set_destination(wqe, request.wr.ud.ah, request.wr.ud.remote_qpn, request.wr.ud.remote_qkey);
   }
+  if (is_xrc_send(qp)) set_remote_srq(wqe, request.qp_type.xrc.remote_srqn);
   if (!set_data(wqe, request, qp.max_inline_data)) return EINVAL;
   qp.send.wr_id(index) = request.wr_id;
   return 0;
@@ -93,7 +94,7 @@ int write_request(Qp& qp, std::uint32_t index, const ibv_send_wr& request) {
 int post_send(ibv_qp* verbs, ibv_send_wr* request, ibv_send_wr** bad_request) {
   Qp& qp = qp_of(verbs);
   int error = 0;
-  if (!takes_sends(qp)) error = EINVAL;
+  if (!takes_sends(qp) || is_xrc_target(verbs->qp_type)) error = EINVAL;
   if (is_dead(*qp.context)) error = EIO;
   if (error != 0) {
     *bad_request = request;

@@ -9,6 +9,7 @@
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/rss_qp.hpp"
 #include "provider/plugin/srq.hpp"
+#include "provider/plugin/xrcd.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -26,6 +27,7 @@ std::uint64_t send_operations(ibv_qp_type type) {
   constexpr std::uint64_t kWrite = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
   switch (type) {
     case IBV_QPT_RC:
+    case IBV_QPT_XRC_SEND:
       return kSend | kWrite | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
              IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
              IBV_QP_EX_WITH_SEND_WITH_INV | kAtomicWrite;
@@ -42,8 +44,8 @@ std::uint64_t send_operations(ibv_qp_type type) {
 
 // 0 or the errno with which the attributes are refused.
 int check(const ibv_qp_init_attr_ex& attributes) {
-  constexpr std::uint32_t kKnown =
-      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
+                                   IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
     return EOPNOTSUPP;
@@ -53,9 +55,14 @@ int check(const ibv_qp_init_attr_ex& attributes) {
       (attributes.send_ops_flags & ~operations) != 0) {
     return EOPNOTSUPP;
   }
+  if (is_xrc_target(attributes.qp_type)) {
+    const bool in_domain = (attributes.comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0 && attributes.xrcd != nullptr;
+    return in_domain ? 0 : EINVAL;
+  }
   if (operations == 0) return EOPNOTSUPP;
+  const bool needs_receive_cq = attributes.qp_type != IBV_QPT_XRC_SEND;
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attributes.pd == nullptr ||
-      attributes.send_cq == nullptr || attributes.recv_cq == nullptr) {
+      attributes.send_cq == nullptr || (needs_receive_cq && attributes.recv_cq == nullptr)) {
     return EINVAL;
   }
   return 0;
@@ -64,10 +71,14 @@ int check(const ibv_qp_init_attr_ex& attributes) {
 abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attributes) {
   abi::CreateQpRequest request{};
   request.user_handle = reinterpret_cast<std::uintptr_t>(&qp);
+  request.type = attributes.qp_type;
+  if (is_xrc_target(attributes.qp_type)) {
+    request.xrcd = xrcd_of(attributes.xrcd).handle;
+    return request;
+  }
   request.pd = attributes.pd->handle;
   request.send_cq = attributes.send_cq->handle;
-  request.receive_cq = attributes.recv_cq->handle;
-  request.type = attributes.qp_type;
+  request.receive_cq = attributes.recv_cq != nullptr ? attributes.recv_cq->handle : 0;
   request.srq = attributes.srq != nullptr ? attributes.srq->handle : 0;
   request.max_send_wr = attributes.cap.max_send_wr;
   // What it says of receives is ignored where they are an SRQ's (ibv_create_qp(3)).
@@ -102,6 +113,23 @@ bool is_consistent(const abi::CreateQpReply& reply) {
                  sizeof(abi::ReceiveWqe) + receive_segments);
 }
 
+// For the polls that find its completions, and for its flush errors when the device dies. 0 or an errno.
+int enlist(Qp& qp) {
+  Lock lock(qp.context->objects_lock);
+  if (!qp.context->qps_by_number.insert(qp.verbs.qp.qp_num, &qp)) return ENOMEM;
+  qp.context->qps.add(qp);
+  return 0;
+}
+
+void remove_from_lists(Qp& qp) {
+  Context& context = *qp.context;
+  const std::uint32_t number = qp.verbs.qp.qp_num;
+  Lock lock(context.objects_lock);
+  context.qps.remove(qp);
+  // The device may have given the number to another thread's QP already.
+  if (context.qps_by_number.find(number) == &qp) context.qps_by_number.remove(number);
+}
+
 // 0 or an errno.
 int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* receive_ring, void* indices) {
   ibv_pd* const pd = qp.verbs.qp.pd;
@@ -116,28 +144,28 @@ int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* recei
                      &qp.indices->send_producer, pd, MemoryUse::send_wr_ids) &&
       qp.receive.attach(receive_ring, reply.receive_slots, reply.receive_slot_size, reply.max_receive_sge,
                         &qp.indices->receive_producer, pd, MemoryUse::receive_wr_ids);
-  if (!attached) return ENOMEM;
-  Lock lock(qp.context->objects_lock);
-  if (!qp.context->qps_by_number.insert(reply.qpn, &qp)) return ENOMEM;
-  qp.context->qps.add(qp);
-  return 0;
+  return attached ? enlist(qp) : ENOMEM;
 }
 
 // The library leaves all of it to the provider.
-void initialise_verbs(ibv_qp& verbs, const ibv_qp_init_attr_ex& attributes, const abi::CreateQpReply& reply) {
-  verbs.context = attributes.pd->context;
-  verbs.qp_context = attributes.qp_context;
-  verbs.pd = attributes.pd;
-  verbs.send_cq = attributes.send_cq;
-  verbs.recv_cq = attributes.recv_cq;
-  verbs.srq = attributes.srq;
-  verbs.handle = reply.handle;
-  verbs.qp_num = reply.qpn;
-  verbs.state = IBV_QPS_RESET;
-  verbs.qp_type = attributes.qp_type;
-  verbs.events_completed = 0;
-  pthread_mutex_init(&verbs.mutex, nullptr);
-  pthread_cond_init(&verbs.cond, nullptr);
+void initialise_verbs(rdmav34::Qp& verbs, const ibv_qp_init_attr_ex& attributes, std::uint32_t handle,
+                      std::uint32_t qpn) {
+  ibv_qp& qp = verbs.qp;
+  qp.qp_context = attributes.qp_context;
+  qp.pd = attributes.pd;
+  qp.send_cq = attributes.send_cq;
+  qp.recv_cq = attributes.recv_cq;
+  qp.srq = attributes.srq;
+  qp.handle = handle;
+  qp.qp_num = qpn;
+  qp.state = IBV_QPS_RESET;
+  qp.qp_type = attributes.qp_type;
+  qp.events_completed = 0;
+  pthread_mutex_init(&qp.mutex, nullptr);
+  pthread_cond_init(&qp.cond, nullptr);
+  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_XRCD) == 0) return;
+  verbs.comp_mask |= rdmav34::kQpHasXrcd;
+  verbs.xrcd = &xrcd_of(attributes.xrcd);
 }
 
 // 0 or an errno.
@@ -145,7 +173,8 @@ int create_on_device(Qp& qp, const ibv_qp_init_attr_ex& attributes, abi::CreateQ
   ControlSession session(*qp.context);
   if (const int error = session.call(abi::ControlOpcode::create_qp, request_for(qp, attributes), reply))
     return error;
-  initialise_verbs(qp.verbs.qp, attributes, reply);
+  initialise_verbs(qp.verbs, attributes, reply.handle, reply.qpn);
+  if (is_xrc_target(attributes.qp_type)) return 0;
   void* send_ring = session.find(reply.send_ring);
   void* receive_ring = session.find(reply.receive_ring);
   void* indices = session.find(reply.indices);
@@ -176,12 +205,15 @@ void give_slot_back(void* context, const abi::Cqe& cqe) {
   srq->receive.give_back(cqe.wqe_index);
 }
 
-// After the device has let go of the QP, no poll may meet its number any more.
+// After the device has let go of the QP, no poll may meet its number any more. (What a target of an XRC
+// domain has received is the business of the SRQs.)
 void remove_completions(Qp& qp) {
-  Cq* const queues[] = {&cq_of(qp.verbs.qp.send_cq), &cq_of(qp.verbs.qp.recv_cq)};
-  for (Cq* cq : queues) {
-    Lock lock(cq->lock);
-    cq->ring.remove_completions_of(qp.verbs.qp.qp_num, give_slot_back, qp.context);
+  ibv_cq* const queues[] = {qp.verbs.qp.send_cq, qp.verbs.qp.recv_cq};
+  for (ibv_cq* verbs : queues) {
+    if (verbs == nullptr) continue;
+    Cq& cq = cq_of(verbs);
+    Lock lock(cq.lock);
+    cq.ring.remove_completions_of(qp.verbs.qp.qp_num, give_slot_back, qp.context);
   }
 }
 
@@ -203,6 +235,7 @@ ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
   abi::CreateQpReply reply{};
   if (error == 0) {
     qp->context = &context_of(verbs);
+    qp->verbs.qp.context = verbs;
     if (attributes->sq_sig_all != 0) qp->implied_flags = IBV_SEND_SIGNALED;
     error = create_on_device(*qp, *attributes, reply);
     if (error != 0) free_queue_pair(*qp);
@@ -215,12 +248,43 @@ ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
     install_builders(qp->verbs.extended);
     qp->verbs.comp_mask |= rdmav34::kQpIsExtended;
   }
+  attributes->cap = given_capabilities(reply);
+  if (is_xrc_target(attributes->qp_type)) return &qp->verbs.qp;
   hold(qp->verbs.qp.pd);
   if (is_single_threaded(qp->verbs.qp.pd)) {
     qp->send.lock.leave_out();
     qp->receive.lock.leave_out();
   }
-  attributes->cap = given_capabilities(reply);
+  return &qp->verbs.qp;
+}
+
+ibv_qp* open_qp(ibv_context* verbs, ibv_qp_open_attr* attributes) {
+  constexpr std::uint32_t kNeeded = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+  int error = 0;
+  if ((attributes->comp_mask & kNeeded) != kNeeded) error = EINVAL;
+  if (attributes->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED) error = EOPNOTSUPP;
+  Qp* qp = error == 0 ? create_object<Qp>() : nullptr;
+  if (error == 0 && qp == nullptr) error = ENOMEM;
+  abi::HandleReply reply{};
+  if (error == 0) {
+    qp->context = &context_of(verbs);
+    const abi::OpenQpRequest request{reinterpret_cast<std::uintptr_t>(qp), xrcd_of(attributes->xrcd).handle,
+                                     attributes->qp_num, attributes->qp_type, 0};
+    error = call(*qp->context, abi::ControlOpcode::open_qp, request, reply);
+  }
+  if (error != 0) {
+    destroy_object(qp);
+    errno = error;
+    return nullptr;
+  }
+  ibv_qp_init_attr_ex as_created{};
+  if ((attributes->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT) != 0) as_created.qp_context = attributes->qp_context;
+  as_created.qp_type = attributes->qp_type;
+  as_created.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+  as_created.xrcd = attributes->xrcd;
+  qp->verbs.qp.context = verbs;
+  initialise_verbs(qp->verbs, as_created, reply.handle, attributes->qp_num);
+  qp->verbs.qp.state = IBV_QPS_UNKNOWN;
   return &qp->verbs.qp;
 }
 
@@ -247,7 +311,7 @@ int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
   abi::Empty reply;
   if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;
   if ((mask & IBV_QP_STATE) == 0) return 0;
-  if (attributes->qp_state == IBV_QPS_RESET) reset_queues(qp);
+  if (attributes->qp_state == IBV_QPS_RESET && !is_xrc_target(verbs->qp_type)) reset_queues(qp);
   verbs->state = attributes->qp_state;
   return 0;
 }
@@ -280,15 +344,12 @@ int destroy_qp(ibv_qp* verbs) {
   const int error =
       call(context, abi::ControlOpcode::destroy_qp, abi::HandleRequest{verbs->handle, 0}, reply);
   if (error != 0 && !is_dead(context)) return error;
-  {
-    Lock lock(context.objects_lock);
-    context.qps.remove(qp);
-    // The device may have given the number to another thread's QP already.
-    if (context.qps_by_number.find(verbs->qp_num) == &qp) context.qps_by_number.remove(verbs->qp_num);
+  if (!is_xrc_target(verbs->qp_type)) {
+    remove_from_lists(qp);
+    remove_completions(qp);
   }
-  remove_completions(qp);
   settle_events(qp, error == 0 ? &reply : nullptr);
-  let_go(verbs->pd);
+  if (verbs->pd != nullptr) let_go(verbs->pd);
   free_queue_pair(qp);
   return 0;
 }

@@ -47,6 +47,14 @@ inline Qp& qp_of(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 inline bool takes_sends(const Qp& qp) { return qp.verbs.qp.state >= IBV_QPS_RTS; }
 
 inline bool is_datagram(const Qp& qp) { return qp.verbs.qp.qp_type == IBV_QPT_UD; }
+inline bool is_xrc_send(const Qp& qp) { return qp.verbs.qp.qp_type == IBV_QPT_XRC_SEND; }
+// An XRC target has no queues: nothing is posted to it.
+inline bool is_xrc_target(ibv_qp_type type) { return type == IBV_QPT_XRC_RECV; }
+
+// Whether receives are posted to the QP itself.
+inline bool has_receive_queue(const ibv_qp& qp) {
+  return qp.srq == nullptr && qp.qp_type != IBV_QPT_XRC_SEND && !is_xrc_target(qp.qp_type);
+}
 
 // Hands the send WQEs before `end` to the device.
 inline void publish_sends(Qp& qp, std::uint32_t end) {

@@ -122,6 +122,11 @@ void set_ud_addr(ibv_qp_ex* verbs, ibv_ah* ah, std::uint32_t qpn, std::uint32_t 
   set_destination(*wqe, ah, qpn, qkey);
 }
 
+void set_xrc_srqn(ibv_qp_ex* verbs, std::uint32_t number) {
+  abi::SendWqe* wqe = under_construction(qp_of(verbs));
+  if (wqe != nullptr) set_remote_srq(*wqe, number);
+}
+
 void set_sge(ibv_qp_ex* verbs, std::uint32_t lkey, std::uint64_t address, std::uint32_t length) {
   const ibv_sge segment{address, length, lkey};
   set_sge_list(verbs, 1, &segment);
@@ -166,6 +171,7 @@ void install_builders(ibv_qp_ex& qp) {
   qp.wr_local_inv = local_inv;
   qp.wr_bind_mw = bind;
   qp.wr_set_ud_addr = set_ud_addr;
+  qp.wr_set_xrc_srqn = set_xrc_srqn;
   qp.wr_set_sge = set_sge;
   qp.wr_set_sge_list = set_sge_list;
   qp.wr_set_inline_data = set_inline_data;

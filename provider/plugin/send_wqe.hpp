@@ -59,6 +59,10 @@ inline void set_destination(abi::SendWqe& wqe, const ibv_ah* ah, std::uint32_t q
   wqe.remote_qkey = qkey;
 }
 
+// To which of the peer's shared receive queues a request on an extended reliable connection goes, and with
+// it, in which of the peer's protection domains.
+inline void set_remote_srq(abi::SendWqe& wqe, std::uint32_t number) { wqe.remote_srq = number; }
+
 // The window's range, rights and keys (device_model/abi/queues.hpp: bind_memory_window). A window gives
 // rights to peers only, so that local write, which programs like to pass along with remote write, says
 // nothing about it.

@@ -9,6 +9,7 @@
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/parent_domain.hpp"
 #include "provider/plugin/tag_matching.hpp"
+#include "provider/plugin/xrcd.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -34,7 +35,6 @@ bool is_consistent(const abi::CreateSrqReply& reply) {
 
 // The library leaves all of it to the provider.
 void initialise_verbs(rdmav34::Srq& verbs, ibv_pd* pd, void* srq_context, const abi::CreateSrqReply& reply) {
-  verbs.type = IBV_SRQT_BASIC;
   verbs.srq_number = reply.number;
   verbs.srq.context = pd->context;
   verbs.srq.srq_context = srq_context;
@@ -58,14 +58,22 @@ int attach(Srq& srq, const abi::CreateSrqReply& reply, void* slots, void* posted
 }
 
 // 0 or an errno.
-int create_on_device(Srq& srq, ibv_pd* pd, const ibv_srq_init_attr& attributes, abi::CreateSrqReply& reply) {
+int request_queue(ControlSession& session, Srq& srq, ibv_pd* pd, const ibv_srq_init_attr& attributes,
+                  abi::CreateSrqReply& reply) {
   abi::CreateSrqRequest request{};
   request.user_handle = reinterpret_cast<std::uintptr_t>(&srq);
   request.pd = pd->handle;
   request.max_wr = attributes.attr.max_wr;
   request.max_sge = attributes.attr.max_sge;
+  if (srq.verbs.type == IBV_SRQT_BASIC) return session.call(abi::ControlOpcode::create_srq, request, reply);
+  const abi::CreateXrcSrqRequest of_domain{request, srq.verbs.xrcd->handle, srq.verbs.cq->handle};
+  return session.call(abi::ControlOpcode::create_xrc_srq, of_domain, reply);
+}
+
+// 0 or an errno.
+int create_on_device(Srq& srq, ibv_pd* pd, const ibv_srq_init_attr& attributes, abi::CreateSrqReply& reply) {
   ControlSession session(*srq.context);
-  if (const int error = session.call(abi::ControlOpcode::create_srq, request, reply)) return error;
+  if (const int error = request_queue(session, srq, pd, attributes, reply)) return error;
   initialise_verbs(srq.verbs, pd, attributes.srq_context, reply);
   void* slots = session.find(reply.slots);
   void* posted = session.find(reply.posted);
@@ -92,15 +100,17 @@ void free_queue(Srq& srq) {
   destroy_object(&srq);
 }
 
-}  // namespace
-
-ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
+// `xrcd` and `cq` are those of an SRQ of extended reliable connections; or both are null.
+ibv_srq* create(ibv_pd* pd, ibv_srq_init_attr* attributes, ibv_xrcd* xrcd, ibv_cq* cq) {
   auto* srq = create_object<Srq>();
   if (srq == nullptr) {
     errno = ENOMEM;
     return nullptr;
   }
   srq->context = &context_of(pd->context);
+  srq->verbs.type = xrcd != nullptr ? IBV_SRQT_XRC : IBV_SRQT_BASIC;
+  srq->verbs.xrcd = xrcd != nullptr ? &xrcd_of(xrcd) : nullptr;
+  srq->verbs.cq = cq;
   abi::CreateSrqReply reply{};
   if (const int error = create_on_device(*srq, pd, *attributes, reply)) {
     free_queue(*srq);
@@ -113,12 +123,48 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   return &srq->verbs.srq;
 }
 
+// 0 or the errno with which the attributes are refused.
+int check(const ibv_srq_init_attr_ex& attributes) {
+  constexpr std::uint32_t kOfDomain = IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+  const std::uint32_t given = attributes.comp_mask;
+  if (given >= IBV_SRQ_INIT_ATTR_RESERVED) return EOPNOTSUPP;
+  const bool has_type = (given & IBV_SRQ_INIT_ATTR_TYPE) != 0;
+  const ibv_srq_type type = has_type ? attributes.srq_type : IBV_SRQT_BASIC;
+  if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return EOPNOTSUPP;
+  if ((given & IBV_SRQ_INIT_ATTR_PD) == 0 || attributes.pd == nullptr) return EINVAL;
+  if (type == IBV_SRQT_BASIC) return 0;
+  const bool complete =
+      (given & kOfDomain) == kOfDomain && attributes.xrcd != nullptr && attributes.cq != nullptr;
+  return complete ? 0 : EINVAL;
+}
+
+}  // namespace
+
+ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
+  return create(pd, attributes, nullptr, nullptr);
+}
+
 ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* attributes) {
   const bool has_type = (attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0;
-  const ibv_srq_type type = has_type ? attributes->srq_type : IBV_SRQT_BASIC;
-  if (type == IBV_SRQT_TM) return create_tag_matching_srq(attributes);
-  errno = EOPNOTSUPP;  // a basic one the library asks for by create_srq
-  return nullptr;
+  if (has_type && attributes->srq_type == IBV_SRQT_TM) return create_tag_matching_srq(attributes);
+  if (const int error = check(*attributes)) {
+    errno = error;
+    return nullptr;
+  }
+  const bool of_domain = has_type && attributes->srq_type == IBV_SRQT_XRC;
+  ibv_srq_init_attr basic{attributes->srq_context, attributes->attr};
+  ibv_srq* srq = create(attributes->pd, &basic, of_domain ? attributes->xrcd : nullptr,
+                        of_domain ? attributes->cq : nullptr);
+  attributes->attr = basic.attr;
+  return srq;
+}
+
+// Only an SRQ of an XRC domain is known to others by its number.
+int get_srq_number(ibv_srq* verbs, std::uint32_t* number) {
+  const Srq& srq = srq_of(verbs);
+  if (srq.verbs.type != IBV_SRQT_XRC) return EINVAL;
+  *number = srq.verbs.srq_number;
+  return 0;
 }
 
 // Under the queue's lock: nobody posts or gives a slot back while the device moves the queue.

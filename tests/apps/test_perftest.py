@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """perftest: every program with every option of interest that its --help says it has over reliable connections, and
-what the programs can do over unreliable connections and with datagrams."""
+what the programs can do over extended and unreliable connections and with datagrams."""
 
 import os
 import re
@@ -176,6 +176,16 @@ class Perftest(unittest.TestCase):
                                              macs[1])
         self.assertEqual(program.wait(60), 0, str(program))
         self.assertRegex(program.output(), r"(?m)^\s*1000\s+[\d.]+")
+
+    def test_extended_reliable_connections(self):
+        for program in PROGRAMS:
+            with self.subTest(" ".join(program) + ", one device"):
+                measure(self.fabric, (*program, "-c", "XRC"), (), ("urnic1", "urnic1"))
+            for options in ((), ("-b",), ("-q", "8"), ("-e",), ("-I", "64", "-s", "64"), ("-a", "-n", "100")):
+                if options and options[0][1] not in self.has[program[0]]:
+                    continue
+                with self.subTest(" ".join((*program, "-c", "XRC", *options))):
+                    measure(self.fabric, (*program, "-c", "XRC"), options)
 
     def test_duration(self):
         """Five seconds each; some at once, for it is time that they take."""

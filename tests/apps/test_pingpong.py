@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The pingpong programs of RC, UC, UD and shared receive queues, both ends: on one device and from one to the other."""
+"""The pingpong programs of RC, XRC, UC, UD and shared receive queues, both ends: on one device and from one to the other."""
 
 import os
 import re
@@ -23,6 +23,14 @@ def pingpong(on, device, *options, service="rc", gid="1"):
         if not re.search(r"^\d+ iters in ", output, re.MULTILINE):
             raise AssertionError(f"no result: {output}")
     return outputs[1]
+
+
+def xsrq_pingpong(on, device, *options):
+    """The one of extended reliable connections looks at completions only, and says no more than that it went well."""
+    common = ("ibv_xsrq_pingpong", "-g", "1")
+    for output in on.run_pair((*common, "-d", device[0], *options), (*common, "-d", device[1], *options), timeout=120):
+        if not re.search(r"^success$", output, re.MULTILINE):
+            raise AssertionError(f"no result: {output}")
 
 
 class Pingpong(unittest.TestCase):
@@ -98,6 +106,12 @@ class Pingpong(unittest.TestCase):
             for options in ((), ("-e",), ("-q", "1"), ("-q", "100", "-n", "200"), ("-s", "100000"), ("-s", "8", "-r", "16")):
                 with self.subTest(devices=devices, options=options):
                     pingpong(self.fabric, devices, *options, service="srq")
+
+    def test_extended_reliable_connections(self):
+        for devices in PAIRS:
+            for options in ((), ("-e",), ("-s", "100000", "-n", "200"), ("-s", "8", "-n", "2000"), ("-m", "256"), ("-o",)):
+                with self.subTest(devices=devices, options=options):
+                    xsrq_pingpong(self.fabric, devices, *options)
 
     def test_eight_pairs_at_once(self):
         pairs = []

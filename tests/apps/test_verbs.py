@@ -70,6 +70,10 @@ class Verbs(OnOneFabric):
         self.check("verbs_tag_matching", *ACROSS)
         self.check("verbs_tag_matching", *ALONE)
 
+    def test_extended_reliable_connections(self):
+        self.check("verbs_xrc", *ACROSS)
+        self.check("verbs_xrc", *ALONE)
+
     def test_errors(self):
         self.check("verbs_errors", *ACROSS)
         self.check("verbs_errors", *ALONE)

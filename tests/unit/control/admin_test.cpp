@@ -38,8 +38,10 @@ BOOST_AUTO_TEST_CASE(status_shows_devices_and_programs) {
   const json& context = status.at("contexts")[0];
   BOOST_TEST(context.at("program") == "socket_program");
   BOOST_TEST(context.at("pids") == json::array({getpid()}));
-  BOOST_TEST(context.at("objects") ==
-             json({{"pd", 1}, {"mr", 1}, {"mw", 0}, {"cq", 1}, {"qp", 1}, {"srq", 0}, {"channels", 0}}));
+  BOOST_TEST(
+      context.at("objects") ==
+      json(
+          {{"pd", 1}, {"mr", 1}, {"mw", 0}, {"cq", 1}, {"qp", 1}, {"srq", 0}, {"xrcd", 0}, {"channels", 0}}));
 }
 
 BOOST_AUTO_TEST_CASE(counters_count) {

@@ -20,12 +20,12 @@ struct Spreading {
     return program.call(ControlOpcode::create_qp, request, reply) == 0 ? reply.handle : 0;
   }
   abi::CreateRssQpRequest request(std::uint32_t count = 1) const {
-    abi::CreateRssQpRequest made{};
-    made.pd = program.pd;
-    made.hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4;
-    made.queue_count = count;
-    for (std::uint32_t i = 0; i < std::min(count, abi::kMaxSpreadQueues); ++i) made.queues[i] = queue;
-    return made;
+    abi::CreateRssQpRequest asked{};
+    asked.pd = program.pd;
+    asked.hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4;
+    asked.queue_count = count;
+    for (std::uint32_t i = 0; i < std::min(count, abi::kMaxSpreadQueues); ++i) asked.queues[i] = queue;
+    return asked;
   }
   int create(const abi::CreateRssQpRequest& request) {
     return program.call(ControlOpcode::create_rss_qp, request, made);
@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(its_handle_is_no_other_queue_pairs) {
 BOOST_AUTO_TEST_CASE(a_table_has_a_power_of_two_of_queues_up_to_the_limit) {
   for (const std::uint32_t count : {0u, 3u, 127u, abi::kMaxSpreadQueues + 1, 2 * abi::kMaxSpreadQueues, ~0u})
     BOOST_TEST(create(request(count)) == EINVAL, count);
-  for (const std::uint32_t count : {1u, 2u, abi::kMaxSpreadQueues}) BOOST_TEST(create(request(count)) == 0, count);
+  for (const std::uint32_t count : {1u, 2u, abi::kMaxSpreadQueues})
+    BOOST_TEST(create(request(count)) == 0, count);
 }
 
 BOOST_AUTO_TEST_CASE(queues_are_raw_packet_queue_pairs_of_the_same_program) {
@@ -101,7 +102,8 @@ BOOST_AUTO_TEST_CASE(only_fields_that_are_hashed_are_taken) {
   BOOST_TEST(create(hashed) == 0);
   hashed.hash_fields = 0;
   BOOST_TEST(create(hashed) == 0);
-  for (const std::uint64_t field : {std::uint64_t{IBV_RX_HASH_IPSEC_SPI}, std::uint64_t{1} << 31, std::uint64_t{1} << 63}) {
+  for (const std::uint64_t field :
+       {std::uint64_t{IBV_RX_HASH_IPSEC_SPI}, std::uint64_t{1} << 31, std::uint64_t{1} << 63}) {
     hashed.hash_fields = field;
     BOOST_TEST(create(hashed) == EOPNOTSUPP);
   }

@@ -18,6 +18,7 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
+#include "device_model/engine/xrc_domain.hpp"
 #include "device_model/memory/in_process_memory.hpp"
 
 namespace urnic::engine::test {
@@ -90,7 +91,10 @@ struct QpLayout {
   std::uint32_t ordinal = 1;
   transport::QpService service = transport::QpService::rc;
   SharedReceiveQueue* srq = nullptr;
-  TagMatching* tags = nullptr;  // of that SRQ: then it has no CQs of its own
+  TagMatching* tags = nullptr;  // of that SRQ
+  XrcDomain* xrc_domain = nullptr;  // for an XRC target
+
+  bool has_own_cqs() const { return tags == nullptr && xrc_domain == nullptr; }
 };
 
 class Program;

@@ -247,7 +247,8 @@ BOOST_AUTO_TEST_CASE(frames_are_spread_over_queues_by_their_hash) {
     post_receive(qp1, program1);
     post_receive(beside1, program1, 2 * kReceived);
     send(frame.bytes());
-    BOOST_TEST(received(last % 2 == 0 ? qp1 : beside1, frame.bytes(), last % 2 == 0 ? kReceived : 2 * kReceived));
+    BOOST_TEST(
+        received(last % 2 == 0 ? qp1 : beside1, frame.bytes(), last % 2 == 0 ? kReceived : 2 * kReceived));
     BOOST_TEST(!(last % 2 == 0 ? beside1 : qp1).receive_cq.poll().has_value());
   }
   BOOST_TEST(device1.port_counters().receive_errors == 0u);

@@ -4,7 +4,8 @@
 
 namespace urnic::engine::test {
 
-TestSrq::TestSrq(Program& program, std::uint32_t count, transport::PdId pd)
+TestSrq::TestSrq(Program& program, std::uint32_t count, transport::PdId pd, XrcDomain* domain,
+                 CompletionQueue* cq)
     : slot_count(count), slots(std::size_t{count} * kSlotSize), posted(count), program_(program) {
   device_end = std::make_unique<SharedReceiveQueue>(
       SharedReceiveQueueConfig{.device = &program.device,
@@ -15,7 +16,10 @@ TestSrq::TestSrq(Program& program, std::uint32_t count, transport::PdId pd)
                                .slot_size = kSlotSize,
                                .producer = &indices.producer,
                                .async_events = &program.async_events.device_end(),
-                               .user_handle = kUserHandle});
+                               .user_handle = kUserHandle,
+                               .xrc_domain = domain,
+                               .cq = cq,
+                               .several_processes = &program.several_processes});
   program.engine.execute([&] { device_end->install(); });
 }
 

@@ -19,7 +19,9 @@ class TestSrq {
   static constexpr std::uint64_t kUserHandle = 7000;
 
   TestSrq(Program& program, std::uint32_t count) : TestSrq(program, count, program.pd) {}
-  TestSrq(Program& program, std::uint32_t count, transport::PdId pd);
+  // In an XRC domain, completing to `cq`; or, with null, in none.
+  TestSrq(Program& program, std::uint32_t count, transport::PdId pd, XrcDomain* domain = nullptr,
+          CompletionQueue* cq = nullptr);
   ~TestSrq();
 
   // Writes a WQE to `slot`, and `number`, which need not be its, to the ring.

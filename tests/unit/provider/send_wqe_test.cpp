@@ -28,6 +28,15 @@ BOOST_AUTO_TEST_CASE(the_head_is_cleared_and_has_opcode_and_flags) {
   BOOST_TEST(std::memcmp(bytes, &expected, sizeof expected) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(the_number_of_the_remote_srq_has_a_place_of_its_own) {
+  abi::SendWqe& wqe = provider::begin_wqe(bytes, IBV_WR_SEND, 0);
+  provider::set_remote_srq(wqe, 0x123456);
+  abi::SendWqe expected{};
+  expected.opcode = 2;
+  expected.remote_srq = 0x123456;
+  BOOST_TEST(std::memcmp(bytes, &expected, sizeof expected) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(only_flags_of_the_queue_format_go_in) {
   const abi::SendWqe& wqe = provider::begin_wqe(bytes, IBV_WR_SEND, ~0u);
   BOOST_TEST(wqe.flags == (abi::send_fence | abi::send_signaled | abi::send_solicited));

@@ -101,6 +101,57 @@ BOOST_AUTO_TEST_CASE(reliable_connection) {
                    IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER | kMigration}});
 }
 
+// As a reliable connection's, but for what a requester, or a responder, alone has.
+BOOST_AUTO_TEST_CASE(extended_reliable_connection_initiator) {
+  constexpr std::uint32_t init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  constexpr std::uint32_t running = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kMigration;
+  check_rows(QpService::xrc_initiator,
+             {{QpState::reset, QpState::init, init, 0},
+              {QpState::init, QpState::init, 0, init},
+              {QpState::init, QpState::rtr, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+               IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+              {QpState::rtr, QpState::rts,
+               IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+               running},
+              {QpState::rts, QpState::rts, 0, running},
+              {QpState::rts, QpState::sqd, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+              {QpState::sqd, QpState::rts, 0, running},
+              {QpState::sqd, QpState::sqd, 0,
+               IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                   IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | kMigration}});
+}
+
+BOOST_AUTO_TEST_CASE(extended_reliable_connection_target) {
+  constexpr std::uint32_t init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  constexpr std::uint32_t running =
+      IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration;
+  check_rows(QpService::xrc_target,
+             {{QpState::reset, QpState::init, init, 0},
+              {QpState::init, QpState::init, 0, init},
+              {QpState::init, QpState::rtr,
+               IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+                   IBV_QP_MIN_RNR_TIMER,
+               IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+              {QpState::rtr, QpState::rts, IBV_QP_TIMEOUT | IBV_QP_SQ_PSN, running},
+              {QpState::rts, QpState::rts, 0, running},
+              {QpState::rts, QpState::sqd, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+              {QpState::sqd, QpState::rts, 0, running},
+              {QpState::sqd, QpState::sqd, 0,
+               IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
+                   IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER | kMigration}});
+}
+
+BOOST_AUTO_TEST_CASE(an_end_of_an_extended_reliable_connection_passes_over_what_the_other_half_has) {
+  constexpr std::uint32_t all = ~0u;
+  constexpr std::uint32_t requester = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  constexpr std::uint32_t responder = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  BOOST_CHECK_EQUAL(heeded(QpService::xrc_initiator, all), all & ~responder);
+  BOOST_CHECK_EQUAL(heeded(QpService::xrc_target, all), all & ~requester);
+  for (const QpService service : {QpService::rc, QpService::uc, QpService::ud}) {
+    BOOST_CHECK_EQUAL(heeded(service, all), all);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(unreliable_connection) {
   constexpr std::uint32_t init = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
   constexpr std::uint32_t running = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kMigration;

@@ -56,6 +56,24 @@ void check_message(const Kind& kind, std::uint32_t mtu, std::uint32_t length) {
 
 BOOST_AUTO_TEST_SUITE(segmentation)
 
+// IBTA A14.3: every request of an extended reliable connection names an SRQ, in each of its packets.
+BOOST_AUTO_TEST_CASE(packets_of_xrc_have_its_opcodes_and_the_number_of_the_srq) {
+  SendRequest request = RequesterBench::request(WorkOpcode::send, 1000);
+  request.length = 1000;
+  request.remote_srq = 0x654321;
+  for (const WorkOpcode opcode : {WorkOpcode::send, WorkOpcode::rdma_write, WorkOpcode::rdma_read,
+                                  WorkOpcode::atomic_fetch_add, WorkOpcode::send_with_invalidate}) {
+    request.opcode = opcode;
+    for (std::uint32_t at = 0; at < packet_count(request, 256); ++at) {
+      wire::TransportHeaders headers;
+      build_request(request, at, 4, 4 - at, 256, headers, wire::Service::xrc);
+      BOOST_TEST((headers.bth.opcode.service() == wire::Service::xrc));
+      BOOST_TEST((wire::traits(headers.bth.opcode).headers & wire::has_xrceth) != 0);
+      BOOST_TEST(headers.xrceth.srq_number == 0x654321u);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_kind_mtu_and_size) {
   for (const Kind& kind : kKinds) {
     for (std::uint32_t mtu : {256u, 512u, 1024u, 2048u, 4096u}) {

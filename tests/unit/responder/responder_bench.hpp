@@ -45,11 +45,12 @@ struct ResponderBench {
   Responder responder;
 
   // Under another mode than go_back_n the responder keeps what is out of order, here or in `shared_pool`.
+  // With `xrc` it is the target of an extended reliable connection.
   explicit ResponderBench(RecoveryMode mode = RecoveryMode::go_back_n, std::uint32_t slots = kSlots,
-                          HeldPacketPool* shared_pool = nullptr)
+                          HeldPacketPool* shared_pool = nullptr, XrcReceiveQueues* xrc = nullptr)
       : own_pool(slots),
         pool(shared_pool != nullptr ? *shared_pool : own_pool),
-        shared{.config = make_config(mode),
+        shared{.config = make_config(mode, xrc),
                .recovery = {.mode = mode},
                .state = QpState::rtr,
                .parameters = make_parameters()},
@@ -61,7 +62,7 @@ struct ResponderBench {
     responder.start();
   }
 
-  QpConfig make_config(RecoveryMode mode) {
+  QpConfig make_config(RecoveryMode mode, XrcReceiveQueues* xrc = nullptr) {
     QpConfig config;
     config.recovery.mode = mode;
     config.held_packets = &pool;
@@ -74,6 +75,11 @@ struct ResponderBench {
     config.send_queue = &sends;
     config.receive_queue = &receives;
     config.counters = &counters;
+    if (xrc == nullptr) return config;
+    config.pd = PdId{};
+    config.receive_queue = config.xrc_receives = xrc;
+    config.shared_receive_queue = true;
+    config.packets = wire::Service::xrc;
     return config;
   }
 

@@ -24,8 +24,8 @@ struct Row {
   unsigned flags;
 };
 
-// IBTA 9.2.1, table 38; XRC: A14.3; CNP: A17.9.3. Every opcode that is not here is reserved, or is one of
-// RD's.
+// IBTA 9.2.1, table 38; XRC: A14.3; CNP: A17.9.3; ATOMIC WRITE: A19. Every opcode that is not here is
+// reserved, or is one of RD's.
 constexpr std::array kTable38 = std::to_array<Row>({
     {0x00, "RC Send First", 0, 12, request | first | payload},
     {0x01, "RC Send Middle", 0, 12, request | payload},
@@ -50,6 +50,7 @@ constexpr std::array kTable38 = std::to_array<Row>({
     {0x14, "RC Fetch Add", has_atomic_eth, 40, request | first | last},
     {0x16, "RC Send Last Invalidate", has_ieth, 16, request | last | payload},
     {0x17, "RC Send Only Invalidate", has_ieth, 16, request | first | last | payload},
+    {0x1D, "RC Atomic Write", has_reth, 28, request | first | last | payload},
     {0x20, "UC Send First", 0, 12, request | first | payload},
     {0x21, "UC Send Middle", 0, 12, request | payload},
     {0x22, "UC Send Last", 0, 12, request | last | payload},
@@ -89,6 +90,7 @@ constexpr std::array kTable38 = std::to_array<Row>({
     {0xB4, "XRC Fetch Add", has_xrceth | has_atomic_eth, 44, request | first | last},
     {0xB6, "XRC Send Last Invalidate", has_xrceth | has_ieth, 20, request | last | payload},
     {0xB7, "XRC Send Only Invalidate", has_xrceth | has_ieth, 20, request | first | last | payload},
+    {0xBD, "XRC Atomic Write", has_xrceth | has_reth, 32, request | first | last | payload},
 });
 
 unsigned flags_of(const OpcodeTraits& opcode) {
