@@ -57,10 +57,10 @@ inline constexpr std::uint64_t kMaxArenaBytes = 8ull << 30;
 inline constexpr std::size_t kMaxChannels = 4096;
 inline constexpr std::uint64_t kMaxDeviceMemoryArenas = 2 * kMaxDeviceMemory;  // also when they are in pieces
 
-inline constexpr std::uint32_t kDeviceFlags =
-    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC |
-    IBV_DEVICE_MANAGED_FLOW_STEERING;
+inline constexpr std::uint32_t kDeviceFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
+                                              IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
+                                              IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_SRQ_RESIZE |
+                                              IBV_DEVICE_XRC | IBV_DEVICE_MANAGED_FLOW_STEERING;
 
 // On-demand paging: what can be done with such memory, by transport. Every kind of access that a transport
 // has works, so the bits follow the transports; receives of an SRQ are as good as a QP's own.

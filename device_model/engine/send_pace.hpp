@@ -16,8 +16,8 @@ class SendPace {
   SendPace(std::uint32_t rate_kbps, std::uint32_t burst_bytes)
       : nanoseconds_per_byte_(8e6 / rate_kbps), burst_(burst_bytes) {}
 
-  // Bytes that may be sent at `now`: a burst, at least `least`, or nothing; less what was promised in `round`,
-  // which is `sent` only when the round is carried out.
+  // Bytes that may be sent at `now`: a burst, at least `least`, or nothing; less what was promised in
+  // `round`, which is `sent` only when the round is carried out.
   std::size_t room(transport::Time now, std::uint64_t round, std::size_t least) const {
     if (now < free_at_) return 0;
     const std::size_t room = std::max<std::size_t>(burst_, least);

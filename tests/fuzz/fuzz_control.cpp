@@ -72,9 +72,8 @@ void tame(control::Message& message, abi::ControlOpcode opcode) {
   } else if (opcode == abi::ControlOpcode::create_srq) {
     change_body<abi::CreateSrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
   } else if (opcode == abi::ControlOpcode::create_tag_matching) {
-    change_body<abi::CreateTagMatchingRequest>(message, [](auto& body) {
-      shrink(body.max_operations, limits::kMaxTagOperations);
-    });
+    change_body<abi::CreateTagMatchingRequest>(
+        message, [](auto& body) { shrink(body.max_operations, limits::kMaxTagOperations); });
   } else if (opcode == abi::ControlOpcode::modify_srq) {
     change_body<abi::ModifySrqRequest>(message, [](auto& body) { shrink(body.max_wr, limits::kMaxSrqWr); });
   } else if (opcode == abi::ControlOpcode::allocate_dm) {

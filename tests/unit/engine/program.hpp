@@ -91,7 +91,7 @@ struct QpLayout {
   std::uint32_t ordinal = 1;
   transport::QpService service = transport::QpService::rc;
   SharedReceiveQueue* srq = nullptr;
-  TagMatching* tags = nullptr;  // of that SRQ
+  TagMatching* tags = nullptr;      // of that SRQ
   XrcDomain* xrc_domain = nullptr;  // for an XRC target
 
   bool has_own_cqs() const { return tags == nullptr && xrc_domain == nullptr; }
