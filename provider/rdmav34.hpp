@@ -193,13 +193,13 @@ struct ContextOps {
   ibv_pd* (*alloc_pd)(ibv_context*);
   ibv_td* (*alloc_td)(ibv_context*, ibv_td_init_attr*);
   void (*async_event)(ibv_context*, ibv_async_event*);  // after each event that the program has read
-  Unset attach_counters_point_flow;
+  int (*attach_counters_point_flow)(ibv_counters*, ibv_counter_attach_attr*, ibv_flow*);
   int (*attach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
   int (*bind_mw)(ibv_qp*, ibv_mw*, ibv_mw_bind*);
   int (*close_xrcd)(ibv_xrcd*);
   void (*cq_event)(ibv_cq*);  // after each event that the program has read
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
-  Unset create_counters;
+  ibv_counters* (*create_counters)(ibv_context*, ibv_counters_init_attr*);
   ibv_cq* (*create_cq)(ibv_context*, int entries, ibv_comp_channel*, int completion_vector);
   ibv_cq_ex* (*create_cq_ex)(ibv_context*, ibv_cq_init_attr_ex*);
   ibv_flow* (*create_flow)(ibv_qp*, ibv_flow_attr*);
@@ -215,7 +215,7 @@ struct ContextOps {
   int (*dealloc_td)(ibv_td*);
   int (*dereg_mr)(Mr*);
   int (*destroy_ah)(ibv_ah*);
-  Unset destroy_counters;
+  int (*destroy_counters)(ibv_counters*);
   int (*destroy_cq)(ibv_cq*);
   int (*destroy_flow)(ibv_flow*);
   Unset destroy_flow_action;
@@ -251,7 +251,7 @@ struct ContextOps {
   Unset query_qp_data_in_order;
   int (*query_rt_values)(ibv_context*, ibv_values_ex*);
   int (*query_srq)(ibv_srq*, ibv_srq_attr*);
-  Unset read_counters;
+  int (*read_counters)(ibv_counters*, std::uint64_t* values, std::uint32_t count, std::uint32_t flags);
   ibv_mr* (*reg_dm_mr)(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length, unsigned int access);
   ibv_mr* (*reg_dmabuf_mr)(ibv_pd*, std::uint64_t offset, std::size_t length, std::uint64_t iova, int buffer,
                            int access);

@@ -29,7 +29,15 @@ struct CreateFlowRequest {
   std::uint16_t priority;
   std::uint8_t port;
   std::uint8_t spec_count;
+  std::uint32_t counters;  // handle of what counts the frames that the rule takes; 0: nothing
+  std::uint32_t reserved;
   FlowSpec specs[kMaxFlowSpecs];
+};
+
+// Of the frames that rules have taken, since it was made.
+struct ReadCountersReply {
+  std::uint64_t packets;
+  std::uint64_t bytes;
 };
 
 // In the handles of RSS QPs, so that they are no other QP's.

@@ -3,6 +3,7 @@
 // that open or join one.
 #pragma once
 
+#include "device_model/abi/query_messages.hpp"
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/session.hpp"
 
@@ -68,6 +69,9 @@ int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, Descript
 
 int create_flow(Session&, const abi::CreateFlowRequest&, abi::HandleReply&, DescriptorExchange&);
 int destroy_flow(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int create_counters(Session&, const abi::Empty&, abi::HandleReply&, DescriptorExchange&);
+int destroy_counters(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int read_counters(Session&, const abi::HandleRequest&, abi::ReadCountersReply&, DescriptorExchange&);
 int create_rss_qp(Session&, const abi::CreateRssQpRequest&, abi::HandleReply&, DescriptorExchange&);
 int destroy_rss_qp(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
 

@@ -98,6 +98,8 @@ void Context::remove_flows() {
   });
   device.flows -= static_cast<std::uint32_t>(flows.size());
   flows.clear();
+  device.flow_counters -= static_cast<std::uint32_t>(flow_counters.size());
+  flow_counters.clear();
   for (const auto& [handle, qp] : rss_qps) --qp->pd->users;
   device.queue_pairs -= static_cast<std::uint32_t>(rss_qps.size());
   rss_qps.clear();

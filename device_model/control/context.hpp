@@ -113,11 +113,17 @@ struct RssQueuePair {
   std::uint32_t flows = 0;  // that lead to it
 };
 
+struct FlowCounters {
+  engine::RuleCounters values;  // the engine's to change
+  std::uint32_t users = 0;      // flows that count here
+};
+
 // Leads to one of the two.
 struct Flow {
   QueuePair* qp = nullptr;
   RssQueuePair* rss_qp = nullptr;
-  std::uint32_t number = 0;  // of its rule, in the device's table
+  FlowCounters* counters = nullptr;  // or none
+  std::uint32_t number = 0;          // of its rule, in the device's table
 };
 
 struct ObjectCounts {
@@ -190,6 +196,7 @@ class Context {
   HandleTable<SharedReceiveQueue> srqs;
   HandleTable<QueuePair> qps;
   HandleTable<RssQueuePair> rss_qps;
+  HandleTable<FlowCounters> flow_counters;
   HandleTable<Flow> flows;
 
  private:

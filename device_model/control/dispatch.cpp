@@ -171,6 +171,12 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::CreateFlowRequest, abi::HandleReply, create_flow>();
     case Op::destroy_flow:
       return command<HandleRequest, Empty, destroy_flow>();
+    case Op::create_counters:
+      return command<Empty, abi::HandleReply, create_counters>();
+    case Op::destroy_counters:
+      return command<HandleRequest, Empty, destroy_counters>();
+    case Op::read_counters:
+      return command<HandleRequest, abi::ReadCountersReply, read_counters>();
     case Op::create_rss_qp:
       return command<abi::CreateRssQpRequest, abi::HandleReply, create_rss_qp>();
     case Op::destroy_rss_qp:

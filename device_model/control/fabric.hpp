@@ -48,6 +48,7 @@ struct ServedDevice {
   std::uint32_t protection_domains = 0;
   std::uint32_t address_handles = 0;
   std::uint32_t flows = 0;
+  std::uint32_t flow_counters = 0;
   std::map<wire::Gid, std::uint32_t> multicast_groups;  // those with members, and how many
   std::uint32_t multicast_attachments = 0;
   std::uint64_t device_memory = 0;  // bytes

@@ -83,12 +83,18 @@ int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::Ha
   engine::SteeringRule rule;
   if (const int error = find_target(context, request, *flow, rule.target)) return error;
   if (const int error = read_rule(request, rule)) return error;
+  if (request.counters != 0) {
+    flow->counters = context.flow_counters.find(request.counters);
+    if (flow->counters == nullptr) return EINVAL;
+    rule.target.counters = &flow->counters->values;
+  }
   if (session.device.flows >= limits::kMaxFlows) return ENOMEM;
 
   session.fabric.engine(session.device).execute([&] {
     flow->number = session.device.device->add_steering_rule(rule);
   });
   ++flows_beside(*flow);
+  if (flow->counters != nullptr) ++flow->counters->users;
   ++session.device.flows;
   reply.handle = context.flows.add(std::move(flow));
   return 0;
@@ -101,6 +107,7 @@ int destroy_flow(Session& session, const abi::HandleRequest& request, abi::Empty
     session.device.device->remove_steering_rule(flow->number);
   });
   --flows_beside(*flow);
+  if (flow->counters != nullptr) --flow->counters->users;
   --session.device.flows;
   return 0;
 }

@@ -139,6 +139,10 @@ void Device::give_whole(const wire::Frame& frame, bool payload_is_stable, const 
   }
   const transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
   for (const SteeringTarget& target : steered_to_) {
+    if (target.counters != nullptr) {
+      ++target.counters->packets;
+      target.counters->bytes += frame.size();
+    }
     QueuePairContext& queue_pair =
         target.queue_pair != nullptr ? *target.queue_pair : target.spreading->queue_for(headers);
     queue_pair.receive_frame(packet);

@@ -29,10 +29,17 @@ enum class RuleKind : std::uint8_t {
   all_default,        // any of those
 };
 
+// What rules have taken.
+struct RuleCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+};
+
 // Who gets a frame: one queue pair, or the one that a hash of the frame's fields chooses.
 struct SteeringTarget {
   QueuePairContext* queue_pair = nullptr;       // null: `spreading`
   const ReceiveSpreading* spreading = nullptr;  // outlives its rule, as the queue pair does
+  RuleCounters* counters = nullptr;             // may be null; outlives its rule, too
 };
 
 struct SteeringRule {

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/abi/query_messages.hpp"
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/operations.hpp"
 

@@ -83,6 +83,10 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.destroy_rwq_ind_table = destroy_rwq_ind_table;
   ops.create_flow = create_flow;
   ops.destroy_flow = destroy_flow;
+  ops.create_counters = create_counters;
+  ops.destroy_counters = destroy_counters;
+  ops.attach_counters_point_flow = attach_counters_to_flow;
+  ops.read_counters = read_counters;
   ops.post_send = post_send;
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;

@@ -6,6 +6,7 @@
 #include "device_model/abi/steering_messages.hpp"
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
+#include "provider/plugin/counters.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {
@@ -57,6 +58,16 @@ int read_spec(const char*& from, abi::FlowSpec& spec) {
   return 0;
 }
 
+// The specification that names what counts the rule's frames: no header that they must have.
+int read_counting(const char*& from, abi::CreateFlowRequest& request) {
+  ibv_flow_spec_counter_action action;
+  std::memcpy(&action, from, sizeof action);
+  if (action.size < sizeof action || action.counters == nullptr || request.counters != 0) return EINVAL;
+  request.counters = counters_of(action.counters).handle;
+  from += action.size;
+  return 0;
+}
+
 int read_attributes(const ibv_flow_attr& attributes, abi::CreateFlowRequest& request) {
   if (attributes.comp_mask != 0) return EOPNOTSUPP;
   if (attributes.num_of_specs > abi::kMaxFlowSpecs) return EINVAL;
@@ -64,10 +75,14 @@ int read_attributes(const ibv_flow_attr& attributes, abi::CreateFlowRequest& req
   request.flags = attributes.flags;
   request.priority = attributes.priority;
   request.port = attributes.port;
-  request.spec_count = attributes.num_of_specs;
   const char* from = reinterpret_cast<const char*>(&attributes + 1);
-  for (std::uint32_t i = 0; i < request.spec_count; ++i) {
-    if (const int error = read_spec(from, request.specs[i])) return error;
+  for (std::uint32_t i = 0; i < attributes.num_of_specs; ++i) {
+    std::uint32_t type = 0;
+    std::memcpy(&type, from, sizeof type);
+    const int error = type == IBV_FLOW_SPEC_ACTION_COUNT
+                          ? read_counting(from, request)
+                          : read_spec(from, request.specs[request.spec_count++]);
+    if (error != 0) return error;
   }
   return 0;
 }

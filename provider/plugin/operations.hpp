@@ -115,6 +115,12 @@ int destroy_rwq_ind_table(ibv_rwq_ind_table* table);
 ibv_flow* create_flow(ibv_qp* qp, ibv_flow_attr* attributes);
 int destroy_flow(ibv_flow* flow);
 
+// counters.cpp
+ibv_counters* create_counters(ibv_context* context, ibv_counters_init_attr* attributes);
+int destroy_counters(ibv_counters* counters);
+int attach_counters_to_flow(ibv_counters* counters, ibv_counter_attach_attr* attributes, ibv_flow* flow);
+int read_counters(ibv_counters* counters, std::uint64_t* values, std::uint32_t count, std::uint32_t flags);
+
 // post_send.cpp, post_receive.cpp
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad_request);
 int post_receive(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad_request);

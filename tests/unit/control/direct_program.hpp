@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_model/abi/query_messages.hpp"
 #include "device_model/control/configuration.hpp"
 #include "device_model/control/dispatch.hpp"
 #include "device_model/control/fabric.hpp"

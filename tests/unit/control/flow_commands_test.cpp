@@ -219,6 +219,42 @@ BOOST_AUTO_TEST_CASE(flows_end_at_the_limit) {
   BOOST_TEST(create(request()) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(counters_outlive_the_flows_that_count_there) {
+  abi::HandleReply counters{};
+  BOOST_REQUIRE(program.call(ControlOpcode::create_counters, abi::Empty{}, counters) == 0);
+  abi::ReadCountersReply values{1, 1};
+  const abi::HandleRequest made{counters.handle, 0};
+  BOOST_TEST(program.call(ControlOpcode::read_counters, made, values) == 0);
+  BOOST_TEST((values.packets == 0 && values.bytes == 0));
+  BOOST_TEST(program.call(ControlOpcode::read_counters, abi::HandleRequest{counters.handle + 1, 0}, values) ==
+             EINVAL);
+  abi::CreateFlowRequest counted = request();
+  counted.counters = counters.handle + 1;
+  BOOST_TEST(create(counted) == EINVAL);
+  counted.counters = counters.handle;
+  BOOST_REQUIRE(create(counted) == 0);
+  BOOST_TEST(program.call(ControlOpcode::destroy_counters, counters.handle) == EBUSY);
+  BOOST_TEST(destroy(flow.handle) == 0);
+  BOOST_TEST(program.call(ControlOpcode::destroy_counters, counters.handle) == 0);
+  BOOST_TEST(program.call(ControlOpcode::destroy_counters, counters.handle) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(counters_end_at_the_limit_and_go_with_their_program) {
+  abi::HandleReply counters{};
+  {
+    OpenProgram short_lived(machine);
+    for (std::uint32_t i = 0; i < limits::kMaxFlowCounters; ++i) {
+      BOOST_REQUIRE(short_lived.call(ControlOpcode::create_counters, abi::Empty{}, counters) == 0);
+    }
+    BOOST_TEST(program.call(ControlOpcode::create_counters, abi::Empty{}, counters) == ENOMEM);
+    abi::CreateFlowRequest own = request();
+    own.qp = create_qp(short_lived, IBV_QPT_RAW_PACKET);
+    own.counters = counters.handle;
+    BOOST_TEST(short_lived.call(ControlOpcode::create_flow, own, flow) == 0);
+  }
+  BOOST_TEST(program.call(ControlOpcode::create_counters, abi::Empty{}, counters) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_program_that_goes_takes_its_flows_with_it) {
   {
     OpenProgram short_lived(machine);

@@ -11,6 +11,7 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/doorbells.hpp"
+#include "device_model/abi/query_messages.hpp"
 #include "device_model/abi/queues.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 #include "tests/unit/control/running_process.hpp"

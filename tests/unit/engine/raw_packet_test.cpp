@@ -128,6 +128,22 @@ BOOST_AUTO_TEST_CASE(a_rule_takes_what_matches_and_leaves_the_rest) {
   BOOST_TEST(received(beside1, other.bytes(), 2 * kReceived));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_rule_takes_is_counted) {
+  RuleCounters counted;
+  SteeringRule rule;
+  rule.match = ether_type(0x08, 0x00);
+  rule.target = {.queue_pair = &qp1.device_end().context(), .counters = &counted};
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  RawFrame matching, other;
+  matching.ether_type = 0x0800;
+  other.ether_type = 0x88B5;
+  const FrameBytes frame = matching.bytes();
+  for (const FrameBytes& sent : {frame, other.bytes(), frame}) send(sent);
+  // Also those that find no receive.
+  BOOST_TEST(counted.packets == 2u);
+  BOOST_TEST(counted.bytes == 2 * frame.size());
+}
+
 BOOST_AUTO_TEST_CASE(a_removed_rule_lets_frames_pass) {
   const std::uint32_t number = steer(qp1);
   engine.execute([&] { device1.remove_steering_rule(number); });

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "device_model/abi/memory_messages.hpp"
+#include "device_model/abi/query_messages.hpp"
+#include "device_model/abi/steering_messages.hpp"
 #include "tests/unit/provider/fake_device.hpp"
 
 namespace urnic::test {
@@ -101,6 +103,7 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
                                      .flags = 0});
       break;
     case ControlOpcode::allocate_pd:
+    case ControlOpcode::create_counters:
       answer.set(abi::HandleReply{next_handle_++, 0});
       break;
     case ControlOpcode::register_mr:
@@ -120,6 +123,9 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
     }
     case ControlOpcode::allocate_mw:
       answer.set(abi::AllocateMwReply{next_handle_++, 0x4400});
+      break;
+    case ControlOpcode::read_counters:
+      answer.set(abi::ReadCountersReply{.packets = 5, .bytes = 1234});
       break;
     case ControlOpcode::create_cq:
       return create_cq(connection, as<abi::CreateCqRequest>(body));

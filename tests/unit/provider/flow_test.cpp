@@ -120,6 +120,38 @@ BOOST_AUTO_TEST_CASE(sizes_that_cannot_be_are_refused) {
   BOOST_TEST(refusal(Attributes{}) == ENOMEM);
 }
 
+BOOST_AUTO_TEST_CASE(counters_are_read_where_they_were_attached) {
+  ibv_counters_init_attr init{};
+  ibv_counters* const counters = ibv_create_counters(context, &init);
+  BOOST_REQUIRE(counters != nullptr);
+  ibv_counter_attach_attr attach{IBV_COUNTER_BYTES, 0, 0};
+  BOOST_TEST(ibv_attach_counters_point_flow(counters, &attach, nullptr) == 0);
+  attach = {IBV_COUNTER_PACKETS, 2, 0};
+  BOOST_TEST(ibv_attach_counters_point_flow(counters, &attach, nullptr) == 0);
+  attach.index = 32;
+  BOOST_TEST(ibv_attach_counters_point_flow(counters, &attach, nullptr) == EINVAL);
+  Attributes counted;
+  ibv_flow_spec_counter_action action{};
+  action.counters = counters;
+  counted.add(ibv_flow_spec_ipv4{}, IBV_FLOW_SPEC_IPV4).add(action, IBV_FLOW_SPEC_ACTION_COUNT);
+  ibv_flow* const flow = create(counted);
+  BOOST_REQUIRE(flow != nullptr);
+  BOOST_TEST(last().counters != 0u);
+  BOOST_TEST(int{last().spec_count} == 1);
+  attach.index = 1;
+  BOOST_TEST(ibv_attach_counters_point_flow(counters, &attach, flow) == EOPNOTSUPP);
+  counted.add(action, IBV_FLOW_SPEC_ACTION_COUNT);
+  BOOST_TEST(refusal(counted) == EINVAL);  // twice
+  std::uint64_t values[4] = {9, 9, 9, 9};
+  BOOST_TEST(ibv_read_counters(counters, values, 4, IBV_READ_COUNTERS_ATTR_PREFER_CACHED) == 0);
+  BOOST_TEST(values[0] == 1234u);  // as the device says: bytes
+  BOOST_TEST(values[1] == 0u);
+  BOOST_TEST(values[2] == 5u);
+  BOOST_TEST(ibv_read_counters(counters, values, 4, 2) == EINVAL);
+  BOOST_TEST(ibv_destroy_flow(flow) == 0);
+  BOOST_TEST(ibv_destroy_counters(counters) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_work_queue_is_a_queue_pair_that_receives) {
   ibv_wq* const wq = create_wq();
   BOOST_REQUIRE(wq != nullptr);
