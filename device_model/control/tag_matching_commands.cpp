@@ -32,7 +32,7 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
   Context& context = *session.context;
   SharedReceiveQueue* const srq = context.srqs.find(request.srq);
   CompletionQueue* const cq = context.cqs.find(request.cq);
-  if (srq == nullptr || cq == nullptr || srq->tags != nullptr) return EINVAL;
+  if (srq == nullptr || cq == nullptr || srq->tags != nullptr || srq->xrcd != nullptr) return EINVAL;
   if (!is_within(request.max_tags, limits::kMaxTags)) return EINVAL;
   if (!is_within(request.max_operations, limits::kMaxTagOperations)) return EINVAL;
   if (srq->users != 0) return EBUSY;

@@ -208,6 +208,9 @@ BOOST_AUTO_TEST_CASE(an_srq_of_a_domain_is_for_no_qp_of_another_kind) {
   BOOST_TEST(maker->call(ControlOpcode::create_qp, request, reply) == EINVAL);
   request.type = IBV_QPT_XRC_SEND;
   BOOST_TEST(maker->call(ControlOpcode::create_qp, request, reply) == EINVAL);
+  abi::CreateTagMatchingReply tags{};
+  const abi::CreateTagMatchingRequest matching{maker->srq.handle, maker->cq, 4, 4};
+  BOOST_TEST(maker->call(ControlOpcode::create_tag_matching, matching, tags) == EINVAL);
 }
 
 BOOST_AUTO_TEST_CASE(an_initiator_has_a_send_queue_only_and_needs_no_receive_cq) {
