@@ -10,7 +10,8 @@ namespace urnic::control {
 
 // Those that owe nobody an acknowledgement: one that is late would be taken for a loss.
 constexpr bool takes_rate_limit(transport::QpService service) {
-  return service == transport::QpService::uc || service == transport::QpService::ud;
+  return service == transport::QpService::uc || service == transport::QpService::ud ||
+         service == transport::QpService::raw_packet;
 }
 
 // Whether the QP can have the rate; 0, none, can have every QP that takes one.

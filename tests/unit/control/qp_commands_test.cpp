@@ -367,6 +367,21 @@ BOOST_AUTO_TEST_CASE(only_what_owes_no_acknowledgement_can_be_slowed_down) {
   BOOST_TEST(query().attributes.rate_limit == 0u);
 }
 
+// As packet_pacing_caps has it.
+BOOST_AUTO_TEST_CASE(raw_packets_can_be_slowed_down_too) {
+  abi::QueryDeviceReply device{};
+  BOOST_REQUIRE(program.call(ControlOpcode::query_device, abi::Empty{}, device) == 0);
+  BOOST_TEST(device.rate_limited_types == (1u << IBV_QPT_UC | 1u << IBV_QPT_UD | 1u << IBV_QPT_RAW_PACKET));
+  abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
+  request.type = IBV_QPT_RAW_PACKET;
+  BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, qp) == 0);
+  BOOST_REQUIRE(modify(transport::attr_state | transport::attr_port, QpState::init) == 0);
+  BOOST_REQUIRE(modify(transport::attr_state, QpState::rtr) == 0);
+  attributes.rate_limit = 1000;
+  BOOST_TEST(modify(transport::attr_state | transport::attr_rate_limit, QpState::rts) == 0);
+  BOOST_TEST(program.call(ControlOpcode::limit_rate, abi::LimitRateRequest{qp.handle, 2000, 0}) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(destroying_frees_doorbell_pd_and_cq) {
   abi::DestroyReply reply{};
   BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == EBUSY);
