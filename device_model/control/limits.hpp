@@ -50,6 +50,7 @@ inline constexpr std::uint32_t kPorts = 1;
 // Of a QP's sending, in kbit/s: 100 Gbit/s at most, and so much at least that no packet is late by minutes.
 inline constexpr std::uint32_t kMinRate = 1;
 inline constexpr std::uint32_t kMaxRate = 100'000'000;
+// Those that owe nobody an acknowledgement: one that is late would be taken for a loss.
 inline constexpr std::uint32_t kRateLimitedTypes =
     1u << IBV_QPT_UC | 1u << IBV_QPT_UD | 1u << IBV_QPT_RAW_PACKET;
 

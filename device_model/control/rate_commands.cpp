@@ -2,12 +2,13 @@
 #include <cerrno>
 
 #include "device_model/control/commands.hpp"
+#include "device_model/control/limits.hpp"
 #include "device_model/control/rate_limit.hpp"
 
 namespace urnic::control {
 
 bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps) {
-  return takes_rate_limit(qp.service) &&
+  return (limits::kRateLimitedTypes >> qp.request.type & 1) != 0 &&
          (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
 }
 

@@ -1,14 +1,16 @@
 #include "device_model/engine/frame_headers.hpp"
 
-#include <algorithm>
+#include "wire/byte_order.hpp"
+#include "wire/network_codec.hpp"
 
 namespace urnic::engine {
 namespace {
 
+using wire::kIpv4Bytes;
+using wire::kIpv6Bytes;
+
 constexpr std::size_t kMacBytes = 12;
 constexpr std::size_t kVlanTagBytes = 4;
-constexpr std::size_t kIpv4Bytes = 20;
-constexpr std::size_t kIpv6Bytes = 40;
 constexpr std::size_t kPortBytes = 4;
 constexpr std::uint16_t kTypeIpv4 = 0x0800;
 constexpr std::uint16_t kTypeIpv6 = 0x86DD;
@@ -23,9 +25,7 @@ using Bytes = std::span<const std::byte>;
 
 std::uint8_t byte_at(Bytes from, std::size_t at) { return std::to_integer<std::uint8_t>(from[at]); }
 
-std::uint16_t word_at(Bytes from, std::size_t at) {
-  return static_cast<std::uint16_t>(byte_at(from, at) << 8 | byte_at(from, at + 1));
-}
+std::uint16_t word_at(Bytes from, std::size_t at) { return wire::load_be16(from.data() + at); }
 
 template <std::size_t count>
 void copy(std::array<std::uint8_t, count>& to, Bytes from, std::size_t at) {
