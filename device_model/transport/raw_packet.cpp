@@ -14,28 +14,11 @@ WorkStatus RawPacket::send_packet(const SendRequest& request, std::uint32_t, std
 }
 
 void RawPacket::take_packet(const InboundPacket& packet) {
-  if (!receives().under_way() && !receives().take()) {
-    ++counters().datagrams_without_receive;
-    return;
-  }
-  const WorkStatus status = place(packet.payload);
-  if (status == WorkStatus::local_length_error) {
-    // Nothing was placed: the receive stays for a frame that fits.
-    ++counters().responder_local_length_errors;
-    return;
-  }
-  if (status != WorkStatus::success) return fail_receive(status);
-  ++counters().received_send_requests;
+  if (!receive_whole({}, packet.payload, wire::Psn{})) return;
   Completion completion;
   completion.opcode = CompletionOpcode::receive;
   completion.byte_length = static_cast<std::uint32_t>(receives().placed());
   receives().complete(completion, wire::Qpn{});
-}
-
-WorkStatus RawPacket::place(std::span<const std::byte> frame) {
-  if (receives().malformed()) return WorkStatus::local_qp_operation_error;
-  if (frame.size() > receives().length()) return WorkStatus::local_length_error;
-  return receives().place(frame, true, wire::Psn{});
 }
 
 }  // namespace urnic::transport

@@ -24,8 +24,6 @@ class RawPacket final : public UnreliableQueuePair {
   std::uint32_t packets_of(const SendRequest&) const override { return 1; }
   WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) override;
   void take_packet(const InboundPacket& packet) override;
-
-  WorkStatus place(std::span<const std::byte> frame);
 };
 
 }  // namespace urnic::transport

@@ -12,10 +12,14 @@ void ReceivePlacement::reset() {
 
 bool ReceivePlacement::take() {
   if (!shared_.config.receive_queue->next(current_)) return false;
+  began();
+  return true;
+}
+
+void ReceivePlacement::began() {
   under_way_ = true;
   next_index_ = current_.index + 1;
   rewind();
-  return true;
 }
 
 void ReceivePlacement::rewind() {

@@ -100,6 +100,8 @@ class Responder {
 
   // send_write_requests.cpp
   Verdict execute_send(const InboundPacket& packet);
+  // Puts `data`, what is to be placed of the packet, into the receive under way.
+  Verdict place_send(const InboundPacket& packet, std::span<const std::byte> data);
   Verdict finish_send(const InboundPacket& packet);
   Verdict execute_write(const InboundPacket& packet);
   Verdict place_write(const InboundPacket& packet);

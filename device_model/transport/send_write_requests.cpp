@@ -19,7 +19,13 @@ Responder::Verdict Responder::execute_send(const InboundPacket& packet) {
   }
   if (traits.first && traits.last && receives_.leave_to_completion(packet.payload))
     return finish_send(packet);
-  const WorkStatus status = receives_.place(packet.payload, traits.last, bth.psn);
+  return place_send(packet, packet.payload);
+}
+
+Responder::Verdict Responder::place_send(const InboundPacket& packet, std::span<const std::byte> data) {
+  const wire::Bth& bth = packet.headers.bth;
+  const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
+  const WorkStatus status = receives_.place(data, traits.last, bth.psn);
   if (status == WorkStatus::local_length_error) return Refusal{NakCode::invalid_request, status, {}};
   if (status != WorkStatus::success) return Refusal{NakCode::remote_operational_error, status, {}};
   if (traits.last) return finish_send(packet);

@@ -5,12 +5,6 @@
 
 namespace urnic::transport {
 
-void ReceivePlacement::began() {
-  under_way_ = true;
-  next_index_ = current_.index + 1;
-  rewind();
-}
-
 std::optional<TaggedReceives::Taken> ReceivePlacement::take_tagged(std::span<const std::byte> payload,
                                                                    bool whole) {
   const bool reads = shared_.parameters.max_reads != 0;
@@ -38,21 +32,14 @@ void ReceivePlacement::announce_match() {
 
 // The first packet.
 Responder::Verdict Responder::execute_tagged_send(const InboundPacket& packet) {
-  const wire::Bth& bth = packet.headers.bth;
-  const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
-  const auto taken = receives_.take_tagged(packet.payload, traits.last);
+  const auto taken = receives_.take_tagged(packet.payload, wire::traits(packet.headers.bth.opcode).last);
   if (!taken) {
     receiver_not_ready();
     return std::nullopt;
   }
   ++shared_.config.counters->received_send_requests;
   if (taken->announce) receives_.announce_match();
-  const WorkStatus status = receives_.place(taken->data, traits.last, bth.psn);
-  if (status == WorkStatus::local_length_error) return Refusal{wire::NakCode::invalid_request, status, {}};
-  if (status != WorkStatus::success) return Refusal{wire::NakCode::remote_operational_error, status, {}};
-  if (traits.last) return finish_send(packet);
-  executed(bth, traits, MessageUnderWay::send);
-  return std::nullopt;
+  return place_send(packet, taken->data);
 }
 
 }  // namespace urnic::transport

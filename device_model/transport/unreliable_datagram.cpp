@@ -57,19 +57,7 @@ bool UnreliableDatagram::is_let_in(const InboundPacket& packet) {
 }
 
 void UnreliableDatagram::take_packet(const InboundPacket& packet) {
-  if (!is_let_in(packet)) return;
-  if (!receives().under_way() && !receives().take()) {
-    ++counters().datagrams_without_receive;
-    return;
-  }
-  const WorkStatus status = place(packet);
-  if (status == WorkStatus::local_length_error) {
-    // Nothing was placed: the receive stays for a message that fits.
-    ++counters().responder_local_length_errors;
-    return;
-  }
-  if (status != WorkStatus::success) return fail_receive(status);
-  ++counters().received_send_requests;
+  if (!is_let_in(packet) || !receive_whole(packet.grh, packet.payload, packet.headers.bth.psn)) return;
   Completion completion;
   completion.opcode = CompletionOpcode::receive;
   completion.byte_length = static_cast<std::uint32_t>(receives().placed());
@@ -78,14 +66,6 @@ void UnreliableDatagram::take_packet(const InboundPacket& packet) {
   completion.with_grh = true;
   completion.solicited = packet.headers.bth.solicited;
   receives().complete(completion, packet.headers.deth.source);
-}
-
-WorkStatus UnreliableDatagram::place(const InboundPacket& packet) {
-  if (receives().malformed()) return WorkStatus::local_qp_operation_error;
-  if (packet.grh.size() + packet.payload.size() > receives().length()) return WorkStatus::local_length_error;
-  const wire::Psn psn = packet.headers.bth.psn;
-  const WorkStatus status = receives().place(packet.grh, packet.payload.empty(), psn);
-  return status == WorkStatus::success ? receives().place(packet.payload, true, psn) : status;
 }
 
 }  // namespace urnic::transport

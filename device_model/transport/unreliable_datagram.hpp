@@ -24,7 +24,6 @@ class UnreliableDatagram final : public UnreliableQueuePair {
   void take_packet(const InboundPacket& packet) override;
 
   bool is_let_in(const InboundPacket& packet);
-  WorkStatus place(const InboundPacket& packet);
 
   wire::Psn next_psn_;
 };

@@ -163,6 +163,32 @@ void UnreliableQueuePair::flush_sends() {
   }
 }
 
+bool UnreliableQueuePair::receive_whole(std::span<const std::byte> front, std::span<const std::byte> data,
+                                        wire::Psn psn) {
+  if (!receives_.under_way() && !receives_.take()) {
+    ++counters().datagrams_without_receive;
+    return false;
+  }
+  const WorkStatus status = place_whole(front, data, psn);
+  if (status == WorkStatus::success) {
+    ++counters().received_send_requests;
+  } else if (status == WorkStatus::local_length_error) {
+    // Nothing was placed: the receive stays for a message that fits.
+    ++counters().responder_local_length_errors;
+  } else {
+    fail_receive(status);
+  }
+  return status == WorkStatus::success;
+}
+
+WorkStatus UnreliableQueuePair::place_whole(std::span<const std::byte> front, std::span<const std::byte> data,
+                                            wire::Psn psn) {
+  if (receives_.malformed()) return WorkStatus::local_qp_operation_error;
+  if (front.size() + data.size() > receives_.length()) return WorkStatus::local_length_error;
+  const WorkStatus status = receives_.place(front, data.empty(), psn);
+  return status == WorkStatus::success ? receives_.place(data, true, psn) : status;
+}
+
 void UnreliableQueuePair::fail_receive(WorkStatus status) {
   receives_.complete_in_error(status);
   enter_error();

@@ -41,6 +41,9 @@ class UnreliableQueuePair {
   // Sends `packet` with bytes [offset, offset + length) of the request's message. Fills its tag in.
   WorkStatus send_with_payload(OutboundPacket& packet, const SendRequest& request, std::uint64_t offset,
                                std::uint32_t length);
+  // A message of one packet: takes a receive for it and puts `front` and then `data` there. True if the
+  // receive is to be completed; without one, or in one that is too short, the message is dropped.
+  bool receive_whole(std::span<const std::byte> front, std::span<const std::byte> data, wire::Psn psn);
   // To the error state, with everything flushed.
   void enter_error();
   // The receive under way completes with `status`, and the QP is in error (IBTA 10.8.3.2).
@@ -66,6 +69,7 @@ class UnreliableQueuePair {
   void flush_sends();
   void reset();
   void raise_drained();
+  WorkStatus place_whole(std::span<const std::byte> front, std::span<const std::byte> data, wire::Psn psn);
 
   SharedState shared_;
   ReceivePlacement receives_;
