@@ -17,6 +17,7 @@ constexpr std::uint64_t kSupportedFields =
 
 bool step(Cq& cq) {
   if (!next_completion(cq, cq.current)) return false;
+  empty_polls().found(1);
   cq.verbs.extended.wr_id = cq.current.wr_id;
   cq.verbs.extended.status = static_cast<ibv_wc_status>(cq.current.status);
   return true;
@@ -26,10 +27,7 @@ int start_poll(ibv_cq_ex* verbs, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   Cq& cq = cq_of(verbs);
   cq.lock.lock();
-  if (step(cq)) {
-    empty_polls().found();
-    return 0;
-  }
+  if (step(cq)) return 0;
   cq.lock.unlock();
   rest_after_empty_poll(*cq.context);
   return ENOENT;

@@ -6,7 +6,8 @@ namespace urnic::provider {
 
 // Naps are doubled while they find nothing and halved when they do: about as long as waits are. Where those
 // are short, a thread gives way for some time before the first.
-void EmptyPolls::found() {
+void EmptyPolls::found(std::uint32_t completions) {
+  found_ += completions;
   if (napped_) nap_ = std::max(nap_ - nap_ / 4, kShortestNap);
   napped_ = false;
   in_a_row_ = 0;
@@ -16,14 +17,19 @@ void EmptyPolls::found() {
 std::int64_t EmptyPolls::nap_at(std::int64_t now, bool starved) {
   const bool first = row_began_ == 0;
   const bool only_polls = first || now - rest_ended_ < kElsewhere;
-  if (first) row_began_ = now;
+  if (first) {
+    row_began_ = now;
+    among_many_ = found_ > 1;
+    found_ = 0;
+  }
   if (!starved || !only_polls) {
     napped_ = false;
     nap_ = kShortestNap;
     row_began_ = now;
     return 0;
   }
-  if (nap_ == kShortestNap && now - row_began_ < kBeforeNap) return 0;
+  const std::int64_t before_nap = among_many_ ? kBeforeNapAmongMany : kBeforeNap;
+  if (nap_ == kShortestNap && now - row_began_ < before_nap) return 0;
   if (napped_) nap_ = std::min(nap_ * 2, kLongestNap);
   napped_ = true;
   return nap_;

@@ -213,7 +213,7 @@ int poll_cq(ibv_cq* verbs, int count, ibv_wc* completions) {
     if (found != 0) cq.ring.publish();
   }
   if (found != 0) {
-    empty_polls().found();
+    empty_polls().found(static_cast<std::uint32_t>(found));
   } else {
     rest_after_empty_poll(*cq.context);
   }

@@ -45,7 +45,7 @@ BOOST_FIXTURE_TEST_SUITE(empty_polls, Thread)
 BOOST_AUTO_TEST_CASE(counts_polls_since_something_was_found) {
   BOOST_TEST(polls.count() == 1u);
   BOOST_TEST(polls.count() == 2u);
-  polls.found();
+  polls.found(1);
   BOOST_TEST(polls.count() == 1u);
 }
 
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(naps_that_find_nothing_are_followed_by_longer_ones) {
 BOOST_AUTO_TEST_CASE(where_waits_are_long_it_naps_at_once_and_a_little_shorter) {
   first_nap();
   const std::int64_t found_by = rest(true);
-  polls.found();
+  polls.found(1);
   BOOST_TEST(rest(true) == found_by - found_by / 4);
 }
 
@@ -77,21 +77,41 @@ BOOST_AUTO_TEST_CASE(where_waits_have_become_short_it_gives_way_first) {
   std::int64_t nap = rest(true);
   int finds = 0;
   for (; nap > EmptyPolls::kShortestNap && finds < 100; ++finds) {
-    polls.found();
+    polls.found(1);
     nap = rest(true);
   }
   BOOST_TEST(finds < 100);
-  polls.found();
+  polls.found(1);
   std::int64_t before = 0;
   first_nap(before);
+  BOOST_TEST(before >= EmptyPolls::kBeforeNap);
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_several_at_a_time_naps_soon) {
+  rest(true);
+  polls.found(1);
+  polls.found(1);
+  std::int64_t before = 0;
+  BOOST_TEST(first_nap(before) == EmptyPolls::kShortestNap);
+  BOOST_TEST(before >= EmptyPolls::kBeforeNapAmongMany);
+  BOOST_TEST(before < EmptyPolls::kBeforeNap / 2);
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_one_at_a_time_gives_way_for_longer) {
+  rest(true);
+  polls.found(2);
+  rest(true);
+  polls.found(1);
+  std::int64_t before = 0;
+  BOOST_TEST(first_nap(before) == EmptyPolls::kShortestNap);
   BOOST_TEST(before >= EmptyPolls::kBeforeNap);
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_that_no_nap_ended_says_nothing_of_their_length) {
   first_nap();
   const std::int64_t nap = rest(true);
-  polls.found();
-  for (int i = 0; i < 100; ++i) polls.found();
+  polls.found(1);
+  for (int i = 0; i < 100; ++i) polls.found(1);
   BOOST_TEST(rest(true) == nap - nap / 4);
 }
 
