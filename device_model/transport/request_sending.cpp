@@ -84,7 +84,7 @@ WorkStatus Requester::check_request(const SendRequest& request) const {
 bool Requester::may_send_new(const SendSlot& slot) const {
   if (is_local(slot.request.opcode)) return may_execute_local(slot);
   if (!has_room_for(slot) || !recovery_->may_send_new(in_flight())) return false;
-  if (probing()) return false;
+  if (probing() || awaits_credit(slot)) return false;
   if (next_new_ != slot.first) return true;
   // Fence: reads and atomics before it are done (IBTA 10.8.3.3).
   if (slot.request.fence && reads_under_way_ != 0) return false;
@@ -112,6 +112,12 @@ bool Requester::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
   if (!consumes_receive(slot.request.opcode) || credits_.allow(slot.message)) return false;
   const bool write = slot.request.opcode == WorkOpcode::rdma_write_with_immediate;
   return at == (write ? slot.packets - 1 : 0);
+}
+
+// Nothing is sent without a credit while a response is under way, which may bring some: a probe that finds no
+// receive costs an RNR timer.
+bool Requester::awaits_credit(const SendSlot& slot) const {
+  return response_expected() && lacks_credit(slot, static_cast<std::uint32_t>(next_new_ - slot.first));
 }
 
 bool Requester::probing() const {

@@ -74,6 +74,7 @@ class Requester {
   bool has_room_for(const SendSlot& slot) const;
   bool probing() const;
   bool lacks_credit(const SendSlot& slot, std::uint32_t at) const;
+  bool awaits_credit(const SendSlot& slot) const;
   bool send_new(Time now);
   // `first` is where what is to be sent again begins.
   bool send_again(PacketNumber first, Time now);
