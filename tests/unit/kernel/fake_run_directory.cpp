@@ -1,5 +1,6 @@
 #include "tests/unit/kernel/fake_run_directory.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -8,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +133,12 @@ bool FakeRunDirectory::take_message(int connection) {
   }
   abi::RequestHeader header = {};
   std::memcpy(&header, data, sizeof header);
+  if (size == sizeof header && header.magic == abi::kControlMagic && descriptors.empty() &&
+      header.opcode == static_cast<std::uint32_t>(abi::ControlOpcode::async_channel)) {
+    ++good_messages_;
+    answer_async_channel(connection);
+    return true;
+  }
   const bool good = size == sizeof header + sizeof(abi::AddCompletionChannelRequest) &&
                     header.magic == abi::kControlMagic && header.length == size &&
                     header.opcode == static_cast<std::uint32_t>(abi::ControlOpcode::add_completion_channel) &&
@@ -139,6 +147,39 @@ bool FakeRunDirectory::take_message(int connection) {
   if (good && write(descriptors[1], &kEventHandle, sizeof kEventHandle) < 0) ++other_messages_;
   for (const int descriptor : descriptors) close(descriptor);
   return true;
+}
+
+void FakeRunDirectory::answer_async_channel(int connection) {
+  struct {
+    abi::ReplyHeader header;
+    abi::Empty body;
+  } reply = {};
+  reply.header.magic = abi::kControlMagic;
+  reply.header.opcode = static_cast<std::uint32_t>(abi::ControlOpcode::async_channel);
+  reply.header.length = sizeof reply;
+  reply.header.error = async_channels_++ % 2 == 0 ? 0 : EMFILE;
+  iovec data = {&reply, sizeof reply};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  int ends[2] = {-1, -1};
+  if (reply.header.error == 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0 || write(ends[1], &kEventHandle, sizeof kEventHandle) < 0) {
+      ++other_messages_;
+    }
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &ends[0], sizeof ends[0]);
+  }
+  if (sendmsg(connection, &message, MSG_NOSIGNAL) != sizeof reply) ++other_messages_;
+  for (const int end : ends) {
+    if (end >= 0) close(end);
+  }
 }
 
 }  // namespace urnic::kernel::test

@@ -9,7 +9,8 @@
 
 namespace urnic::kernel::test {
 
-// The handle that the fake device process puts into every completion channel it is told of.
+// The handle that the fake device process puts into every completion channel it is told of, and into the pipe
+// that it gives to who asks for asynchronous events.
 inline constexpr std::uint64_t kEventHandle = 0x1122334455667788;
 
 // uverbs0 (231:192, urnic0) answers; uverbs1 (231:193, urnic1) is what a killed device process leaves behind:
@@ -25,7 +26,8 @@ class FakeRunDirectory {
 
   const std::string& path() const { return path_; }
 
-  // Messages that were add_completion_channel to the letter, with two pipe ends; and all others.
+  // Messages that were add_completion_channel to the letter, with two pipe ends, or async_channel; and all
+  // others. Of async_channel every second one is refused for want of descriptors.
   int good_messages() const { return good_messages_; }
   int other_messages() const { return other_messages_; }
 
@@ -34,6 +36,7 @@ class FakeRunDirectory {
   void make_nodes();
   void serve();
   bool take_message(int connection);
+  void answer_async_channel(int connection);
 
   std::string home_;
   std::string path_;
@@ -41,6 +44,7 @@ class FakeRunDirectory {
   int stop_ = -1;
   std::atomic<int> good_messages_{0};
   std::atomic<int> other_messages_{0};
+  int async_channels_ = 0;  // asked for
   std::thread server_;
 };
 

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +70,39 @@ static const char* try_ioctl(void) {
   int device = open(NODE, O_RDWR);
   char argument[64] = {0};
   EXPECT(device >= 0 && ioctl(device, _IOWR(0x1b, 1, char[24]), argument) == -1 && errno == ENOTTY);
+  close(device);
+  return NULL;
+}
+
+/* What libibverbs asks for when it imports a device. */
+struct async_request {
+  struct ib_uverbs_ioctl_hdr header;
+  struct ib_uverbs_attr attribute;
+};
+static int ask_for_events(int device, struct async_request* request) {
+  memset(request, 0, sizeof *request);
+  request->header.length = sizeof *request;
+  request->header.object_id = UVERBS_OBJECT_ASYNC_EVENT;
+  request->header.method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC;
+  request->header.num_attrs = 1;
+  request->attribute.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
+  request->attribute.flags = UVERBS_ATTR_F_MANDATORY;
+  return ioctl(device, RDMA_VERBS_IOCTL, request);
+}
+static const char* try_async_events(void) {
+  struct async_request request;
+  uint64_t event = 0;
+  int device = open(NODE, O_RDWR);
+  EXPECT(device >= 0 && ask_for_events(device, &request) == 0);
+  EXPECT((request.attribute.flags & UVERBS_ATTR_F_VALID_OUTPUT) != 0);
+  int events = (int)request.attribute.data_s64;
+  EXPECT((fcntl(events, F_GETFD) & FD_CLOEXEC) != 0);
+  EXPECT(read(events, &event, sizeof event) == 8 && event == 0x1122334455667788);
+  EXPECT(read(events, &event, sizeof event) == 0);
+  close(events);
+  /* The device process refuses the second. */
+  EXPECT(ask_for_events(device, &request) == -1 && errno == EMFILE);
+  EXPECT((request.attribute.flags & UVERBS_ATTR_F_VALID_OUTPUT) == 0);
   close(device);
   return NULL;
 }
@@ -175,6 +210,7 @@ const struct probe_case device_cases[] = {
     {"open of a device node in the working directory", try_relative},
     {"open without a device", try_absent},
     {"ioctl", try_ioctl},
+    {"ioctl for asynchronous events", try_async_events},
     {"an inherited device", try_inherited},
     {"a completion channel", try_channel},
     {"a completion channel on a duplicate", try_channel_on_copy},

@@ -21,14 +21,14 @@ int count_lines(const std::string& output, const std::string& beginning) {
   return count;
 }
 
-constexpr int kCases = 63;
+constexpr int kCases = 64;
 constexpr int kUnchangedCases = 6;
 
 void check_probe(const FakeRunDirectory& run, const std::string& command, const std::string& before = "") {
   const Outcome outcome = run_preloaded(run.path(), command, before);
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(count_lines(outcome.output, "ok ") == kCases);
-  BOOST_TEST(run.good_messages() == 3);
+  BOOST_TEST(run.good_messages() == 5);
   BOOST_TEST(run.other_messages() == 0);
   const Outcome unchanged = run_preloaded(run.path(), command + " unchanged", before);
   BOOST_TEST(unchanged.status == 0);
