@@ -13,6 +13,7 @@
 #include <random>
 
 #include "tests/apps/programs/control_client.hpp"
+#include "tests/apps/programs/device_serves.hpp"
 #include "tests/apps/programs/requests.hpp"
 
 namespace urnic::apps {
@@ -48,18 +49,6 @@ std::vector<std::byte> plausible(std::mt19937_64& chance, std::size_t words) {
     std::memcpy(&bytes[i * 4], &word, 4);
   }
   return bytes;
-}
-
-// A new program is served, and what it transfers is right.
-void expect_device_serves() {
-  Pair pair;
-  const Memory source(pair.left_device.pd(), 10'000), target(pair.right_device.pd(), 10'000);
-  fill(source.bytes(0, 10'000), 1);
-  ibv_sge segment = source.segment(0, 10'000);
-  pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey()));
-  BOOST_TEST(pair.left.wait_send().status == IBV_WC_SUCCESS);
-  const auto wrong = difference(target.bytes(0, 10'000), 1);
-  BOOST_TEST(!wrong, wrong.value_or(""));
 }
 
 BOOST_AUTO_TEST_CASE(noise_instead_of_messages) {

@@ -13,6 +13,7 @@
 #include "device_model/abi/doorbells.hpp"
 #include "device_model/abi/queues.hpp"
 #include "tests/apps/programs/control_client.hpp"
+#include "tests/apps/programs/device_serves.hpp"
 #include "tests/apps/programs/requests.hpp"
 #include "tests/apps/programs/require.hpp"
 #include "tests/apps/programs/threads.hpp"
@@ -176,17 +177,6 @@ void half_true(std::mt19937_64& chance, OpenQueues& queues, std::byte* slot, std
     segments[i].length = static_cast<std::uint32_t>(chance() % 8 == 0 ? chance() : chance() % 5000);
     segments[i].lkey = chance() % 6 == 0 ? static_cast<std::uint32_t>(chance()) : queues.mr().lkey;
   }
-}
-
-void expect_device_serves() {
-  Pair pair;
-  const Memory source(pair.left_device.pd(), 10'000), target(pair.right_device.pd(), 10'000);
-  fill(source.bytes(0, 10'000), 1);
-  ibv_sge segment = source.segment(0, 10'000);
-  pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey()));
-  BOOST_TEST(pair.left.wait_send().status == IBV_WC_SUCCESS);
-  const auto wrong = difference(target.bytes(0, 10'000), 1);
-  BOOST_TEST(!wrong, wrong.value_or(""));
 }
 
 BOOST_AUTO_TEST_CASE(garbage_in_work_queues) {
