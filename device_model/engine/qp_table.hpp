@@ -1,7 +1,7 @@
 // A device's queue pairs by number.
 //
 // A QPN is a table index with a generation above it, so that a packet for a QP that is gone does not hit the
-// next one in its place. QPN 0 and 1 (management) and 0xFFFFFF (multicast) are never given out (IBTA 3.5.3).
+// next one in its place. QPN 0 and 1 (management) and 0xFFFFFF (multicast) are never given out (IBTA 3.5.10).
 #pragma once
 
 #include <cstdint>

@@ -99,14 +99,14 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
   if (limit_ != 0) check_limit();
 }
 
-// IBTA 10.2.9.1: the event disarms.
+// The limit is armed by modifying the SRQ (IBTA 11.2.3.3); the event disarms.
 void SharedReceiveQueue::check_limit() {
   if (available() >= limit_) return;
   limit_ = 0;
   raise(kEventSrqLimitReached);
 }
 
-// IBTA 11.6.3.6: the queue is unusable from now on, and its QPs go to the error state as they need it.
+// IBTA 10.2.9.5: the queue is unusable from now on, and its QPs go to the error state as they need it.
 void SharedReceiveQueue::break_down() {
   if (broken_) return;
   broken_ = true;

@@ -1,5 +1,5 @@
 // Which QP state transitions there are, which attributes each one requires and which it allows
-// (IBTA 11.2.5.2, tables 91 to 94; what ib_modify_qp_is_ok of the kernel lets through), and which values
+// (IBTA 11.2.5.2; what ib_modify_qp_is_ok of the kernel lets through), and which values
 // attributes may have.
 #pragma once
 

@@ -77,7 +77,7 @@ struct QpConfig {
   // The target of an extended reliable connection: the same as `receive_queue`. Null: it is none.
   XrcReceiveQueues* xrc_receives = nullptr;
   // Others take WQEs from the receive queue too: no credits are given for them (IBTA 9.7.7.2), an error
-  // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.2.9.3).
+  // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.3.1).
   bool shared_receive_queue = false;
   TaggedReceives* tagged_receives = nullptr;  // on a tag-matching SRQ: the same as `receive_queue`
   Counters* counters = nullptr;

@@ -148,7 +148,7 @@ void ReceivePlacement::flush() {
   while (take()) complete_in_error(WorkStatus::flushed);
 }
 
-// IBTA 11.6.3.5: the consumer may then destroy the QP without losing a WQE of the SRQ.
+// IBTA 10.3.1, 11.6.3.1: the consumer may then destroy the QP without losing a WQE of the SRQ.
 void ReceivePlacement::report_last() {
   if (last_reported_ || shared_.config.xrc_receives != nullptr) return;
   last_reported_ = true;

@@ -1,5 +1,5 @@
 // Receive WQEs in the hands of a responder: taken in order, filled by a SEND, completed once each
-// (IBTA 9.7.4.1.7, 10.8.3.2).
+// (IBTA 9.7.4.1.7, 10.8.3).
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ void UnreliableConnection::take_packet(const InboundPacket& packet) {
 
 // A packet with another PSN than the expected one, or that cannot follow what came before, ends the message
 // under way; one that begins a message is executed all the same, with its PSN the new count begins
-// (IBTA 9.8.2.2.2, 9.8.2.2.3).
+// (IBTA 9.8.2.2, of PSNs 9.8.2.2.1).
 bool UnreliableConnection::continues_message(const wire::Bth& bth) {
   const bool in_order = bth.psn == expected_psn_;
   if (!in_order) ++counters().out_of_sequence;

@@ -120,7 +120,7 @@ WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const 
   return WorkStatus::success;
 }
 
-// IBTA 9.8.2.1, 9.8.3.1: a request is complete when its last packet has been handed to the wire.
+// IBTA 9.8: a request is complete when its last packet has been handed to the wire.
 void UnreliableQueuePair::finish_request() {
   sending_ = false;
   if (request_.signaled) complete_send(request_.index, WorkStatus::success);

@@ -46,7 +46,7 @@ class UnreliableQueuePair {
   bool receive_whole(std::span<const std::byte> front, std::span<const std::byte> data, wire::Psn psn);
   // To the error state, with everything flushed.
   void enter_error();
-  // The receive under way completes with `status`, and the QP is in error (IBTA 10.8.3.2).
+  // The receive under way completes with `status`, and the QP is in error (IBTA 9.9.3, class A).
   void fail_receive(WorkStatus status);
 
  private:

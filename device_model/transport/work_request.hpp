@@ -61,7 +61,7 @@ struct SendRequest {
 struct ReceiveRequest {
   std::uint32_t index = 0;  // how many the receive queue has given out before
   bool malformed = false;
-  std::optional<PdId> pd;  // of its L_Keys, where that is not the QP's but the SRQ's (IBTA 10.2.9.2)
+  std::optional<PdId> pd;  // of its L_Keys, where that is not the QP's but the SRQ's (IBTA 10.2.9)
   std::span<const Sge> sges;
   std::uint64_t length = 0;
 };

@@ -222,7 +222,7 @@ BOOST_FIXTURE_TEST_CASE(moderated_events, EventBench) {
   BOOST_TEST(ibv_modify_cq(pair.right.receive_cq(), &moderation) == EINVAL);
 }
 
-// The peer learns that the connection is used although it has not been told so (IBTA 11.6.3.2).
+// The peer learns that the connection is used although it has not been told so (IBTA 11.6.3.1).
 BOOST_AUTO_TEST_CASE(communication_established) {
   const DeviceNames names = device_names();
   const Device left_device(names.first), right_device(names.second);

@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(limits_of_creation, OneDevice) {
   BOOST_TEST(refused({1, 1, 1, 1, 1 << 20}));
 }
 
-// The attributes that a transition needs, all of them and no others (IBTA 11.2.5.2, table 91).
+// The attributes that a transition needs, all of them and no others (IBTA 11.2.5.2).
 BOOST_FIXTURE_TEST_CASE(transitions, OneDevice) {
   Endpoint endpoint(device, {});
   const QpAddress self = endpoint.address();

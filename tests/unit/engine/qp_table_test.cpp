@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(gives_out_as_many_as_asked_and_takes_them_back) {
   BOOST_TEST(!numbers.contains(again->value));
 }
 
-// IBTA 3.5.3: 0 and 1 are the management QPs, 0xFFFFFF stands for multicast.
+// IBTA 3.5.10: 0 and 1 are the management QPs, 0xFFFFFF stands for multicast.
 BOOST_AUTO_TEST_CASE(reserved_numbers_are_never_given_out) {
   QpTable table(1 << 20);  // four bits of generation: all 2^24 numbers come up
   for (std::uint32_t i = 0; i < 3u << 24; ++i) {

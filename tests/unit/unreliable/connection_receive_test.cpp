@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_message_in_order_is_received_and_nothing_is_answered) {
   BOOST_CHECK(sends_nothing(*this));
 }
 
-// IBTA 9.8.2.2.2: the rest of a message of which a packet is missing is dropped, and so is what was received.
+// IBTA 9.8.2.2.1: the rest of a message of which a packet is missing is dropped, and so is what was received.
 BOOST_AUTO_TEST_CASE(a_hole_drops_the_message_and_the_receive_serves_the_next) {
   post_receive();
   give(uc(Operation::send_first, 0, kMtu, 1));
