@@ -84,6 +84,19 @@ class CopyLimit(Measurement):
         return {"value": beside.json_of(words, None, bench.timeout)["bytes_per_second"] / 1e9}
 
 
+class Interruptions(Measurement):
+    """For how long the machine keeps a thread from running, 100 times a second."""
+    of_machine = True
+
+    def __init__(self):
+        super().__init__("interruptions", "µs",
+                         "a thread alone on a core that only looks at the clock is away, 100 times a second")
+
+    def run(self, bench, _device):
+        words = [bench.program("interruptions"), "--seconds", str(bench.seconds / 2), "--per-second", "100"]
+        return {"value": beside.json_of(words, None, bench.timeout)["nanoseconds"] / 1e3}
+
+
 class FileLimit(Measurement):
     """What one thread writes to a new file in memory, and does nothing else: a capture cannot keep up with more."""
     of_machine = True
@@ -279,6 +292,7 @@ def everything():
         bandwidth("write engines", "`ib_write_bw` 64 KiB, an engine for each device", "ib_write_bw", LARGE, ENGINES),
         Qperf("tcp_bw", "GB/s", "qperf `tcp_bw`, 64 KiB", "tcp_bw", LARGE, 1e-9),
         Qperf("tcp_lat", "µs", "qperf `tcp_lat`, 2 B, mean", "tcp_lat", 2, 1e6),
+        Interruptions(),
         Latency("send_lat", "`ib_send_lat` 2 B, typical", "ib_send_lat"),
         Latency("write_lat", "`ib_write_lat` 2 B, typical", "ib_write_lat"),
         Latency("send_lat events", "`ib_send_lat -e` 2 B, typical", "ib_send_lat", "-e"),
