@@ -100,6 +100,7 @@ void Requester::fail_here(std::uint32_t index, WorkStatus status) {
 void Requester::flush() {
   ack_timer_.stop();
   rnr_until_.reset();
+  probe_from_.reset();
   SendQueue& queue = *shared_.config.send_queue;
   while (true) {
     while (!window_.none_incomplete()) {

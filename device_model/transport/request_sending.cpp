@@ -117,7 +117,8 @@ bool Requester::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
 // Nothing is sent without a credit while a response is under way, which may bring some: a probe that finds no
 // receive costs an RNR timer.
 bool Requester::awaits_credit(const SendSlot& slot) const {
-  return response_expected() && lacks_credit(slot, static_cast<std::uint32_t>(next_new_ - slot.first));
+  return (response_expected() || probe_from_) &&
+         lacks_credit(slot, static_cast<std::uint32_t>(next_new_ - slot.first));
 }
 
 bool Requester::probing() const {

@@ -46,6 +46,7 @@ void Requester::reset() {
   timed_out_packet_waits_ = false;
   probe_.reset();
   rnr_until_.reset();
+  probe_from_.reset();
 }
 
 void Requester::start(Time now) {
@@ -66,10 +67,10 @@ void Requester::parameters_changed(Time now) {
 
 std::optional<Time> Requester::deadline() const {
   if (!running()) return std::nullopt;
-  if (in_flight() == 0) return rnr_until_;
+  if (in_flight() == 0) return rnr_until_ ? rnr_until_ : probe_from_;
   std::optional<Time> earliest;
   if (!rnr_until_) earliest = recovery_->wake();
-  for (const std::optional<Time>& other : {ack_timer_.deadline(), rnr_until_}) {
+  for (const std::optional<Time>& other : {ack_timer_.deadline(), rnr_until_, probe_from_}) {
     if (other && (!earliest || *other < *earliest)) earliest = other;
   }
   return earliest;
@@ -78,6 +79,7 @@ std::optional<Time> Requester::deadline() const {
 void Requester::on_timer(Time now) {
   if (!running()) return;
   if (rnr_until_ && now >= *rnr_until_) rnr_until_.reset();
+  if (probe_from_ && now >= *probe_from_) probe_from_.reset();
   if (!rnr_until_) {
     const std::optional<Time> wake = recovery_->wake();
     if (wake && now >= *wake) recovery_->woken(oldest_missing(), newest_missing(), now);

@@ -23,6 +23,11 @@ namespace urnic::transport {
 // duplicates (IBTA 9.7.1).
 inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
 
+// For how long a peer without receives is given time to post some before a probe asks for one (IBTA 9.7.7.2.5
+// says that a probe may be sent, not when): a few times what a program that runs takes, and much less than
+// RNR timers are in practice.
+inline constexpr Nanoseconds kCreditPatience{100'000};
+
 class Requester {
  public:
   explicit Requester(SharedState& shared);
@@ -88,6 +93,7 @@ class Requester {
   void take_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_stale_response(const InboundPacket& packet);
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void on_last_credit(Time now);
   void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void refused(PacketNumber number, WorkStatus status, Time now);
@@ -193,7 +199,8 @@ class Requester {
     wire::Msn message;
   };
   std::optional<Probe> probe_;
-  std::optional<Time> rnr_until_;  // waiting to send `rnr_packet` again
+  std::optional<Time> probe_from_;  // no probe before
+  std::optional<Time> rnr_until_;   // waiting to send `rnr_packet` again
   PacketNumber rnr_packet_;
   std::uint32_t action_ = 0;  // actions emitted so far
 };

@@ -57,12 +57,21 @@ void Requester::on_stale_response(const InboundPacket& packet) {
   ++shared_.config.counters->duplicate_acknowledgements;
 }
 
+// Everything has been executed and no receive is left, but more is to be sent: a probe at once would nearly
+// always be refused, and an RNR timer is long. Where nothing waits yet, a program posts one message at a
+// time, and its peer one receive: it is not kept waiting.
+void Requester::on_last_credit(Time now) {
+  const bool more = !window_.all_sent() || shared_.config.send_queue->pending();
+  if (in_flight() == 0 && more) probe_from_ = now + kCreditPatience;
+}
+
 void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   const wire::Aeth& aeth = headers.aeth;
   switch (wire::kind(aeth.syndrome)) {
     case wire::AethKind::ack:
       credits_.update(aeth);
       if (!acknowledge_until(number + 1, now)) implied_nak(now);
+      if (wire::code(aeth.syndrome) == 0) on_last_credit(now);
       return;
     case wire::AethKind::rnr_nak:
       on_rnr_nak(number, wire::code(aeth.syndrome), now);

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_probe_leaves_when_no_response_is_under_way_that_could_bri
   b.inject(ack(0, 1, wire::credit_code_for(0)));
   BOOST_TEST(b.expect(write_last_immediate, 2).headers.bth.ack_request);
   b.expect_silence();
-  b.inject(ack(2, 2, wire::credit_code_for(0)));  // the probe is through: the next one may go
+  b.inject(ack(2, 2, wire::credit_code_for(1)));
   b.expect(send_only, 3);
 }
 
@@ -56,6 +56,47 @@ BOOST_AUTO_TEST_CASE(probe_is_one_packet_that_asks_for_an_acknowledgement) {
 }
 
 // Only the last packet of a WRITE with immediate data takes a receive.
+// Else an RNR NAK would nearly always be the answer, and its timer what the others wait for.
+BOOST_AUTO_TEST_CASE(a_peer_without_receives_is_given_time_where_more_waits_than_a_probe) {
+  RequesterBench b({.credits = true});
+  for (int i = 0; i < 3; ++i) b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  b.inject(ack(0, 1, wire::credit_code_for(0)));
+  b.advance(kCreditPatience - Nanoseconds(1));
+  b.expect_silence();
+  b.advance(Nanoseconds(1));
+  BOOST_TEST(b.expect(send_only, 1).headers.bth.ack_request);
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(credits_end_the_wait_for_receives) {
+  RequesterBench b({.credits = true});
+  for (int i = 0; i < 3; ++i) b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  b.inject(ack(0, 1, wire::credit_code_for(0)));
+  b.expect_silence();
+  b.inject(ack(0, 1, wire::credit_code_for(1)));
+  b.expect(send_only, 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_needs_no_receive_does_not_wait_for_one) {
+  RequesterBench b({.credits = true});
+  b.post(WorkOpcode::send, 4);
+  b.post(WorkOpcode::rdma_write, 4);
+  b.expect(send_only, 0);
+  b.inject(ack(0, 1, wire::credit_code_for(0)));
+  b.expect(write_only, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_is_posted_when_all_is_answered_is_a_probe_at_once) {
+  RequesterBench b({.credits = true});
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  b.inject(ack(0, 1, wire::credit_code_for(0)));
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 1);
+}
+
 BOOST_AUTO_TEST_CASE(write_with_immediate_waits_with_its_last_packet) {
   RequesterBench b({.path_mtu = 256, .credits = true});
   b.post(WorkOpcode::send, 4);
