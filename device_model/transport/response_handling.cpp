@@ -71,6 +71,7 @@ void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders
     case wire::AethKind::ack:
       credits_.update(aeth);
       if (!acknowledge_until(number + 1, now)) implied_nak(now);
+      probe_from_.reset();
       if (wire::code(aeth.syndrome) == 0) on_last_credit(now);
       return;
     case wire::AethKind::rnr_nak:

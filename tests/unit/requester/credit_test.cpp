@@ -55,9 +55,8 @@ BOOST_AUTO_TEST_CASE(probe_is_one_packet_that_asks_for_an_acknowledgement) {
   b.expect(send_last, 2);
 }
 
-// Only the last packet of a WRITE with immediate data takes a receive.
 // Else an RNR NAK would nearly always be the answer, and its timer what the others wait for.
-BOOST_AUTO_TEST_CASE(a_peer_without_receives_is_given_time_where_more_waits_than_a_probe) {
+BOOST_AUTO_TEST_CASE(a_peer_without_receives_is_given_time_if_a_message_waits_for_one) {
   RequesterBench b({.credits = true});
   for (int i = 0; i < 3; ++i) b.post(WorkOpcode::send, 4);
   b.expect(send_only, 0);
@@ -79,6 +78,19 @@ BOOST_AUTO_TEST_CASE(credits_end_the_wait_for_receives) {
   b.expect(send_only, 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_wait_that_credits_have_ended_does_not_hold_what_is_posted_later) {
+  RequesterBench b({.credits = true});
+  b.post(WorkOpcode::send, 4);
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  b.inject(ack(0, 1, wire::credit_code_for(0)));
+  b.inject(ack(0, 1, wire::credit_code_for(1)));
+  b.expect(send_only, 1);
+  b.inject(ack(1, 2, wire::credit_code_for(0)));
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 2);
+}
+
 BOOST_AUTO_TEST_CASE(what_needs_no_receive_does_not_wait_for_one) {
   RequesterBench b({.credits = true});
   b.post(WorkOpcode::send, 4);
@@ -97,6 +109,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_posted_when_all_is_answered_is_a_probe_at
   b.expect(send_only, 1);
 }
 
+// Only the last packet of a WRITE with immediate data takes a receive.
 BOOST_AUTO_TEST_CASE(write_with_immediate_waits_with_its_last_packet) {
   RequesterBench b({.path_mtu = 256, .credits = true});
   b.post(WorkOpcode::send, 4);
