@@ -4,8 +4,8 @@
 
 namespace urnic::provider {
 
-// Naps are doubled while they find nothing and halved when they do: about as long as waits are. Where those
-// are short, a thread gives way for some time before the first.
+// Naps are doubled while they find nothing and a quarter shorter when they do: about as long as waits are.
+// Where those are short, a thread gives way for some time before the first.
 void EmptyPolls::found(std::uint32_t completions) {
   found_ += completions;
   if (napped_) nap_ = std::max(nap_ - nap_ / 4, kShortestNap);

@@ -9,20 +9,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "device_model/control/limits.hpp"
+#include "tests/fuzz/require.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace {
 
 namespace control = urnic::control;
 namespace abi = urnic::abi;
+using urnic::fuzz::require;
 using urnic::memory::Descriptor;
 
 enum How : std::uint8_t {
@@ -33,12 +33,6 @@ enum How : std::uint8_t {
   real_memory = 1 << 4,    // register_mr, place_received: an address that is there
   token = 1 << 5,          // join_context, open_shared_context: the first program's
 };
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_control: %s\n", what);
-  std::abort();
-}
 
 alignas(4096) std::array<std::byte, 8 * 4096> application_memory;
 

@@ -5,12 +5,11 @@
 // refused it and parsed again.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "tests/fuzz/require.hpp"
 #include "wire/frame.hpp"
 #include "wire/icrc.hpp"
 #include "wire/internet_checksum.hpp"
@@ -18,16 +17,11 @@
 
 namespace {
 
+using urnic::fuzz::require;
 using urnic::wire::Frame;
 using urnic::wire::FrameStorage;
 using urnic::wire::ParsedFrame;
 using urnic::wire::ParseError;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_packet: %s\n", what);
-  std::abort();
-}
 
 void repair_ipv4_checksum(std::span<std::byte> frame) {
   std::byte* const ip = frame.data() + urnic::wire::kEthernetBytes;

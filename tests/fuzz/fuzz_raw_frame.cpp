@@ -5,8 +5,6 @@
 // An input is one byte, which says how long the shorter piece is, and the frame.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "device_model/engine/frame_headers.hpp"
 #include "device_model/engine/receive_spreading.hpp"
 #include "device_model/engine/steering_table.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
@@ -23,12 +22,7 @@ using urnic::engine::SteeringRule;
 using urnic::engine::SteeringTable;
 using urnic::engine::SteeringTarget;
 using urnic::engine::ToeplitzKey;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_raw_frame: %s\n", what);
-  std::abort();
-}
+using urnic::fuzz::require;
 
 // In memory of just this length, so that the sanitizer sees a byte read behind it.
 FrameHeaders headers_of(std::span<const std::uint8_t> frame) {
