@@ -13,6 +13,10 @@ namespace {
 // answers are not kept waiting.
 constexpr std::uint32_t kPacketsPerRound = 256;
 constexpr std::size_t kBytesPerRound = 128 * 1024;
+// While frames are under way on links that delay them, so much: a frame that becomes due waits for the end of
+// the round, some ten microseconds.
+constexpr std::uint32_t kPacketsPerTimedRound = 32;
+constexpr std::size_t kBytesPerTimedRound = 32 * 1024;
 // What one QP may send before the next one's turn.
 constexpr std::uint32_t kPacketsPerTurn = 32;
 // And what it may send ahead of its turn in a round, where all such may take half of the round.
@@ -44,10 +48,11 @@ bool DataPath::round() {
   if (!putting_off_.empty()) raise_late_events();
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
   if (!hole_to_tell_ || !tell_of_holes()) {
-    if (behind_) pump_urgent();
-    pump_ready();
+    const bool late = deliveries_are_late();
+    if (behind_ || late) pump_urgent();
+    if (!late) pump_ready();
   }
-  if (filling().empty()) {
+  if (!owes_batch()) {
     if (junction_ != nullptr) exchange_with_other_engines();
     return delivered || !ready_.empty();
   }
@@ -57,7 +62,25 @@ bool DataPath::round() {
 
 void DataPath::settle() {
   end_inputs();
-  while (!filling().empty()) carry_out();
+  while (owes_batch()) carry_out();
+}
+
+DataPath::Turn DataPath::round_limit() const {
+  if (frames_under_way_ == nullptr || frames_under_way_->idle()) return {kPacketsPerRound, kBytesPerRound};
+  return {kPacketsPerTimedRound, kBytesPerTimedRound};
+}
+
+// Packets that were dropped have used bytes that only the end of a batch gives back, although they have asked
+// for no action.
+bool DataPath::owes_batch() const {
+  return !filling().empty() || !filling().arena->empty() || held_packets_.owes_flush() ||
+         (frames_under_way_ != nullptr && frames_under_way_->owes_release());
+}
+
+// What is sent now would be delivered behind the frames that are late already. Acknowledgements and what is
+// sent again are not held back.
+bool DataPath::deliveries_are_late() const {
+  return frames_under_way_ != nullptr && frames_under_way_->overdue(now_);
 }
 
 void DataPath::run_timers() {
@@ -89,11 +112,10 @@ void DataPath::want_urgent_pump(QueuePairContext& queue_pair) {
   if (!queue_pair.urgent_hook.is_linked()) urgent_.push_back(queue_pair);
 }
 
-// Frames that were under way are copied into the arena, half of which is left for what QPs send.
 bool DataPath::deliver_due() {
   if (frames_under_way_ == nullptr) return false;
-  const std::size_t fit = filling().arena->remaining() / (2 * wire::kMaxPayloadBytes);
-  return frames_under_way_->deliver_due(now_, fit);
+  const Turn limit = round_limit();
+  return frames_under_way_->deliver_due(now_, {limit.packets, limit.bytes});
 }
 
 // No more at once than a round sends: it is to be in the cache when it is scattered.
@@ -165,8 +187,9 @@ bool DataPath::tell_of_holes() {
 // While QPs wait for their turns: acknowledgements and what is sent again go first, a few packets of each QP,
 // so that a round trip does not take as long as all that is ready, nor a loss several times that.
 void DataPath::pump_urgent() {
-  std::uint32_t packets = kPacketsPerRound / 2;
-  std::size_t bytes = std::min(kBytesPerRound, filling().arena->remaining()) / 2;
+  const Turn limit = round_limit();
+  std::uint32_t packets = limit.packets / 2;
+  std::size_t bytes = std::min(limit.bytes, filling().arena->remaining()) / 2;
   UrgentList waiting;
   waiting.swap(urgent_);
   while (!waiting.empty()) {
@@ -188,8 +211,9 @@ void DataPath::pump_urgent() {
 }
 
 void DataPath::pump_ready() {
-  std::uint32_t packets = kPacketsPerRound;
-  std::size_t bytes = std::min(kBytesPerRound, filling().arena->remaining());
+  const Turn limit = round_limit();
+  std::uint32_t packets = limit.packets;
+  std::size_t bytes = std::min(limit.bytes, filling().arena->remaining());
   while (!ready_.empty()) {
     QueuePairContext& queue_pair = ready_.front();
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
@@ -218,12 +242,15 @@ void DataPath::carry_out() {
   memory_batch_.run(list, failed_);
   finish_completions(list);
   if (junction_ != nullptr) junction_->release();
+  if (frames_under_way_ != nullptr) frames_under_way_->release();
   held_packets_.batch_flushed();
   // The writes and completions just done were the last to refer to what the list before had gathered.
   arenas_.give_back(*next.arena);
   next.arena = &arenas_.take();
   filling_ ^= 1;
   report_failures(list);
+  // Memory accesses take most of a round's time. What enters a link that takes time does so now.
+  if (clock_ != nullptr && frames_under_way_ != nullptr && frames_under_way_->takes_time()) now_ = clock_();
   transmit_packets(list);
   for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;
   failed_.clear();

@@ -31,6 +31,9 @@ class DataPath {
 
   transport::Time now() const { return now_; }
   void set_now(transport::Time now) { now_ = now; }
+  // Asked for the time again where a round takes longer than it may matter; null: only `set_now` moves it.
+  using Clock = transport::Time (*)();
+  void set_clock(Clock clock) { clock_ = clock; }
 
   // One round: due timers, QPs that want to send, then everything they asked for. What that brings about
   // (packets that arrived) is in the list for the next round. False if there was nothing to do.
@@ -38,7 +41,7 @@ class DataPath {
   // Rounds without new packets to send until nothing is under way, so that objects can be changed.
   void settle();
   // Something is left to do without any new input.
-  bool busy() const { return !filling().empty() || !ready_.empty() || !touched_.empty(); }
+  bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
 
   // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
   transport::HeldPacketPool& held_packets() { return held_packets_; }
@@ -46,6 +49,8 @@ class DataPath {
   // When there is something to do without any new input: a timer, a frame that arrives, a port that has room
   // again.
   std::optional<transport::Time> wake_at() const;
+  // Links or rates have changed: a port that had no room may have some now.
+  void ports_changed() { room_at_ = {}; }
   // Frames that come from links in their own time; null: there are none. Outlives its use.
   void set_frames_under_way(link::FramesUnderWay* frames) { frames_under_way_ = frames; }
   // The way to and from other engines; null: there are none. Outlives its use.
@@ -81,6 +86,14 @@ class DataPath {
   bool has_backlog() const { return !backlog_.empty(); }
 
  private:
+  // What a round may send, and deliver of what is under way.
+  struct Turn {
+    std::uint32_t packets;
+    std::size_t bytes;
+  };
+  Turn round_limit() const;
+  bool owes_batch() const;
+  bool deliveries_are_late() const;
   void run_timers();
   transport::Time time_for_timers();
   bool deliver_due();
@@ -100,6 +113,7 @@ class DataPath {
   void raise_late_events();
 
   transport::Time now_{};
+  Clock clock_ = nullptr;
   StagingArenas arenas_;
   std::array<ActionList, 2> lists_;
   std::uint32_t filling_ = 0;

@@ -71,10 +71,10 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
 }
 
 // A packet that does not check out is dropped without a word (IBTA 9.6).
-void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
+void Device::arrive(const wire::Frame& frame, const link::PacketOrigin&) {
   ++port_counters_.received_packets;
   port_counters_.received_bytes += frame.size();
-  if (!steering_.empty() && steer(frame, payload_is_stable)) [[unlikely]]
+  if (!steering_.empty() && steer(frame)) [[unlikely]]
     return;
   const wire::ParseError error = wire::parse(frame, parsed_);
   if (error != wire::ParseError::none) {
@@ -85,13 +85,8 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
-  if (!connected) return arrive_beside_connections(frame, payload_is_stable, queue_pair);
-  transport::InboundPacket packet = parsed_packet();
-  if (!payload_is_stable && !keep_payload(packet.payload)) {
-    ++port_counters_.buffer_overruns;
-    return;
-  }
-  queue_pair->receive(packet);
+  if (!connected) return arrive_beside_connections(frame, queue_pair);
+  queue_pair->receive(parsed_packet());
 }
 
 std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
@@ -104,14 +99,14 @@ void Device::remove_steering_rule(std::uint32_t number) { steering_.remove(numbe
 
 // Rules are asked before anybody else. Those that take only what nobody else is to have leave the RoCE
 // packets that are for this device's queue pairs alone. True if the frame goes no further.
-bool Device::steer(const wire::Frame& frame, bool payload_is_stable) {
+bool Device::steer(const wire::Frame& frame) {
   steered_to_.clear();
   const FrameHeaders headers = read_headers(frame.headers);
   bool taken = steering_.steer(headers, RuleKind::sniffer, RuleKind::normal, steered_to_);
   if (!taken && steering_.has_defaults() && !is_for_queue_pairs(frame)) {
     taken = steering_.steer(headers, RuleKind::multicast_default, RuleKind::all_default, steered_to_);
   }
-  if (!steered_to_.empty()) give_whole(frame, payload_is_stable, headers);
+  if (!steered_to_.empty()) give_whole(frame, headers);
   return taken;
 }
 
@@ -122,11 +117,11 @@ bool Device::is_for_queue_pairs(const wire::Frame& frame) {
          !multicast_groups_.members(parsed_.network.destination).empty();
 }
 
-// One copy of the frame's bytes serves all; none is needed where they stay as they are and lie in one piece.
-void Device::give_whole(const wire::Frame& frame, bool payload_is_stable, const FrameHeaders& headers) {
+// One copy of the frame's bytes serves all queue pairs; a frame in one piece needs none.
+void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
   std::span<const std::byte> bytes = frame.headers;
   const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
-  if (!payload_is_stable || !in_one_piece) {
+  if (!in_one_piece) {
     std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
     if (copy == nullptr) {
       ++port_counters_.buffer_overruns;
@@ -157,10 +152,9 @@ transport::InboundPacket Device::parsed_packet() const {
 
 // For no QP, or for one that is not connected with the sender. A QP's path ends at one of our GIDs: they are
 // looked through only here.
-void Device::arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
-                                       QueuePairContext* queue_pair) {
+void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair) {
   const wire::NetworkHeaders& network = parsed_.network;
-  if (wire::is_multicast(network.destination)) return arrive_for_group(frame, payload_is_stable);
+  if (wire::is_multicast(network.destination)) return arrive_for_group(frame);
   const bool ours =
       network.destination_mac == config_.mac &&
       std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
@@ -173,12 +167,12 @@ void Device::arrive_beside_connections(const wire::Frame& frame, bool payload_is
     return;
   }
   transport::InboundPacket packet = parsed_packet();
-  if (prepare_datagram(frame, payload_is_stable, packet)) queue_pair->receive_datagram(packet);
+  if (prepare_datagram(frame, packet)) queue_pair->receive_datagram(packet);
 }
 
 // A copy for each QP of the group, but for the one that sent it (IBTA 10.5.2). To a group that nobody here
 // has joined, it is not for this device.
-void Device::arrive_for_group(const wire::Frame& frame, bool payload_is_stable) {
+void Device::arrive_for_group(const wire::Frame& frame) {
   const wire::NetworkHeaders& network = parsed_.network;
   if (network.destination_mac != wire::multicast_mac(network.destination)) {
     ++port_counters_.wrong_address;
@@ -192,19 +186,18 @@ void Device::arrive_for_group(const wire::Frame& frame, bool payload_is_stable) 
     return;
   }
   transport::InboundPacket packet = parsed_packet();
-  if (!prepare_datagram(frame, payload_is_stable, packet)) return;
+  if (!prepare_datagram(frame, packet)) return;
   const bool from_here = network.source_mac == config_.mac;
   for (QueuePairContext* const member : members) {
     if (!from_here || member->qpn() != parsed_.transport.deth.source) member->receive_datagram(packet);
   }
 }
 
-// Puts payload and GRH where they stay. The GRH of IPv6 is the packet's own header, IPv4's lies in the last
+// Puts the GRH where it stays. The GRH of IPv6 is the packet's own header, IPv4's lies in the last
 // 20 of its 40 bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
-bool Device::prepare_datagram(const wire::Frame& frame, bool payload_is_stable,
-                              transport::InboundPacket& packet) {
+bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet) {
   std::byte* const grh = data_path_.filling().arena->take(transport::kGrhBytes);
-  if (grh == nullptr || (!payload_is_stable && !keep_payload(packet.payload))) {
+  if (grh == nullptr) {
     ++port_counters_.buffer_overruns;
     return false;
   }
@@ -212,17 +205,6 @@ bool Device::prepare_datagram(const wire::Frame& frame, bool payload_is_stable,
   std::memset(grh, 0, transport::kGrhBytes);
   std::memcpy(grh + transport::kGrhBytes - header, frame.headers.data() + wire::kEthernetBytes, header);
   packet.grh = {grh, transport::kGrhBytes};
-  return true;
-}
-
-// Copies the payload to where it stays until the writes that refer to it are done; false if there is no room:
-// the packet counts as lost.
-bool Device::keep_payload(std::span<const std::byte>& payload) {
-  if (payload.empty()) return true;
-  std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(payload.size()));
-  if (copy == nullptr) return false;
-  std::memcpy(copy, payload.data(), payload.size());
-  payload = {copy, payload.size()};
   return true;
 }
 

@@ -89,18 +89,16 @@ class Device final : private link::FrameReceiver {
   link::FrameReceiver& receiver() { return *this; }
 
  private:
-  void arrive(const wire::Frame& frame, bool payload_is_stable) override;
+  void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
-  bool steer(const wire::Frame& frame, bool payload_is_stable);
+  bool steer(const wire::Frame& frame);
   bool is_for_queue_pairs(const wire::Frame& frame);
-  void give_whole(const wire::Frame& frame, bool payload_is_stable, const FrameHeaders& headers);
-  void arrive_beside_connections(const wire::Frame& frame, bool payload_is_stable,
-                                 QueuePairContext* queue_pair);
-  void arrive_for_group(const wire::Frame& frame, bool payload_is_stable);
-  bool prepare_datagram(const wire::Frame& frame, bool payload_is_stable, transport::InboundPacket& packet);
+  void give_whole(const wire::Frame& frame, const FrameHeaders& headers);
+  void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
+  void arrive_for_group(const wire::Frame& frame);
+  bool prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet);
   transport::InboundPacket parsed_packet() const;
-  bool keep_payload(std::span<const std::byte>& payload);
 
   DeviceConfig config_;
   DataPath& data_path_;

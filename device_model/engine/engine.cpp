@@ -93,6 +93,7 @@ void Engine::run() {
   pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
+  data_path_.set_clock(clock_now);
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
     data_path_.set_now(clock_now());
@@ -117,6 +118,7 @@ bool Engine::look() {
   if (mailbox_.has_tasks()) {
     data_path_.settle();
     mailbox_.run([this] { data_path_.settle(); });
+    data_path_.ports_changed();
     worked = true;
   }
   for (DoorbellSet* doorbells : doorbells_) worked |= doorbells->collect() != 0;

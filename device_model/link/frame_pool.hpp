@@ -1,4 +1,4 @@
-// Frames that are under way: copies in slots made once, so that nothing is allocated per packet.
+// Copies of frames that are under way, in slots made once, so that nothing is allocated per packet.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "device_model/link/packet_identity.hpp"
@@ -15,22 +16,24 @@
 
 namespace urnic::link {
 
+class LinkChannel;
 class SwitchPort;
 
 inline constexpr std::size_t kSlotBytes =
     wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes;
 
-// A frame with what goes with it from link to link.
+// A frame in one piece, with what goes with it from link to link.
 struct PooledFrame {
   PacketOrigin origin;
   SwitchPort* from;
   SwitchPort* to;
+  LinkChannel* channel;  // the one that it is on
   std::uint32_t size;
   Why why;
   std::array<std::byte, kSlotBytes> bytes;
 
   std::span<std::byte> whole() { return std::span(bytes).first(size); }
-  // Copies `frame`, of at most kSlotBytes, into one piece.
+  // Copies `frame`, of at most kSlotBytes.
   void copy(const wire::Frame& frame) {
     size = 0;
     for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
@@ -47,16 +50,17 @@ class FramePool {
   explicit FramePool(std::uint32_t slots)
       : slots_(static_cast<PooledFrame*>(::operator new(sizeof(PooledFrame) * slots))), capacity_(slots) {
     free_.reserve(slots);
-    for (std::uint32_t i = slots; i-- > 0;) free_.push_back(i);
   }
 
-  std::uint32_t capacity() const { return capacity_; }
+  std::uint32_t in_use() const { return touched_ - static_cast<std::uint32_t>(free_.size()); }
   // Null if all are in use.
   PooledFrame* take() {
-    if (free_.empty()) return nullptr;
-    PooledFrame* const slot = new (slots_.get() + free_.back()) PooledFrame;
-    free_.pop_back();
-    return slot;
+    if (!free_.empty()) {
+      const std::uint32_t slot = free_.back();
+      free_.pop_back();
+      return new (slots_.get() + slot) PooledFrame;
+    }
+    return touched_ == capacity_ ? nullptr : new (slots_.get() + touched_++) PooledFrame;
   }
   void give(PooledFrame* slot) { free_.push_back(static_cast<std::uint32_t>(slot - slots_.get())); }
 
@@ -67,6 +71,7 @@ class FramePool {
   };
   std::unique_ptr<PooledFrame, Free> slots_;
   std::uint32_t capacity_;
+  std::uint32_t touched_ = 0;  // slots that have been used at least once
   std::vector<std::uint32_t> free_;
 };
 

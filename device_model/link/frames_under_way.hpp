@@ -1,7 +1,8 @@
-// What the engine asks of links between its batches: deliver what is due, and say when the next is.
+// What the engine asks of links between its batches: deliver what is due, and say when the next frame is.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "device_model/transport/time.hpp"
@@ -10,9 +11,28 @@ namespace urnic::link {
 
 class FramesUnderWay {
  public:
-  // Delivers frames that are due at `now`, about `most` at once; whether there were any.
-  virtual bool deliver_due(transport::Time now, std::size_t most) = 0;
+  // How much may be delivered at once; the last frame may exceed `bytes`.
+  struct Budget {
+    std::uint32_t frames = 0;
+    std::size_t bytes = 0;
+  };
+
+  // Delivers frames that are due at `now`, in the order of their times whichever link they are on; true if
+  // there were any. Their bytes stay until `release`.
+  virtual bool deliver_due(transport::Time now, const Budget& budget) = 0;
+  // The engine has carried out what the delivered frames brought about: their bytes are needed no more.
+  virtual void release() = 0;
+  // Frames were delivered since the last `release`.
+  virtual bool owes_release() const = 0;
+
+  // When the next frame is due or a link changes by itself; empty if nothing is under way.
   virtual std::optional<transport::Time> next_due() const = 0;
+  // Frames are under way that were due at `now`: what the device sends meanwhile only makes them later.
+  virtual bool overdue(transport::Time now) const = 0;
+  // Nothing is under way.
+  virtual bool idle() const = 0;
+  // A frame that is sent may be under way for some time.
+  virtual bool takes_time() const = 0;
 
  protected:
   ~FramesUnderWay() = default;

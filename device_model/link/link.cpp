@@ -2,12 +2,12 @@
 
 namespace urnic::link {
 
-Link::Link(std::uint32_t number, std::string device, TravelGuide& guide)
+Link::Link(std::uint32_t number, std::string device, Transit& transit, TravelGuide& guide)
     : guide_(guide),
       number_(number),
       device_(std::move(device)),
-      transmit_(*this, Direction::transmit, guide),
-      receive_(*this, Direction::receive, guide) {}
+      transmit_(*this, Direction::transmit, transit, guide),
+      receive_(*this, Direction::receive, transit, guide) {}
 
 void Link::configure(Direction direction, const LinkSettings& settings) {
   channel(direction).configure(settings);
@@ -40,20 +40,18 @@ void Link::look_whether_plain() {
            !has_character(receive_.settings()) && transmit_.empty() && receive_.empty();
 }
 
-std::size_t Link::deliver_due(transport::Time now, std::size_t most) {
+void Link::look(transport::Time now) {
   if (down_until_ && *down_until_ <= now) restore();
-  std::size_t delivered = transmit_.deliver_due(now, most);
-  if (delivered < most) delivered += receive_.deliver_due(now, most - delivered);
-  if (delivered != 0) look_whether_plain();
-  return delivered;
+  transmit_.end_holds(now);
+  receive_.end_holds(now);
 }
 
-std::optional<transport::Time> Link::next_due() const {
+std::optional<transport::Time> Link::next_look() const {
   std::optional<transport::Time> next;
   if (down_until_ && *down_until_ != transport::Time::max()) next = down_until_;
   for (const LinkChannel* channel : {&transmit_, &receive_}) {
-    const auto due = channel->next_due();
-    if (due && (!next || *due < *next)) next = due;
+    const auto ends = channel->next_hold();
+    if (ends && (!next || *ends < *next)) next = ends;
   }
   return next;
 }

@@ -13,8 +13,8 @@ namespace urnic::link {
 class Link {
  public:
   // A perfect wire at first. `number` is the device's, in configuration order. `guide` outlives it, and is
-  // told when the link is cut and when it is whole again, which it is within one `deliver_due` of its time.
-  Link(std::uint32_t number, std::string device, TravelGuide& guide);
+  // told when the link is cut and when it is whole again. `transit` outlives it, too.
+  Link(std::uint32_t number, std::string device, Transit& transit, TravelGuide& guide);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -38,9 +38,10 @@ class Link {
     return direction == Direction::transmit ? transmit_ : receive_;
   }
 
-  std::size_t deliver_due(transport::Time now, std::size_t most);
-  // When it has something to do: a frame arrives, or it becomes whole again.
-  std::optional<transport::Time> next_due() const;
+  // Does what is due at `now` by itself: the link is whole again, frames are held no longer.
+  void look(transport::Time now);
+  // When there is such a thing to do; empty if there is none.
+  std::optional<transport::Time> next_look() const;
   void look_whether_plain();
 
  private:

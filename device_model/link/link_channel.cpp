@@ -39,15 +39,15 @@ bool edits(const Verdict& verdict, const Passage& passage) {
 
 }  // namespace
 
-LinkChannel::LinkChannel(Link& link, Direction direction, TravelGuide& guide)
+LinkChannel::LinkChannel(Link& link, Direction direction, Transit& transit, TravelGuide& guide)
     : link_(link),
       device_(link.number()),
       name_(link.device() + ' ' + std::string(name(direction))),
       direction_(direction),
+      transit_(transit),
       guide_(guide),
       model_(LinkSettings{}, device_, direction),
-      pool_(kMostUnderWay),
-      under_way_(kMostUnderWay) {}
+      held_(Transit::kFrames) {}
 
 void LinkChannel::configure(const LinkSettings& settings) {
   model_ = LinkDirection(settings, device_, direction_);
@@ -103,53 +103,64 @@ void LinkChannel::count(const Verdict& verdict, const Passage& passage) {
 }
 
 void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::Time now) {
-  if (model_.only_loses() && !verdict.touched && under_way_.empty()) {
+  if (model_.only_loses() && !verdict.touched && empty()) {
     if (model_.loses(traveller.origin.identity)) return drop(traveller, DropCause::loss);
     return guide_.hand_on(traveller, direction_, now);
   }
   const auto bytes = static_cast<std::uint32_t>(traveller.frame.size());
   Passage passage = model_.enter(now, bytes, traveller.origin.identity);
   if (passage.drop != DropCause::none) return drop(traveller, passage.drop);
-  if (!verdict.touched && !passage.is_touched() && passage.due <= now) {
-    guide_.hand_on(traveller, direction_, now);
-  } else if (!pass_touched(traveller, verdict, passage, now)) {
-    return;
+  if (verdict.touched || passage.is_touched() || !delivers_at_once(passage, now)) {
+    return pass_touched(traveller, verdict, passage, now);
   }
-  if (!under_way_.empty()) let_follow(now);
+  guide_.hand_on(traveller, direction_, now);
+  let_follow(now, now);
 }
 
-// Who was held for the packet that has just passed follows it at once: the next one may be handed on just as
-// directly.
-void LinkChannel::let_follow(transport::Time now) {
-  under_way_.passed(now);
-  while (const auto departure = under_way_.take_due(now)) hand_on(*departure->item, departure->due);
-  link_.look_whether_plain();
+// What is under way was to arrive before, even if it is late.
+bool LinkChannel::delivers_at_once(const Passage& passage, transport::Time now) const {
+  return passage.behind == 0 && passage.due <= now && under_way_ == 0;
 }
 
-// False if the packet has not been handed on, but is under way or dropped.
-bool LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage,
+void LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage,
                                transport::Time now) {
   remark_chance(traveller, passage);
   count(verdict, passage);
   apply_verdict(verdict, now, passage);
-  PooledFrame* edited = nullptr;
-  if (edits(verdict, passage)) {
-    edited = edit(traveller, verdict, passage);
-    if (edited == nullptr) {
-      drop(traveller, DropCause::buffer_full);
-      return false;
-    }
+  const bool at_once = delivers_at_once(passage, now);
+  const bool had_slot = traveller.slot != nullptr;
+  if (!at_once || edits(verdict, passage)) {
+    if (!had_slot && !take_slot(traveller)) return drop(traveller, DropCause::buffer_full);
+    if (edits(verdict, passage)) edit(traveller, verdict, passage);
   }
-  if (passage.behind != 0 || passage.due > now) {
-    keep(traveller, edited, passage);
-    return false;
+  if (at_once) {
+    hand_on_copies(traveller, passage.copies, now);
+  } else {
+    keep_copies(traveller, passage);
   }
-  for (std::uint32_t copy = 0; copy < passage.copies; ++copy) {
-    Traveller again = traveller;  // each copy has a way of its own from here
-    guide_.hand_on(again, direction_, now);
+  if (!had_slot && traveller.slot != nullptr) {
+    transit_.retire(traveller.slot);
+    traveller.slot = nullptr;
   }
-  if (edited != nullptr) pool_.give(edited);
-  return true;
+  if (passage.behind == 0) let_follow(at_once ? now : passage.due, now);
+  link_.look_whether_plain();
+}
+
+// A packet has passed and arrives at `due`: packets that were held for it follow it.
+void LinkChannel::let_follow(transport::Time due, transport::Time now) {
+  if (held_.empty()) return;
+  held_.passed(due, [&](const HeldBehind<PooledFrame*>::Released& released) {
+    if (released.due > now || under_way_ != 0) return depart(released.item, released.due);
+    ++under_way_;
+    leave(*released.item, released.due);
+  });
+  link_.look_whether_plain();
+}
+
+void LinkChannel::end_holds(transport::Time now) {
+  held_.expire(now, [this](const HeldBehind<PooledFrame*>::Released& released) {
+    depart(released.item, released.due);
+  });
 }
 
 void LinkChannel::remark_chance(Traveller& traveller, const Passage& passage) {
@@ -161,14 +172,6 @@ void LinkChannel::remark_chance(Traveller& traveller, const Passage& passage) {
         .add("delayed ")
         .add(static_cast<std::uint64_t>(passage.jitter.count()))
         .add(" ns more by jitter");
-}
-
-PooledFrame* LinkChannel::copy_of(const Traveller& traveller) {
-  if (traveller.frame.size() > kSlotBytes) return nullptr;
-  PooledFrame* const copy = pool_.take();
-  if (copy == nullptr) return nullptr;
-  copy->copy(traveller.frame);
-  return copy;
 }
 
 void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict,
@@ -183,11 +186,18 @@ void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const V
   if (passage.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
 }
 
-// From here on the traveller's frame is the changed copy.
-PooledFrame* LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passage& passage) {
-  PooledFrame* const copy = copy_of(traveller);
-  if (copy == nullptr) return nullptr;
-  const auto frame = copy->whole();
+// From here on the traveller's frame is a copy in a slot. False if there is no slot.
+bool LinkChannel::take_slot(Traveller& traveller) {
+  PooledFrame* const slot = transit_.copy(traveller.frame, *traveller.from);
+  if (slot == nullptr) return false;
+  traveller.frame = {slot->whole(), {}, {}};
+  traveller.slot = slot;
+  return true;
+}
+
+// Changes the copy in the traveller's slot.
+void LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passage& passage) {
+  const auto frame = traveller.slot->whole();
   for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(frame, verdict.flips_before[i]);
   if (verdict.flips_before_count != 0) refresh_icrc(frame);
   for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(frame, verdict.flips_after[i]);
@@ -196,59 +206,62 @@ PooledFrame* LinkChannel::edit(Traveller& traveller, const Verdict& verdict, con
     const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
     remark(traveller).add("bit ").add(bit).add(" turned over by chance");
   }
-  traveller.frame = {frame, {}, {}};
-  traveller.payload_is_stable = false;
-  return copy;
 }
 
-void LinkChannel::keep(Traveller& traveller, PooledFrame* edited, const Passage& passage) {
-  bool kept = false;
-  for (std::uint32_t copy = 0; copy < passage.copies; ++copy) {
-    PooledFrame* const frame = edited != nullptr && copy + 1 == passage.copies ? edited : copy_of(traveller);
-    if (frame == nullptr) {
-      drop(traveller, DropCause::buffer_full);
-      continue;
+// Each copy has a way of its own from here. The last one has the slot.
+void LinkChannel::hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now) {
+  for (; copies > 1; --copies) {
+    Traveller copy = traveller;
+    copy.slot = nullptr;
+    guide_.hand_on(copy, direction_, now);
+  }
+  guide_.hand_on(traveller, direction_, now);
+}
+
+void LinkChannel::keep_copies(Traveller& traveller, const Passage& passage) {
+  for (std::uint32_t copy = 1; copy < passage.copies; ++copy) {
+    Traveller another = traveller;
+    if (take_slot(another)) {
+      put_under_way(another, passage);
+    } else {
+      drop(another, DropCause::buffer_full);
     }
-    frame->origin = traveller.origin;
-    frame->from = traveller.from;
-    frame->to = traveller.to;
-    frame->why = traveller.why;
-    put_under_way(frame, passage);
-    kept = true;
   }
-  if (kept && passage.behind == 0) under_way_.passed(passage.due);
-  link_.look_whether_plain();
+  put_under_way(traveller, passage);
 }
 
-// The pool and the queue have the same size: who has a frame has a place.
-void LinkChannel::put_under_way(PooledFrame* frame, const Passage& passage) {
+// The traveller's slot is the channel's from here on.
+void LinkChannel::put_under_way(Traveller& traveller, const Passage& passage) {
+  PooledFrame* const frame = traveller.slot;
+  traveller.slot = nullptr;
+  frame->origin = traveller.origin;
+  frame->to = traveller.to;
+  frame->channel = this;
+  frame->why = traveller.why;
   if (passage.behind != 0) {
-    under_way_.hold(frame, passage.behind, passage.due, passage.latest);
+    held_.hold(frame, passage.behind, passage.due, passage.latest);
   } else {
-    under_way_.push(frame, passage.due);
+    depart(frame, passage.due);
   }
 }
 
-std::size_t LinkChannel::deliver_due(transport::Time now, std::size_t most) {
-  std::size_t delivered = 0;
-  while (delivered < most) {
-    const auto departure = under_way_.take_due(now);
-    if (!departure) break;
-    hand_on(*departure->item, departure->due);
-    ++delivered;
-  }
-  return delivered;
+void LinkChannel::depart(PooledFrame* frame, transport::Time due) {
+  ++under_way_;
+  transit_.depart(frame, due);
 }
 
-void LinkChannel::hand_on(PooledFrame& frame, transport::Time due) {
-  Traveller traveller({frame.whole(), {}, {}}, false, frame.origin, frame.from, frame.to);
+void LinkChannel::leave(PooledFrame& frame, transport::Time due) {
+  --under_way_;
+  Traveller traveller({frame.whole(), {}, {}}, frame.origin, frame.from, frame.to);
+  traveller.slot = &frame;
   traveller.why = frame.why;
   if (link_.up(due)) {
     guide_.hand_on(traveller, direction_, due);
   } else {
     drop(traveller, DropCause::cut);
   }
-  pool_.give(&frame);
+  if (traveller.slot != nullptr) transit_.retire(traveller.slot);
+  if (empty()) link_.look_whether_plain();
 }
 
 }  // namespace urnic::link

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "device_model/link/due_queue.hpp"
 #include "device_model/link/fault_hook.hpp"
-#include "device_model/link/frame_pool.hpp"
+#include "device_model/link/held_behind.hpp"
 #include "device_model/link/link_counters.hpp"
 #include "device_model/link/link_direction.hpp"
+#include "device_model/link/transit.hpp"
 #include "device_model/link/traveller.hpp"
 
 namespace urnic::link {
@@ -21,8 +21,8 @@ class Link;
 
 class LinkChannel {
  public:
-  // Makes room for the frames under way, here and never again. `link` and `guide` outlive it.
-  LinkChannel(Link& link, Direction direction, TravelGuide& guide);
+  // `link`, `transit` and `guide` outlive it.
+  LinkChannel(Link& link, Direction direction, Transit& transit, TravelGuide& guide);
 
   // From now on; what is under way stays so. Allocates.
   void configure(const LinkSettings& settings);
@@ -30,42 +30,46 @@ class LinkChannel {
   void set_faults(FaultHook* faults) { faults_ = faults; }
 
   void enter(Traveller& traveller, transport::Time now);
-  // Hands on at most `most` frames that are due; how many there were.
-  std::size_t deliver_due(transport::Time now, std::size_t most);
-  std::optional<transport::Time> next_due() const { return under_way_.earliest(); }
-  bool empty() const { return under_way_.empty(); }
+  // A frame that this channel gave to the transit has come to the channel's end at `due`.
+  void leave(PooledFrame& frame, transport::Time due);
+  // Puts the frames under way that were held for others to pass, and nobody has, until `now`.
+  void end_holds(transport::Time now);
+  // When the next hold ends; empty if there is none.
+  std::optional<transport::Time> next_hold() const { return held_.earliest(); }
+  // Nothing is under way or held.
+  bool empty() const { return under_way_ == 0 && held_.empty(); }
 
   const LinkDirection& model() const { return model_; }
   const LinkCounters& counters() const { return counters_; }
 
  private:
-  // Most frames under way in one direction: 16 ms of a million packets a second.
-  static constexpr std::uint32_t kMostUnderWay = 16384;
-
   void pass(Traveller& traveller, const Verdict& verdict, transport::Time now);
-  bool pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage, transport::Time now);
-  void let_follow(transport::Time now);
+  void pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage, transport::Time now);
+  bool delivers_at_once(const Passage& passage, transport::Time now) const;
+  void let_follow(transport::Time due, transport::Time now);
   void remark_chance(Traveller& traveller, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
   void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict, const Passage& passage);
-  PooledFrame* edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
-  void keep(Traveller& traveller, PooledFrame* edited, const Passage& passage);
-  void put_under_way(PooledFrame* frame, const Passage& passage);
-  PooledFrame* copy_of(const Traveller& traveller);
+  bool take_slot(Traveller& traveller);
+  void edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
+  void hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now);
+  void keep_copies(Traveller& traveller, const Passage& passage);
+  void put_under_way(Traveller& traveller, const Passage& passage);
+  void depart(PooledFrame* frame, transport::Time due);
   void drop(Traveller& traveller, DropCause cause);
   Why& remark(Traveller& traveller);
-  void hand_on(PooledFrame& frame, transport::Time due);
 
   Link& link_;
   const std::uint32_t device_;
   const std::string name_;  // "urnic0 tx"
   const Direction direction_;
+  Transit& transit_;
   TravelGuide& guide_;
   FaultHook* faults_ = nullptr;
   LinkDirection model_;
-  FramePool pool_;
-  DueQueue<PooledFrame*> under_way_;
+  std::uint32_t under_way_ = 0;  // of the transit's frames
+  HeldBehind<PooledFrame*> held_;
   LinkCounters counters_;
 };
 

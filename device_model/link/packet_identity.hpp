@@ -14,7 +14,7 @@ struct PacketIdentity {
   std::uint64_t count = 0;       // 1 is the first packet that the QP sent, of whatever kind
 };
 
-// A packet's identity with what else its sender knows of it.
+// What the sending device tells the receiving one beside the frame. It is not on the wire.
 struct PacketOrigin {
   PacketIdentity identity;
   wire::Qpn queue_pair;  // the sending QP's number, which is not in its packets

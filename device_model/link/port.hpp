@@ -16,9 +16,8 @@ namespace urnic::link {
 // A device's end: takes frames that arrive.
 class FrameReceiver {
  public:
-  // The frame's bytes are valid during the call; payload bytes stay valid until the engine's batch ends if
-  // `payload_is_stable`, otherwise the receiver copies what it keeps.
-  virtual void arrive(const wire::Frame& frame, bool payload_is_stable) = 0;
+  // The frame's bytes stay until the engine's batch ends. `origin` is what the sender says beside the frame.
+  virtual void arrive(const wire::Frame& frame, const PacketOrigin& origin) = 0;
   // The port's link has been cut, or is whole again.
   virtual void link_changed(bool /*up*/) {}
   // The ordinal of one of its QPs, as in PacketIdentity; 0 if there is none of this number.

@@ -29,9 +29,12 @@ bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() &&
 // In the place of a device that is elsewhere: its port hands nothing on here.
 class Elsewhere final : public FrameReceiver {
  public:
-  void arrive(const wire::Frame&, bool) override {}
+  void arrive(const wire::Frame&, const PacketOrigin&) override {}
 };
 Elsewhere elsewhere;
+
+// How often a frame that is lost on its way may pass a link, for each that arrives.
+constexpr std::uint32_t kLinksPassed = 4;
 
 // What a device may have waiting for its line: enough that the line never stands idle between two of the
 // engine's rounds.
@@ -46,12 +49,15 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
   if (!has_character()) return std::numeric_limits<std::size_t>::max();
-  return link->channel(Direction::transmit).model().room(now, kAhead, least);
+  const std::size_t under_way = fabric_.transit_.room(frames_under_way) * least;
+  return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  return link == nullptr ? transport::Time{}
-                         : link->channel(Direction::transmit).model().room_at(kAhead, least);
+  if (!has_character()) return {};
+  const transport::Time line = link->channel(Direction::transmit).model().room_at(kAhead, least);
+  if (fabric_.transit_.room(frames_under_way) != 0) return line;
+  return std::max(line, fabric_.transit_.earliest().value_or(line));
 }
 
 Switch::Switch() : routes_(8) {}
@@ -117,7 +123,7 @@ Link& Switch::link(std::uint32_t port) {
   SwitchPort& at = *ports_[port];
   if (at.link == nullptr) {
     TravelGuide& guide = *this;
-    at.link = std::make_unique<Link>(at.number, at.device, guide);
+    at.link = std::make_unique<Link>(at.number, at.device, transit_, guide);
     links_.push_back(at.link.get());
   }
   return *at.link;
@@ -132,7 +138,7 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
   // Until it is behind the sender's link, a frame to many is on its way back to where it came from.
   if (to == nullptr && goes_to_many(frame)) {
-    Traveller traveller(frame, true, origin, &from, &from);
+    Traveller traveller(frame, origin, &from, &from);
     if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
     return flood(traveller, now);
   }
@@ -159,8 +165,10 @@ bool Switch::goes_to_many(const wire::Frame& frame) const {
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
                         const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.has_character() && !to.has_character() && to.trunk == nullptr) return arrive(frame, true, to, {});
-  Traveller traveller(frame, true, origin, &from, &to);
+  if (!from.has_character() && !to.has_character() && to.trunk == nullptr) {
+    return arrive(frame, origin, to, {});
+  }
+  Traveller traveller(frame, origin, &from, &to);
   if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
   hand_on(traveller, Direction::transmit, now);
 }
@@ -172,10 +180,11 @@ void Switch::flood(const Traveller& traveller, transport::Time now) {
   for (const auto& port : ports_) {
     if (!to_group && port.get() == traveller.from) continue;
     if (!port->has_character() && port->trunk == nullptr) {
-      arrive(traveller.frame, traveller.payload_is_stable, *port, traveller.why.view());
+      arrive(traveller.frame, traveller.origin, *port, traveller.why.view());
       continue;
     }
     Traveller copy(traveller);
+    copy.slot = nullptr;  // others need its bytes, too
     copy.to = port.get();
     if (port->trunk != nullptr) {
       put_on_trunk(copy, *port, Onward::through_link, now);
@@ -192,13 +201,15 @@ void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now
     if (to.trunk != nullptr) return put_on_trunk(traveller, to, Onward::through_link, now);
     if (to.has_character()) return to.link->channel(Direction::receive).enter(traveller, now);
   }
-  arrive(traveller.frame, traveller.payload_is_stable, to, traveller.why.view());
+  arrive(traveller.frame, traveller.origin, to, traveller.why.view());
 }
 
-void Switch::arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to,
-                    std::string_view why) const {
+void Switch::arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to,
+                    std::string_view why) {
   if (!observers_.empty()) observe({frame, CapturePoint::after_link, to.device, Direction::receive, why});
-  to.receiver.arrive(frame, payload_is_stable);
+  ++arrived_.frames;
+  arrived_.bytes += frame.size();
+  to.receiver.arrive(frame, origin);
 }
 
 void Switch::dropped(const Traveller& traveller, std::string_view device, Direction where) {
@@ -207,11 +218,17 @@ void Switch::dropped(const Traveller& traveller, std::string_view device, Direct
 }
 
 void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) {
-  Traveller answer({frame, {}, {}}, false, traveller.origin, traveller.to, traveller.from);
+  Traveller answer({frame, {}, {}}, traveller.origin, traveller.to, traveller.from);
   answer.why.add("made by a fault: ").add(traveller.why.view());
   SwitchPort& to = *answer.to;
   if (to.trunk != nullptr) return put_on_trunk(answer, to, Onward::to_device, now);
-  arrive(answer.frame, false, to, answer.why.view());
+  PooledFrame* const slot = transit_.copy(answer.frame, *answer.from);
+  if (slot == nullptr) {
+    answer.why.next().add("switch: no room to keep it");
+    return dropped(answer, to.device, Direction::receive);
+  }
+  transit_.retire(slot);
+  arrive({slot->whole(), {}, {}}, answer.origin, to, answer.why.view());
 }
 
 void Switch::link_changed(std::uint32_t port, bool up) { ports_[port]->receiver.link_changed(up); }
@@ -232,25 +249,42 @@ void Switch::put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, t
 void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now) {
   SwitchPort& to = *ports_[passenger.to];
   if (passenger.onward == Onward::to_device || !to.has_character())
-    return arrive(passenger.frame, true, to, passenger.why.view());
-  Traveller traveller(passenger.frame, true, passenger.origin, ports_[passenger.from].get(), &to);
+    return arrive(passenger.frame, passenger.origin, to, passenger.why.view());
+  Traveller traveller(passenger.frame, passenger.origin, ports_[passenger.from].get(), &to);
   traveller.why = passenger.why;
   hand_on(traveller, Direction::transmit, now);
 }
 
-bool Switch::deliver_due(transport::Time now, std::size_t most) {
-  std::size_t delivered = 0;
-  for (Link* link : links_) delivered += link->deliver_due(now, most - delivered);
-  return delivered != 0;
+bool Switch::deliver_due(transport::Time now, const Budget& budget) {
+  for (Link* link : links_) link->look(now);
+  arrived_ = {};
+  std::uint32_t passed = 0;
+  while (passed < kLinksPassed * budget.frames && arrived_.frames < budget.frames &&
+         arrived_.bytes < budget.bytes) {
+    const auto departure = transit_.take_due(now);
+    if (!departure) break;
+    departure->item->channel->leave(*departure->item, departure->due);
+    ++passed;
+  }
+  return passed != 0;
 }
 
 std::optional<transport::Time> Switch::next_due() const {
-  std::optional<transport::Time> next;
+  std::optional<transport::Time> next = transit_.earliest();
   for (const Link* link : links_) {
-    const auto due = link->next_due();
-    if (due && (!next || *due < *next)) next = due;
+    const auto look = link->next_look();
+    if (look && (!next || *look < *next)) next = look;
   }
   return next;
+}
+
+bool Switch::takes_time() const {
+  return std::any_of(links_.begin(), links_.end(), [](const Link* link) { return !link->plain(); });
+}
+
+bool Switch::overdue(transport::Time now) const {
+  const auto earliest = transit_.earliest();
+  return earliest && *earliest <= now;
 }
 
 }  // namespace urnic::link

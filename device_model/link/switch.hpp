@@ -14,6 +14,7 @@
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/traveller.hpp"
+#include "device_model/link/transit.hpp"
 #include "device_model/link/trunk.hpp"
 
 namespace urnic::link {
@@ -50,8 +51,15 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
-  bool deliver_due(transport::Time now, std::size_t most) override;
+  bool deliver_due(transport::Time now, const Budget& budget) override;
+  void release() override { transit_.release(); }
+  bool owes_release() const override { return transit_.owes_release(); }
   std::optional<transport::Time> next_due() const override;
+  bool overdue(transport::Time now) const override;
+  bool idle() const override { return transit_.idle(); }
+  bool takes_time() const override;
+  // Slots for frames under way that are in use.
+  std::uint32_t frames_under_way() const { return transit_.in_use(); }
 
   // Frames transmitted to an address that no port has. Those that a program has made itself, which are in one
   // piece, go to every port but the sender's, as an unknown address makes a switch do; others are of queue
@@ -80,7 +88,7 @@ class Switch final : public FramesUnderWay, private TravelGuide {
                 Trunk* trunk);
   bool trunks_have_room() const;
   void put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now);
-  void arrive(const wire::Frame& frame, bool payload_is_stable, SwitchPort& to, std::string_view why) const;
+  void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view why);
   void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
   void dropped(const Traveller& traveller, std::string_view device, Direction where) override;
   void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) override;
@@ -91,6 +99,8 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   static void insert(std::vector<Route>& routes, const Route& route);
   void grow();
 
+  Transit transit_;
+  Budget arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;

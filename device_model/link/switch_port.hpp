@@ -2,6 +2,7 @@
 // with the trunk to the switch that has it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,7 +32,8 @@ class SwitchPort final : public Port {
   Trunk* const trunk;       // null: the device is here
   const std::string device;
   const std::uint32_t number;
-  std::unique_ptr<Link> link;  // made when it is first needed
+  std::unique_ptr<Link> link;          // made when it is first needed
+  std::uint32_t frames_under_way = 0;  // slots of the transit with frames that the device has sent
 
  private:
   Switch& fabric_;

@@ -15,18 +15,20 @@
 namespace urnic::link {
 
 class SwitchPort;
+struct PooledFrame;
 
 struct Traveller {
   // A constructor, because the compiler clears a whole aggregate before it fills it in, with all of `why`.
-  Traveller(const wire::Frame& of, bool stable, const PacketOrigin& sent_by, SwitchPort* sender,
-            SwitchPort* receiver)
-      : frame(of), payload_is_stable(stable), origin(sent_by), from(sender), to(receiver) {}
+  Traveller(const wire::Frame& of, const PacketOrigin& sent_by, SwitchPort* sender, SwitchPort* receiver)
+      : frame(of), origin(sent_by), from(sender), to(receiver) {}
 
   wire::Frame frame;
-  bool payload_is_stable;  // as in FrameReceiver::arrive
   PacketOrigin origin;
   SwitchPort* from;
   SwitchPort* to;
+  // The slot that has the frame's bytes, if it is one of the pool's. A channel that keeps the frame under way
+  // takes the slot and clears this.
+  PooledFrame* slot = nullptr;
   Why why;
 };
 

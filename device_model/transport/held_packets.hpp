@@ -76,6 +76,8 @@ class HeldPacketPool {
   void retire(HeldPacket& packet);
   // The host has carried out everything that was asked for until now: retired slots are free again.
   void batch_flushed();
+  // There are retired slots.
+  bool owes_flush() const { return retired_ != nullptr; }
 
  private:
   std::byte* payload_of(const HeldPacket& packet) const {

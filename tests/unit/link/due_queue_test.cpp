@@ -1,4 +1,4 @@
-// Packets under way leave in order, or behind those they were held for.
+// Packets under way leave in order.
 #include "device_model/link/due_queue.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -34,35 +34,6 @@ BOOST_AUTO_TEST_CASE(leaves_by_time_then_by_arrival) {
   BOOST_TEST(take_all(queue, 10) == "ab");
   BOOST_TEST(take_all(queue, 100) == "c");
   BOOST_TEST(queue.empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_held_packet_follows_the_nth_that_passes) {
-  DueQueue<char> queue(8);
-  queue.hold('x', 2, at(0), at(1000));
-  queue.push('a', at(10));
-  queue.passed(at(10));
-  BOOST_TEST(take_all(queue, 10) == "a");
-  queue.push('b', at(20));
-  queue.passed(at(20));
-  queue.push('c', at(20));
-  queue.passed(at(20));
-  BOOST_TEST(take_all(queue, 20) == "bxc");
-}
-
-BOOST_AUTO_TEST_CASE(a_held_packet_that_nobody_follows_leaves_at_its_latest) {
-  DueQueue<char> queue(8);
-  queue.hold('x', 2, at(0), at(50));
-  BOOST_TEST((*queue.earliest() == at(50)));
-  BOOST_TEST(take_all(queue, 49) == "");
-  BOOST_TEST(take_all(queue, 50) == "x");
-}
-
-BOOST_AUTO_TEST_CASE(says_when_it_is_full) {
-  DueQueue<char> queue(2);
-  queue.hold('x', 1, at(0), at(50));
-  BOOST_TEST(!queue.full());
-  queue.push('a', at(10));
-  BOOST_TEST(queue.full());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,8 +51,9 @@ struct TwoSwitches {
   }
   void round(int engine) {
     junctions[engine].reclaim();
-    switches[engine].deliver_due(now, 100);
+    switches[engine].deliver_due(now, {100, 1 << 20});
     junctions[engine].take(now, 100, 100'000);
+    switches[engine].release();
     junctions[engine].release();
     junctions[engine].publish();
   }

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_late_look_does_not_add_to_the_delay) {
   fabric.link(1).configure(Direction::receive, {.delay = Nanoseconds(5000)});
   send_psn(100);
   now += Nanoseconds(9000);
-  fabric.deliver_due(now, 100);
+  fabric.deliver_due(now, {100, 1 << 20});
   BOOST_TEST(((*fabric.next_due() - now) == Nanoseconds(1000)));
 }
 
@@ -188,10 +188,12 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_when_the_link_is_cut_does_not_arrive) {
 BOOST_AUTO_TEST_CASE(a_frame_too_many_under_way_is_dropped_and_counted) {
   fabric.remove_observer(observer);
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1'000'000)});
-  for (std::uint32_t psn = 0; psn < 16384 + 3; ++psn) send_psn(psn);
+  for (std::uint32_t psn = 0; psn < Transit::kFrames + 3; ++psn) send_psn(psn);
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::buffer_full) == 3);
   advance(1'000'000);
-  BOOST_TEST(receivers[1].arrivals.size() == 16384);
+  BOOST_TEST(receivers[1].arrivals.size() == Transit::kFrames);
+  BOOST_TEST(fabric.idle());
+  BOOST_TEST(fabric.frames_under_way() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_told_how_much_its_line_takes) {

@@ -61,7 +61,7 @@ struct Bench {
 
   bool put(std::uint64_t number, std::span<std::byte> payload) {
     const Numbered numbered(number, payload);
-    Traveller traveller(numbered.frame, true, {{3, 4, number}, wire::Qpn{5}, wire::Psn(6)}, nullptr, nullptr);
+    Traveller traveller(numbered.frame, {{3, 4, number}, wire::Qpn{5}, wire::Psn(6)}, nullptr, nullptr);
     traveller.why.add("number ").add(number);
     return trunk.put(traveller, 1, 2, Onward::through_link, Time(Nanoseconds(number)));
   }
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_lent_is_copied) {
 // As a link that has changed a frame hands it on.
 BOOST_AUTO_TEST_CASE(a_frame_in_one_piece_is_copied) {
   std::vector<std::byte> bytes(4200, std::byte{8});
-  const Traveller traveller({bytes, {}, {}}, false, {}, nullptr, nullptr);
+  const Traveller traveller({bytes, {}, {}}, {}, nullptr, nullptr);
   BOOST_REQUIRE(trunk.put(traveller, 0, 1, Onward::to_device, {}));
   std::fill(bytes.begin(), bytes.end(), std::byte{});
   trunk.publish();

@@ -1,0 +1,83 @@
+// Packets that a link reorders: each is held until a number of later packets have passed, or until its latest
+// time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "device_model/transport/time.hpp"
+
+namespace urnic::link {
+
+template <class Item>
+class HeldBehind {
+ public:
+  struct Released {
+    Item item;
+    transport::Time due;
+  };
+
+  // At most `capacity` items; allocates here and never again.
+  explicit HeldBehind(std::size_t capacity) { held_.reserve(capacity); }
+
+  bool empty() const { return held_.empty(); }
+  std::size_t size() const { return held_.size(); }
+
+  // `item` is released not before `due`, and either when `behind` more packets have passed or at `latest`.
+  // There must be room.
+  void hold(Item item, std::uint32_t behind, transport::Time due, transport::Time latest) {
+    held_.push_back({due, latest, behind, std::move(item)});
+  }
+
+  // When the next packet is released if nothing passes.
+  std::optional<transport::Time> earliest() const {
+    std::optional<transport::Time> earliest;
+    for (const Held& held : held_)
+      if (!earliest || held.latest < *earliest) earliest = held.latest;
+    return earliest;
+  }
+
+  // A packet that arrives at `due` has entered behind those that are held. Calls `release` with each packet
+  // that was waiting for it; these arrive behind it.
+  template <class Release>
+  void passed(transport::Time due, Release release) {
+    take_if([](Held& held) { return --held.behind == 0; },
+            [&](Held& held) { release(Released{std::move(held.item), std::max(due, held.due)}); });
+  }
+
+  // Calls `release` with each packet that is held no longer than until `now`.
+  template <class Release>
+  void expire(transport::Time now, Release release) {
+    take_if([now](const Held& held) { return held.latest <= now; },
+            [&](Held& held) { release(Released{std::move(held.item), held.latest}); });
+  }
+
+ private:
+  struct Held {
+    transport::Time due;
+    transport::Time latest;
+    std::uint32_t behind;
+    Item item;
+  };
+
+  template <class Condition, class Take>
+  void take_if(Condition condition, Take take) {
+    for (std::size_t i = 0; i < held_.size();) {
+      if (!condition(held_[i])) {
+        ++i;
+        continue;
+      }
+      Held held = std::move(held_[i]);
+      held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
+      take(held);
+    }
+  }
+
+  std::vector<Held> held_;
+};
+
+}  // namespace urnic::link
