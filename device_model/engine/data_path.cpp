@@ -230,6 +230,7 @@ void DataPath::pump_ready() {
     if (sent != 0 && queue_pair.wants_pump()) {
       want_pump(queue_pair);
     } else {
+      queue_pair.urgent_hook.unlink();  // nothing is left to send, urgent or not
       touch(queue_pair);
     }
   }
@@ -326,6 +327,18 @@ void DataPath::raise_late_events() {
     queue.notify_late();
     if (queue.channel() != nullptr) wrote_to(*queue.channel());
   }
+}
+
+EnginePools DataPath::pools() const {
+  const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+  return {.staging_arenas = arenas_.in_use(),
+          .staging_bytes = static_cast<std::uint32_t>(filling().arena->used()),
+          .held_packets = held_packets_.in_use(),
+          .frames_under_way = frames_under_way_ != nullptr ? frames_under_way_->count() : 0,
+          .frames_lent = junction_ != nullptr ? junction_->frames_lent() : 0,
+          .timers = timers_.armed(),
+          .queue_pairs = count(ready_) + count(urgent_) + count(port_is_busy_) + count(touched_),
+          .late_events = count(putting_off_) + count(backlog_)};
 }
 
 void DataPath::wrote_to(EventPipe& pipe) {

@@ -11,6 +11,7 @@
 
 #include "device_model/engine/action_list.hpp"
 #include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/engine_pools.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_batch.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
@@ -84,6 +85,8 @@ class DataPath {
   void end_inputs();
   // Event records that their pipe did not take yet.
   bool has_backlog() const { return !backlog_.empty(); }
+  // Counted at each call.
+  EnginePools pools() const;
 
  private:
   // What a round may send, and deliver of what is under way.

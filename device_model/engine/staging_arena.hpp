@@ -36,6 +36,7 @@ class StagingArena {
   }
 
   std::size_t remaining() const { return kBytes - used_; }
+  std::size_t used() const { return used_; }
   bool empty() const { return used_ == 0; }
   void clear() { used_ = 0; }
   const std::byte* bytes() const { return bytes_; }

@@ -30,6 +30,9 @@ class StagingArenas final : public transport::PayloadKeeper {
   // The batch that used the arena is over. What is kept in it stays.
   void give_back(StagingArena& arena);
 
+  // In turn, or put aside.
+  std::uint32_t in_use() const { return kArenas - idle_count_; }
+
   std::optional<Place> keep(std::span<const std::byte> payload) override;
   void release(Place place) override;
 

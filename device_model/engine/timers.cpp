@@ -1,5 +1,7 @@
 #include "device_model/engine/timers.hpp"
 
+#include <algorithm>
+
 namespace urnic::engine {
 
 TimerId Timers::add(QueuePairContext& queue_pair) {
@@ -40,6 +42,11 @@ void Timers::set(TimerId timer, std::optional<transport::Time> deadline) {
 std::optional<transport::Time> Timers::earliest() const {
   if (heap_.empty()) return std::nullopt;
   return heap_.front().time;
+}
+
+std::uint32_t Timers::armed() const {
+  return static_cast<std::uint32_t>(std::count_if(
+      timers_.begin(), timers_.end(), [](const Timer& timer) { return timer.deadline != kNever; }));
 }
 
 QueuePairContext* Timers::take_due(transport::Time now) {

@@ -32,6 +32,8 @@ class Timers {
 
   // No QP wants to be called before this; empty if none wants to be called.
   std::optional<transport::Time> earliest() const;
+  // How many QPs want to be called.
+  std::uint32_t armed() const;
   // A QP whose deadline is due, or null. Its timer is disarmed.
   QueuePairContext* take_due(transport::Time now);
 

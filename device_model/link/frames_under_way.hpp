@@ -31,6 +31,8 @@ class FramesUnderWay {
   virtual bool overdue(transport::Time now) const = 0;
   // Nothing is under way.
   virtual bool idle() const = 0;
+  // Frames that are under way or not released.
+  virtual std::uint32_t count() const = 0;
   // A frame that is sent may be under way for some time.
   virtual bool takes_time() const = 0;
 

@@ -45,6 +45,12 @@ void Junction::publish() {
   for (Trunk* trunk : incoming_) trunk->settle();
 }
 
+std::uint32_t Junction::frames_lent() const {
+  std::uint32_t frames = 0;
+  for (const Outgoing& outgoing : outgoing_) frames += outgoing.trunk->unsettled();
+  return frames;
+}
+
 std::optional<transport::Time> Junction::oldest_under_way() const {
   std::optional<transport::Time> oldest;
   const auto consider = [&](std::optional<transport::Time> time) {

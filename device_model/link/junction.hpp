@@ -36,6 +36,8 @@ class Junction {
   // A round ends: what it has sent is seen by those whom it is for.
   void publish();
 
+  // Frames on the way to other engines, and those whose answers may still come.
+  std::uint32_t frames_lent() const;
   // Answers may be under way, here or at another engine, to what was sent at this time or later.
   std::optional<transport::Time> oldest_under_way() const;
 

@@ -13,8 +13,8 @@
 #include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
-#include "device_model/link/traveller.hpp"
 #include "device_model/link/transit.hpp"
+#include "device_model/link/traveller.hpp"
 #include "device_model/link/trunk.hpp"
 
 namespace urnic::link {
@@ -58,8 +58,7 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   bool overdue(transport::Time now) const override;
   bool idle() const override { return transit_.idle(); }
   bool takes_time() const override;
-  // Slots for frames under way that are in use.
-  std::uint32_t frames_under_way() const { return transit_.in_use(); }
+  std::uint32_t count() const override { return transit_.in_use(); }
 
   // Frames transmitted to an address that no port has. Those that a program has made itself, which are in one
   // piece, go to every port but the sender's, as an unknown address makes a switch do; others are of queue

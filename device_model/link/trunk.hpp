@@ -65,6 +65,8 @@ class Trunk {
   bool has_room() const {
     return written_ - settled_seen_ <= kFrames - kFramesPerRound && lent_bytes_ < kMostLentBytes;
   }
+  // Frames put in whose answers may still come; as of the last `reclaim`.
+  std::uint32_t unsettled() const { return static_cast<std::uint32_t>(written_ - settled_seen_); }
   // When the first frame was put in whose answers may still come; as of the last `reclaim`.
   std::optional<transport::Time> oldest_unsettled() const;
 

@@ -197,7 +197,11 @@ Program::Program(Engine& e, Device& d)
 }
 
 Program::~Program() {
-  engine.execute([&] { engine.remove_doorbells(doorbell_set); });
+  engine.execute([&] {
+    engine.remove_doorbells(doorbell_set);
+    device.memory_table().remove_region(key);
+    device.memory_table().remove_region(private_key);
+  });
 }
 
 void Program::fill(std::size_t offset, std::size_t length, std::uint8_t seed) {

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_frame_too_many_under_way_is_dropped_and_counted) {
   advance(1'000'000);
   BOOST_TEST(receivers[1].arrivals.size() == Transit::kFrames);
   BOOST_TEST(fabric.idle());
-  BOOST_TEST(fabric.frames_under_way() == 0);
+  BOOST_TEST(fabric.count() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_told_how_much_its_line_takes) {
