@@ -117,10 +117,12 @@ void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::
   let_follow(now, now);
 }
 
-// What is under way was to arrive before, even if it is late.
+// A packet overtakes what is under way until later, but not what is late.
 bool LinkChannel::delivers_at_once(const Passage& passage, transport::Time now) const {
-  return passage.behind == 0 && passage.due <= now && under_way_ == 0;
+  return passage.behind == 0 && passage.due <= now && !is_late(now);
 }
+
+bool LinkChannel::is_late(transport::Time now) const { return under_way_ != 0 && transit_.overdue(now); }
 
 void LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage,
                                transport::Time now) {
@@ -150,7 +152,7 @@ void LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Pas
 void LinkChannel::let_follow(transport::Time due, transport::Time now) {
   if (held_.empty()) return;
   held_.passed(due, [&](const HeldBehind<PooledFrame*>::Released& released) {
-    if (released.due > now || under_way_ != 0) return depart(released.item, released.due);
+    if (released.due > now || is_late(now)) return depart(released.item, released.due);
     ++under_way_;
     leave(*released.item, released.due);
   });

@@ -46,6 +46,7 @@ class LinkChannel {
   void pass(Traveller& traveller, const Verdict& verdict, transport::Time now);
   void pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage, transport::Time now);
   bool delivers_at_once(const Passage& passage, transport::Time now) const;
+  bool is_late(transport::Time now) const;
   void let_follow(transport::Time due, transport::Time now);
   void remark_chance(Traveller& traveller, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);

@@ -282,9 +282,4 @@ bool Switch::takes_time() const {
   return std::any_of(links_.begin(), links_.end(), [](const Link* link) { return !link->plain(); });
 }
 
-bool Switch::overdue(transport::Time now) const {
-  const auto earliest = transit_.earliest();
-  return earliest && *earliest <= now;
-}
-
 }  // namespace urnic::link

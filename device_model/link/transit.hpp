@@ -35,6 +35,7 @@ class Transit {
     return due_.take_due(now);
   }
   std::optional<transport::Time> earliest() const { return due_.earliest(); }
+  bool overdue(transport::Time now) const { return due_.earliest() && *due_.earliest() <= now; }
 
   // Slots that hold a frame, retired ones among them.
   std::uint32_t in_use() const { return pool_.in_use(); }
