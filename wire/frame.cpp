@@ -30,14 +30,6 @@ ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagra
     return ParseError::truncated;
   }
   parse_extended(bytes.data() + kBthBytes, transport);
-  if (carries_selective_ack(transport)) {
-    const std::byte* const behind_aeth = bytes.data() + extent.header_bytes;
-    extent.header_bytes += kSelectiveAckBytes;
-    if (bytes.size() < extent.header_bytes || datagram_bytes < extent.header_bytes + kIcrcBytes) {
-      return ParseError::truncated;
-    }
-    parse_selective_ack(behind_aeth, transport.selective_ack_eth);
-  }
 
   const std::size_t padded = datagram_bytes - extent.header_bytes - kIcrcBytes;
   if (padded % 4 != 0 || transport.bth.pad > padded) return ParseError::bad_pad;

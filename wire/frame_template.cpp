@@ -37,7 +37,7 @@ FrameTemplate::FrameTemplate(const NetworkHeaders& network)
 Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const std::byte> payload,
                             FrameStorage& storage) const {
   const std::size_t pad = pad_for(payload.size());
-  const std::size_t transport_bytes = transport_header_size(transport);
+  const std::size_t transport_bytes = transport_header_size(transport.bth.opcode);
   const std::size_t udp_bytes = kUdpBytes + transport_bytes + payload.size() + pad + kIcrcBytes;
 
   std::byte* const headers = storage.headers.data();

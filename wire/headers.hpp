@@ -12,9 +12,8 @@
 
 namespace urnic::wire {
 
-// Base transport header (IBTA 9.2). `reserved6` are the six bits beside FECN and BECN, and the low six of the
-// seven beside AckReq are `reserved_ack`; both are kept so that encoding a decoded packet gives the same
-// bytes.
+// Base transport header (IBTA 9.2). `reserved6` are the six bits beside FECN and BECN, `reserved7` the seven
+// beside AckReq; both are kept so that encoding a decoded packet gives the same bytes.
 struct Bth {
   Opcode opcode;
   bool solicited = false;
@@ -27,10 +26,7 @@ struct Bth {
   std::uint8_t reserved6 = 0;
   Qpn destination;
   bool ack_request = false;
-  // The bit next to AckReq, which the specification reserves: in a request, the sender understands selective
-  // acknowledgements; in a response, the sender gives them (docs/selective-acks.md).
-  bool selective_ack = false;
-  std::uint8_t reserved_ack = 0;
+  std::uint8_t reserved7 = 0;
   Psn psn;
   friend bool operator==(const Bth&, const Bth&) = default;
 };
@@ -74,8 +70,8 @@ struct Aeth {
   friend bool operator==(const Aeth&, const Aeth&) = default;
 };
 
-// Selective-ack header, our own: follows the AETH of a NAK for a PSN sequence error whose BTH has
-// `selective_ack` set (docs/selective-acks.md). The BTH's PSN is the first that is missing.
+// Selective-ack header, our own: follows the AETH of a selective acknowledge (docs/selective-acks.md). The
+// BTH's PSN is the first that is missing.
 struct SelectiveAckEth {
   std::uint8_t reserved = 0;
   Psn latest;                 // of the packet whose arrival is reported

@@ -13,7 +13,7 @@ using NameBuffer = std::array<char, 40>;
 // One row of table 38, without what the service adds to it.
 struct OperationRow {
   std::string_view name;
-  std::uint8_t headers;
+  std::uint16_t headers;
   bool request;
   bool first;
   bool last;
@@ -68,6 +68,7 @@ constexpr bool service_has(Service service, std::size_t operation) {
              operation == static_cast<std::size_t>(Operation::send_only_immediate);
     case Service::rd:
     case Service::cnp:
+    case Service::manufacturer:
       return false;
   }
   return false;
@@ -85,6 +86,7 @@ constexpr std::string_view service_name(Service service) {
       return "XRC ";
     case Service::rd:
     case Service::cnp:
+    case Service::manufacturer:
       return "";
   }
   return "";
@@ -97,7 +99,7 @@ constexpr void set_name(NameBuffer& buffer, std::string_view prefix, std::string
 }
 
 constexpr OpcodeTraits make_traits(Service service, const OperationRow& row) {
-  std::uint8_t headers = row.headers;
+  std::uint16_t headers = row.headers;
   if (service == Service::ud) headers |= has_deth;
   // Every request of XRC names its target's SRQ, responses do not (IBTA A14.3).
   if (service == Service::xrc && row.request) headers |= has_xrceth;
@@ -123,6 +125,12 @@ constexpr std::array<OpcodeTraits, 256> make_all_traits() {
   // A CNP answers no request and its 16 reserved bytes stand where others have a payload (IBTA A17.9.3).
   all[kCongestionNotification.value] = {
       .known = true, .headers = 0, .request = false, .first = true, .last = true, .carries_payload = true};
+  all[kSelectiveAcknowledge.value] = {.known = true,
+                                      .headers = has_aeth | has_selective_ack,
+                                      .request = false,
+                                      .first = true,
+                                      .last = true,
+                                      .carries_payload = false};
   return all;
 }
 
@@ -131,6 +139,8 @@ constexpr std::array<NameBuffer, 256> make_names() {
   for (std::size_t byte = 0; byte < names.size(); ++byte) {
     if (byte == kCongestionNotification.value) {
       set_name(names[byte], "", "CNP");
+    } else if (byte == kSelectiveAcknowledge.value) {
+      set_name(names[byte], "", "Selective Acknowledge");
     } else if (is_known(byte)) {
       set_name(names[byte], service_name(static_cast<Service>(byte & 0xE0)),
                kOperationRows[byte & 0x1F].name);

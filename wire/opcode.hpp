@@ -8,7 +8,15 @@
 namespace urnic::wire {
 
 // The upper three bits of a BTH opcode.
-enum class Service : std::uint8_t { rc = 0x00, uc = 0x20, rd = 0x40, ud = 0x60, cnp = 0x80, xrc = 0xA0 };
+enum class Service : std::uint8_t {
+  rc = 0x00,
+  uc = 0x20,
+  rd = 0x40,
+  ud = 0x60,
+  cnp = 0x80,
+  xrc = 0xA0,
+  manufacturer = 0xE0,  // opcodes that every manufacturer may use as he likes
+};
 
 // The lower five bits of a BTH opcode. UC uses 0x00 to 0x0B, UD 0x04 and 0x05.
 enum class Operation : std::uint8_t {
@@ -57,8 +65,12 @@ struct Opcode {
 // The RoCEv2 congestion notification packet (IBTA A17.9.3).
 inline constexpr Opcode kCongestionNotification{0x81};
 
+// Our own: a NAK for a PSN sequence error that also says which later packets have arrived. Sent only to a
+// peer that is known to read it (docs/selective-acks.md).
+inline constexpr Opcode kSelectiveAcknowledge{Service::manufacturer, Operation::acknowledge};
+
 // Extended transport headers, as bits, in the order in which they follow the BTH (IBTA 9.2.1, table 38).
-enum HeaderBit : std::uint8_t {
+enum HeaderBit : std::uint16_t {
   has_deth = 0x01,
   has_xrceth = 0x02,
   has_reth = 0x04,
@@ -67,14 +79,15 @@ enum HeaderBit : std::uint8_t {
   has_atomic_ack_eth = 0x20,
   has_immediate = 0x40,
   has_ieth = 0x80,
+  has_selective_ack = 0x100,
 };
 
 struct OpcodeTraits {
   bool known = false;
-  std::uint8_t headers = 0;  // HeaderBit values
-  bool request = false;      // sent by a requester (for responses: false)
-  bool first = false;        // first or only packet of its message
-  bool last = false;         // last or only packet of its message
+  std::uint16_t headers = 0;  // HeaderBit values
+  bool request = false;       // sent by a requester (for responses: false)
+  bool first = false;         // first or only packet of its message
+  bool last = false;          // last or only packet of its message
   bool carries_payload = false;
 };
 

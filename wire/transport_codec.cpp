@@ -11,10 +11,10 @@ namespace {
 constexpr std::uint32_t kLow24 = 0xFFFFFF;
 
 // Bytes of extended headers for every set of HeaderBit values.
-constexpr std::array<std::uint8_t, 256> make_extended_sizes() {
+constexpr std::array<std::uint8_t, 512> make_extended_sizes() {
   // In the order of HeaderBit.
-  constexpr std::array<std::uint8_t, 8> kSizes{8, 4, 16, 28, 4, 8, 4, 4};
-  std::array<std::uint8_t, 256> sums{};
+  constexpr std::array<std::uint8_t, 9> kSizes{8, 4, 16, 28, 4, 8, 4, 4, 12};
+  std::array<std::uint8_t, 512> sums{};
   for (std::size_t bits = 0; bits < sums.size(); ++bits) {
     for (std::size_t bit = 0; bit < kSizes.size(); ++bit) {
       if (bits & (std::size_t{1} << bit)) sums[bits] = static_cast<std::uint8_t>(sums[bits] + kSizes[bit]);
@@ -23,7 +23,7 @@ constexpr std::array<std::uint8_t, 256> make_extended_sizes() {
   return sums;
 }
 
-constexpr std::array<std::uint8_t, 256> kExtendedSizes = make_extended_sizes();
+constexpr std::array<std::uint8_t, 512> kExtendedSizes = make_extended_sizes();
 
 // Four bytes of which the first is a field of its own and the others a 24-bit number, as BTH, DETH, XRCETH
 // and AETH have them.
@@ -39,8 +39,7 @@ void encode_bth(const Bth& bth, std::uint8_t pad, std::byte* to) {
   const auto congestion =
       static_cast<std::uint8_t>((bth.fecn ? 0x80 : 0) | (bth.becn ? 0x40 : 0) | (bth.reserved6 & 0x3F));
   store_be32(to + 4, byte_and_24(congestion, bth.destination.value));
-  const auto request = static_cast<std::uint8_t>((bth.ack_request ? 0x80 : 0) |
-                                                 (bth.selective_ack ? 0x40 : 0) | (bth.reserved_ack & 0x3F));
+  const auto request = static_cast<std::uint8_t>((bth.ack_request ? 0x80 : 0) | (bth.reserved7 & 0x7F));
   store_be32(to + 8, byte_and_24(request, bth.psn.value()));
 }
 
@@ -64,6 +63,12 @@ void encode_selective_ack(const SelectiveAckEth& selective_ack, std::byte* to) {
   store_be64(to + 4, selective_ack.earlier);
 }
 
+void parse_selective_ack(const std::byte* from, SelectiveAckEth& selective_ack) {
+  selective_ack.reserved = std::to_integer<std::uint8_t>(from[0]);
+  selective_ack.latest = Psn{load_be32(from)};
+  selective_ack.earlier = load_be64(from + 4);
+}
+
 const std::byte* parse_atomic(const std::byte* from, AtomicEth& atomic) {
   atomic.virtual_address = load_be64(from);
   atomic.rkey.value = load_be32(from + 8);
@@ -85,15 +90,10 @@ std::size_t transport_header_size(Opcode opcode) {
   return kBthBytes + kExtendedSizes[traits(opcode).headers];
 }
 
-std::size_t transport_header_size(const TransportHeaders& headers) {
-  return transport_header_size(headers.bth.opcode) +
-         (carries_selective_ack(headers) ? kSelectiveAckBytes : 0);
-}
-
 void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::byte* to) {
   encode_bth(headers.bth, pad, to);
   to += kBthBytes;
-  const std::uint8_t present = traits(headers.bth.opcode).headers;
+  const std::uint16_t present = traits(headers.bth.opcode).headers;
   if (present & has_deth) {
     store_be32(to, headers.deth.qkey);
     store_be32(to + 4, byte_and_24(headers.deth.reserved, headers.deth.source.value));
@@ -118,7 +118,7 @@ void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::by
     to += 4;
   }
   if (present & has_ieth) store_be32(to, headers.invalidate.value);
-  if (carries_selective_ack(headers)) encode_selective_ack(headers.selective_ack_eth, to);
+  if (present & has_selective_ack) encode_selective_ack(headers.selective_ack_eth, to);
 }
 
 void parse_bth(const std::byte* from, Bth& bth) {
@@ -136,13 +136,12 @@ void parse_bth(const std::byte* from, Bth& bth) {
   bth.destination.value = destination & kLow24;
   const std::uint32_t sequence = load_be32(from + 8);
   bth.ack_request = (sequence & 0x80000000) != 0;
-  bth.selective_ack = (sequence & 0x40000000) != 0;
-  bth.reserved_ack = (sequence >> 24) & 0x3F;
+  bth.reserved7 = (sequence >> 24) & 0x7F;
   bth.psn = Psn{sequence};
 }
 
 void parse_extended(const std::byte* from, TransportHeaders& headers) {
-  const std::uint8_t present = traits(headers.bth.opcode).headers;
+  const std::uint16_t present = traits(headers.bth.opcode).headers;
   if (present & has_deth) {
     headers.deth.qkey = load_be32(from);
     headers.deth.reserved = std::to_integer<std::uint8_t>(from[4]);
@@ -170,12 +169,7 @@ void parse_extended(const std::byte* from, TransportHeaders& headers) {
     from += 4;
   }
   if (present & has_ieth) headers.invalidate.value = load_be32(from);
-}
-
-void parse_selective_ack(const std::byte* from, SelectiveAckEth& selective_ack) {
-  selective_ack.reserved = std::to_integer<std::uint8_t>(from[0]);
-  selective_ack.latest = Psn{load_be32(from)};
-  selective_ack.earlier = load_be64(from + 4);
+  if (present & has_selective_ack) parse_selective_ack(from, headers.selective_ack_eth);
 }
 
 }  // namespace urnic::wire

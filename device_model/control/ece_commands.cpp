@@ -12,7 +12,7 @@ using transport::QpState;
 
 std::uint32_t options_of(const Session& session, const QueuePair& qp) {
   const bool offers = qp.service == transport::QpService::rc &&
-                      transport::offers_selective_ack(session.device.settings.recovery.mode);
+                      transport::reads_selective_acks(session.device.settings.recovery.mode);
   return offers ? abi::kEceSelectiveAcknowledgement & ~qp.declined_ece : 0;
 }
 
@@ -27,7 +27,7 @@ int set_ece(Session& session, const abi::SetEceRequest& request, abi::Empty&, De
   bool unconnected = false;
   transport::RecoverySettings recovery = session.device.settings.recovery;
   const std::uint32_t declined = abi::kEceSelectiveAcknowledgement & ~request.options;
-  if (declined != 0 && transport::offers_selective_ack(recovery.mode)) {
+  if (declined != 0 && transport::reads_selective_acks(recovery.mode)) {
     recovery.mode = transport::RecoveryMode::selective;
   }
   session.fabric.engine(session.device).execute([&] {

@@ -71,7 +71,7 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
 }
 
 // A packet that does not check out is dropped without a word (IBTA 9.6).
-void Device::arrive(const wire::Frame& frame, const link::PacketOrigin&) {
+void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.received_packets;
   port_counters_.received_bytes += frame.size();
   if (!steering_.empty() && steer(frame)) [[unlikely]]
@@ -86,7 +86,9 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin&) {
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
   if (!connected) return arrive_beside_connections(frame, queue_pair);
-  queue_pair->receive(parsed_packet());
+  transport::InboundPacket packet = parsed_packet();
+  packet.selective_acks = origin.selective_acks;
+  queue_pair->receive(packet);
 }
 
 std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {

@@ -58,6 +58,9 @@ class TransportMachine {
   void receive_lost() {
     if (is_reliable()) reliable_->receive_lost();
   }
+  transport::SelectiveAcks selective_acks(bool in_request) const {
+    return is_reliable() ? reliable_->selective_acks(in_request) : transport::SelectiveAcks::no;
+  }
   bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
   std::uint32_t pump_responses(transport::Time now, std::uint32_t packets) {
     return is_reliable() ? reliable_->pump_responses(now, packets) : 0;

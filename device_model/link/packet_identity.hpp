@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "device_model/transport/selective_acks.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/psn.hpp"
 
@@ -16,9 +17,11 @@ struct PacketIdentity {
 
 // What the sending device tells the receiving one beside the frame. It is not on the wire.
 struct PacketOrigin {
-  PacketIdentity identity;
-  wire::Qpn queue_pair;  // the sending QP's number, which is not in its packets
-  wire::Psn first_psn;   // of the QP whose requests are counted: the sender's for requests, else the peer's
+  PacketIdentity identity = {};
+  wire::Qpn queue_pair = {};  // the sending QP's number, which is not in its packets
+  wire::Psn first_psn =
+      {};  // of the QP whose requests are counted: the sender's for requests, else the peer's
+  transport::SelectiveAcks selective_acks = transport::SelectiveAcks::no;
 };
 
 }  // namespace urnic::link

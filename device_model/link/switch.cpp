@@ -219,6 +219,7 @@ void Switch::dropped(const Traveller& traveller, std::string_view device, Direct
 
 void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) {
   Traveller answer({frame, {}, {}}, traveller.origin, traveller.to, traveller.from);
+  answer.origin.selective_acks = transport::SelectiveAcks::unknown;
   answer.why.add("made by a fault: ").add(traveller.why.view());
   SwitchPort& to = *answer.to;
   if (to.trunk != nullptr) return put_on_trunk(answer, to, Onward::to_device, now);

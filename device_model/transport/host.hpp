@@ -17,6 +17,7 @@
 
 #include "device_model/transport/datagram_address.hpp"
 #include "device_model/transport/memory_access.hpp"
+#include "device_model/transport/selective_acks.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/headers.hpp"
 
@@ -53,6 +54,7 @@ struct InboundPacket {
   const wire::TransportHeaders& headers;
   std::span<const std::byte> payload;
   bool congestion_experienced = false;  // ECN bits 11
+  SelectiveAcks selective_acks = SelectiveAcks::no;
   // Datagrams: the global route header as it is to lie in front of the payload, valid as long as that.
   std::span<const std::byte> grh = {};
 };

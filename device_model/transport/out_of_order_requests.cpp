@@ -16,7 +16,7 @@ void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
     return ask_for_expected();
   }
   ++shared_.config.counters->held_packets;
-  if (peer_offers_) {
+  if (peer_reads_) {
     reports_.arrived(packet.headers.bth.psn);
   } else {
     ask_for_expected();

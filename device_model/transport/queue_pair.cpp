@@ -91,7 +91,8 @@ void QueuePair::doorbell(Time) {
 // An extended reliable connection has requests in one direction only (IBTA A14.3).
 bool QueuePair::lets_in(const wire::Bth& bth, const wire::OpcodeTraits& traits) const {
   const QpConfig& config = shared_.config;
-  if (!traits.known || bth.opcode.service() != config.packets) return false;
+  const bool ours = bth.opcode == wire::kSelectiveAcknowledge;
+  if (!traits.known || (bth.opcode.service() != config.packets && !ours)) return false;
   if (config.packets == wire::Service::xrc && traits.request != (config.xrc_receives != nullptr))
     return false;
   return pkeys_match(bth.pkey, shared_.parameters.pkey);

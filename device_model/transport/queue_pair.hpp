@@ -62,6 +62,12 @@ class QueuePair {
   bool is_urgent() const;
   std::uint32_t pump_urgent(Time now, std::uint32_t packets);
 
+  // What goes with the packets that it sends, beside them (selective_acks.hpp).
+  SelectiveAcks selective_acks(bool in_request) const {
+    const bool yes = in_request ? requester_.reads_selective_acks() : responder_.gives_selective_acks();
+    return yes ? SelectiveAcks::yes : SelectiveAcks::no;
+  }
+
   // When `on_timer` wants to be called next; empty if nothing is awaited. Ask after every call that takes
   // `now`.
   std::optional<Time> deadline() const;

@@ -17,8 +17,8 @@ enum class RecoveryMode : std::uint8_t {
 
 // The receiver keeps what is out of order in every mode but go_back_n.
 constexpr bool keeps_out_of_order(RecoveryMode mode) { return mode != RecoveryMode::go_back_n; }
-// The requester offers the selective-ack header (wire/headers.hpp).
-constexpr bool offers_selective_ack(RecoveryMode mode) {
+// The requester reads selective acknowledgements (wire/headers.hpp).
+constexpr bool reads_selective_acks(RecoveryMode mode) {
   return mode == RecoveryMode::irn || mode == RecoveryMode::sack;
 }
 

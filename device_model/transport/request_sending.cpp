@@ -194,7 +194,6 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
   const bool fills_hole = number < next_new_ && recovery_->keeps_out_of_order();
   bth.ack_request = fills_hole || wants_ack(held, at);
-  bth.selective_ack = offering_;
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);

@@ -17,7 +17,7 @@ Requester::Requester(SharedState& shared_state)
 // Forgets nothing of what is under way: the new sender policy takes over once all of it is acknowledged.
 void Requester::use(const RecoverySettings& settings) {
   next_recovery_ = make_loss_recovery(settings, window_packets_);
-  next_offering_ = offers_selective_ack(settings.mode);
+  next_reads_ = transport::reads_selective_acks(settings.mode);
   take_next_recovery();
 }
 
@@ -26,8 +26,8 @@ void Requester::take_next_recovery() {
   recovery_ = std::move(next_recovery_);
   recovery_->set_ack_timeout(ack_timer_.interval());
   recovery_->start(next_new_);
-  offering_ = next_offering_ && participation_ != Participation::no;
-  if (participation_ == Participation::no) recovery_->peer_takes_no_part();
+  reads_ = next_reads_ && participation_ != SelectiveAcks::no;
+  if (participation_ == SelectiveAcks::no) recovery_->peer_takes_no_part();
 }
 
 void Requester::reset() {
@@ -35,11 +35,11 @@ void Requester::reset() {
   ack_timer_.stop();
   started_ = false;
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
-  participation_ = Participation::unknown;
+  participation_ = SelectiveAcks::unknown;
   refused_request_.reset();
   take_next_recovery();
   recovery_->start(next_new_);
-  offering_ = next_offering_;
+  reads_ = next_reads_;
   last_message_ = wire::Msn();
   reads_under_way_ = 0;
   implied_nak_taken_ = false;

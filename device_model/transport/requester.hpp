@@ -63,6 +63,7 @@ class Requester {
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
+  bool reads_selective_acks() const { return reads_; }
   // No send request taken is incomplete (for sqd).
   bool idle() const { return window_.none_incomplete(); }
 
@@ -107,7 +108,8 @@ class Requester {
   void bad_response();
 
   // selective_acknowledgement.cpp: what the peer tells beyond the specification.
-  void learn_participation(const wire::Bth& bth);
+  void learn_participation(SelectiveAcks gives);
+  bool is_agreed(const wire::TransportHeaders& selective_acknowledge) const;
   void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
   void take_early_arrival(PacketNumber number, Time now);
 
@@ -182,10 +184,9 @@ class Requester {
   bool implied_nak_taken_ = false;       // since the last progress
   bool timed_out_packet_waits_ = false;  // nothing has left since the last timeout
   // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
-  enum class Participation : std::uint8_t { unknown, yes, no };
-  Participation participation_ = Participation::unknown;
-  bool offering_ = false;  // of selective acks
-  bool next_offering_ = false;
+  SelectiveAcks participation_ = SelectiveAcks::unknown;
+  bool reads_ = false;  // selective acks
+  bool next_reads_ = false;
   // A request that the peer has refused for good, while responses to earlier ones are missing.
   struct Refused {
     PacketNumber packet;

@@ -17,7 +17,7 @@ void Responder::reset() {
   owed_.clear();
   reports_.clear();
   window_.drop_held();
-  peer_offers_ = false;
+  peer_reads_ = false;
   msn_ = {};
   message_ = MessageUnderWay::none;
   awaiting_expected_ = false;
@@ -36,7 +36,9 @@ void Responder::receive(const InboundPacket& packet, Time) {
   if (stopped_) return;
   const wire::Bth& bth = packet.headers.bth;
   const RequestKind kind = request_kind(bth.opcode.operation());
-  peer_offers_ |= bth.selective_ack;
+  if (packet.selective_acks != SelectiveAcks::unknown) {
+    peer_reads_ = packet.selective_acks == SelectiveAcks::yes;
+  }
   switch (window_.arrival(bth.psn)) {
     case Arrival::in_order:
       // An RNR NAK on its way promises that this packet has not been executed.

@@ -57,6 +57,9 @@ class Responder {
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
 
+  // The peer reads selective acks, and this side keeps what they tell of.
+  bool gives_selective_acks() const { return peer_reads_ && keeps(); }
+
  private:
   // Why a request is refused for good (IBTA 9.9.3): what the peer is told, and what the application learns,
   // by the receive that the request uses or else by an event.
@@ -84,8 +87,6 @@ class Responder {
   bool execute_held();
   void after_hole();
   void arrived_again(const InboundPacket& packet);
-  // The peer has offered to read selective acks, and this side has something to say with them.
-  bool gives_selective_acks() const { return peer_offers_ && keeps(); }
   // The mode may change while the QP runs.
   bool keeps() const {
     return keeps_out_of_order(shared_.recovery.mode) && shared_.config.held_packets != nullptr;
@@ -136,7 +137,7 @@ class Responder {
 
   SharedState& shared_;
   OwedAcknowledge owed_;
-  bool peer_offers_ = false;  // a request had the selective-ack bit
+  bool peer_reads_ = false;  // selective acks, by its latest request
 
   wire::Msn msn_;
   MessageUnderWay message_ = MessageUnderWay::none;

@@ -20,12 +20,13 @@ void Requester::receive(const InboundPacket& packet, Time now) {
     }
     return;
   }
-  learn_participation(bth);
+  learn_participation(packet.selective_acks);
   take_response(number, packet, now);
   if (running()) recovery_->settle(now);
 }
 
 void Requester::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (packet.headers.bth.opcode == wire::kSelectiveAcknowledge && !is_agreed(packet.headers)) return;
   switch (packet.headers.bth.opcode.operation()) {
     case Operation::acknowledge:
       on_acknowledge(number, packet.headers, now);
@@ -120,7 +121,7 @@ void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& header
 void Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   if (!recovery_->keeps_out_of_order()) {
     if (!rnr_until_) recover_from(number, now);
-  } else if (headers.bth.selective_ack && participation_ == Participation::yes) {
+  } else if (headers.bth.opcode == wire::kSelectiveAcknowledge) {
     // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
     // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
     const bool was_kept = executed_until_ <= number && recovery_->has_arrived(number);

@@ -115,6 +115,11 @@ void Responder::send_owed() {
       syndrome = ack_syndrome();
       break;
     case OwedAcknowledge::Kind::sequence_nak:
+      if (gives_selective_acks()) {
+        // Nothing new has been kept. The report names the last packet that has been executed.
+        owed_.clear();
+        return send_report(window_.report(window_.expected() - 1));
+      }
       syndrome = wire::nak_syndrome(wire::NakCode::psn_sequence_error);
       of = window_.expected();
       dropped_behind_ = false;
@@ -127,10 +132,7 @@ void Responder::send_owed() {
       syndrome = wire::nak_syndrome(owed_.nak());
       break;
   }
-  wire::TransportHeaders headers = response_headers(Operation::acknowledge, of, syndrome);
-  // Where the bit is set, a sequence NAK has a selective-ack header. With nothing of which to report the
-  // arrival, that is the last that has been executed.
-  if (wire::carries_selective_ack(headers)) headers.selective_ack_eth = window_.report(of - 1);
+  const wire::TransportHeaders headers = response_headers(Operation::acknowledge, of, syndrome);
   owed_.clear();
   shared_.config.host->send({.headers = headers, .bytes = {}, .gather = {}, .tag = tag(of)});
   if (stopped_) shared_.failed = true;
@@ -140,6 +142,7 @@ void Responder::send_report(const wire::SelectiveAckEth& report) {
   const wire::Psn of = window_.expected();
   wire::TransportHeaders headers =
       response_headers(Operation::acknowledge, of, wire::nak_syndrome(wire::NakCode::psn_sequence_error));
+  headers.bth.opcode = wire::kSelectiveAcknowledge;
   headers.selective_ack_eth = report;
   dropped_behind_ = false;
   ++shared_.config.counters->selective_acks_sent;
@@ -153,7 +156,6 @@ wire::TransportHeaders Responder::response_headers(Operation operation, wire::Ps
   headers.bth.pkey = shared_.parameters.pkey;
   headers.bth.destination = shared_.parameters.destination;
   headers.bth.psn = psn;
-  headers.bth.selective_ack = gives_selective_acks();
   headers.aeth = {syndrome, msn_};
   return headers;
 }

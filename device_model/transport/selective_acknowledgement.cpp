@@ -1,15 +1,22 @@
 // Selective acks at the requester (docs/selective-acks.md): whether the peer gives them, and what they say.
 #include "device_model/transport/requester.hpp"
+#include "wire/aeth.hpp"
 
 namespace urnic::transport {
 
-// The first response shows it: by then the peer has seen the offer.
-void Requester::learn_participation(const wire::Bth& bth) {
-  if (!offering_ || participation_ != Participation::unknown) return;
-  participation_ = bth.selective_ack ? Participation::yes : Participation::no;
-  if (participation_ == Participation::yes) return;
-  offering_ = false;
+// The first response that the peer has made itself shows it: by then the peer has had a request.
+void Requester::learn_participation(SelectiveAcks gives) {
+  if (!reads_ || participation_ != SelectiveAcks::unknown) return;
+  participation_ = gives;
+  if (participation_ != SelectiveAcks::no) return;
+  reads_ = false;
   recovery_->peer_takes_no_part();
+}
+
+// From any other peer the opcode means nothing.
+bool Requester::is_agreed(const wire::TransportHeaders& selective_acknowledge) const {
+  return participation_ == SelectiveAcks::yes &&
+         selective_acknowledge.aeth.syndrome == wire::nak_syndrome(wire::NakCode::psn_sequence_error);
 }
 
 void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now) {

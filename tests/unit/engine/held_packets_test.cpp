@@ -34,9 +34,8 @@ struct Holding : Fabric {
 
   // Write number `index`, to a place of its own, as if qp0 had sent it: its bytes are in the engine's staging
   // until the batch ends.
-  void arrive(std::uint32_t index, bool offers_selective_acks = false) {
+  void arrive(std::uint32_t index, transport::SelectiveAcks selective_acks = transport::SelectiveAcks::no) {
     wire::TransportHeaders headers;
-    headers.bth.selective_ack = offers_selective_acks;
     headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::write_only);
     headers.bth.destination = qp1->qpn();
     headers.bth.psn = wire::Psn(kFirst + index);
@@ -50,7 +49,8 @@ struct Holding : Fabric {
     std::byte* to = bytes;
     for (const auto& piece : {frame.headers, frame.payload, frame.trailer})
       to = std::copy(piece.begin(), piece.end(), to);
-    device1.receiver().arrive({.headers = {bytes, frame.size()}, .payload = {}, .trailer = {}}, {});
+    device1.receiver().arrive({.headers = {bytes, frame.size()}, .payload = {}, .trailer = {}},
+                              {.selective_acks = selective_acks});
   }
 
   bool written(std::uint32_t index) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_news_of_a_hole_leave_in_a_round_without_requests) {
   TestQp one(program0, 2, {}), other(program1, 3, {});
   connect(one, other);
   std::uint32_t index = 0;
-  for (const bool offers_selective_acks : {false, true}) {
+  for (const auto selective_acks : {transport::SelectiveAcks::no, transport::SelectiveAcks::yes}) {
     run();
     Departures departures;
     fabric.add_observer(departures);
@@ -142,18 +142,19 @@ BOOST_AUTO_TEST_CASE(the_news_of_a_hole_leave_in_a_round_without_requests) {
     other.post_inline(write, std::span<const std::byte>(payload).first(8));
     program0.doorbell_set.collect();
     program1.doorbell_set.collect();
-    arrive(index + 1, offers_selective_acks);
+    arrive(index + 1, selective_acks);
     engine.data_path().round();
     BOOST_TEST_REQUIRE(departures.all.size() == 1u);
     const wire::TransportHeaders& news = departures.all[0];
     BOOST_TEST((news.bth.opcode.operation() == wire::Operation::acknowledge));
     BOOST_TEST((wire::kind(news.aeth.syndrome) == wire::AethKind::nak));
     BOOST_TEST(news.bth.psn.value() == wire::Psn(kFirst + index).value());
-    BOOST_TEST(news.bth.selective_ack == offers_selective_acks);
+    const bool selective = news.bth.opcode == wire::kSelectiveAcknowledge;
+    BOOST_TEST(selective == (selective_acks == transport::SelectiveAcks::yes));
     engine.data_path().round();
     BOOST_TEST(departures.all.size() == 3u);  // and now the requests
     fabric.remove_observer(departures);
-    arrive(index, offers_selective_acks);  // the hole is filled
+    arrive(index, selective_acks);  // the hole is filled
     index += 2;
   }
 }

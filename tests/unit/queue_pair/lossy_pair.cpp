@@ -37,7 +37,7 @@ bool LossyPair::happens(double probability) {
 
 // What a port makes of the frame: nothing if a check or the ICRC finds the flipped bit. A bit that neither
 // covers may have changed.
-std::optional<SentPacket> LossyPair::with_a_flipped_bit(const SentPacket& packet) {
+std::optional<Packet> LossyPair::with_a_flipped_bit(const Packet& packet) {
   wire::NetworkHeaders network;
   network.source.bytes = network.destination.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
   network.udp_source = 0xC000;
@@ -54,14 +54,14 @@ std::optional<SentPacket> LossyPair::with_a_flipped_bit(const SentPacket& packet
     ++dropped_as_corrupt_;
     return std::nullopt;
   }
-  return SentPacket{parsed.transport, {parsed.payload.begin(), parsed.payload.end()}};
+  return Packet{parsed.transport, {parsed.payload.begin(), parsed.payload.end()}, packet.selective_acks};
 }
 
-void LossyPair::launch(std::size_t to, const SentPacket& packet) {
+void LossyPair::launch(std::size_t to, const Packet& packet) {
   const int copies = happens(link_.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     if (happens(link_.loss)) continue;
-    std::optional<SentPacket> arriving = packet;
+    std::optional<Packet> arriving = packet;
     if (link_.corruption > 0 && happens(link_.corruption)) arriving = with_a_flipped_bit(packet);
     if (!arriving) continue;
     Nanoseconds delay = link_.delay;
@@ -75,7 +75,10 @@ void LossyPair::launch(std::size_t to, const SentPacket& packet) {
 void LossyPair::act(std::size_t which) {
   Side& one = side(which);
   one.run(now_);
-  for (const SentPacket& packet : one.host.sent) launch(1 - which, packet);
+  for (const SentPacket& packet : one.host.sent) {
+    const bool request = wire::traits(packet.headers.bth.opcode).request;
+    launch(1 - which, {packet.headers, packet.payload, one.qp.selective_acks(request)});
+  }
   one.host.sent.clear();
 }
 
@@ -108,7 +111,7 @@ bool LossyPair::run_until(Time until) {
       const Flight flight = flights_.top();
       flights_.pop();
       now_ = std::max(now_, flight.arrival);
-      side(flight.to).give({flight.packet.headers, flight.packet.payload}, now_);
+      side(flight.to).give(flight.packet, now_);
     }
     for (std::size_t which = 0; which < 2; ++which) {
       side(which).qp.on_timer(now_);

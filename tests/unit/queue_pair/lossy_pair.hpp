@@ -45,16 +45,16 @@ class LossyPair {
     Time arrival;
     std::uint64_t order;  // of sending: ties are broken by it
     std::size_t to;
-    SentPacket packet;
+    Packet packet;
     bool operator>(const Flight& other) const {
       return arrival != other.arrival ? arrival > other.arrival : order > other.order;
     }
   };
 
   void act(std::size_t which);
-  void launch(std::size_t to, const SentPacket& packet);
+  void launch(std::size_t to, const Packet& packet);
   bool happens(double probability);
-  std::optional<SentPacket> with_a_flipped_bit(const SentPacket& packet);
+  std::optional<Packet> with_a_flipped_bit(const Packet& packet);
   std::optional<Time> next_event();
 
   std::mt19937_64 chance_;

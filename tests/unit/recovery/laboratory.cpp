@@ -20,7 +20,9 @@ class Laboratory::End final : public Host {
   void send(const OutboundPacket& packet) override {
     std::uint32_t payload = static_cast<std::uint32_t>(packet.bytes.size());
     for (const MemoryRange& range : packet.gather) payload += range.length;
-    const Link::Fate fate = laboratory_.links_[side_].send(packet.headers, payload, laboratory_.now_);
+    const bool request = wire::traits(packet.headers.bth.opcode).request;
+    const Link::Fate fate =
+        laboratory_.links_[side_].send(packet.headers, payload, laboratory_.now_, qp.selective_acks(request));
     if (laboratory_.observer_ != nullptr) {
       laboratory_.observer_->sent(side_, packet.headers, payload, fate, laboratory_.now_);
     }
@@ -157,7 +159,10 @@ void Laboratory::deliver(std::size_t from) {
   const Flight& flight = links_[from].take();
   End& end = *ends_[1 - from];
   if (observer_ != nullptr) observer_->arrived(1 - from, flight, now_);
-  end.qp.receive({flight.headers, payload_of(flight.payload)}, transport_time(now_));
+  end.qp.receive({.headers = flight.headers,
+                  .payload = payload_of(flight.payload),
+                  .selective_acks = flight.selective_acks},
+                 transport_time(now_));
   end.look();
 }
 

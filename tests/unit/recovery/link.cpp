@@ -18,14 +18,8 @@ bool later(const Flight& one, const Flight& other) {
 std::uint32_t frame_bytes(const wire::TransportHeaders& headers, std::uint32_t payload) {
   constexpr std::uint32_t kBelow = 14 + 20 + 8;
   constexpr std::uint32_t kIcrc = 4;
-  constexpr std::uint32_t kSelectiveAck = 12;
-  std::uint32_t bytes = kBelow + kIcrc + ((payload + 3) & ~3u);
-  bytes += static_cast<std::uint32_t>(wire::transport_header_size(headers.bth.opcode));
-  if (headers.bth.selective_ack && headers.bth.opcode.operation() == wire::Operation::acknowledge &&
-      headers.aeth.syndrome == wire::nak_syndrome(wire::NakCode::psn_sequence_error)) {
-    bytes += kSelectiveAck;
-  }
-  return bytes;
+  const auto transport = static_cast<std::uint32_t>(wire::transport_header_size(headers.bth.opcode));
+  return kBelow + transport + ((payload + 3) & ~3u) + kIcrc;
 }
 
 Link::Link(const LinkSettings& settings, std::uint64_t seed)
@@ -44,7 +38,8 @@ bool Link::loses(const wire::TransportHeaders& headers, Picoseconds now) {
   return lost || (settings_.drop && settings_.drop(headers, sent_ - 1, now));
 }
 
-Link::Fate Link::send(const wire::TransportHeaders& headers, std::uint32_t payload, Picoseconds now) {
+Link::Fate Link::send(const wire::TransportHeaders& headers, std::uint32_t payload, Picoseconds now,
+                      SelectiveAcks selective_acks) {
   const std::uint32_t bytes = frame_bytes(headers, payload);
   free_at_ = std::max(free_at_, now) + slot(bytes);
   ++sent_;
@@ -56,7 +51,7 @@ Link::Fate Link::send(const wire::TransportHeaders& headers, std::uint32_t paylo
       ++lost_;
       continue;
     }
-    Flight flight{free_at_ + settings_.delay, sent_ - 1, payload, headers};
+    Flight flight{free_at_ + settings_.delay, sent_ - 1, payload, headers, selective_acks};
     if (chance_.happens(settings_.reordering)) {
       flight.arrival +=
           Picoseconds(chance_.between(settings_.held_back_least.count(), settings_.held_back_most.count()));

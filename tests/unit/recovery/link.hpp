@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "device_model/transport/selective_acks.hpp"
 #include "tests/unit/recovery/chance.hpp"
 #include "tests/unit/recovery/loss_process.hpp"
 #include "tests/unit/recovery/picoseconds.hpp"
@@ -22,6 +23,7 @@ struct Flight {
   std::uint64_t order = 0;  // of sending, from 0
   std::uint32_t payload = 0;
   wire::TransportHeaders headers;
+  SelectiveAcks selective_acks = SelectiveAcks::no;
 };
 
 struct LinkSettings {
@@ -53,7 +55,8 @@ class Link {
   LinkSettings& settings() { return settings_; }
 
   // Takes a packet at `now`, or as soon as the link is free.
-  Fate send(const wire::TransportHeaders& headers, std::uint32_t payload, Picoseconds now);
+  Fate send(const wire::TransportHeaders& headers, std::uint32_t payload, Picoseconds now,
+            SelectiveAcks selective_acks = SelectiveAcks::no);
   // When the last bit of what was sent has left.
   Picoseconds free_at() const { return free_at_; }
 

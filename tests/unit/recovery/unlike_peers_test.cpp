@@ -1,5 +1,5 @@
-// Ends with different recoveries: everything arrives, and the wire is the specification's as soon as one of
-// them has shown that it is not for more.
+// Ends with different recoveries: everything arrives, and selective acknowledges are sent only where both
+// ends are for them.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
@@ -13,37 +13,34 @@ using namespace urnic::transport::lab;
 
 namespace {
 
-class SelectiveAckBits final : public Observer {
+// Counts selective acknowledges, and looks that nothing else differs from the specification's packets.
+class SelectiveAckCount final : public Observer {
  public:
-  void sent(std::size_t from, const wire::TransportHeaders& headers, std::uint32_t, Link::Fate,
+  void sent(std::size_t, const wire::TransportHeaders& headers, std::uint32_t, Link::Fate,
             Picoseconds) override {
-    if (!headers.bth.selective_ack) return;
-    if (from == 1) ++in_responses;
-    if (from == 0) ++(answered ? in_requests_after_an_answer : in_requests_before);
+    if (headers.bth.opcode == wire::kSelectiveAcknowledge) ++selective_acks;
+    if (headers.bth.reserved7 != 0) ++reserved_bits;
   }
-  void arrived(std::size_t at, const Flight&, Picoseconds) override { answered = answered || at == 0; }
 
-  std::uint64_t in_requests_before = 0;
-  std::uint64_t in_requests_after_an_answer = 0;
-  std::uint64_t in_responses = 0;
-  bool answered = false;
+  std::uint64_t selective_acks = 0;
+  std::uint64_t reserved_bits = 0;
 };
 
-// Both ends with what they are for, over a link that loses; the bits that were seen.
-SelectiveAckBits run(RecoveryMode requester, RecoveryMode responder, WorkOpcode operation) {
+// Both ends with what they are for, over a link that loses; what was seen on it.
+SelectiveAckCount run(RecoveryMode requester, RecoveryMode responder, WorkOpcode operation) {
   LinkSettings link;
   link.loss.loss = 0.01;
   LaboratorySettings settings = symmetric(requester, link);
   settings.recovery[1].mode = responder;
   Laboratory laboratory(settings);
-  SelectiveAckBits bits;
-  laboratory.observe(&bits);
+  SelectiveAckCount count;
+  laboratory.observe(&count);
   laboratory.post(0, operation, 1u << 16, 50);
   BOOST_CHECK(laboratory.run_until_complete(50, std::chrono::seconds(10)));
   BOOST_CHECK_EQUAL(laboratory.completed(0), 50u);
   BOOST_CHECK_EQUAL(laboratory.received(1), operation == WorkOpcode::send ? 50u : 0u);
   BOOST_CHECK_EQUAL(laboratory.counters(0).bad_responses, 0u);
-  return bits;
+  return count;
 }
 
 }  // namespace
@@ -56,12 +53,12 @@ BOOST_AUTO_TEST_CASE(whatever_the_two_ends_are_everything_arrives) {
       for (const WorkOpcode operation : kOperations) {
         BOOST_TEST_CONTEXT(name(requester)
                            << " asks, " << name(responder) << " answers, " << name(operation)) {
-          const SelectiveAckBits bits = run(requester, responder, operation);
-          const bool offers = offers_selective_ack(requester);
-          const bool gives = keeps_out_of_order(responder);
-          BOOST_CHECK_EQUAL(bits.in_requests_before > 0, offers);
-          BOOST_CHECK_EQUAL(bits.in_responses > 0, offers && gives);
-          if (!gives) BOOST_CHECK_EQUAL(bits.in_requests_after_an_answer, 0u);
+          const SelectiveAckCount count = run(requester, responder, operation);
+          // A READ's responses are missed by the requester itself; its requests hardly ever are.
+          const bool agreed = reads_selective_acks(requester) && keeps_out_of_order(responder);
+          if (!agreed) BOOST_CHECK_EQUAL(count.selective_acks, 0u);
+          if (agreed && operation != WorkOpcode::rdma_read) BOOST_CHECK_GT(count.selective_acks, 0u);
+          BOOST_CHECK_EQUAL(count.reserved_bits, 0u);
         }
       }
     }

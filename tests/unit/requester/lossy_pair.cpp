@@ -65,13 +65,13 @@ LossyPair::LossyPair(const PairSetup& setup)
   right.connect(0x11, right_psn, left_psn, setup);
 }
 
-void LossyPair::fly(End& to, const bench::SentPacket& packet) {
+void LossyPair::fly(End& to, const bench::Packet& packet) {
   const bool late = chance(faults_.delay);
   const Nanoseconds extra{late ? static_cast<std::int64_t>(random_() % 9000) : 0};
-  flights_.emplace(now + kFlightTime + extra, Flight{&to, {packet.headers, packet.payload}});
+  flights_.emplace(now + kFlightTime + extra, Flight{&to, packet});
 }
 
-void LossyPair::put_on_link(End& to, bench::SentPacket packet) {
+void LossyPair::put_on_link(End& to, const bench::Packet& packet) {
   if (chance(faults_.lose)) return;
   fly(to, packet);
   if (chance(faults_.duplicate)) fly(to, packet);
@@ -82,7 +82,10 @@ void LossyPair::work(End& end, End& peer) {
     while (end.queue_pair.wants_pump()) end.queue_pair.pump(now, 16);
     end_batch(end, now);
   } while (end.queue_pair.wants_pump());
-  for (bench::SentPacket& packet : end.host.sent) put_on_link(peer, std::move(packet));
+  for (const bench::SentPacket& packet : end.host.sent) {
+    const bool request = wire::traits(packet.headers.bth.opcode).request;
+    put_on_link(peer, {packet.headers, packet.payload, end.queue_pair.selective_acks(request)});
+  }
   end.host.sent.clear();
 }
 

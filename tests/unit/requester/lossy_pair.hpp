@@ -70,8 +70,8 @@ class LossyPair {
     bench::Packet packet;
   };
   void work(End& end, End& peer);
-  void put_on_link(End& to, bench::SentPacket packet);
-  void fly(End& to, const bench::SentPacket& packet);
+  void put_on_link(End& to, const bench::Packet& packet);
+  void fly(End& to, const bench::Packet& packet);
   bool chance(std::uint32_t thousandths) { return random_() % 1000 < thousandths; }
   void deliver(const Flight& flight);
 

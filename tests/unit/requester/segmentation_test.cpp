@@ -39,7 +39,7 @@ void check_message(const Kind& kind, std::uint32_t mtu, std::uint32_t length) {
     BOOST_TEST(packet.payload.size() == (last ? length - at * mtu : mtu));
     BOOST_TEST((packet.payload.size() + packet.headers.bth.pad) % 4 == 0u);
     BOOST_TEST(packet.headers.bth.pad < 4u);
-    const std::uint8_t has = wire::traits(packet.headers.bth.opcode).headers;
+    const std::uint16_t has = wire::traits(packet.headers.bth.opcode).headers;
     if ((has & wire::has_reth) != 0) {
       BOOST_TEST(packet.headers.reth.virtual_address == kRemote);
       BOOST_TEST(packet.headers.reth.rkey.value == kRkey);

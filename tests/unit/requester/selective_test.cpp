@@ -1,4 +1,4 @@
-// The recoveries that send again only what is missing, at the requester: what it offers, what it takes from
+// The recoveries that send again only what is missing, at the requester: which it reads, what it takes from
 // selective acks and NAKs, which packets it judges lost, and what its timers do (docs/loss-recovery.md).
 #include "tests/unit/requester/requester_bench.hpp"
 
@@ -15,7 +15,7 @@ Setup with(RecoveryMode mode, std::uint32_t reordering = 2) {
 }
 
 Packet taking_part(Packet packet) {
-  packet.headers.bth.selective_ack = true;
+  packet.selective_acks = SelectiveAcks::yes;
   return packet;
 }
 
@@ -23,6 +23,7 @@ Packet taking_part(Packet packet) {
 Packet selective_ack(std::uint32_t missing, std::uint32_t latest,
                      std::initializer_list<std::uint32_t> others = {}) {
   Packet packet = taking_part(nak(missing, NakCode::psn_sequence_error));
+  packet.headers.bth.opcode = wire::kSelectiveAcknowledge;
   packet.headers.selective_ack_eth.latest = wire::Psn(kFirstPsn + latest);
   for (const std::uint32_t other : others) {
     packet.headers.selective_ack_eth.earlier |= std::uint64_t{1} << (latest - 1 - other);
@@ -42,31 +43,67 @@ void send_writes(RequesterBench& b, std::uint32_t count) {
 
 BOOST_AUTO_TEST_SUITE(selective)
 
-BOOST_AUTO_TEST_CASE(selective_acks_are_offered_until_a_peer_is_seen_not_to_give_them) {
+BOOST_AUTO_TEST_CASE(selective_acks_are_read_until_a_peer_is_seen_not_to_give_them) {
   for (const RecoveryMode mode : {RecoveryMode::irn, RecoveryMode::sack}) {
     RequesterBench b(with(mode));
     b.post(WorkOpcode::rdma_write, 64);
-    BOOST_TEST(b.expect(write_only, 0).headers.bth.selective_ack);
+    b.expect(write_only, 0);
+    BOOST_TEST(b.requester.reads_selective_acks());
     b.inject(ack(0));
     b.expect_completion(0);
-    b.post(WorkOpcode::rdma_write, 64);
-    BOOST_TEST(!b.expect(write_only, 1).headers.bth.selective_ack);
+    BOOST_TEST(!b.requester.reads_selective_acks());
   }
 }
 
-BOOST_AUTO_TEST_CASE(they_stay_offered_to_a_peer_that_gives_them) {
+BOOST_AUTO_TEST_CASE(they_are_read_of_a_peer_that_gives_them) {
   RequesterBench b(with(RecoveryMode::sack));
   send_writes(b, 1);
   b.inject(taking_part(ack(0)));
-  b.post(WorkOpcode::rdma_write, 64);
-  BOOST_TEST(b.expect(write_only, 1).headers.bth.selective_ack);
+  BOOST_TEST(b.requester.reads_selective_acks());
 }
 
-BOOST_AUTO_TEST_CASE(the_specification_s_modes_offer_nothing) {
+BOOST_AUTO_TEST_CASE(an_answer_that_a_fault_has_made_says_nothing_of_the_peer) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 1);
+  Packet made = nak(0, NakCode::psn_sequence_error);
+  made.selective_acks = SelectiveAcks::unknown;
+  b.inject(made);
+  b.expect(write_only, 0);
+  BOOST_TEST(b.requester.reads_selective_acks());
+  b.inject(taking_part(ack(0)));
+  BOOST_TEST(b.requester.reads_selective_acks());
+}
+
+BOOST_AUTO_TEST_CASE(the_specification_s_modes_read_none) {
   for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::selective}) {
     RequesterBench b(with(mode));
     b.post(WorkOpcode::rdma_write, 64);
-    BOOST_TEST(!b.expect(write_only, 0).headers.bth.selective_ack);
+    b.expect(write_only, 0);
+    BOOST_TEST(!b.requester.reads_selective_acks());
+  }
+}
+
+// A manufacturer's opcode means something to those who have agreed on it only.
+BOOST_AUTO_TEST_CASE(a_selective_ack_of_a_stranger_is_ignored) {
+  RequesterBench b(with(RecoveryMode::sack, 0));
+  send_writes(b, 3);
+  Packet foreign = selective_ack(1, 2);
+  foreign.selective_acks = SelectiveAcks::no;
+  b.inject(foreign);
+  b.expect_silence();
+  b.expect_no_completion();
+}
+
+BOOST_AUTO_TEST_CASE(a_selective_ack_that_is_no_nak_for_a_sequence_error_is_ignored) {
+  for (const unsigned syndrome : {0x00u, 0x1Fu, 0x20u, 0x40u, 0x61u, 0x62u, 0x63u, 0x64u, 0xE0u}) {
+    RequesterBench b(with(RecoveryMode::sack, 0));
+    send_writes(b, 3);
+    Packet odd = selective_ack(1, 2);
+    odd.headers.aeth.syndrome = static_cast<std::uint8_t>(syndrome);
+    b.inject(odd);
+    b.expect_silence();
+    b.expect_no_completion();
+    BOOST_TEST(!b.failed());
   }
 }
 
@@ -455,12 +492,14 @@ BOOST_AUTO_TEST_CASE(another_recovery_takes_over_when_nothing_is_under_way) {
   send_writes(b, 1);
   b.requester.use({.mode = RecoveryMode::sack});
   b.post(WorkOpcode::rdma_write, 64);
-  BOOST_TEST(!b.expect(write_only, 1).headers.bth.selective_ack);
+  b.expect(write_only, 1);
+  BOOST_TEST(!b.requester.reads_selective_acks());
   b.inject(ack(1));
   b.expect_completion(0);
   b.expect_completion(1);
   b.post(WorkOpcode::rdma_write, 64);
-  BOOST_TEST(b.expect(write_only, 2).headers.bth.selective_ack);
+  b.expect(write_only, 2);
+  BOOST_TEST(b.requester.reads_selective_acks());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -89,7 +89,7 @@ bool answers(const SentPacket& packet, const Event& event) {
   const wire::Psn expected(event.expected);
   if (event.nack == 0) return is_ack(packet, expected - 1);
   return is_nak(packet, expected, wire::NakCode::psn_sequence_error) &&
-         wire::carries_selective_ack(packet.headers) &&
+         packet.headers.bth.opcode == wire::kSelectiveAcknowledge &&
          packet.headers.selective_ack_eth.latest == wire::Psn(event.sacked);
 }
 

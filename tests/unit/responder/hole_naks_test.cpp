@@ -100,7 +100,10 @@ BOOST_AUTO_TEST_CASE(nothing_on_the_wire_tells_of_selective_acks) {
   ask(write_only(5));
   ask(send_only(4));
   BOOST_REQUIRE_GE(sent().size(), 6u);
-  for (const SentPacket& packet : sent()) BOOST_CHECK(!packet.headers.bth.selective_ack);
+  for (const SentPacket& packet : sent()) {
+    BOOST_CHECK((packet.headers.bth.opcode.service() == wire::Service::rc));
+    BOOST_CHECK_EQUAL(packet.headers.bth.reserved7, 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(behind_a_packet_that_found_no_receive_everything_is_held_in_silence) {

@@ -57,7 +57,7 @@ struct Hostile : ResponderBench {
     Packet packet = rc_packet(operation, next.value(), pattern(payload));
     if (random(6) == 0) packet.headers.bth.psn = next - 8 + static_cast<std::uint32_t>(random(16));
     packet.headers.bth.ack_request = random(2) == 0;
-    packet.headers.bth.selective_ack = offers;
+    packet.selective_acks = offers ? SelectiveAcks::yes : SelectiveAcks::no;
     wire::Reth& reth = packet.headers.reth;
     reth = {kBase + random(0x4000), wire::Rkey{kKey}, static_cast<std::uint32_t>(payload)};
     if (!traits.last) reth.dma_length = static_cast<std::uint32_t>(3 * kMtu + 1 + random(64));

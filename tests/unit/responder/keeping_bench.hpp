@@ -16,12 +16,13 @@ struct KeepingBench : ResponderBench {
   explicit KeepingBench(std::uint32_t slots = kSlots) : ResponderBench(RecoveryMode::selective, slots) {}
 };
 
+// From a peer that reads selective acks.
 inline Packet offered(Packet packet) {
-  packet.headers.bth.selective_ack = true;
+  packet.selective_acks = SelectiveAcks::yes;
   return packet;
 }
 
-// Its peer offers to read selective acks, with every request.
+// Its peer says with every request that it reads selective acks.
 struct ReportingBench : ResponderBench {
   explicit ReportingBench(std::uint32_t slots = kSlots, HeldPacketPool* shared_pool = nullptr)
       : ResponderBench(RecoveryMode::sack, slots, shared_pool) {}
@@ -30,10 +31,14 @@ struct ReportingBench : ResponderBench {
   void ask(Packet packet) { ResponderBench::ask(offered(std::move(packet))); }
 };
 
+inline bool is_selective(const SentPacket& packet) {
+  return packet.headers.bth.opcode == wire::kSelectiveAcknowledge;
+}
+
 // A NAK for a sequence error at `of` that reports `latest` and, as set bits, what came before it.
 inline bool is_report(const SentPacket& packet, wire::Psn of, wire::Psn latest, std::uint64_t earlier) {
-  return is_nak(packet, of, wire::NakCode::psn_sequence_error) &&
-         wire::carries_selective_ack(packet.headers) && packet.headers.selective_ack_eth.reserved == 0 &&
+  return is_nak(packet, of, wire::NakCode::psn_sequence_error) && is_selective(packet) &&
+         packet.headers.selective_ack_eth.reserved == 0 &&
          packet.headers.selective_ack_eth.latest == latest &&
          packet.headers.selective_ack_eth.earlier == earlier;
 }

@@ -1,4 +1,4 @@
-// What a peer that offers to read selective acks is told.
+// What a peer that reads selective acks is told.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(otherwise_they_are_as_many_as_it_takes) {
   settle();
   std::set<std::uint32_t> told;
   for (const SentPacket& packet : sent()) {
-    BOOST_REQUIRE(wire::carries_selective_ack(packet.headers));
+    BOOST_REQUIRE(is_selective(packet));
     const wire::SelectiveAckEth& report = packet.headers.selective_ack_eth;
     told.insert(static_cast<std::uint32_t>(distance(psn(0), report.latest)));
     for (std::uint32_t bit = 0; bit < 64; ++bit) {
@@ -69,7 +69,6 @@ BOOST_AUTO_TEST_CASE(a_filled_hole_is_acknowledged_up_to_the_next) {
   ask(packet);
   BOOST_REQUIRE_EQUAL(sent().size(), 1u);
   BOOST_CHECK(is_ack(sent()[0], psn(1)));
-  BOOST_CHECK(sent()[0].headers.bth.selective_ack);
 }
 
 BOOST_AUTO_TEST_CASE(a_report_stands_for_the_acknowledge_of_the_same_batch) {
@@ -108,7 +107,6 @@ BOOST_AUTO_TEST_CASE(a_duplicate_of_what_was_executed_is_acknowledged_as_ever_ho
     bench.ask(write_only(0));
     BOOST_REQUIRE_EQUAL(bench.sent().size(), 1u);
     BOOST_CHECK(is_ack(bench.sent()[0], psn(0)));
-    BOOST_CHECK(bench.sent()[0].headers.bth.selective_ack);
   }
 }
 
@@ -135,29 +133,44 @@ BOOST_AUTO_TEST_CASE(reads_and_atomics_that_come_again_are_answered_behind_a_hol
   BOOST_CHECK(operation_of(sent()[1]) == Operation::atomic_acknowledge);
 }
 
-BOOST_AUTO_TEST_CASE(every_response_has_the_bit_once_a_request_had_it) {
+BOOST_AUTO_TEST_CASE(whether_the_peer_reads_them_is_what_its_latest_request_says) {
   ResponderBench::ask(write_only(0));
-  BOOST_CHECK(!take().headers.bth.selective_ack);
+  BOOST_CHECK(!responder.gives_selective_acks());
   ask(write_only(1));
-  // From here on also in answer to requests without it.
-  ResponderBench::ask(read(2, 3 * kMtu));
-  ResponderBench::ask(add(5, 1));
-  ResponderBench::give(read(6, 1));
-  ResponderBench::give(add(7, 1));
+  BOOST_CHECK(responder.gives_selective_acks());
+  Packet made = write_only(1);
+  made.selective_acks = SelectiveAcks::unknown;
+  ResponderBench::ask(made);
+  BOOST_CHECK(responder.gives_selective_acks());
+  ResponderBench::ask(write_only(1));
+  BOOST_CHECK(!responder.gives_selective_acks());
+}
+
+// All bits that the specification reserves are 0, in every packet.
+BOOST_AUTO_TEST_CASE(every_response_but_the_reports_is_the_specification_s) {
+  ask(write_only(1));
+  ask(write_only(0));
+  ask(read(2, 3 * kMtu));
+  ask(add(5, 1));
+  give(read(6, 1));
+  give(add(7, 1));
   settle();
-  ResponderBench::ask(send_only(8));    // RNR NAK
-  ResponderBench::ask(write_only(10));  // report
+  ask(send_only(8));    // RNR NAK
+  ask(write_only(10));  // report
   post();
-  ResponderBench::ask(send_only(8));
-  ResponderBench::ask(write_only(9, 16, kBase, kForeignKey));  // refused
+  ask(send_only(8));
+  ask(write_only(9, 16, kBase, kForeignKey));  // refused
   std::set<unsigned> opcodes;
   for (const SentPacket& packet : sent()) {
-    BOOST_CHECK(packet.headers.bth.selective_ack);
-    opcodes.insert(static_cast<unsigned>(operation_of(packet)));
+    BOOST_CHECK_EQUAL(packet.headers.bth.reserved6, 0);
+    BOOST_CHECK_EQUAL(packet.headers.bth.reserved7, 0);
+    opcodes.insert(packet.headers.bth.opcode.value);
   }
-  BOOST_CHECK_EQUAL(opcodes.size(), 6u);  // four read responses, acknowledge, atomic acknowledge
+  // Four read responses, acknowledge, atomic acknowledge; and selective acknowledge.
+  BOOST_CHECK_EQUAL(opcodes.size(), 7u);
+  BOOST_CHECK_EQUAL(opcodes.count(wire::kSelectiveAcknowledge.value), 1u);
   BOOST_CHECK(is_nak(sent().back(), psn(9), NakCode::remote_access_error));
-  BOOST_CHECK(!wire::carries_selective_ack(sent().back().headers));
+  BOOST_CHECK(!is_selective(sent().back()));
 }
 
 BOOST_AUTO_TEST_CASE(a_responder_that_keeps_nothing_does_not_take_part) {
@@ -166,7 +179,8 @@ BOOST_AUTO_TEST_CASE(a_responder_that_keeps_nothing_does_not_take_part) {
   ask(write_only(2));
   ask(read(1, 1));
   BOOST_REQUIRE_EQUAL(sent().size(), 3u);
-  for (const SentPacket& packet : sent()) BOOST_CHECK(!packet.headers.bth.selective_ack);
+  BOOST_CHECK(!responder.gives_selective_acks());
+  for (const SentPacket& packet : sent()) BOOST_CHECK(!is_selective(packet));
 }
 
 BOOST_AUTO_TEST_CASE(reports_wait_for_responses_to_earlier_reads_and_lose_nothing) {

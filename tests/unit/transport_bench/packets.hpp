@@ -14,8 +14,11 @@ namespace urnic::transport::bench {
 struct Packet {
   wire::TransportHeaders headers;
   std::vector<std::byte> payload;
+  SelectiveAcks selective_acks = SelectiveAcks::no;
 
-  InboundPacket inbound() const { return InboundPacket{headers, payload, false}; }
+  InboundPacket inbound() const {
+    return {.headers = headers, .payload = payload, .selective_acks = selective_acks};
+  }
 };
 
 // Any RC packet; callers fill the headers that its opcode has.

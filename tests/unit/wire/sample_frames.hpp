@@ -63,8 +63,7 @@ inline TransportHeaders transport_for(Opcode opcode) {
                  .reserved6 = 0x2D,
                  .destination = Qpn{0xABCDEF},
                  .ack_request = true,
-                 .selective_ack = true,
-                 .reserved_ack = 0x2A,
+                 .reserved7 = 0x6A,
                  .psn = Psn{0x987654}};
   headers.deth = {.qkey = 0x80010000, .reserved = 0x5A, .source = Qpn{0x123456}};
   headers.xrceth = {.reserved = 0xA5, .srq_number = 0x654321};
@@ -77,14 +76,13 @@ inline TransportHeaders transport_for(Opcode opcode) {
   headers.atomic_original = 0x4142434445464748;
   headers.immediate.bytes = {0x51, 0x52, 0x53, 0x54};
   headers.invalidate = Rkey{0x61626364};
+  headers.selective_ack_eth = {.reserved = 0x71, .latest = Psn{0x727374}, .earlier = 0x8182838485868788};
   return headers;
 }
 
-// A NAK "PSN sequence error" with a selective-ack header.
 inline TransportHeaders selective_nak() {
-  TransportHeaders headers = transport_for(Opcode(Service::rc, Operation::acknowledge));
+  TransportHeaders headers = transport_for(kSelectiveAcknowledge);
   headers.aeth.syndrome = nak_syndrome(NakCode::psn_sequence_error);
-  headers.selective_ack_eth = {.reserved = 0x71, .latest = Psn{0x727374}, .earlier = 0x8182838485868788};
   return headers;
 }
 

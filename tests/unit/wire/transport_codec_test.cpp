@@ -41,6 +41,7 @@ TransportHeaders only_what_is_sent(Opcode opcode) {
   if (present & has_atomic_ack_eth) sent.atomic_original = all.atomic_original;
   if (present & has_immediate) sent.immediate = all.immediate;
   if (present & has_ieth) sent.invalidate = all.invalidate;
+  if (present & has_selective_ack) sent.selective_ack_eth = all.selective_ack_eth;
   return sent;
 }
 
@@ -109,7 +110,7 @@ BOOST_AUTO_TEST_CASE(fields_are_cut_to_their_width) {
   TransportHeaders wide = transport_for(Opcode{0xA0});
   wide.bth.destination.value = 0xFF000001;
   wide.bth.reserved6 = 0xC0;
-  wide.bth.reserved_ack = 0x40;
+  wide.bth.reserved7 = 0x80;
   wide.bth.fecn = wide.bth.ack_request = false;
   wide.xrceth = {.reserved = 0, .srq_number = 0xFF000002};
   Bytes bytes(transport_header_size(wide.bth.opcode));

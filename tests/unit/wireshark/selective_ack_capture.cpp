@@ -1,4 +1,4 @@
-// Writes a capture file with packets that have the selective-ack bit and packets that have not; what
+// Writes a capture file with selective acknowledges and packets of the specification; what
 // test_dissector.py expects of each stands there.
 #include <pcap/pcap.h>
 
@@ -37,19 +37,23 @@ NetworkHeaders ipv6() {
   return network;
 }
 
-TransportHeaders packet(Operation operation, std::uint32_t psn, bool selective_ack) {
+TransportHeaders packet(Opcode opcode, std::uint32_t psn) {
   TransportHeaders headers;
-  headers.bth.opcode = Opcode(Service::rc, operation);
+  headers.bth.opcode = opcode;
   headers.bth.destination = urnic::wire::Qpn{0x12};
-  headers.bth.selective_ack = selective_ack;
   headers.bth.psn = Psn(psn);
   return headers;
 }
 
-TransportHeaders nak(NakCode code, std::uint32_t psn, bool selective_ack, std::uint32_t latest = 0,
-                     std::uint64_t earlier = 0) {
-  TransportHeaders headers = packet(Operation::acknowledge, psn, selective_ack);
+TransportHeaders nak(NakCode code, std::uint32_t psn) {
+  TransportHeaders headers = packet(Opcode(Service::rc, Operation::acknowledge), psn);
   headers.aeth.syndrome = urnic::wire::nak_syndrome(code);
+  return headers;
+}
+
+TransportHeaders report(std::uint32_t psn, std::uint32_t latest, std::uint64_t earlier) {
+  TransportHeaders headers = packet(urnic::wire::kSelectiveAcknowledge, psn);
+  headers.aeth = {urnic::wire::nak_syndrome(NakCode::psn_sequence_error), urnic::wire::Msn{7}};
   headers.selective_ack_eth = {.reserved = 0, .latest = Psn(latest), .earlier = earlier};
   return headers;
 }
@@ -93,14 +97,12 @@ int main(int argc, char** argv) {
   }
   constexpr std::uint64_t kAllBut4 = ~std::uint64_t{0} << 4;
   Capture capture(argv[1]);
-  capture.add(ipv4(), packet(Operation::send_only, 1, false), 64);
-  capture.add(ipv4(), packet(Operation::send_only, 2, true), 64);
-  capture.add(ipv4(), packet(Operation::acknowledge, 3, true));
-  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 104, kAllBut4 | 0b101));
-  capture.add(ipv6(), nak(NakCode::psn_sequence_error, 0xFFFFFE, true, 2, kAllBut4 | 0b0110));
-  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, false));
-  capture.add(ipv4(), nak(NakCode::remote_access_error, 100, true));
-  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 500, ~std::uint64_t{0}));
-  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100, true, 99, ~std::uint64_t{0}));
+  capture.add(ipv4(), packet(Opcode(Service::rc, Operation::send_only), 1), 64);
+  capture.add(ipv4(), packet(Opcode(Service::rc, Operation::acknowledge), 3));
+  capture.add(ipv4(), report(100, 104, kAllBut4 | 0b101));
+  capture.add(ipv6(), report(0xFFFFFE, 2, kAllBut4 | 0b0110));
+  capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100));
+  capture.add(ipv4(), report(100, 500, ~std::uint64_t{0}));
+  capture.add(ipv4(), report(100, 99, ~std::uint64_t{0}));
   return 0;
 }
