@@ -67,6 +67,8 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
   const std::uint64_t bytes = record_bytes(size, comment.size());
   if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
+  // Before the writer waits for its reader: the frame was here by then.
+  const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
   if (!has_room(bytes)) {
     if (reader_is_stuck_) return drop();
     reader_is_stuck_ = !wait_for_room(bytes);
@@ -74,7 +76,6 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   }
   reader_is_stuck_ = false;
 
-  const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
   const RecordHeader header{static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(comment.size()),
                             mark.interface, timestamps_.next(now)};
   std::byte* to = ring_.at(head_);

@@ -39,24 +39,27 @@ DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
 }
 
 bool DataPath::round() {
+  const transport::Time begin = now_;
+  sent_ = {};
   // Before the timers, which wait for what may be among it.
-  bool delivered = deliver_due();
-  if (junction_ != nullptr) delivered |= take_from_other_engines();
+  const link::Load delivered = deliver_due();
+  const bool taken = junction_ != nullptr && take_from_other_engines();
   run_timers();
   end_inputs();
   if (!backlog_.empty()) retry_backlog();
   if (!putting_off_.empty()) raise_late_events();
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
   if (!hole_to_tell_ || !tell_of_holes()) {
-    const bool late = deliveries_are_late();
-    if (behind_ || late) pump_urgent();
-    if (!late) pump_ready();
+    const bool wait = deliveries_come_first();
+    if (behind_ || wait) pump_urgent();
+    if (!wait) pump_ready();
   }
   if (!owes_batch()) {
     if (junction_ != nullptr) exchange_with_other_engines();
-    return delivered || !ready_.empty();
+    return taken || delivered.frames != 0 || (!ready_.empty() && !deliveries_come_first());
   }
   carry_out();
+  if (clock_ != nullptr && links_take_time()) pace_.round(begin, clock_(), sent_, delivered);
   return true;
 }
 
@@ -65,7 +68,7 @@ void DataPath::settle() {
   while (owes_batch()) carry_out();
 }
 
-DataPath::Turn DataPath::round_limit() const {
+link::Load DataPath::round_limit() const {
   if (frames_under_way_ == nullptr || frames_under_way_->idle()) return {kPacketsPerRound, kBytesPerRound};
   return {kPacketsPerTimedRound, kBytesPerTimedRound};
 }
@@ -77,10 +80,14 @@ bool DataPath::owes_batch() const {
          (frames_under_way_ != nullptr && frames_under_way_->owes_release());
 }
 
-// What is sent now would be delivered behind the frames that are late already. Acknowledgements and what is
-// sent again are not held back.
-bool DataPath::deliveries_are_late() const {
-  return frames_under_way_ != nullptr && frames_under_way_->overdue(now_);
+// What is sent now would be delivered behind the frames that are late already, or be late itself.
+// Acknowledgements and what is sent again are not held back.
+bool DataPath::deliveries_come_first() const {
+  return frames_under_way_ != nullptr && (frames_under_way_->overdue(now_) || !pace_.may_send(now_));
+}
+
+bool DataPath::links_take_time() const {
+  return frames_under_way_ != nullptr && frames_under_way_->takes_time();
 }
 
 void DataPath::run_timers() {
@@ -112,10 +119,9 @@ void DataPath::want_urgent_pump(QueuePairContext& queue_pair) {
   if (!queue_pair.urgent_hook.is_linked()) urgent_.push_back(queue_pair);
 }
 
-bool DataPath::deliver_due() {
-  if (frames_under_way_ == nullptr) return false;
-  const Turn limit = round_limit();
-  return frames_under_way_->deliver_due(now_, {limit.packets, limit.bytes});
+link::Load DataPath::deliver_due() {
+  if (frames_under_way_ == nullptr) return {};
+  return frames_under_way_->deliver_due(now_, round_limit());
 }
 
 // No more at once than a round sends: it is to be in the cache when it is scattered.
@@ -187,8 +193,8 @@ bool DataPath::tell_of_holes() {
 // While QPs wait for their turns: acknowledgements and what is sent again go first, a few packets of each QP,
 // so that a round trip does not take as long as all that is ready, nor a loss several times that.
 void DataPath::pump_urgent() {
-  const Turn limit = round_limit();
-  std::uint32_t packets = limit.packets / 2;
+  const link::Load limit = round_limit();
+  std::uint32_t packets = limit.frames / 2;
   std::size_t bytes = std::min(limit.bytes, filling().arena->remaining()) / 2;
   UrgentList waiting;
   waiting.swap(urgent_);
@@ -211,8 +217,8 @@ void DataPath::pump_urgent() {
 }
 
 void DataPath::pump_ready() {
-  const Turn limit = round_limit();
-  std::uint32_t packets = limit.packets;
+  const link::Load limit = round_limit();
+  std::uint32_t packets = limit.frames;
   std::size_t bytes = std::min(limit.bytes, filling().arena->remaining());
   while (!ready_.empty()) {
     QueuePairContext& queue_pair = ready_.front();
@@ -250,8 +256,6 @@ void DataPath::carry_out() {
   next.arena = &arenas_.take();
   filling_ ^= 1;
   report_failures(list);
-  // Memory accesses take most of a round's time. What enters a link that takes time does so now.
-  if (clock_ != nullptr && frames_under_way_ != nullptr && frames_under_way_->takes_time()) now_ = clock_();
   transmit_packets(list);
   for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;
   failed_.clear();
@@ -285,8 +289,17 @@ void DataPath::report_failures(const ActionList& list) {
   }
 }
 
+// A packet enters a link that takes time when it is sent, and not when the round began.
+void DataPath::enters_link(const PacketAction& packet) {
+  if (clock_ != nullptr) now_ = clock_();
+  ++sent_.frames;
+  sent_.bytes += packet.length;
+}
+
 void DataPath::transmit_packets(ActionList& list) {
+  const bool takes_time = links_take_time();
   for (std::size_t i = 0; i < list.packets.size(); ++i) {
+    if (takes_time) enters_link(list.packets[i]);
     if (i + kPacketsAhead < list.packets.size()) {
       list.packets[i + kPacketsAhead].stream->queue_pair->prefetch_peer();
     }

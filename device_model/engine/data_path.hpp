@@ -11,6 +11,7 @@
 
 #include "device_model/engine/action_list.hpp"
 #include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/delivery_pace.hpp"
 #include "device_model/engine/engine_pools.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_batch.hpp"
@@ -90,16 +91,13 @@ class DataPath {
 
  private:
   // What a round may send, and deliver of what is under way.
-  struct Turn {
-    std::uint32_t packets;
-    std::size_t bytes;
-  };
-  Turn round_limit() const;
+  link::Load round_limit() const;
   bool owes_batch() const;
-  bool deliveries_are_late() const;
+  bool deliveries_come_first() const;
+  bool links_take_time() const;
   void run_timers();
   transport::Time time_for_timers();
-  bool deliver_due();
+  link::Load deliver_due();
   bool take_from_other_engines();
   void exchange_with_other_engines();
   bool tell_of_holes();
@@ -110,6 +108,7 @@ class DataPath {
   void carry_out();
   void finish_completions(ActionList& list);
   void report_failures(const ActionList& list);
+  void enters_link(const PacketAction& packet);
   void transmit_packets(ActionList& list);
   void notify_queues();
   void retry_backlog();
@@ -130,6 +129,8 @@ class DataPath {
   UrgentList urgent_;
   bool behind_ = false;  // more is ready than the last round could send
   bool hole_to_tell_ = false;
+  link::Load sent_;  // in this round, over links that take time
+  DeliveryPace pace_;
   ReadyList port_is_busy_;     // would be ready, but their device's line is behind
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   link::FramesUnderWay* frames_under_way_ = nullptr;

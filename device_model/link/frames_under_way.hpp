@@ -9,17 +9,16 @@
 
 namespace urnic::link {
 
+struct Load {
+  std::uint32_t frames = 0;
+  std::size_t bytes = 0;
+};
+
 class FramesUnderWay {
  public:
-  // How much may be delivered at once; the last frame may exceed `bytes`.
-  struct Budget {
-    std::uint32_t frames = 0;
-    std::size_t bytes = 0;
-  };
-
-  // Delivers frames that are due at `now`, in the order of their times whichever link they are on; true if
-  // there were any. Their bytes stay until `release`.
-  virtual bool deliver_due(transport::Time now, const Budget& budget) = 0;
+  // Delivers frames that are due at `now` to devices, in the order of their times whichever link they are on,
+  // until `most` is reached; returns what that was. Their bytes stay until `release`.
+  virtual Load deliver_due(transport::Time now, const Load& most) = 0;
   // The engine has carried out what the delivered frames brought about: their bytes are needed no more.
   virtual void release() = 0;
   // Frames were delivered since the last `release`.

@@ -256,18 +256,16 @@ void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time 
   hand_on(traveller, Direction::transmit, now);
 }
 
-bool Switch::deliver_due(transport::Time now, const Budget& budget) {
+Load Switch::deliver_due(transport::Time now, const Load& most) {
   for (Link* link : links_) link->look(now);
   arrived_ = {};
-  std::uint32_t passed = 0;
-  while (passed < kLinksPassed * budget.frames && arrived_.frames < budget.frames &&
-         arrived_.bytes < budget.bytes) {
+  for (std::uint32_t passed = 0; passed < kLinksPassed * most.frames; ++passed) {
+    if (arrived_.frames >= most.frames || arrived_.bytes >= most.bytes) break;
     const auto departure = transit_.take_due(now);
     if (!departure) break;
     departure->item->channel->leave(*departure->item, departure->due);
-    ++passed;
   }
-  return passed != 0;
+  return arrived_;
 }
 
 std::optional<transport::Time> Switch::next_due() const {

@@ -51,7 +51,7 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
-  bool deliver_due(transport::Time now, const Budget& budget) override;
+  Load deliver_due(transport::Time now, const Load& most) override;
   void release() override { transit_.release(); }
   bool owes_release() const override { return transit_.owes_release(); }
   std::optional<transport::Time> next_due() const override;
@@ -99,7 +99,7 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void grow();
 
   Transit transit_;
-  Budget arrived_;  // at devices, since the latest delivery of due frames began
+  Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;

@@ -69,18 +69,20 @@ class IdleQps:
 
 class Capture:
     """Use as a context manager: every packet goes to a file in memory, which is removed in the end; the memory that
-    it takes must be there. Then `frames` and `lost` are what the command has counted."""
+    it takes must be there. Then `frames` and `lost` are what the command has counted, and `found` is what `look_at`
+    returned for the file's path. With `links`, the capture shows each packet before and after its link."""
 
-    def __init__(self, device, bytes_expected, folder="/dev/shm"):
+    def __init__(self, device, bytes_expected, folder="/dev/shm", links=False, look_at=None):
         self._device, self._folder = device, folder
         self._bytes_expected = bytes_expected
+        self._name, self._look_at = "bench.pcapng" if links else "bench.pcap", look_at
 
     def __enter__(self):
         space = os.statvfs(self._folder)
         if space.f_bavail * space.f_frsize < 2 * self._bytes_expected or free_memory() < 2 * self._bytes_expected:
             raise Failed(f"no room in {self._folder} for a capture of {self._bytes_expected >> 20} MiB")
         self._files = tempfile.TemporaryDirectory(prefix="urnic-bench-", dir=self._folder)
-        path = os.path.join(self._files.name, "bench.pcap")
+        path = os.path.join(self._files.name, self._name)
         self._process = start([self._device.urnic, "capture", "--json", path], self._device.environment)
         try:
             self._wait_for(path)
@@ -104,6 +106,8 @@ class Capture:
             if kind is None:
                 counted = json.loads(text)
                 self.frames, self.lost = counted["frames"], counted["dropped"]
+                if self._look_at:
+                    self.found = self._look_at(os.path.join(self._files.name, self._name))
         except (subprocess.TimeoutExpired, json.JSONDecodeError, KeyError):
             raise Failed("the capture does not end as it should") from None
         finally:

@@ -54,6 +54,8 @@ GOALS = [
     Goal("QPs created and connected (RESET to RTS)", "connect", ">=", 5000, unit="/s"),
     Goal("8 pairs of programs at once / one pair, total", "pairs 8", ">=", 0.9, "pairs 1"),
     Goal("a capture into memory: what `ib_write_bw` 64 KiB keeps", "capture on", ">=", 0.75, "capture off"),
+    *(Goal(f"transit beyond 2 × {delay:,} µs, median, both ways under load", f"transit {delay}", "<=", 20, unit="µs")
+      for delay in (5, 50, 1000)),
     Goal("processor share of the device process, nothing happening", "idle 0", "<=", NOTHING, unit="%"),
     Goal("the same with 1,000 idle QPs", "idle 1000", "<=", NOTHING, unit="%"),
     Goal("sleeping programs: `ib_send_lat -e` 2 B, typical / `tcp_lat`", "send_lat events", "<=", 1.0, "tcp_lat"),

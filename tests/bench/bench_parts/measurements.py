@@ -6,12 +6,14 @@ import time
 
 from bench_parts import beside, perftest
 from bench_parts.device import Device
+from bench_parts.transit import transit_times
 from lossbench_parts.programs import Failed
 
 LARGE = 64 << 10
 TURN_BYTES = 4096
 TURNS = (1, 16, 256, 4096, 16384)
 PAIRS = (1, 2, 4, 8)
+DELAYS = (5, 50, 1000)  # microseconds
 CAPTURED_MESSAGES = 16384  # of 64 KiB: 1 GiB, which has to fit into memory
 SIZES = tuple(2 << 2 * step for step in range(12))  # 2 B to 8 MiB
 ENGINES = "[engine]\nengines = 2\n"
@@ -210,6 +212,31 @@ class CapturedWrite(Measurement):
         return {"value": value, "frames": capture.frames, "lost": capture.lost}
 
 
+class Transit(Measurement):
+    """How much later than the links say packets arrive, both ways at once; of the slower direction. What one run sends
+    fits into the capture's ring: the engine waits for a reader that is slower."""
+    messages, runs = 100, 5  # each way
+
+    def __init__(self, delay_us):
+        super().__init__(f"transit {delay_us}", "µs", f"transit over links of {delay_us} µs each, beyond the "
+                         f"{2 * delay_us:,} µs, `ib_write_bw -b` 64 KiB with a capture")
+        self.delay_us = delay_us
+
+    def run(self, bench, device):
+        settings = f"[[link]]\ndelay_us = {self.delay_us}\n"
+        words = ["-s", str(LARGE), "-n", str(self.messages), "-b", "-N"]
+        with Device(device.urnic, settings) as other:
+            with beside.Capture(other, 4 * self.runs * self.messages * LARGE * 17 // 16, links=True,
+                                look_at=transit_times) as capture:
+                for _ in range(self.runs):
+                    perftest.bandwidth(other, "ib_write_bw", words, bench.timeout)
+        if len(capture.found) != 2 or capture.lost:
+            raise Failed(f"the capture has packets of {len(capture.found)} devices, {capture.lost} are lost")
+        late = [sorted(1e6 * time_taken - 2 * self.delay_us for time_taken in times) for times in capture.found.values()]
+        at = lambda share: max(times[int(share * (len(times) - 1))] for times in late)
+        return {"value": at(0.5), "p99": at(0.99), "least": min(times[0] for times in late)}
+
+
 class Sizes(Measurement):
     """A curve over the size of messages: GB/s of a bandwidth program of perftest."""
     curve = True
@@ -302,7 +329,7 @@ def everything():
                str(TURN_BYTES), "-q", str(count)) for count in (1, 16, 256)),
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
-        FileLimit(), CapturedWrite(False), CapturedWrite(True),
+        FileLimit(), CapturedWrite(False), CapturedWrite(True), *(Transit(delay) for delay in DELAYS),
         ConnectRate(), QpMemory(), Idle(0), Idle(1000),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),

@@ -27,6 +27,7 @@ def goal_cells(goal, results):
 
 # What else a run has given, as medians.
 NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "mean {}"), ("p99.9", 1, "99.9th percentile {}"),
+         ("p99", 1, "99th percentile {}"), ("least", 1, "least {}"),
          ("slowest", 100, "slowest pair {} % of an even share"), ("create_us", 1, "creating {} µs"),
          ("connect_us", 1, "connecting {} µs"), ("destroy_us", 1, "destroying {} µs"), ("shared", 1, "its rings {} KiB"),
          ("wakeups", 1, "{} wakeups a second"), ("frames", 1e-3, "{} thousand frames"), ("lost", 1, "{} of them lost"))

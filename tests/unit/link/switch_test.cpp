@@ -47,7 +47,7 @@ struct TestFrame {
   wire::Frame frame() const { return {headers, payload, trailer}; }
 };
 
-constexpr Switch::Budget kEverything{100, 1 << 20};
+constexpr Load kEverything{100, 1 << 20};
 
 struct Fixture {
   Switch fabric;
