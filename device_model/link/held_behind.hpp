@@ -46,14 +46,18 @@ class HeldBehind {
   template <class Release>
   void passed(transport::Time due, Release release) {
     take_if([](Held& held) { return --held.behind == 0; },
-            [&](Held& held) { release(Released{std::move(held.item), std::max(due, held.due)}); });
+            [&](Held& held) {
+              release(Released{std::move(held.item), std::max(due, held.due)});
+            });
   }
 
   // Calls `release` with each packet that is held no longer than until `now`.
   template <class Release>
   void expire(transport::Time now, Release release) {
     take_if([now](const Held& held) { return held.latest <= now; },
-            [&](Held& held) { release(Released{std::move(held.item), held.latest}); });
+            [&](Held& held) {
+              release(Released{std::move(held.item), held.latest});
+            });
   }
 
  private:

@@ -29,6 +29,10 @@ class Link {
   // Frames pass as over a perfect wire: nobody needs to ask the channels.
   bool plain() const { return plain_; }
 
+  bool takes_time() const {
+    return link::takes_time(transmit_.settings()) || link::takes_time(receive_.settings());
+  }
+
   std::uint32_t number() const { return number_; }
   const std::string& device() const { return device_; }
   LinkChannel& channel(Direction direction) {

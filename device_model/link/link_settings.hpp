@@ -48,6 +48,12 @@ constexpr bool has_character(const LinkSettings& settings) {
          settings.corrupt > 0;
 }
 
+// Packets arrive later than they are sent, all of them or some.
+constexpr bool takes_time(const LinkSettings& settings) {
+  return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
+         settings.reorder > 0;
+}
+
 // Packets are lost, each independently of all else, and nothing but that happens.
 constexpr bool only_loses(LinkSettings settings) {
   const bool loses = settings.loss > 0;

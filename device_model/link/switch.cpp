@@ -278,7 +278,7 @@ std::optional<transport::Time> Switch::next_due() const {
 }
 
 bool Switch::takes_time() const {
-  return std::any_of(links_.begin(), links_.end(), [](const Link* link) { return !link->plain(); });
+  return std::any_of(links_.begin(), links_.end(), [](const Link* link) { return link->takes_time(); });
 }
 
 }  // namespace urnic::link

@@ -20,6 +20,20 @@ BOOST_AUTO_TEST_CASE(a_link_without_character_passes_the_senders_own_bytes) {
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().packets == 0);
 }
 
+BOOST_AUTO_TEST_CASE(links_that_only_lose_or_change_packets_take_no_time) {
+  BOOST_TEST(!fabric.takes_time());
+  fabric.link(0).configure(Direction::transmit, {.loss = 0.5, .duplicate = 0.5, .corrupt = 0.5});
+  BOOST_TEST(!fabric.takes_time());
+  for (const LinkSettings& settings :
+       {LinkSettings{.rate_gbps = 1}, LinkSettings{.delay = Nanoseconds(1)},
+        LinkSettings{.jitter = Nanoseconds(1)}, LinkSettings{.reorder = 0.1}}) {
+    fabric.link(1).configure(Direction::receive, settings);
+    BOOST_TEST(fabric.takes_time());
+    fabric.link(1).configure(Direction::receive, {});
+    BOOST_TEST(!fabric.takes_time());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(delays_add_up_over_both_links) {
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
   fabric.link(1).configure(Direction::receive, {.delay = Nanoseconds(2000)});
