@@ -58,6 +58,14 @@ json describe_context(const Context& context) {
           {"queue_bytes", context.arenas.total_size()}};
 }
 
+json describe_pools(const engine::EnginePools& pools) {
+  return {{"staging_arenas", pools.staging_arenas}, {"staging_bytes", pools.staging_bytes},
+          {"held_packets", pools.held_packets},     {"frames_under_way", pools.frames_under_way},
+          {"frames_lent", pools.frames_lent},       {"timers", pools.timers},
+          {"queue_pairs", pools.queue_pairs},       {"late_events", pools.late_events},
+          {"at_rest", pools == engine::kPoolsAtRest}};
+}
+
 double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
 }  // namespace
@@ -113,6 +121,10 @@ json AdminServer::status(const json&, AdminConnectionState&) {
   for (const auto& device : surroundings_.fabric.devices()) {
     surroundings_.fabric.engine(*device).execute([&] { devices.push_back(describe_device(*device)); });
   }
+  json pools = json::array();
+  surroundings_.fabric.execute_on_all([&](const EngineUnit& unit) {
+    pools.push_back(describe_pools(unit.engine.data_path().pools()));
+  });
   json contexts = json::array();
   for (const auto& context : surroundings_.control.contexts().all()) {
     contexts.push_back(describe_context(*context));
@@ -122,7 +134,8 @@ json AdminServer::status(const json&, AdminConnectionState&) {
           {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
           {"engine",
            {{"threads", surroundings_.fabric.engines()},
-            {"processor_seconds", seconds(surroundings_.fabric.processor_time())}}},
+            {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
+            {"pools", pools}}},
           {"devices", devices},
           {"contexts", contexts},
           {"captures", captures()},

@@ -66,6 +66,7 @@ class Engine {
 
   // For devices.
   DataPath& data_path() { return data_path_; }
+  const DataPath& data_path() const { return data_path_; }
 
  private:
   void run();
