@@ -13,8 +13,8 @@ namespace {
 // answers are not kept waiting.
 constexpr std::uint32_t kPacketsPerRound = 256;
 constexpr std::size_t kBytesPerRound = 128 * 1024;
-// While frames are under way on links that delay them, so much: a frame that becomes due waits for the end of
-// the round, some ten microseconds.
+// Over links that take time, so much: a frame that becomes due waits for the end of the round, some ten
+// microseconds.
 constexpr std::uint32_t kPacketsPerTimedRound = 32;
 constexpr std::size_t kBytesPerTimedRound = 32 * 1024;
 // What one QP may send before the next one's turn.
@@ -69,7 +69,7 @@ void DataPath::settle() {
 }
 
 link::Load DataPath::round_limit() const {
-  if (frames_under_way_ == nullptr || frames_under_way_->idle()) return {kPacketsPerRound, kBytesPerRound};
+  if (!links_take_time()) return {kPacketsPerRound, kBytesPerRound};
   return {kPacketsPerTimedRound, kBytesPerTimedRound};
 }
 

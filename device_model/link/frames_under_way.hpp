@@ -28,8 +28,6 @@ class FramesUnderWay {
   virtual std::optional<transport::Time> next_due() const = 0;
   // Frames are under way that were due at `now`: what the device sends meanwhile only makes them later.
   virtual bool overdue(transport::Time now) const = 0;
-  // Nothing is under way.
-  virtual bool idle() const = 0;
   // Frames that are under way or not released.
   virtual std::uint32_t count() const = 0;
   // A frame that is sent may be under way for some time.

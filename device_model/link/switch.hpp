@@ -56,7 +56,6 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   bool owes_release() const override { return transit_.owes_release(); }
   std::optional<transport::Time> next_due() const override;
   bool overdue(transport::Time now) const override { return transit_.overdue(now); }
-  bool idle() const override { return transit_.idle(); }
   bool takes_time() const override;
   std::uint32_t count() const override { return transit_.in_use(); }
 

@@ -39,7 +39,6 @@ class Transit {
 
   // Slots that hold a frame, retired ones among them.
   std::uint32_t in_use() const { return pool_.in_use(); }
-  bool idle() const { return in_use() == retired_.size(); }
   // How many more frames a device may send now that has `own` under way: no device may have more than are
   // free for all. So a device on a slow link leaves room for others (dynamic thresholds, Choudhury and Hahne,
   // 1998).

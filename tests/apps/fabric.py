@@ -159,7 +159,10 @@ class Fabric:
         if self.user is not None:
             words = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *words]
         program = Program(words, {**self.environment, **(environment or {})}, self.home)
-        self._programs = [other for other in self._programs if other.status is None] + [program]
+        ended = [other for other in self._programs if other.status is not None]
+        for other in ended:
+            other.output()
+        self._programs = [other for other in self._programs if other not in ended] + [program]
         return program
 
     def run(self, *command, timeout=60.0, status=0, environment=None):
