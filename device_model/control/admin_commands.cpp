@@ -64,13 +64,13 @@ double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<dou
 
 ServedDevice* find_device(const Fabric& fabric, const json& request) {
   const auto found = request.find("device");
-  if (found == request.end() || found->is_null()) return nullptr;
+  if (found == request.end() || found->is_null() || *found == "all") return nullptr;
+  std::string names;
   for (const auto& device : fabric.devices()) {
-    if (found->is_string() && device->settings.name == found->get_ref<const std::string&>()) {
-      return device.get();
-    }
+    if (*found == device->settings.name) return device.get();
+    names += device->settings.name + ", ";
   }
-  throw std::runtime_error(fmt::format("there is no device {}", found->dump()));
+  throw std::runtime_error(fmt::format("there is no device {}: known are {}all", found->dump(), names));
 }
 
 json AdminServer::handle(const json& request, AdminConnectionState& state) {

@@ -48,7 +48,7 @@ class LinkChannel {
   void remark_chance(Traveller& traveller, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
-  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict, const Passage& passage);
+  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict);
   PooledFrame* edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
   void keep(Traveller& traveller, PooledFrame* edited, const Passage& passage);
   void put_under_way(PooledFrame* frame, const Passage& passage);
