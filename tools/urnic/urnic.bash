@@ -79,8 +79,11 @@ _urnic() {
         fi
         ((COMP_CWORD == 3)) && [[ $subcommand == @(link|gid) && $current != -* ]] &&
           COMPREPLY=($(compgen -W "$(_urnic_devices "$previous")" -- "$current")) && return
-        [[ ${COMP_WORDS[2]} == set && $current != -* ]] && compopt -o nospace 2>/dev/null &&
-          COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current")) && return
+        if [[ $subcommand == link && ${COMP_WORDS[2]} == set && $current != -* ]]; then
+          compopt -o nospace 2>/dev/null  # fails where bash itself does not complete
+          COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current"))
+          return
+        fi
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
