@@ -18,6 +18,11 @@ namespace {
 constexpr std::uint8_t kEcnMask = 3;          // CE is both bits (RFC 3168)
 constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
+// By the lowest bit of the first byte of its destination (IEEE 802).
+bool is_to_group(const wire::Frame& frame) {
+  return !frame.headers.empty() && (frame.headers[0] & std::byte{1}) != std::byte{0};
+}
+
 }  // namespace
 
 Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
@@ -37,6 +42,7 @@ Device::~Device() = default;
 
 void Device::transmit(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.transmitted_packets;
+  port_counters_.transmitted_multicast += is_to_group(frame);
   port_counters_.transmitted_bytes += frame.size();
   port_.transmit(frame, origin, data_path_.now());
 }
@@ -73,15 +79,12 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
 // A packet that does not check out is dropped without a word (IBTA 9.6).
 void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   ++port_counters_.received_packets;
+  port_counters_.received_multicast += is_to_group(frame);
   port_counters_.received_bytes += frame.size();
   if (!steering_.empty() && steer(frame, payload_is_stable)) [[unlikely]]
     return;
   const wire::ParseError error = wire::parse(frame, parsed_);
-  if (error != wire::ParseError::none) {
-    ++port_counters_.receive_errors;
-    if (error == wire::ParseError::bad_icrc) ++port_counters_.icrc_errors;
-    return;
-  }
+  if (error != wire::ParseError::none) return count_error(error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
@@ -92,6 +95,16 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
     return;
   }
   queue_pair->receive(packet);
+}
+
+// A frame that is no RoCE packet is somebody else's, and no error.
+void Device::count_error(wire::ParseError error) {
+  if (error == wire::ParseError::not_roce) {
+    ++port_counters_.not_roce;
+    return;
+  }
+  ++port_counters_.receive_errors;
+  port_counters_.icrc_errors += error == wire::ParseError::bad_icrc;
 }
 
 std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {

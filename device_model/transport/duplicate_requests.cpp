@@ -1,5 +1,7 @@
 // Requests that have been executed before: their responses were lost or are late (IBTA 9.7.5.1,
-// C9-105, C9-110). Nothing is executed twice but a READ.
+// C9-105, C9-110). Nothing is executed twice but a READ. They are answered as ever while there is a hole: an
+// ACK tells a peer that takes selective acks no less than a report would, and comes through where NAKs do
+// not.
 #include "device_model/transport/responder.hpp"
 
 namespace urnic::transport {

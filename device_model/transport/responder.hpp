@@ -83,7 +83,7 @@ class Responder {
   void in_sequence(const InboundPacket& packet, RequestKind kind);
   bool execute_held();
   void after_hole();
-  void arrived_again(const InboundPacket& packet);
+  void held_again(wire::Psn psn);
   // The peer has offered to read selective acks, and this side has something to say with them.
   bool gives_selective_acks() const { return peer_offers_ && keeps(); }
   // The mode may change while the QP runs.

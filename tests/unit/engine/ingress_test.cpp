@@ -62,12 +62,25 @@ BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
   BOOST_TEST(device1.port_counters().icrc_errors == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(rubbish_is_counted_and_dropped) {
+// Which is no error: it is for somebody else.
+BOOST_AUTO_TEST_CASE(a_frame_that_is_no_roce_packet_is_counted_and_dropped) {
   std::vector<std::byte> bytes(60);
   std::memcpy(bytes.data(), device1.config().mac.bytes.data(), 6);
   port.transmit({.headers = bytes, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST(device1.port_counters().not_roce == 1u);
+  BOOST_TEST(device1.port_counters().receive_errors == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_packet_is_counted_and_dropped) {
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, payload, storage);
+  storage.headers[wire::kEthernetBytes + 10] ^= std::byte{1};  // of the IPv4 header checksum
+  port.transmit(frame, {}, {});
+  run();
+  BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
   BOOST_TEST(device1.port_counters().icrc_errors == 0u);
+  BOOST_TEST(device1.port_counters().not_roce == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(unknown_qp) {
