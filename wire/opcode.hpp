@@ -10,6 +10,9 @@ namespace urnic::wire {
 // The upper three bits of a BTH opcode.
 enum class Service : std::uint8_t { rc = 0x00, uc = 0x20, rd = 0x40, ud = 0x60, cnp = 0x80, xrc = 0xA0 };
 
+// A service whose responder answers requests, also those that it refuses.
+constexpr bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc; }
+
 // The lower five bits of a BTH opcode. UC uses 0x00 to 0x0B, UD 0x04 and 0x05.
 enum class Operation : std::uint8_t {
   send_first = 0x00,

@@ -76,7 +76,8 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
-// A packet that does not check out is dropped without a word (IBTA 9.6).
+// A packet that does not check out is dropped without a word (IBTA 9.6); but a reserved opcode is for the
+// responder to refuse where its service answers requests (IBTA 9.7.4.1.4).
 void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   ++port_counters_.received_packets;
   port_counters_.received_multicast += is_to_group(frame);
@@ -84,11 +85,15 @@ void Device::arrive(const wire::Frame& frame, bool payload_is_stable) {
   if (!steering_.empty() && steer(frame, payload_is_stable)) [[unlikely]]
     return;
   const wire::ParseError error = wire::parse(frame, parsed_);
-  if (error != wire::ParseError::none) return count_error(error);
+  const bool reserved = error == wire::ParseError::unknown_opcode &&
+                        wire::is_acknowledged(parsed_.transport.bth.opcode.service());
+  if (error != wire::ParseError::none && !reserved) return count_error(error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
-  if (!connected) return arrive_beside_connections(frame, payload_is_stable, queue_pair);
+  if (!connected) {
+    return reserved ? count_error(error) : arrive_beside_connections(frame, payload_is_stable, queue_pair);
+  }
   transport::InboundPacket packet = parsed_packet();
   if (!payload_is_stable && !keep_payload(packet.payload)) {
     ++port_counters_.buffer_overruns;
@@ -129,7 +134,8 @@ bool Device::steer(const wire::Frame& frame, bool payload_is_stable) {
 }
 
 bool Device::is_for_queue_pairs(const wire::Frame& frame) {
-  if (wire::parse(frame, parsed_) != wire::ParseError::none) return false;
+  const wire::ParseError error = wire::parse(frame, parsed_);
+  if (error != wire::ParseError::none && error != wire::ParseError::unknown_opcode) return false;
   if (parsed_.network.destination_mac == config_.mac) return true;
   return wire::is_multicast(parsed_.network.destination) &&
          !multicast_groups_.members(parsed_.network.destination).empty();

@@ -16,10 +16,6 @@ std::uint64_t key_of(const link::PacketOrigin& origin) {
   return link::mix(std::uint64_t{origin.identity.device} << 32 | origin.queue_pair.value);
 }
 
-bool is_acknowledged(wire::Service service) {
-  return service == wire::Service::rc || service == wire::Service::xrc;
-}
-
 }  // namespace
 
 RuleMatcher::RuleMatcher(const FaultRule& rule)
@@ -39,7 +35,7 @@ bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView
 bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const {
   if (match_.device && *match_.device != packet.device) return false;
   if (match_.direction != packet.direction) return false;
-  if (answers_ && !(view.request && is_acknowledged(view.bth.opcode.service()))) return false;
+  if (answers_ && !(view.request && wire::is_acknowledged(view.bth.opcode.service()))) return false;
   if (match_.qp && *match_.qp != view.queue_pair) return false;
   if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
   if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;

@@ -21,6 +21,8 @@ void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic_write:
       repeat_atomic_write(packet);
       return;
+    case RequestKind::unsupported:
+      return;  // no such request was ever executed
   }
 }
 

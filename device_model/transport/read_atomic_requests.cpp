@@ -74,7 +74,7 @@ Responder::Verdict Responder::execute_atomic_write(const InboundPacket& packet) 
   const bool fits = reth.dma_length == kLength && packet.payload.size() == kLength;
   if (!has_free_resource() || !fits || reth.virtual_address % kLength != 0) return length_error();
   MemoryRange range;
-  if (config.keys->check_remote(reth.rkey, config.pd, config.qpn, reth.virtual_address, kLength,
+  if (config.keys->check_remote(reth.rkey, pd_, config.qpn, reth.virtual_address, kLength,
                                 AccessRight::remote_write, range) != KeyCheck::ok) {
     return access_error();
   }

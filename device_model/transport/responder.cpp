@@ -84,6 +84,8 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic_write:
       verdict = execute_atomic_write(packet);
       break;
+    case RequestKind::unsupported:
+      break;  // refused above
   }
   if (verdict) refuse(*verdict, bth.psn);
 }
