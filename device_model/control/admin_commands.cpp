@@ -103,6 +103,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"mac", to_text(settings.mac)},
           {"gids", gids},
           {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
+          {"raw_packets", name(settings.raw_packets)},
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"limits", describe_limits()}};
