@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(all_means_every_device) {
     BOOST_TEST(links.at(name).at("tx").at("settings").at("loss") == 0.25);
     BOOST_TEST(links.at(name).at("rx").at("settings").at("loss") == 0);
     BOOST_TEST(links.at(name).at("state") == "down");
-    BOOST_TEST(process.port_file(static_cast<std::size_t>(device), "state") == "1: DOWN\n");
+    BOOST_TEST(process.port_file(device, "state") == "1: DOWN\n");
     BOOST_TEST(status.at("devices")[static_cast<std::size_t>(device)].at("recovery") == "irn");
   }
   for (const json& asks : {json{{"cmd", "link"}}, json{{"cmd", "gid"}}, json{{"cmd", "counters"}}}) {
