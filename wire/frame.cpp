@@ -24,7 +24,6 @@ ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagra
   parse_bth(bytes.data(), transport.bth);
   if (transport.bth.version != 0) return ParseError::bad_transport_version;
   const OpcodeTraits& opcode = traits(transport.bth.opcode);
-  if (!opcode.known) return ParseError::unknown_opcode;
   extent.header_bytes = transport_header_size(transport.bth.opcode);
   if (bytes.size() < extent.header_bytes || datagram_bytes < extent.header_bytes + kIcrcBytes) {
     return ParseError::truncated;
@@ -34,7 +33,7 @@ ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagra
   const std::size_t padded = datagram_bytes - extent.header_bytes - kIcrcBytes;
   if (padded % 4 != 0 || transport.bth.pad > padded) return ParseError::bad_pad;
   extent.payload_bytes = padded - transport.bth.pad;
-  if (padded != 0 && !opcode.carries_payload) return ParseError::bad_length;
+  if (padded != 0 && opcode.known && !opcode.carries_payload) return ParseError::bad_length;
   if (extent.payload_bytes > kMaxPayloadBytes) return ParseError::bad_length;
   return ParseError::none;
 }
@@ -50,11 +49,13 @@ ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkE
                          parsed.transport, transport);
 }
 
-ParseError check_icrc(const Frame& frame) {
+// The checks that come last.
+ParseError check_whole(const Frame& frame, Opcode opcode) {
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
   const std::uint32_t right = icrc(frame.headers, frame.payload, frame.trailer.first(pad));
-  return received == right ? ParseError::none : ParseError::bad_icrc;
+  if (received != right) return ParseError::bad_icrc;
+  return traits(opcode).known ? ParseError::none : ParseError::unknown_opcode;
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ ParseError parse(const Frame& frame, ParsedFrame& parsed) {
     return ParseError::truncated;
   }
   parsed.payload = frame.payload;
-  return check_icrc(frame);
+  return check_whole(frame, parsed.transport.bth.opcode);
 }
 
 ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed) {
@@ -94,7 +95,7 @@ ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed) {
                     .payload = bytes.subspan(header_bytes, transport.payload_bytes),
                     .trailer = bytes.subspan(header_bytes + transport.payload_bytes)};
   parsed.payload = frame.payload;
-  return check_icrc(frame);
+  return check_whole(frame, parsed.transport.bth.opcode);
 }
 
 const char* describe(ParseError error) {
@@ -113,14 +114,14 @@ const char* describe(ParseError error) {
       return "UDP checksum is wrong";
     case ParseError::bad_transport_version:
       return "BTH transport header version is not 0";
-    case ParseError::unknown_opcode:
-      return "BTH opcode is reserved";
     case ParseError::bad_length:
       return "payload length does not fit the BTH opcode";
     case ParseError::bad_pad:
       return "BTH pad count does not fit the payload";
     case ParseError::bad_icrc:
       return "invariant CRC is wrong";
+    case ParseError::unknown_opcode:
+      return "BTH opcode is reserved";
   }
   return "unknown error";
 }

@@ -47,11 +47,12 @@ struct ParsedFrame {
 };
 
 // Parses a frame that is already in pieces, as the built-in switch hands it on. Nothing in `frame` is
-// trusted. The payload is read for the ICRC and never copied. The ICRC is checked last. On an error `parsed`
-// holds what had been read up to then; transport headers that the opcode does not use keep the values they
-// had. The pieces must lie where the headers put them, else the frame is `truncated`: who changes a frame's
-// opcode, pad count or lengths (a fault injector) joins it into one piece first. A frame that is whole in
-// `frame.headers`, with the other pieces empty, is parsed as one piece.
+// trusted. The payload is read for the ICRC and never copied. The ICRC is checked last but for the opcode: of
+// a packet with a reserved one, all behind the BTH is payload. On an error `parsed` holds what had been read
+// up to then; transport headers that the opcode does not use keep the values they had. The pieces must lie
+// where the headers put them, else the frame is `truncated`: who changes a frame's opcode, pad count or
+// lengths (a fault injector) joins it into one piece first. A frame that is whole in `frame.headers`, with
+// the other pieces empty, is parsed as one piece.
 ParseError parse(const Frame& frame, ParsedFrame& parsed);
 
 // Parses a frame that lies in one piece, as a capture file or a socket delivers it. Bytes behind the IP

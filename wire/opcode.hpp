@@ -18,6 +18,9 @@ enum class Service : std::uint8_t {
   manufacturer = 0xE0,  // opcodes that every manufacturer may use as he likes
 };
 
+// A service whose responder answers requests, also those that it refuses.
+constexpr bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc; }
+
 // The lower five bits of a BTH opcode. UC uses 0x00 to 0x0B, UD 0x04 and 0x05.
 enum class Operation : std::uint8_t {
   send_first = 0x00,

@@ -1,4 +1,5 @@
-// Why a frame was not taken. A receiver drops such a frame silently and counts it (IBTA 9.6).
+// Why a frame was not taken. A receiver drops such a frame silently and counts it (IBTA 9.6), but for a
+// reserved opcode of a reliable service, which its responder refuses (IBTA 9.7.4.1.4).
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ enum class ParseError : std::uint8_t {
   bad_ip_checksum,
   bad_udp_checksum,  // neither 0 nor right
   bad_transport_version,
-  unknown_opcode,
   bad_length,  // a payload where the opcode has none, or one above the largest path MTU
   bad_pad,     // payload and pad together no multiple of four, or more pad than there are bytes
   bad_icrc,
+  unknown_opcode,  // the only thing wrong: all that does not depend on the opcode has been read and is right
 };
 
 // A phrase for logs, such as "IPv4 header checksum is wrong"; static storage.

@@ -19,7 +19,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 2;
+inline constexpr std::uint32_t kControlVersion = 3;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 enum class ControlOpcode : std::uint32_t {
@@ -252,7 +252,7 @@ struct CreateQpRequest {
   std::uint32_t pd;
   std::uint32_t send_cq;
   std::uint32_t receive_cq;
-  std::uint32_t type;  // ibv_qp_type
+  std::uint32_t type;  // ibv_qp_type, or kWorkQueue (steering_messages.hpp)
   std::uint32_t max_send_wr;
   std::uint32_t max_receive_wr;
   std::uint32_t max_send_sge;

@@ -34,6 +34,10 @@ struct CreateFlowRequest {
   FlowSpec specs[kMaxFlowSpecs];
 };
 
+// CreateQpRequest::type of what ibv_create_wq makes: a raw packet QP that has no send queue, and gets frames
+// by way of an RSS QP only.
+inline constexpr std::uint32_t kWorkQueue = 0x10000;
+
 // Of the frames that rules have taken, since it was made.
 struct ReadCountersReply {
   std::uint64_t packets;

@@ -59,10 +59,10 @@ json describe_context(const Context& context) {
 }
 
 json describe_pools(const engine::EnginePools& pools) {
-  return {{"staging_arenas", pools.staging_arenas}, {"staging_bytes", pools.staging_bytes},
-          {"held_packets", pools.held_packets},     {"frames_under_way", pools.frames_under_way},
-          {"frames_lent", pools.frames_lent},       {"timers", pools.timers},
-          {"queue_pairs", pools.queue_pairs},       {"late_events", pools.late_events},
+  return {{"staging_arenas", pools.staging_arenas},  {"staging_bytes", pools.staging_bytes},
+          {"held_packets", pools.held_packets},      {"frames_under_way", pools.frames_under_way},
+          {"frames_lent", pools.frames_lent},        {"timers", pools.timers},
+          {"queue_pairs", pools.queue_pairs},        {"late_events", pools.late_events},
           {"at_rest", pools == engine::kPoolsAtRest}};
 }
 
@@ -72,13 +72,13 @@ double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<dou
 
 ServedDevice* find_device(const Fabric& fabric, const json& request) {
   const auto found = request.find("device");
-  if (found == request.end() || found->is_null()) return nullptr;
+  if (found == request.end() || found->is_null() || *found == "all") return nullptr;
+  std::string names;
   for (const auto& device : fabric.devices()) {
-    if (found->is_string() && device->settings.name == found->get_ref<const std::string&>()) {
-      return device.get();
-    }
+    if (*found == device->settings.name) return device.get();
+    names += device->settings.name + ", ";
   }
-  throw std::runtime_error(fmt::format("there is no device {}", found->dump()));
+  throw std::runtime_error(fmt::format("there is no device {}: known are {}all", found->dump(), names));
 }
 
 json AdminServer::handle(const json& request, AdminConnectionState& state) {
@@ -111,6 +111,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"mac", to_text(settings.mac)},
           {"gids", gids},
           {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
+          {"raw_packets", name(settings.raw_packets)},
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"limits", describe_limits()}};
@@ -122,9 +123,8 @@ json AdminServer::status(const json&, AdminConnectionState&) {
     surroundings_.fabric.engine(*device).execute([&] { devices.push_back(describe_device(*device)); });
   }
   json pools = json::array();
-  surroundings_.fabric.execute_on_all([&](const EngineUnit& unit) {
-    pools.push_back(describe_pools(unit.engine.data_path().pools()));
-  });
+  surroundings_.fabric.execute_on_all(
+      [&](const EngineUnit& unit) { pools.push_back(describe_pools(unit.engine.data_path().pools())); });
   json contexts = json::array();
   for (const auto& context : surroundings_.control.contexts().all()) {
     contexts.push_back(describe_context(*context));

@@ -7,7 +7,8 @@
 
 namespace urnic::control {
 
-// The device that `request` names; null if it names none. Throws std::runtime_error if there is no such.
+// The device that `request` names; null if it names none, or "all". Throws std::runtime_error if there is no
+// such device.
 ServedDevice* find_device(const Fabric& fabric, const nlohmann::json& request);
 
 }  // namespace urnic::control

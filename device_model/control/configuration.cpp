@@ -68,15 +68,9 @@ void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
   }
 }
 
-constexpr std::array<std::string_view, 9> kCommonKeys{"mtu",
-                                                      "vendor_id",
-                                                      "vendor_part_id",
-                                                      "hardware_version",
-                                                      "recovery",
-                                                      "reordering_packets",
-                                                      "irn_window_packets",
-                                                      "irn_timeout_low_us",
-                                                      "irn_timeout_high_us"};
+constexpr std::array<std::string_view, 10> kCommonKeys{
+    "mtu",      "vendor_id",          "vendor_part_id",     "hardware_version",   "raw_packets",
+    "recovery", "reordering_packets", "irn_window_packets", "irn_timeout_low_us", "irn_timeout_high_us"};
 
 void read_recovery(const TableReader& reader, transport::RecoverySettings& recovery) {
   if (const auto mode = reader.word("recovery", kRecoveryNames)) {
@@ -96,6 +90,8 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
   reader.integer("vendor_id", 0, 0xFFFFFF, device.vendor_id);
   reader.integer("vendor_part_id", 0, 0xFFFFFFFF, device.vendor_part_id);
   reader.integer("hardware_version", 0, 0xFFFFFFFF, device.hardware_version);
+  if (const auto raw_packets = reader.word("raw_packets", kRawPacketsNames))
+    device.raw_packets = static_cast<RawPackets>(*raw_packets);
   read_recovery(reader, device.recovery);
   reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
   if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/raw_packet_rights.hpp"
 #include "device_model/control/recovery_names.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/table_reader.hpp"
@@ -26,6 +27,7 @@ struct DeviceSettings {
   // it does not know.
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
+  RawPackets raw_packets = RawPackets::all;
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs, unless told otherwise
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;

@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include "device_model/control/peer.hpp"
+
 namespace urnic::control {
 
 ControlServer::ControlServer(EventLoop& loop, Fabric& fabric) : loop_(loop), fabric_(fabric) {}
@@ -16,9 +18,11 @@ void ControlServer::serve(ServedDevice& device, const std::filesystem::path& nod
 
 void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
+  Session session{fabric_, device, contexts_, {}, {}, {}};
+  session.has_net_raw = [peer = std::make_shared<Peer>(socket.get())] { return peer->has_net_raw(); };
   connections_.emplace(number, std::make_unique<Connection>(
-                                   loop_, std::move(socket), Session{fabric_, device, contexts_, {}, {}, {}},
-                                   [this] { note_change(); }, [this, number] { close(number); }));
+                                   loop_, std::move(socket), std::move(session), [this] { note_change(); },
+                                   [this, number] { close(number); }));
   note_change();
 }
 

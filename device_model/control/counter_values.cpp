@@ -1,12 +1,26 @@
 #include "device_model/control/counter_values.hpp"
 
 namespace urnic::control {
+namespace {
+
+// "Outbound packets discarded by the port because the port is down or congested": between a port and the
+// switch lies its link.
+std::uint64_t transmit_discards(const link::Link* link) {
+  if (link == nullptr) return 0;
+  const link::LinkCounters& counters = link->channel(link::Direction::transmit).counters();
+  return counters.drops(link::DropCause::cut) + counters.drops(link::DropCause::queue_full);
+}
+
+}  // namespace
 
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   CounterSnapshot copy;
   engine::Engine& engine = fabric.engine(device);
   engine.execute([&] {
-    copy = {device.device->counters(), device.device->port_counters(), device.device->link_up(engine.now())};
+    copy = {.transport = device.device->counters(),
+            .port = device.device->port_counters(),
+            .transmit_discards = transmit_discards(fabric.wires(device).existing_link(device.index)),
+            .link_up = device.device->link_up(engine.now())};
   });
   return copy;
 }
@@ -19,8 +33,8 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
       {"link_downed", port.link_downed},
       {"link_error_recovery", 0},
       {"local_link_integrity_errors", 0},
-      {"multicast_rcv_packets", 0},
-      {"multicast_xmit_packets", 0},
+      {"multicast_rcv_packets", port.received_multicast},
+      {"multicast_xmit_packets", port.transmitted_multicast},
       {"port_rcv_constraint_errors", 0},
       {"port_rcv_data", port.received_bytes / 4},  // in 4-byte words (IBTA 16.1.3.5)
       {"port_rcv_errors", port.receive_errors},
@@ -29,12 +43,12 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
       {"port_rcv_switch_relay_errors", 0},
       {"port_xmit_constraint_errors", 0},
       {"port_xmit_data", port.transmitted_bytes / 4},
-      {"port_xmit_discards", 0},
+      {"port_xmit_discards", counters.transmit_discards},
       {"port_xmit_packets", port.transmitted_packets},
       {"port_xmit_wait", 0},
       {"symbol_error", 0},
-      {"unicast_rcv_packets", port.received_packets},
-      {"unicast_xmit_packets", port.transmitted_packets},
+      {"unicast_rcv_packets", port.received_packets - port.received_multicast},
+      {"unicast_xmit_packets", port.transmitted_packets - port.transmitted_multicast},
   };
 }
 
@@ -46,7 +60,7 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"duplicate_request", c.duplicate_request},
       {"implied_nak_seq_err", c.implied_nak_sequence_error},
       {"local_ack_timeout_err", c.local_ack_timeout},
-      {"out_of_buffer", c.rnr_nak_sent},
+      {"out_of_buffer", c.rnr_nak_sent + c.messages_without_receive},
       {"out_of_sequence", c.out_of_sequence},
       {"packet_seq_err", c.packet_sequence_error},
       {"req_cqe_error", c.requester_cqe_errors},
@@ -64,17 +78,20 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"retrans_pkts", c.retransmitted_packets},                       // efa
       {"rnr_nak_retry_err", c.rnr_nak_retry},
       {"rx_atomic_requests", c.received_atomic_requests},
-      {"rx_qkey_violations", c.qkey_violations},              // ours
-      {"rx_datagram_discards", c.datagrams_without_receive},  // ours
-      {"rx_held_discards", c.held_discards},                  // ours
-      {"rx_held_packets", c.held_packets},                    // ours
+      {"rx_qkey_violations", c.qkey_violations},             // ours
+      {"rx_datagram_discards", c.messages_without_receive},  // ours
+      {"rx_held_discards", c.held_discards},                 // ours
+      {"rx_held_duplicates", c.held_duplicates},             // ours
+      {"rx_held_packets", c.held_packets},                   // ours
       {"rx_icrc_encapsulated", counters.port.icrc_errors},
+      {"rx_not_roce", counters.port.not_roce},              // ours
       {"rx_read_repeat_discards", c.read_repeat_discards},  // ours
       {"rx_read_requests", c.received_read_requests},
       {"rx_send_requests", c.received_send_requests},  // ours
       {"rx_unknown_qp", counters.port.unknown_qp},     // ours
       {"rx_write_requests", c.received_write_requests},
-      {"tx_selective_acks", c.selective_acks_sent},  // ours
+      {"rx_wrong_address", counters.port.wrong_address},  // ours
+      {"tx_selective_acks", c.selective_acks_sent},       // ours
   };
 }
 

@@ -22,12 +22,13 @@ struct CounterValue {
 struct CounterSnapshot {
   transport::Counters transport;
   engine::PortCounters port;
+  std::uint64_t transmit_discards = 0;  // by the device's link towards the switch: cut, or its queue full
   bool link_up = true;
 };
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);
 
 // The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (symbol errors)
-// is always 0.
+// is always 0. docs/counters.md defines all of these.
 std::vector<CounterValue> port_values(const CounterSnapshot& counters);
 // The files of ports/1/hw_counters: names of mlx5 where it has the counter, else of the driver that has.
 std::vector<CounterValue> hardware_values(const CounterSnapshot& counters);

@@ -6,6 +6,7 @@
 #include "device_model/control/commands.hpp"
 #include "device_model/control/flow_specs.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/raw_packet_rights.hpp"
 
 namespace urnic::control {
 namespace {
@@ -78,6 +79,7 @@ std::uint32_t& flows_beside(const Flow& flow) {
 
 int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::HandleReply& reply,
                 DescriptorExchange&) {
+  if (const int error = check_raw_packets(session, "a flow")) return error;
   Context& context = *session.context;
   auto flow = std::make_unique<Flow>();
   engine::SteeringRule rule;

@@ -70,7 +70,8 @@ json AdminServer::gid(const json& request, AdminConnectionState&) {
   const auto added = request.find("add");
   const auto removed = request.find("remove");
   if (added != request.end() || removed != request.end()) {
-    if (only == nullptr) throw std::runtime_error("\"device\" must name the device whose address is meant");
+    if (only == nullptr)
+      throw std::runtime_error("\"device\" must name the one device whose address is meant");
     if (added != request.end() && removed != request.end())
       throw std::runtime_error("\"add\" and \"remove\" are two requests");
     std::vector<wire::Gid>& gids = only->settings.gids;

@@ -58,11 +58,54 @@ json describe_link(const Fabric& fabric, const ServedDevice& device, transport::
 struct LinkChange {
   std::vector<std::pair<const LinkKey*, double>> values;
   std::optional<bool> up;
+  std::optional<transport::RecoveryMode> recovery;
+  bool transmit = true;
+  bool receive = true;
 };
 
-LinkChange read_change(const json& set) {
+transport::RecoveryMode read_recovery(const json& wanted) {
+  const auto mode = wanted.is_string() ? find_recovery(wanted.get<std::string>()) : std::nullopt;
+  if (!mode)
+    throw std::runtime_error(
+        fmt::format("recovery = {}: allowed is \"{}\"", wanted.dump(), fmt::join(kRecoveryNames, "\", \"")));
+  return *mode;
+}
+
+// For QPs made from now on, and those there are; with a QP's number only for that one. The number of QPs that
+// were there.
+std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDevice& device,
+                         transport::RecoveryMode mode, std::optional<std::uint32_t> qpn) {
+  transport::RecoverySettings settings = device.settings.recovery;
+  settings.mode = mode;
+  if (!qpn) device.settings.recovery = settings;
+  std::size_t changed = 0;
+  for (const auto& context : control.contexts().all()) {
+    if (&context->device != &device) continue;
+    for (const auto& [handle, qp] : context->qps) {
+      engine::HostedQueuePair& hosted = *qp->device_end->hosted;
+      if (qpn && hosted.qpn().value != *qpn) continue;
+      fabric.engine(device).execute([&] { hosted.set_recovery(settings); });
+      ++changed;
+    }
+  }
+  return changed;
+}
+
+void read_direction(const json& request, LinkChange& change) {
+  const auto found = request.find("direction");
+  if (found == request.end() || found->is_null()) return;
+  if (*found != "tx" && *found != "rx" && *found != "both")
+    throw std::runtime_error(
+        fmt::format("direction = {}: allowed is \"tx\", \"rx\" or \"both\"", found->dump()));
+  change.transmit = *found != "rx";
+  change.receive = *found != "tx";
+}
+
+LinkChange read_change(const json& request) {
+  const json& set = request.at("set");
   if (!set.is_object()) throw std::runtime_error("\"set\" must be an object such as {\"loss\":0.01}");
   LinkChange change;
+  read_direction(request, change);
   for (const auto& [name, value] : set.items()) {
     if (name == "state") {
       if (value != "up" && value != "down")
@@ -70,9 +113,13 @@ LinkChange read_change(const json& set) {
       change.up = value == "up";
       continue;
     }
+    if (name == "recovery") {
+      change.recovery = read_recovery(value);
+      continue;
+    }
     const LinkKey* key = find_link_key(name);
     if (key == nullptr) {
-      std::vector<std::string_view> names{"state"};
+      std::vector<std::string_view> names{"state", "recovery"};
       for (const LinkKey& known : link_keys()) names.push_back(known.name);
       throw std::runtime_error(
           fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
@@ -84,11 +131,21 @@ LinkChange read_change(const json& set) {
   return change;
 }
 
-std::string text_of(const json& request, const char* key, const char* otherwise) {
-  const auto found = request.find(key);
-  if (found == request.end() || found->is_null()) return otherwise;
-  if (!found->is_string()) throw std::runtime_error(fmt::format("\"{}\" must be a text", key));
-  return found->get<std::string>();
+void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
+  for (const auto& [key, value] : change.values) {
+    if (change.transmit) key->set(device.settings.transmit_link, value);
+    if (change.receive) key->set(device.settings.receive_link, value);
+  }
+  fabric.engine(device).execute([&] {
+    fabric.configure_link(device);
+    if (!change.up) return;
+    link::Link& link = fabric.wires(device).link(device.index);
+    if (*change.up) {
+      link.restore();
+    } else {
+      link.cut(transport::Time::max());
+    }
+  });
 }
 
 }  // namespace
@@ -96,28 +153,16 @@ std::string text_of(const json& request, const char* key, const char* otherwise)
 json AdminServer::link(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
   ServedDevice* const only = find_device(fabric, request);
-  if (const auto set = request.find("set"); set != request.end()) {
-    if (only == nullptr) throw std::runtime_error("\"device\" must name the device whose link is meant");
-    const LinkChange change = read_change(*set);
-    const std::string direction = text_of(request, "direction", "both");
-    if (direction != "tx" && direction != "rx" && direction != "both")
-      throw std::runtime_error(
-          fmt::format("direction = \"{}\": allowed is \"tx\", \"rx\" or \"both\"", direction));
-    for (const auto& [key, value] : change.values) {
-      if (direction != "rx") key->set(only->settings.transmit_link, value);
-      if (direction != "tx") key->set(only->settings.receive_link, value);
+  if (request.contains("set")) {
+    if (!request.contains("device"))
+      throw std::runtime_error("\"device\" must name the device whose link is meant, or be \"all\"");
+    const LinkChange change = read_change(request);
+    for (const auto& device : fabric.devices()) {
+      if (only != nullptr && device.get() != only) continue;
+      apply(fabric, change, *device);
+      if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), *change.up);
+      if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});
     }
-    fabric.engine(*only).execute([&] {
-      fabric.configure_link(*only);
-      if (!change.up) return;
-      link::Link& link = fabric.wires(*only).link(only->index);
-      if (*change.up) {
-        link.restore();
-      } else {
-        link.cut(transport::Time::max());
-      }
-    });
-    if (change.up) show_port_state(surroundings_.sysfs.port_folder(*only), *change.up);
   }
   json links = json::object();
   fabric.execute_on_all([&](EngineUnit& unit) {
@@ -129,15 +174,10 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
   return {{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
 }
 
-// For QPs made from now on, and those there are; a QP by number only for itself.
 json AdminServer::set(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
   ServedDevice* const only = find_device(fabric, request);
-  const std::string wanted = text_of(request, "recovery", "");
-  const auto mode = find_recovery(wanted);
-  if (!mode)
-    throw std::runtime_error(
-        fmt::format("recovery = \"{}\": allowed is \"{}\"", wanted, fmt::join(kRecoveryNames, "\", \"")));
+  const transport::RecoveryMode mode = read_recovery(request.value("recovery", json()));
   std::optional<std::uint32_t> qpn;
   if (const auto qp = request.find("qp"); qp != request.end() && !qp->is_null()) {
     if (!qp->is_number_unsigned() || qp->get<std::uint64_t>() > 0xFFFFFF)
@@ -147,18 +187,7 @@ json AdminServer::set(const json& request, AdminConnectionState&) {
   std::size_t changed = 0;
   for (const auto& device : fabric.devices()) {
     if (only != nullptr && device.get() != only) continue;
-    transport::RecoverySettings settings = device->settings.recovery;
-    settings.mode = *mode;
-    if (!qpn) device->settings.recovery = settings;
-    for (const auto& context : surroundings_.control.contexts().all()) {
-      if (&context->device != device.get()) continue;
-      for (const auto& [handle, qp] : context->qps) {
-        engine::HostedQueuePair& hosted = *qp->device_end->hosted;
-        if (qpn && hosted.qpn().value != *qpn) continue;
-        fabric.engine(*device).execute([&] { hosted.set_recovery(settings); });
-        ++changed;
-      }
-    }
+    changed += set_recovery(fabric, surroundings_.control, *device, mode, qpn);
   }
   if (qpn && changed == 0) throw std::runtime_error(fmt::format("there is no QP {}", *qpn));
   return {{"ok", true}, {"queue_pairs", changed}};

@@ -147,6 +147,7 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
                                    before.hosted->qpn(), wire::Qpn{change.attributes.destination_qpn}, path);
     if (error != 0) return error;
     change.path = path;
+    change.attributes.path.hop_limit = path.hop_limit;  // ibv_query_qp tells what is sent
   }
   return 0;
 }

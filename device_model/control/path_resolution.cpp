@@ -10,12 +10,19 @@ namespace urnic::control {
 namespace {
 
 constexpr std::uint32_t kFlowLabelMask = 0xFFFFF;
-constexpr std::uint8_t kDefaultHopLimit = 64;
+constexpr std::uint8_t kRouteHopLimit = 64;  // Linux's default for IPv4 and IPv6 routes
 
 wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
   wire::Gid gid;
   std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
   return gid;
+}
+
+// To a single device the hop limit is the route's, whatever the program says: the kernel's
+// ib_resolve_eth_dmac does this for connections and for address handles. To a group it is the program's; IP
+// forbids to send with 0 (RFC 1122, 3.2.1.7).
+std::uint8_t hop_limit(const wire::Gid& destination, std::uint8_t wanted) {
+  return wire::is_multicast(destination) && wanted != 0 ? wanted : kRouteHopLimit;
 }
 
 // The MAC addresses are still to be found.
@@ -28,7 +35,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   path.destination = to_gid(address.destination_gid);
   path.source_mac = device.settings.mac;
   path.traffic_class = address.traffic_class;
-  path.hop_limit = address.hop_limit != 0 ? address.hop_limit : kDefaultHopLimit;
+  path.hop_limit = hop_limit(path.destination, address.hop_limit);
   path.flow_label = address.flow_label & kFlowLabelMask;
   path.udp_source = udp_source;
   return 0;

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <optional>
 
+#include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/raw_packet_rights.hpp"
 
 namespace urnic::control {
 namespace {
@@ -21,6 +23,7 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
     case IBV_QPT_UD:
       return transport::QpService::ud;
     case IBV_QPT_RAW_PACKET:
+    case abi::kWorkQueue:
       return transport::QpService::raw_packet;
     case IBV_QPT_XRC_SEND:
       return transport::QpService::xrc_initiator;
@@ -31,7 +34,13 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
   }
 }
 
+// A work queue (ibv_create_wq) asks for no right, on a kernel neither: without an RSS QP it gets nothing.
+int check_right(const Session& session, const abi::CreateQpRequest& request) {
+  return request.type == IBV_QPT_RAW_PACKET ? check_raw_packets(session, "a raw packet QP") : 0;
+}
+
 int check_sizes(const abi::CreateQpRequest& request) {
+  if (request.type == abi::kWorkQueue && request.max_send_wr != 0) return EINVAL;
   const bool fits = request.max_send_wr <= limits::kMaxQpWr && request.max_receive_wr <= limits::kMaxQpWr &&
                     request.max_send_sge <= limits::kMaxSge && request.max_receive_sge <= limits::kMaxSge &&
                     request.max_inline_data <= limits::kMaxInlineData;
@@ -161,6 +170,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   Context& context = *session.context;
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
+  if (const int error = check_right(session, request)) return error;
   auto qp = std::make_unique<QueuePair>();
   qp->request = request;
   qp->service = *service;

@@ -5,6 +5,7 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/raw_packet_rights.hpp"
 
 namespace urnic::control {
 namespace {
@@ -35,6 +36,7 @@ std::unique_ptr<engine::ReceiveSpreading> make_spreading(const abi::CreateRssQpR
 
 int create_rss_qp(Session& session, const abi::CreateRssQpRequest& request, abi::HandleReply& reply,
                   DescriptorExchange&) {
+  if (const int error = check_raw_packets(session, "an RSS QP")) return error;
   Context& context = *session.context;
   auto qp = std::make_unique<RssQueuePair>();
   qp->pd = context.pds.find(request.pd);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_set>
 #include <vector>
@@ -22,7 +23,8 @@ struct Session {
   std::shared_ptr<Context> context;  // null before open_context or join_context
   std::shared_ptr<Process> process;  // whose memory is registered on this connection
   std::unordered_set<std::uint32_t> known_arenas;
-  memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
+  memory::Descriptor async_read_end{};                       // of an importing context, for `async_channel`
+  std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
 };
 
 // The descriptors of one request and of its reply.

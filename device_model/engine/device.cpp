@@ -18,6 +18,11 @@ namespace {
 constexpr std::uint8_t kEcnMask = 3;          // CE is both bits (RFC 3168)
 constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
+// By the lowest bit of the first byte of its destination (IEEE 802).
+bool is_to_group(const wire::Frame& frame) {
+  return !frame.headers.empty() && (frame.headers[0] & std::byte{1}) != std::byte{0};
+}
+
 }  // namespace
 
 Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
@@ -37,6 +42,7 @@ Device::~Device() = default;
 
 void Device::transmit(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.transmitted_packets;
+  port_counters_.transmitted_multicast += is_to_group(frame);
   port_counters_.transmitted_bytes += frame.size();
   port_.transmit(frame, origin, data_path_.now());
 }
@@ -70,25 +76,35 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
-// A packet that does not check out is dropped without a word (IBTA 9.6).
+// A packet that does not check out is dropped without a word (IBTA 9.6); but a reserved opcode is for the
+// responder to refuse where its service answers requests (IBTA 9.7.4.1.4).
 void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.received_packets;
+  port_counters_.received_multicast += is_to_group(frame);
   port_counters_.received_bytes += frame.size();
   if (!steering_.empty() && steer(frame)) [[unlikely]]
     return;
   const wire::ParseError error = wire::parse(frame, parsed_);
-  if (error != wire::ParseError::none) {
-    ++port_counters_.receive_errors;
-    if (error == wire::ParseError::bad_icrc) ++port_counters_.icrc_errors;
-    return;
-  }
+  const bool reserved = error == wire::ParseError::unknown_opcode &&
+                        wire::is_acknowledged(parsed_.transport.bth.opcode.service());
+  if (error != wire::ParseError::none && !reserved) return count_error(error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
-  if (!connected) return arrive_beside_connections(frame, queue_pair);
+  if (!connected) return reserved ? count_error(error) : arrive_beside_connections(frame, queue_pair);
   transport::InboundPacket packet = parsed_packet();
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
+}
+
+// A frame that is no RoCE packet is somebody else's, and no error.
+void Device::count_error(wire::ParseError error) {
+  if (error == wire::ParseError::not_roce) {
+    ++port_counters_.not_roce;
+    return;
+  }
+  ++port_counters_.receive_errors;
+  port_counters_.icrc_errors += error == wire::ParseError::bad_icrc;
 }
 
 std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
@@ -113,7 +129,8 @@ bool Device::steer(const wire::Frame& frame) {
 }
 
 bool Device::is_for_queue_pairs(const wire::Frame& frame) {
-  if (wire::parse(frame, parsed_) != wire::ParseError::none) return false;
+  const wire::ParseError error = wire::parse(frame, parsed_);
+  if (error != wire::ParseError::none && error != wire::ParseError::unknown_opcode) return false;
   if (parsed_.network.destination_mac == config_.mac) return true;
   return wire::is_multicast(parsed_.network.destination) &&
          !multicast_groups_.members(parsed_.network.destination).empty();

@@ -35,16 +35,19 @@ struct DeviceConfig {
   std::uint32_t number = 0;  // in configuration order
 };
 
-// What the port counts, under the names of the kernel's counters/ folder.
+// What the port counts; docs/counters.md has the definition of each.
 struct PortCounters {
-  std::uint64_t transmitted_packets = 0;  // port_xmit_packets
-  std::uint64_t transmitted_bytes = 0;    // port_xmit_data is this / 4
+  std::uint64_t transmitted_packets = 0;    // port_xmit_packets
+  std::uint64_t transmitted_multicast = 0;  // multicast_xmit_packets: of those, to a group address
+  std::uint64_t transmitted_bytes = 0;      // port_xmit_data is this / 4
   std::uint64_t received_packets = 0;
+  std::uint64_t received_multicast = 0;
   std::uint64_t received_bytes = 0;
-  std::uint64_t receive_errors = 0;  // port_rcv_errors: frames that do not parse, by ICRC or otherwise
-  std::uint64_t icrc_errors = 0;     // rx_icrc_encapsulated
-  std::uint64_t wrong_address = 0;   // neither MAC nor GID, or not those of the QP's path
-  std::uint64_t unknown_qp = 0;
+  std::uint64_t receive_errors = 0;   // port_rcv_errors: RoCE packets that do not parse, by ICRC or otherwise
+  std::uint64_t icrc_errors = 0;      // rx_icrc_encapsulated
+  std::uint64_t not_roce = 0;         // rx_not_roce: frames of other kinds that no steering rule takes
+  std::uint64_t wrong_address = 0;    // rx_wrong_address: neither MAC nor GID, or not those of the QP's path
+  std::uint64_t unknown_qp = 0;       // rx_unknown_qp
   std::uint64_t link_downed = 0;      // link_downed: how often the link was cut
   std::uint64_t buffer_overruns = 0;  // excessive_buffer_overrun_errors: no room for a payload
 };
@@ -92,6 +95,7 @@ class Device final : private link::FrameReceiver {
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
+  void count_error(wire::ParseError error);
   bool steer(const wire::Frame& frame);
   bool is_for_queue_pairs(const wire::Frame& frame);
   void give_whole(const wire::Frame& frame, const FrameHeaders& headers);

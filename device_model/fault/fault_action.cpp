@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/link/frame_edits.hpp"
 #include "wire/aeth.hpp"
 
 namespace urnic::fault {
@@ -21,15 +22,42 @@ std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& vie
   return static_cast<std::uint32_t>(payload ? headers * 8 : headers * 8 - 1);
 }
 
+// Remarks only on bits that are turned over: one may lie behind the packet's end, or be one too many for
+// `flips` where several rules take one packet.
 template <class Flips>
 void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view, Flips& flips,
                std::size_t& count, link::Why& why) {
+  const std::size_t before = count;
   const auto add = [&](std::uint32_t bit) {
-    if (count < flips.size()) flips[count++] = bit;
+    if (count == flips.size() || bit >= packet.frame.size() * 8) return;
+    flips[count++] = bit;
     why.add(" ").add(bit - view.bth_at * 8);
   };
   if (rule.action.bits.empty()) add(chosen_bit(packet, view));
   for (const std::uint32_t bit : rule.action.bits) add(static_cast<std::uint32_t>(view.bth_at * 8) + bit);
+  if (count == before) why.add(" none, the packet does not have them");
+}
+
+// The link will mark the packet just as its headers are now.
+std::string_view mark_remark(const link::PacketAtLink& packet) {
+  switch (link::ecn(packet.frame.headers)) {
+    case link::Ecn::not_capable:
+      return "not marked congestion experienced, the sender has not set ECT";
+    case link::Ecn::capable:
+      return "marked congestion experienced";
+    case link::Ecn::experienced:
+      return "marked congestion experienced before it came here";
+  }
+  return {};
+}
+
+// A packet whose network headers are damaged has no address to answer to; it goes on.
+void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
+                 AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
+  verdict.answer = answer.make(packet, view, rule.action.syndrome);
+  verdict.why.add(verdict.answer.empty() ? "its headers are damaged, not answered with " : "answered with ")
+      .add(with)
+      .add(wire::code(rule.action.syndrome));
 }
 
 }  // namespace
@@ -66,16 +94,14 @@ void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketVi
       add_flips(rule, packet, view, verdict.flips_after, verdict.flips_after_count, why);
       break;
     case ActionKind::mark_ecn:
-      why.add("marked congestion experienced");
+      why.add(mark_remark(packet));
       verdict.congestion = true;
       break;
     case ActionKind::rnr_nak:
-      why.add("answered with RNR NAK, timer ").add(wire::code(action.syndrome));
-      verdict.answer = answer.make(packet, view, action.syndrome);
+      give_answer(rule, packet, view, answer, "RNR NAK, timer ", verdict);
       break;
     case ActionKind::nak:
-      why.add("answered with NAK, code ").add(wire::code(action.syndrome));
-      verdict.answer = answer.make(packet, view, action.syndrome);
+      give_answer(rule, packet, view, answer, "NAK, code ", verdict);
       break;
     case ActionKind::cut_link:
       why.add("link cut for ").add(microseconds(action.cut)).add(" us");

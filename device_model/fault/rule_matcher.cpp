@@ -20,7 +20,7 @@ std::uint64_t key_of(const link::PacketOrigin& origin) {
 
 RuleMatcher::RuleMatcher(const FaultRule& rule)
     : match_(rule.match),
-      requests_only_(rule.action.kind == ActionKind::rnr_nak || rule.action.kind == ActionKind::nak),
+      answers_(rule.action.kind == ActionKind::rnr_nak || rule.action.kind == ActionKind::nak),
       filter_(rule.match.filter),
       transmissions_(rule.match.transmission != 0 ? kRememberedPackets : 1),
       queue_pairs_(kRememberedQueuePairs) {}
@@ -35,7 +35,7 @@ bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView
 bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const {
   if (match_.device && *match_.device != packet.device) return false;
   if (match_.direction != packet.direction) return false;
-  if (requests_only_ && !view.request) return false;
+  if (answers_ && !(view.request && wire::is_acknowledged(view.bth.opcode.service()))) return false;
   if (match_.qp && *match_.qp != view.queue_pair) return false;
   if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
   if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;

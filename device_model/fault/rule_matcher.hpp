@@ -23,7 +23,7 @@ class RuleMatcher {
   bool psn_matches(const link::PacketAtLink& packet, const PacketView& view) const;
 
   const Match& match_;
-  const bool requests_only_;
+  const bool answers_;  // the action is an answer: only for requests of services that are acknowledged
   PacketFilter filter_;
   MatchCount transmissions_;
   MatchCount queue_pairs_;

@@ -33,25 +33,33 @@ void put_word(std::span<std::byte> frame, std::size_t at, std::uint16_t word) {
   frame[at + 1] = static_cast<std::byte>(word & 0xFF);
 }
 
+// The two ECN bits end the traffic class: bits 0 and 1 of IPv4's byte, 4 and 5 of IPv6's.
+unsigned ecn_shift(std::span<const std::byte> headers) {
+  return word_at(headers, wire::kEthernetBytes - 2) == kTypeIpv4 ? 0 : 4;
+}
+
 }  // namespace
 
-bool mark_congestion(std::span<std::byte> frame) {
-  if (frame.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return false;
-  const std::uint16_t ether_type = word_at(frame, wire::kEthernetBytes - 2);
-  const bool ipv4 = ether_type == kTypeIpv4;
-  if (!ipv4 && ether_type != kTypeIpv6) return false;
-  // The two ECN bits lie at the end of the traffic class: bits 0 and 1 in IPv4's byte, 4 and 5 in IPv6's.
-  const unsigned shift = ipv4 ? 0 : 4;
-  const auto before = std::to_integer<unsigned>(frame[kTrafficClass]);
-  const unsigned ecn = before >> shift & kCongestionExperienced;
-  if (ecn == 0) return false;
-  if (ecn == kCongestionExperienced) return true;
+Ecn ecn(std::span<const std::byte> headers) {
+  if (headers.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return Ecn::not_capable;
+  const std::uint16_t ether_type = word_at(headers, wire::kEthernetBytes - 2);
+  if (ether_type != kTypeIpv4 && ether_type != kTypeIpv6) return Ecn::not_capable;
+  const auto byte = std::to_integer<unsigned>(headers[kTrafficClass]);
+  const unsigned bits = byte >> ecn_shift(headers) & kCongestionExperienced;
+  if (bits == 0) return Ecn::not_capable;
+  return bits == kCongestionExperienced ? Ecn::experienced : Ecn::capable;
+}
+
+Ecn mark_congestion(std::span<std::byte> frame) {
+  const Ecn before = ecn(frame);
+  if (before != Ecn::capable) return before;
   const std::uint16_t word = word_at(frame, wire::kEthernetBytes);
-  frame[kTrafficClass] = static_cast<std::byte>(before | unsigned{kCongestionExperienced} << shift);
-  if (ipv4)
+  frame[kTrafficClass] |= std::byte{kCongestionExperienced} << ecn_shift(frame);
+  if (word_at(frame, wire::kEthernetBytes - 2) == kTypeIpv4) {
     put_word(frame, kIpv4Checksum,
              updated(word_at(frame, kIpv4Checksum), word, word_at(frame, wire::kEthernetBytes)));
-  return true;
+  }
+  return before;
 }
 
 void flip_bit(std::span<std::byte> frame, std::size_t bit) {

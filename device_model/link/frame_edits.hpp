@@ -8,9 +8,18 @@
 
 namespace urnic::link {
 
-// Marks the packet "congestion experienced" if its sender can be told of it (ECT, RFC 3168); the ICRC leaves
-// these bits out, the IPv4 header checksum is corrected. False if it cannot be marked.
-bool mark_congestion(std::span<std::byte> frame);
+// What the two ECN bits of an IP packet say (RFC 3168, section 5); a frame that is not IP is `not_capable`.
+enum class Ecn : std::uint8_t {
+  not_capable,  // 00: the sender does not understand a mark
+  capable,      // 01 and 10, ECT: it may be marked
+  experienced,  // 11, CE: marked already
+};
+// `headers` holds at least the frame's Ethernet and IP headers.
+Ecn ecn(std::span<const std::byte> headers);
+
+// Marks a packet that is `capable` "congestion experienced", and changes no other. The ICRC does not cover
+// these bits; the IPv4 header checksum is corrected. Returns what the packet was before.
+Ecn mark_congestion(std::span<std::byte> frame);
 
 // Turns over one bit behind the Ethernet header, chosen by 64 random bits. The number of the bit, counted
 // from the frame's first, most significant first.

@@ -176,16 +176,13 @@ void LinkChannel::remark_chance(Traveller& traveller, const Passage& passage) {
         .add(" ns more by jitter");
 }
 
-void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict,
-                       const Passage& passage) {
-  if (!mark_congestion(frame)) {
-    ++counters_.not_ecn_capable;
-    if (verdict.congestion) remark(traveller).add("cannot be marked, not ECN-capable");
-    return;
-  }
-  counters_.by_fault.congestion_marked += verdict.congestion;
-  counters_.by_link.congestion_marked += passage.congestion;
-  if (passage.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
+void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict) {
+  const Ecn before = mark_congestion(frame);
+  counters_.not_ecn_capable += before == Ecn::not_capable;
+  if (before != Ecn::capable) return;
+  // A packet is marked once. The fault plan comes first, and has made its own remark.
+  ++(verdict.congestion ? counters_.by_fault : counters_.by_link).congestion_marked;
+  if (!verdict.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
 }
 
 // From here on the traveller's frame is a copy in a slot. False if there is no slot.
@@ -203,7 +200,7 @@ void LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passa
   for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(frame, verdict.flips_before[i]);
   if (verdict.flips_before_count != 0) refresh_icrc(frame);
   for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(frame, verdict.flips_after[i]);
-  if (passage.congestion || verdict.congestion) mark(traveller, frame, verdict, passage);
+  if (passage.congestion || verdict.congestion) mark(traveller, frame, verdict);
   if (passage.corrupted) {
     const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
     remark(traveller).add("bit ").add(bit).add(" turned over by chance");

@@ -51,7 +51,7 @@ class LinkChannel {
   void remark_chance(Traveller& traveller, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
-  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict, const Passage& passage);
+  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict);
   bool take_slot(Traveller& traveller);
   void edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
   void hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now);

@@ -15,7 +15,7 @@ struct TouchCounters {
   std::uint64_t delayed = 0;     // beyond the link's own delay and its queue
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t congestion_marked = 0;
+  std::uint64_t congestion_marked = 0;  // for the first time; a packet that both mark counts by fault
 };
 
 struct LinkCounters {

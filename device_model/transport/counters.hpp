@@ -1,5 +1,6 @@
-// What a port counts, under the names that the kernel's RDMA drivers give these in hw_counters/. Plain
-// integers: one engine writes them, others read copies.
+// What a port's queue pairs count. docs/counters.md has the definition of each, and whose it is;
+// control/counter_values.cpp has the names of the files. Plain integers: one engine writes them, others read
+// copies.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,11 @@ namespace urnic::transport {
 
 struct Counters {
   // Responder side
-  std::uint64_t out_of_sequence = 0;  // requests with a PSN later than expected
-  std::uint64_t duplicate_request = 0;
-  std::uint64_t held_packets = 0;   // rx_held_packets: of those out of sequence, kept until their turn
-  std::uint64_t held_discards = 0;  // rx_held_discards: not kept for want of a slot, so as good as lost
+  std::uint64_t out_of_sequence = 0;    // NAKs "PSN sequence error" sent; UC: packets that break the sequence
+  std::uint64_t duplicate_request = 0;  // requests that have been executed before
+  std::uint64_t held_packets = 0;       // rx_held_packets: out of sequence, kept until their turn
+  std::uint64_t held_duplicates = 0;    // rx_held_duplicates: came again while they were kept
+  std::uint64_t held_discards = 0;      // rx_held_discards: not kept for want of a slot, so as good as lost
   std::uint64_t read_repeat_discards = 0;  // rx_read_repeat_discards: READs asked for again, no room for them
   std::uint64_t selective_acks_sent = 0;   // tx_selective_acks
   std::uint64_t rnr_nak_sent = 0;
@@ -23,16 +25,18 @@ struct Counters {
   std::uint64_t received_read_requests = 0;
   std::uint64_t received_atomic_requests = 0;
   std::uint64_t received_send_requests = 0;
-  std::uint64_t qkey_violations = 0;            // datagrams with another Q_Key than the QP's
-  std::uint64_t datagrams_without_receive = 0;  // rx_datagram_discards
+  std::uint64_t qkey_violations = 0;           // datagrams with another Q_Key than the QP's
+  std::uint64_t messages_without_receive = 0;  // rx_datagram_discards: of UC, UD and raw packets, dropped
   // Requester side
-  std::uint64_t packet_sequence_error = 0;       // packet_seq_err: NAKs for a PSN sequence error that arrived
+  // The first, third and fourth do not count what exceeds the retry limit: retry_exceeded,
+  // rnr_retry_exceeded.
+  std::uint64_t packet_sequence_error = 0;       // packet_seq_err: NAKs "PSN sequence error" that arrived
   std::uint64_t implied_nak_sequence_error = 0;  // implied_nak_seq_err
   std::uint64_t local_ack_timeout = 0;           // local_ack_timeout_err
-  std::uint64_t rnr_nak_retry = 0;               // rnr_nak_retry_err
+  std::uint64_t rnr_nak_retry = 0;               // rnr_nak_retry_err: RNR NAKs that arrived
   std::uint64_t requester_remote_access_errors = 0;
   std::uint64_t requester_remote_invalid_request = 0;
-  std::uint64_t requester_cqe_errors = 0;
+  std::uint64_t requester_cqe_errors = 0;  // with those flushed
   std::uint64_t responder_cqe_errors = 0;
   std::uint64_t requester_flushed = 0;  // req_cqe_flush_error
   std::uint64_t responder_flushed = 0;

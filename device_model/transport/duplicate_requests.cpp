@@ -1,5 +1,7 @@
 // Requests that have been executed before: their responses were lost or are late (IBTA 9.7.5.1,
-// C9-105, C9-110). Nothing is executed twice but a READ.
+// C9-105, C9-110). Nothing is executed twice but a READ. They are answered as ever while there is a hole: an
+// ACK tells a peer that takes selective acks no less than a report would, and comes through where NAKs do
+// not.
 #include "device_model/transport/responder.hpp"
 
 namespace urnic::transport {
@@ -19,6 +21,8 @@ void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic_write:
       repeat_atomic_write(packet);
       return;
+    case RequestKind::unsupported:
+      return;  // no such request was ever executed
   }
 }
 

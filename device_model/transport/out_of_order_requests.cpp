@@ -8,7 +8,6 @@
 namespace urnic::transport {
 
 void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
-  ++shared_.config.counters->out_of_sequence;
   if (!keeps()) return ask_for_expected();
   if (!hold(packet, kind)) {
     ++shared_.config.counters->held_discards;
@@ -79,15 +78,9 @@ void Responder::after_hole() {
 }
 
 // A peer that takes selective acks is told which of the packets that are held has come again: it may be the
-// retransmission that it waits for. What has been executed is answered as ever, hole or not (C9-105): an ACK
-// tells no less than a report would, and comes through where NAKs do not.
-void Responder::arrived_again(const InboundPacket& packet) {
-  const wire::Bth& bth = packet.headers.bth;
-  if (window_.arrival(bth.psn) != Arrival::held_already) {
-    repeat(packet, request_kind(bth.opcode.operation()));
-  } else if (gives_selective_acks()) {
-    reports_.arrived_again(bth.psn);
-  }
+// retransmission that it waits for.
+void Responder::held_again(wire::Psn psn) {
+  if (gives_selective_acks()) reports_.arrived_again(psn);
 }
 
 }  // namespace urnic::transport

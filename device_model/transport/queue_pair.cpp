@@ -89,20 +89,22 @@ void QueuePair::doorbell(Time) {
 }
 
 // An extended reliable connection has requests in one direction only (IBTA A14.3).
-bool QueuePair::lets_in(const wire::Bth& bth, const wire::OpcodeTraits& traits) const {
+bool QueuePair::lets_in(const wire::Bth& bth, bool request) const {
   const QpConfig& config = shared_.config;
   const bool ours = bth.opcode == wire::kSelectiveAcknowledge;
-  if (!traits.known || (bth.opcode.service() != config.packets && !ours)) return false;
-  if (config.packets == wire::Service::xrc && traits.request != (config.xrc_receives != nullptr))
-    return false;
+  if (bth.opcode.service() != config.packets && !ours) return false;
+  if (config.packets == wire::Service::xrc && request != (config.xrc_receives != nullptr)) return false;
   return pkeys_match(bth.pkey, shared_.parameters.pkey);
 }
 
 void QueuePair::receive(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
-  if (!lets_in(bth, traits)) return;
-  if (traits.request) {
+  // The upper three bits of an opcode say whether it is for this QP. One whose lower bits are reserved is a
+  // request that the responder refuses (IBTA 9.7.4.1.4).
+  const bool request = traits.request || !traits.known;
+  if (!lets_in(bth, request)) return;
+  if (request) {
     if (!takes_requests(shared_.state)) return;
     if (shared_.state == QpState::rtr && !established_) {
       shared_.config.host->event(AsyncEvent::communication_established);

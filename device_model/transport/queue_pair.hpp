@@ -81,7 +81,7 @@ class QueuePair {
   void receive_lost() { responder_.receive_lost(); }
 
  private:
-  bool lets_in(const wire::Bth& bth, const wire::OpcodeTraits& traits) const;
+  bool lets_in(const wire::Bth& bth, bool request) const;
   std::uint32_t room_for_responses(std::uint32_t packets);
   // Carries out what a call into one of the halves has brought about.
   void settle();

@@ -10,6 +10,7 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::Reth& reth = packet.headers.reth;
   const QpConfig& config = shared_.config;
+  ++config.counters->received_read_requests;
   if (!has_free_resource() || reth.dma_length > kMaxRdmaLength) return length_error();
   MemoryRange range;
   if (reth.dma_length > 0 &&
@@ -17,7 +18,6 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
                                 AccessRight::remote_read, range) != KeyCheck::ok) {
     return access_error();
   }
-  ++config.counters->received_read_requests;
   ResponderResource& resource = resources_.take();
   resource = {.kind = RequestKind::read,
               .first = bth.psn,
@@ -38,13 +38,13 @@ Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::AtomicEth& eth = packet.headers.atomic_eth;
   const QpConfig& config = shared_.config;
+  ++config.counters->received_atomic_requests;
   if (!has_free_resource() || (eth.virtual_address & 7) != 0) return length_error();
   AtomicAction action;
   if (config.keys->check_remote(eth.rkey, pd_, config.qpn, eth.virtual_address, sizeof(std::uint64_t),
                                 AccessRight::remote_atomic, action.target) != KeyCheck::ok) {
     return access_error();
   }
-  ++config.counters->received_atomic_requests;
   ResponderResource& resource = resources_.take();
   resource = {.kind = RequestKind::atomic, .first = bth.psn, .packets = 1};
   answered(resource);
@@ -70,14 +70,14 @@ Responder::Verdict Responder::execute_atomic_write(const InboundPacket& packet) 
   const wire::Bth& bth = packet.headers.bth;
   const wire::Reth& reth = packet.headers.reth;
   const QpConfig& config = shared_.config;
+  ++config.counters->received_write_requests;
   const bool fits = reth.dma_length == kLength && packet.payload.size() == kLength;
   if (!has_free_resource() || !fits || reth.virtual_address % kLength != 0) return length_error();
   MemoryRange range;
-  if (config.keys->check_remote(reth.rkey, config.pd, config.qpn, reth.virtual_address, kLength,
+  if (config.keys->check_remote(reth.rkey, pd_, config.qpn, reth.virtual_address, kLength,
                                 AccessRight::remote_write, range) != KeyCheck::ok) {
     return access_error();
   }
-  ++config.counters->received_write_requests;
   ResponderResource& resource = resources_.take();
   resource = {.kind = RequestKind::atomic_write, .first = bth.psn, .packets = 1};
   responses_.push({.next = bth.psn, .last = bth.psn});

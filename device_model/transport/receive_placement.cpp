@@ -126,11 +126,8 @@ void ReceivePlacement::complete_in_error(WorkStatus status) {
 
 void ReceivePlacement::emit_error(std::uint32_t index, WorkStatus status) {
   Counters& counters = *shared_.config.counters;
-  if (status == WorkStatus::flushed) {
-    ++counters.responder_flushed;
-  } else {
-    ++counters.responder_cqe_errors;
-  }
+  ++counters.responder_cqe_errors;
+  counters.responder_flushed += status == WorkStatus::flushed;
   Completion completion;
   completion.qpn = shared_.config.qpn;
   completion.wqe_index = index;

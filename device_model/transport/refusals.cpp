@@ -20,7 +20,8 @@ Responder::Refusal Responder::access_error() const {
                   AsyncEvent::qp_access_error);
 }
 
-// Opcodes out of sequence, and operations that the QP's attributes do not allow (IBTA 9.7.5.2.3).
+// Opcodes that are reserved or out of sequence, and operations that the QP's attributes do not allow
+// (IBTA 9.7.5.2.3; 9.9.3, class C).
 Responder::Refusal Responder::opcode_violation() const {
   return reported(wire::NakCode::invalid_request, WorkStatus::remote_invalid_request_error,
                   AsyncEvent::qp_request_error);

@@ -20,8 +20,17 @@ RequestKind request_kind(Operation operation) {
     case Operation::write_only:
     case Operation::write_only_immediate:
       return RequestKind::write;
-    default:
+    case Operation::send_first:
+    case Operation::send_middle:
+    case Operation::send_last:
+    case Operation::send_last_immediate:
+    case Operation::send_only:
+    case Operation::send_only_immediate:
+    case Operation::send_last_invalidate:
+    case Operation::send_only_invalidate:
       return RequestKind::send;
+    default:
+      return RequestKind::unsupported;
   }
 }
 
@@ -56,6 +65,8 @@ bool is_enabled(const QpAccess& access, RequestKind kind) {
       return access.remote_read;
     case RequestKind::atomic:
       return access.remote_atomic;
+    case RequestKind::unsupported:
+      return false;
   }
   return false;
 }

@@ -13,12 +13,13 @@ namespace urnic::transport {
 // The message that began with a "first" packet and has not seen its "last".
 enum class MessageUnderWay : std::uint8_t { none, send, write };
 
-enum class RequestKind : std::uint8_t { send, write, read, atomic, atomic_write };
+// `unsupported`: the opcode is reserved, or of an operation that is not offered (FLUSH).
+enum class RequestKind : std::uint8_t { send, write, read, atomic, atomic_write, unsupported };
 
 // The largest message that RDMA may ask for (IBTA 9.7.4.1.6).
 inline constexpr std::uint32_t kMaxRdmaLength = 1u << 31;
 
-// `operation` must be one of a request.
+// `operation` must not be one of a response.
 RequestKind request_kind(wire::Operation operation);
 
 // Takes a receive WQE at the end of an RDMA WRITE (with immediate data).
@@ -28,7 +29,8 @@ bool is_write_with_immediate(wire::Operation operation);
 // else only outside of one (IBTA 9.7.4.1.3, table 39).
 bool follows(MessageUnderWay message, wire::Operation operation);
 
-// The QP's attributes let remote requests of this kind in (IBTA 9.7.4.1.4). SENDs always.
+// The QP's attributes let remote requests of this kind in (IBTA 9.7.4.1.4). SENDs always, `unsupported`
+// never.
 bool is_enabled(const QpAccess& access, RequestKind kind);
 
 // First and middle packets are exactly one path MTU, last ones 1 to one MTU, only ones 0 to one MTU

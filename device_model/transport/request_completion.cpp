@@ -59,11 +59,8 @@ void Requester::complete_oldest() {
   const bool failed = slot.status != WorkStatus::success;
   if (!failed && !request.signaled) return;
   Counters& counters = *shared_.config.counters;
-  if (slot.status == WorkStatus::flushed) {
-    ++counters.requester_flushed;
-  } else if (failed) {
-    ++counters.requester_cqe_errors;
-  }
+  counters.requester_cqe_errors += failed;
+  counters.requester_flushed += slot.status == WorkStatus::flushed;
   Completion completion;
   completion.qpn = shared_.config.qpn;
   completion.wqe_index = index;

@@ -96,8 +96,8 @@ class Requester {
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void on_last_credit(Time now);
   void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
-  void on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
-  void refused(PacketNumber number, WorkStatus status, Time now);
+  bool on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void refused(PacketNumber number, WorkStatus status);
   void on_rnr_nak(PacketNumber number, std::uint8_t code, Time now);
   void on_read_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now);
@@ -123,8 +123,10 @@ class Requester {
   PacketRange missing_from(PacketNumber number);
   PacketRange oldest_missing();
   PacketRange newest_missing();
-  void implied_nak(Time now);
-  void recover_from(PacketNumber number, Time now);
+  // These three are false if the retry limit is exceeded; the oldest request has then failed.
+  bool implied_nak(Time now);
+  bool recover_from(PacketNumber number, Time now);
+  bool take_transport_retry();
   void ack_timeout(Time now);
 
   // request_completion.cpp: completions in order, errors, flush, and taking back what a failed access undid.

@@ -45,9 +45,12 @@ void Responder::receive(const InboundPacket& packet, Time) {
       if (owed_.kind() != OwedAcknowledge::Kind::rnr_nak) in_sequence(packet, kind);
       return;
     case Arrival::duplicate:
-    case Arrival::held_already:
       ++shared_.config.counters->duplicate_request;
-      arrived_again(packet);
+      repeat(packet, kind);
+      return;
+    case Arrival::held_already:
+      ++shared_.config.counters->held_duplicates;
+      held_again(bth.psn);
       return;
     case Arrival::out_of_order:
     case Arrival::beyond:
@@ -83,6 +86,8 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
     case RequestKind::atomic_write:
       verdict = execute_atomic_write(packet);
       break;
+    case RequestKind::unsupported:
+      break;  // refused above
   }
   if (verdict) refuse(*verdict, bth.psn);
 }

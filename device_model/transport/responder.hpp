@@ -86,7 +86,7 @@ class Responder {
   void in_sequence(const InboundPacket& packet, RequestKind kind);
   bool execute_held();
   void after_hole();
-  void arrived_again(const InboundPacket& packet);
+  void held_again(wire::Psn psn);
   // The mode may change while the QP runs.
   bool keeps() const {
     return keeps_out_of_order(shared_.recovery.mode) && shared_.config.held_packets != nullptr;

@@ -89,38 +89,40 @@ void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders
 
 // A NAK acknowledges everything before its PSN (IBTA 9.7.5.2.8).
 void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
-  Counters& counters = *shared_.config.counters;
   const auto nak = static_cast<wire::NakCode>(wire::code(headers.aeth.syndrome));
-  if (nak == wire::NakCode::psn_sequence_error) ++counters.packet_sequence_error;
+  if (nak == wire::NakCode::psn_sequence_error) {
+    // One that exceeds the retry limit is counted as that.
+    shared_.config.counters->packet_sequence_error += on_sequence_nak(number, headers, now);
+    return;
+  }
   if (!acknowledge_until(number, now)) {
     implied_nak(now);
     return;
   }
   if (shared_.failed) return;  // a request before it failed here
   switch (nak) {
-    case wire::NakCode::psn_sequence_error:
-      on_sequence_nak(number, headers, now);
-      return;
     case wire::NakCode::invalid_request:
-      ++counters.requester_remote_invalid_request;
-      refused(number, WorkStatus::remote_invalid_request_error, now);
+      refused(number, WorkStatus::remote_invalid_request_error);
       return;
     case wire::NakCode::remote_access_error:
-      ++counters.requester_remote_access_errors;
-      refused(number, WorkStatus::remote_access_error, now);
+      refused(number, WorkStatus::remote_access_error);
       return;
     case wire::NakCode::remote_operational_error:
-      refused(number, WorkStatus::remote_operation_error, now);
+      refused(number, WorkStatus::remote_operation_error);
       return;
+    case wire::NakCode::psn_sequence_error:
     case wire::NakCode::invalid_rd_request:
       break;
   }
   bad_response();
 }
 
-void Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+// False if it was one retry too many.
+bool Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  if (!acknowledge_until(number, now)) return implied_nak(now);
+  if (shared_.failed) return true;  // a request before it failed here
   if (!recovery_->keeps_out_of_order()) {
-    if (!rnr_until_) recover_from(number, now);
+    return rnr_until_ || recover_from(number, now);
   } else if (headers.bth.opcode == wire::kSelectiveAcknowledge) {
     // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
     // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
@@ -130,28 +132,36 @@ void Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeader
   } else if (!rnr_until_) {
     recovery_->missing(missing_from(number), now);
   }
+  return true;
 }
 
 // Requests complete in order (IBTA 9.9.2.1), so the refusal waits for responses to earlier requests that are
 // missing still.
-void Requester::refused(PacketNumber number, WorkStatus status, Time) {
+void Requester::refused(PacketNumber number, WorkStatus status) {
+  if (refused_request_ && refused_request_->packet == number) return;  // the same NAK twice
+  Counters& counters = *shared_.config.counters;
+  counters.requester_remote_invalid_request += status == WorkStatus::remote_invalid_request_error;
+  counters.requester_remote_access_errors += status == WorkStatus::remote_access_error;
   if (number == unacknowledged_) return fail_oldest(status);
   refused_request_ = Refused{number, status};
 }
 
 // IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
 void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
+  Counters& counters = *shared_.config.counters;
   if (!acknowledge_until(number, now)) {
+    ++counters.rnr_nak_retry;
     implied_nak(now);
     return;
   }
-  if (shared_.failed || rnr_until_) return;  // the same refusal twice
-  ++shared_.config.counters->rnr_nak_retry;
-  if (!retries_.take_rnr_retry()) {
-    ++shared_.config.counters->rnr_retry_exceeded;
+  const bool already_waits = shared_.failed || rnr_until_;  // the same refusal twice
+  if (!already_waits && !retries_.take_rnr_retry()) {
+    ++counters.rnr_retry_exceeded;
     fail_oldest(WorkStatus::rnr_retry_exceeded);
     return;
   }
+  ++counters.rnr_nak_retry;
+  if (already_waits) return;
   retries_.reload_transport(shared_.parameters);  // the path works: waiting for a receive is counted apart
   rnr_until_ = now + wire::rnr_timer(code);
   rnr_packet_ = number;

@@ -123,6 +123,7 @@ void Responder::send_owed() {
       syndrome = wire::nak_syndrome(wire::NakCode::psn_sequence_error);
       of = window_.expected();
       dropped_behind_ = false;
+      ++shared_.config.counters->out_of_sequence;
       break;
     case OwedAcknowledge::Kind::rnr_nak:
       syndrome = wire::rnr_nak_syndrome(shared_.parameters.min_rnr_timer);
@@ -146,6 +147,7 @@ void Responder::send_report(const wire::SelectiveAckEth& report) {
   headers.selective_ack_eth = report;
   dropped_behind_ = false;
   ++shared_.config.counters->selective_acks_sent;
+  ++shared_.config.counters->out_of_sequence;
   shared_.config.host->send({.headers = headers, .bytes = {}, .gather = {}, .tag = tag(of)});
 }
 

@@ -114,32 +114,32 @@ PacketRange Requester::newest_missing() {
 
 // A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
 // responses behind it, already under way, say nothing more.
-void Requester::implied_nak(Time now) {
-  if (implied_nak_taken_ || rnr_until_) return;
+bool Requester::implied_nak(Time now) {
+  if (implied_nak_taken_ || rnr_until_) return true;
   implied_nak_taken_ = true;
   ++shared_.config.counters->implied_nak_sequence_error;
-  recover_from(unacknowledged_, now);
+  return recover_from(unacknowledged_, now);
 }
 
 // Uses up a retry (IBTA 9.7.6.1.3 counts NAKs for a sequence error like timeouts).
-void Requester::recover_from(PacketNumber number, Time now) {
-  if (!retries_.take_transport_retry()) {
-    ++shared_.config.counters->retry_exceeded;
-    fail_oldest(WorkStatus::retry_exceeded);
-    return;
-  }
+bool Requester::recover_from(PacketNumber number, Time now) {
+  if (!take_transport_retry()) return false;
   ack_timer_.stop();  // until the packet is sent again
   recovery_->missing(missing_from(number), now);
+  return true;
+}
+
+bool Requester::take_transport_retry() {
+  if (retries_.take_transport_retry()) return true;
+  ++shared_.config.counters->retry_exceeded;
+  fail_oldest(WorkStatus::retry_exceeded);
+  return false;
 }
 
 void Requester::ack_timeout(Time now) {
-  ++shared_.config.counters->local_ack_timeout;
   ack_timer_.stop();
-  if (!retries_.take_transport_retry()) {
-    ++shared_.config.counters->retry_exceeded;
-    fail_oldest(WorkStatus::retry_exceeded);
-    return;
-  }
+  if (!take_transport_retry()) return;
+  ++shared_.config.counters->local_ack_timeout;
   implied_nak_taken_ = false;
   recovery_->timed_out(oldest_missing(), now);
   if (!recovery_->keeps_out_of_order()) return;

@@ -29,7 +29,6 @@ class UnreliableConnection final : public UnreliableQueuePair {
   Placed execute_send(const InboundPacket& packet);
   Placed execute_write(const InboundPacket& packet);
   bool place_write(const InboundPacket& packet);
-  bool have_receive() { return receives().under_way() || receives().take(); }
 
   wire::Psn next_psn_;      // sent next
   wire::Psn expected_psn_;  // of the packet that would come in order

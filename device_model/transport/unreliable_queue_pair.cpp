@@ -139,11 +139,8 @@ void UnreliableQueuePair::fail_send(WorkStatus status) {
 }
 
 void UnreliableQueuePair::complete_send(std::uint32_t index, WorkStatus status) {
-  if (status == WorkStatus::flushed) {
-    ++shared_.config.counters->requester_flushed;
-  } else if (status != WorkStatus::success) {
-    ++shared_.config.counters->requester_cqe_errors;
-  }
+  counters().requester_cqe_errors += status != WorkStatus::success;
+  counters().requester_flushed += status == WorkStatus::flushed;
   Completion completion;
   completion.qpn = shared_.config.qpn;
   completion.wqe_index = index;
@@ -163,12 +160,15 @@ void UnreliableQueuePair::flush_sends() {
   }
 }
 
+bool UnreliableQueuePair::have_receive() {
+  if (receives_.under_way() || receives_.take()) return true;
+  ++counters().messages_without_receive;
+  return false;
+}
+
 bool UnreliableQueuePair::receive_whole(std::span<const std::byte> front, std::span<const std::byte> data,
                                         wire::Psn psn) {
-  if (!receives_.under_way() && !receives_.take()) {
-    ++counters().datagrams_without_receive;
-    return false;
-  }
+  if (!have_receive()) return false;
   const WorkStatus status = place_whole(front, data, psn);
   if (status == WorkStatus::success) {
     ++counters().received_send_requests;

@@ -41,6 +41,8 @@ class UnreliableQueuePair {
   // Sends `packet` with bytes [offset, offset + length) of the request's message. Fills its tag in.
   WorkStatus send_with_payload(OutboundPacket& packet, const SendRequest& request, std::uint64_t offset,
                                std::uint32_t length);
+  // A receive is under way or could be taken; else the message that wants one is dropped, and counted.
+  bool have_receive();
   // A message of one packet: takes a receive for it and puts `front` and then `data` there. True if the
   // receive is to be completed; without one, or in one that is too short, the message is dropped.
   bool receive_whole(std::span<const std::byte> front, std::span<const std::byte> data, wire::Psn psn);

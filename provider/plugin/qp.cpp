@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "device_model/abi/steering_messages.hpp"
 #include "provider/plugin/allocation.hpp"
 #include "provider/plugin/control_call.hpp"
 #include "provider/plugin/cq.hpp"
@@ -71,7 +72,6 @@ int check(const ibv_qp_init_attr_ex& attributes) {
 abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attributes) {
   abi::CreateQpRequest request{};
   request.user_handle = reinterpret_cast<std::uintptr_t>(&qp);
-  request.type = attributes.qp_type;
   if (is_xrc_target(attributes.qp_type)) {
     request.xrcd = xrcd_of(attributes.xrcd).handle;
     return request;
@@ -169,10 +169,12 @@ void initialise_verbs(rdmav34::Qp& verbs, const ibv_qp_init_attr_ex& attributes,
 }
 
 // 0 or an errno.
-int create_on_device(Qp& qp, const ibv_qp_init_attr_ex& attributes, abi::CreateQpReply& reply) {
+int create_on_device(Qp& qp, const ibv_qp_init_attr_ex& attributes, std::uint32_t type,
+                     abi::CreateQpReply& reply) {
   ControlSession session(*qp.context);
-  if (const int error = session.call(abi::ControlOpcode::create_qp, request_for(qp, attributes), reply))
-    return error;
+  abi::CreateQpRequest request = request_for(qp, attributes);
+  request.type = type;
+  if (const int error = session.call(abi::ControlOpcode::create_qp, request, reply)) return error;
   initialise_verbs(qp.verbs, attributes, reply.handle, reply.qpn);
   if (is_xrc_target(attributes.qp_type)) return 0;
   void* send_ring = session.find(reply.send_ring);
@@ -225,10 +227,8 @@ void reset_queues(Qp& qp) {
   qp.receive.reset();
 }
 
-}  // namespace
-
-ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
-  if (asks_for_spreading(*attributes)) return create_rss_qp(verbs, *attributes);
+// `type` as in abi::CreateQpRequest.
+ibv_qp* create(ibv_context* verbs, ibv_qp_init_attr_ex* attributes, std::uint32_t type) {
   int error = check(*attributes);
   Qp* qp = error == 0 ? create_object<Qp>() : nullptr;
   if (error == 0 && qp == nullptr) error = ENOMEM;
@@ -237,7 +237,7 @@ ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
     qp->context = &context_of(verbs);
     qp->verbs.qp.context = verbs;
     if (attributes->sq_sig_all != 0) qp->implied_flags = IBV_SEND_SIGNALED;
-    error = create_on_device(*qp, *attributes, reply);
+    error = create_on_device(*qp, *attributes, type, reply);
     if (error != 0) free_queue_pair(*qp);
   }
   if (error != 0) {
@@ -256,6 +256,17 @@ ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
     qp->receive.lock.leave_out();
   }
   return &qp->verbs.qp;
+}
+
+}  // namespace
+
+ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
+  if (asks_for_spreading(*attributes)) return create_rss_qp(verbs, *attributes);
+  return create(verbs, attributes, attributes->qp_type);
+}
+
+ibv_qp* create_work_queue(ibv_context* verbs, ibv_qp_init_attr_ex& attributes) {
+  return create(verbs, &attributes, abi::kWorkQueue);
 }
 
 ibv_qp* open_qp(ibv_context* verbs, ibv_qp_open_attr* attributes) {

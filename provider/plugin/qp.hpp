@@ -62,6 +62,10 @@ inline void publish_sends(Qp& qp, std::uint32_t end) {
   ring_doorbell(*qp.context, qp.doorbell);
 }
 
+// The queue pair behind an ibv_wq, with `attributes` as create_qp_ex takes them (qp.cpp). Null and errno, or
+// a queue pair that destroy_qp takes.
+ibv_qp* create_work_queue(ibv_context* verbs, ibv_qp_init_attr_ex& attributes);
+
 // Gives the QP the functions of ibv_qp_ex (qp_ex.cpp).
 void install_builders(ibv_qp_ex& qp);
 

@@ -27,7 +27,7 @@ ibv_qp* create_queue(ibv_context* context, const ibv_wq_init_attr& attributes, i
   queue.qp_type = IBV_QPT_RAW_PACKET;
   queue.comp_mask = IBV_QP_INIT_ATTR_PD;
   queue.pd = attributes.pd;
-  ibv_qp* const made = create_qp_ex(context, &queue);
+  ibv_qp* const made = create_work_queue(context, queue);
   given = queue.cap;
   return made;
 }

@@ -125,6 +125,32 @@ class Capture(unittest.TestCase):
         self.assertEqual({int(line[1], 0) for line in datagrams}, {0x11111111})
         self.assertEqual({int(line[2], 0) for line in datagrams}, {int(line[3], 0) for line in datagrams})
 
+    def pingpongs(self, gids, programs=("ibv_rc_pingpong",)):
+        """The capture of a few pingpongs, of each program with each GID index."""
+        self.fabric.up()
+        path = self.path()
+        capture = self.start_capture(path)
+        for program in programs:
+            for gid in gids:
+                common = (program, "-g", gid, "-n", "10", "-s", "1000")
+                self.fabric.run_pair((*common, "-d", "urnic0"), (*common, "-d", "urnic1"))
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, str(capture))
+        return path
+
+    def test_hop_limit_is_the_routes(self):
+        """The pingpongs ask for a hop limit of 1; Linux puts the route's in its place (docs/wire-format.md)."""
+        path = self.pingpongs(("0", "1"), ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong"))
+        self.check(path, 120)
+        limits = [line.split("\t") for line in tshark(path, "-T", "fields", "-e", "ip.ttl", "-e", "ipv6.hlim").splitlines()]
+        self.assertEqual({tuple(line) for line in limits}, {("64", ""), ("", "64")})
+
+    def test_false_alarm_over_ipv6_goes_by_the_option_that_the_docs_name(self):
+        path = self.pingpongs(("0",))
+        alarm = ("-Y", "ipv6 && _ws.expert", "-T", "fields", "-e", "_ws.expert.message")
+        self.assertEqual(set(tshark(path, *alarm).splitlines()), {"Illegal checksum value (0)"})
+        self.assertEqual(tshark(path, "-o", "udp.ignore_ipv6_zero_checksum:TRUE", *alarm), "")
+
     def test_of_one_device(self):
         path = self.path()
         self.fabric.up()

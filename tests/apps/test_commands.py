@@ -149,6 +149,49 @@ class Status(Command):
                 self.assertGreater(total[name], 0)
 
 
+class Links(Command):
+    """`urnic link` and its like: one device, or all as in a configuration."""
+
+    def setUp(self):
+        super().setUp()
+        self.fabric.up()
+
+    def links(self, *words):
+        return json.loads(self.urnic("link", "show", *words, "--json"))
+
+    def test_all_devices(self):
+        said = self.urnic("link", "set", "all", "--direction", "tx", "loss=0.25", "delay_us=5")
+        for device in fabric.DEVICES:
+            self.assertRegex(said, rf"(?m)^{device}  link up$")
+            link = self.links()[device]
+            self.assertEqual((link["tx"]["settings"]["loss"], link["tx"]["settings"]["delay_us"]), (0.25, 5))
+            self.assertEqual((link["rx"]["settings"]["loss"], link["rx"]["settings"]["delay_us"]), (0, 0))
+        self.assertEqual(self.links("all"), self.links())
+        self.assertEqual(list(self.links("urnic1")), ["urnic1"])
+        self.urnic("link", "set", "all", "state=down", "recovery=gbn")
+        for device in self.fabric.status()["devices"]:
+            self.assertEqual((device["link"], device["recovery"]), ("down", "gbn"))
+        self.urnic("link", "set", "all", "state=up", "loss=0", "delay_us=0")
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
+
+    def test_all_in_every_command_that_takes_a_device(self):
+        self.urnic("set", "recovery", "irn", "--device", "all")
+        self.assertEqual([device["recovery"] for device in self.fabric.status()["devices"]], ["irn", "irn"])
+        self.assertEqual(json.loads(self.urnic("gid", "show", "all", "--json")), json.loads(self.urnic("gid", "show", "--json")))
+        self.assertEqual(list(json.loads(self.urnic("counters", "--device", "all", "--json"))), list(fabric.DEVICES))
+        capture = self.fabric.start(self.fabric.urnic, "capture", "--device", "all", self.fabric.home / "a.pcap")
+        capture.wait_for_output("capturing")
+        capture.process.terminate()
+        self.assertEqual(capture.wait(), 0, str(capture))
+        self.refused("gid", "add", "all", "2001:db8::7", status=FAILED, naming="one device")
+
+    def test_wrong_in_one_is_wrong_in_all(self):
+        before = self.links()
+        self.refused("link", "set", "all", "delay_us=5", "loss=2", status=FAILED, naming="loss = 2")
+        self.refused("link", "set", "urnic9", "delay_us=5", status=FAILED, naming="urnic0, urnic1, all")
+        self.assertEqual(self.links(), before)
+
+
 class Environment(Command):
     def test_env_in_a_shell(self):
         self.fabric.up()
@@ -287,11 +330,13 @@ class BrokenTrees(unittest.TestCase):
 
 
 class Completion(unittest.TestCase):
-    def complete(self, *words):
-        """What bash offers for the last of `words`."""
+    def complete(self, *words, on=None):
+        """What bash offers for the last of `words`; with the devices of the Fabric `on`."""
         script = fabric.tree() / "share" / "bash-completion" / "completions" / "urnic"
         line = f'''source {script}; COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
                    _urnic; printf '%s\\n' "${{COMPREPLY[@]}}"'''
+        if on is not None:
+            return set(on.run("bash", "--norc", "-c", line).split())
         result = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, text=True, check=True)
         return set(result.stdout.split())
 
@@ -306,6 +351,19 @@ class Completion(unittest.TestCase):
                 options = set(re.findall(r"(?m)^\s+(?:-\w,)?(--[a-z-]+)", text))
                 with self.subTest(name):
                     self.assertEqual(self.complete("urnic", name, "--") - {"--"}, options)
+
+    def test_devices_and_link_settings(self):
+        with fabric.Fabric() as own:
+            own.up()
+            devices = {*fabric.DEVICES, "all"}
+            for words in (("link", "set"), ("link", "show"), ("gid", "show"), ("capture", "--device"),
+                          ("counters", "--device"), ("set", "recovery", "gbn", "--device")):
+                with self.subTest(words):
+                    self.assertEqual(self.complete("urnic", *words, "", on=own), devices)
+            self.assertEqual(self.complete("urnic", "gid", "add", "", on=own), set(fabric.DEVICES))
+            settings = json.loads(own.run(own.urnic, "link", "show", "--json"))["urnic0"]["tx"]["settings"]
+            self.assertEqual(self.complete("urnic", "link", "set", "all", "", on=own),
+                             {f"{name}=" for name in (*settings, "state", "recovery")})
 
     def test_files(self):
         self.assertIn("/etc/passwd", self.complete("urnic", "run", "--capture", "/etc/passw"))

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""What Debian's tools say about the devices: ibv_devices, ibv_devinfo, ibstat, ibstatus."""
+"""What Debian's tools say about the devices: ibv_devices, ibv_devinfo, ibstat, ibstatus; and who may have raw packets."""
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 import unittest
 
 import fabric
@@ -144,6 +146,7 @@ class Configured(unittest.TestCase):
     def test_mistakes_are_named(self):
         for text, line, words in (("[device]\nmtu = 1500\n", 2, ("1500", "256, 512, 1024, 2048")),
                                   ("[device]\n\nmtus = 1024\n", 3, ("mtus",)),
+                                  ('[device]\nraw_packets = "root"\n', 2, ("root", '"all"', '"privileged"')),
                                   ('[[devices]]\nname = "rxe0"\n', 2, ("rxe0", "urnic")),
                                   ('[[devices]]\ngids = ["192.0.2.1"]\n', 2, ("192.0.2.1",))):
             with self.subTest(text):
@@ -158,6 +161,85 @@ class Configured(unittest.TestCase):
         self.file.write_text(CONFIGURATION)
         said = self.fabric.run(self.fabric.urnic, "run", "--config", self.file, "--", "true", status=125)
         self.assertIn("runs", said)
+
+
+class RawPackets(unittest.TestCase):
+    """[device] raw_packets: who may have raw packets. The verbs that ask for the right are those that ask for
+    CAP_NET_RAW on a kernel."""
+
+    ASKING = ("raw_qp", "raw_qp_without_sends", "flow", "rss_qp")
+    WITHOUT = ("wq", "table", "rc_qp")
+    PRIVILEGED = '[device]\nraw_packets = "privileged"\n'
+
+    def errors(self, own, *words, prefix=()):
+        """What each verb gave a program started by `urnic run` behind `prefix`."""
+        said = own.run(*prefix, *own.on_urnic(own.verbs_program("verbs_raw_rights"), *words))
+        return dict(line.split() for line in said.splitlines())
+
+    def refused(self):
+        return {**dict.fromkeys(self.ASKING, "EPERM"), **dict.fromkeys(self.WITHOUT, "0")}
+
+    def allowed(self):
+        return dict.fromkeys((*self.ASKING, *self.WITHOUT), "0")
+
+    @staticmethod
+    def has_net_raw():
+        effective = re.search(r"CapEff:\s+(\w+)", open("/proc/self/status", encoding="ascii").read()).group(1)
+        return int(effective, 16) >> 13 & 1
+
+    def test_all_is_the_default(self):
+        with fabric.Fabric() as own:
+            own.up()
+            self.assertEqual(self.errors(own), self.allowed())
+            self.assertEqual({device["raw_packets"] for device in own.status()["devices"]}, {"all"})
+
+    @unittest.skipIf(os.geteuid() != 0 and has_net_raw(), "this user has CAP_NET_RAW")
+    def test_an_ordinary_user_without_the_right(self):
+        with fabric.Fabric() as own:
+            own.up(self.PRIVILEGED)
+            self.assertEqual(self.errors(own), self.refused())
+            self.assertEqual({device["raw_packets"] for device in own.status()["devices"]}, {"privileged"})
+            self.assertIn('may not create a raw packet QP: EPERM, for raw_packets is "privileged"', own.log())
+
+    @unittest.skipIf(subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode != 0,
+                     "no user namespaces can be made here")
+    @unittest.skipIf(os.geteuid() != 0 and has_net_raw(), "this user has CAP_NET_RAW")
+    def test_in_a_user_namespace_of_ones_own(self):
+        """There, the program has every capability; what the device process guards is not in there."""
+        with fabric.Fabric() as own:
+            own.up(self.PRIVILEGED)
+            below = ("unshare", "--user", "--map-current-user", "--keep-caps")
+            said = own.run(*below, "grep", "CapEff", "/proc/self/status")
+            self.assertEqual(int(said.split()[1], 16) >> 13 & 1, 1, said)
+            self.assertEqual(self.errors(own, prefix=below), self.refused())
+
+    def test_one_device_of_two(self):
+        with fabric.Fabric() as own:
+            own.up('[[devices]]\n[[devices]]\nraw_packets = "privileged"\n')
+            self.assertEqual([device["raw_packets"] for device in own.status()["devices"]], ["all", "privileged"])
+            self.assertEqual(self.errors(own), self.allowed())  # the program opens the first
+
+    @unittest.skipUnless(os.geteuid() == 0 and has_net_raw(), "needs root with CAP_NET_RAW")
+    def test_an_ordinary_user_with_the_right(self):
+        """By an ambient capability: more than the device process can do itself."""
+        with fabric.Fabric(user=None) as own:
+            shutil.chown(own.directory, fabric.ORDINARY_USER)
+            ordinary = ("setpriv", "--reuid", fabric.ORDINARY_USER, "--regid", fabric.ORDINARY_USER, "--clear-groups")
+            configuration = own.directory / "lab.toml"
+            configuration.write_text(self.PRIVILEGED)
+            own.run(*ordinary, "--", own.urnic, "up", "--config", configuration)
+            self.assertEqual(self.errors(own, prefix=(*ordinary, "--")), self.refused())
+            ambient = ("--inh-caps", "+net_raw", "--ambient-caps", "+net_raw", "--")
+            self.assertEqual(self.errors(own, prefix=(*ordinary, *ambient)), self.allowed())
+
+    @unittest.skipUnless(os.geteuid() == 0 and has_net_raw(), "needs root with CAP_NET_RAW")
+    def test_root(self):
+        with fabric.Fabric(user=None) as own:
+            own.up(self.PRIVILEGED)
+            self.assertEqual(self.errors(own), self.allowed())
+            self.assertEqual(self.errors(own, "drop"), self.refused(), "the right is asked for at each call")
+            without = ("setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", "--")
+            self.assertEqual(self.errors(own, prefix=without), self.refused(), "root is not enough")
 
 
 class Events(unittest.TestCase):

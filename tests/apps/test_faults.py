@@ -108,6 +108,33 @@ class Faults(unittest.TestCase):
         self.assertEqual(comments, ['urnic0 tx: rule "the third message, twice": dropped'] * 2)
         self.assertIn("no fault plan", self.urnic("fault", "list"))
 
+    def test_a_mark_is_said_to_be_there_where_it_is(self):
+        """perftest sets no ECT of itself; with 2 in the traffic class it does."""
+        for tclass, remark, seen in ((0, "not marked congestion experienced, the sender has not set ECT", "0"),
+                                     (2, "marked congestion experienced", "3")):
+            with self.subTest(tclass):
+                before = self.counters()
+                plan = self.plan('[[fault]]\nname = "mark"\ndevice = "urnic0"\nopcode = "Send Only"\ncount = 5\n'
+                                 'action = "mark_ecn"\n')
+                path = str(self.fabric.home / f"mark{tclass}.pcapng")
+                self.pair(f"--tclass={tclass}", prefix=("--faults", plan, "--capture", path, "--points", "after"))
+                lines = subprocess.run(["tshark", "-r", path, "-Y", "frame.comment", "-T", "fields", "-e", "frame.comment",
+                                        "-e", "ip.dsfield.ecn"], capture_output=True, text=True, check=True).stdout
+                self.assertEqual(lines.splitlines(), [f'urnic0 tx: rule "mark": {remark}\t{seen}'] * 5)
+                after = self.counters()
+                moved = {name: after[name] - before[name] for name in after if "ecn" in name and after[name] != before[name]}
+                self.assertEqual(moved, {"link_tx_fault_ecn_marked" if tclass else "link_tx_ecn_not_capable": 5})
+
+    def test_one_loss_is_one_nak_in_the_counters_of_both_ends(self):
+        """However many packets arrive behind the hole."""
+        self.urnic("set", "recovery", "gbn", "--device", "all")
+        plan = self.plan('[[fault]]\ndevice = "urnic0"\nqp_ordinal = 1\nrelative_psn = 50\ntransmission = 1\n'
+                         'action = "drop"\n')
+        self.pair(prefix=("--faults", plan), size=4096, count=200)
+        self.assertEqual(self.counters("urnic1")["out_of_sequence"], 1)
+        self.assertEqual(self.counters("urnic0")["packet_seq_err"], 1)
+        self.assertEqual(self.counters("urnic0")["out_of_sequence"], 0)
+
     def test_a_plan_that_never_matched_says_so(self):
         plan = self.plan('[[fault]]\nname = "none"\nqp = 9999\naction = "drop"\n')
         self.assertIn("the fault plan never matched a packet", self.pair(prefix=("--faults", plan), count=10))

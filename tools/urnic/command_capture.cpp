@@ -46,7 +46,9 @@ void add_capture(CLI::App& urnic) {
                    "The capture: FILE.pcapng with an interface for each capture point and comments, all "
                    "others classic nanosecond pcap")
       ->required();
-  command->add_option("--device", options->request.device, "Only what this device sends or receives")
+  command
+      ->add_option("--device", options->request.device,
+                   "Only what this device sends or receives; all: everything, the default")
       ->type_name("DEVICE");
   add_points_option(*command, options->request.points);
   add_name_option(*command, options->name);

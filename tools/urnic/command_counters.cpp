@@ -5,7 +5,6 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/failure.hpp"
 #include "tools/urnic/run_directory.hpp"
 
 namespace urnic::cli {
@@ -26,14 +25,9 @@ void print_device(const std::string& device, const nlohmann::json& counters, boo
 }
 
 void counters(const CounterOptions& options) {
-  nlohmann::json devices =
-      connect_or_fail(run_directory(options.name)).ask({{"cmd", "counters"}}).at("devices");
-  if (!options.device.empty()) {
-    if (!devices.contains(options.device)) {
-      throw Failure(fmt::format("there is no device '{}': 'urnic status' lists them", options.device));
-    }
-    devices = nlohmann::json{{options.device, devices[options.device]}};
-  }
+  nlohmann::json request{{"cmd", "counters"}};
+  if (!options.device.empty()) request["device"] = options.device;
+  const nlohmann::json devices = connect_or_fail(run_directory(options.name)).ask(request).at("devices");
   if (options.json) {
     fmt::print("{}\n", devices.dump(2));
     return;
@@ -46,7 +40,8 @@ void counters(const CounterOptions& options) {
 void add_counters(CLI::App& urnic) {
   auto options = std::make_shared<CounterOptions>();
   CLI::App* command = urnic.add_subcommand("counters", "Show what the devices have counted");
-  command->add_option("--device", options->device, "Only this device")->type_name("DEVICE");
+  command->add_option("--device", options->device, "Only this device; all: every device, the default")
+      ->type_name("DEVICE");
   command->add_flag("--all", options->all, "Also the counters that are zero");
   add_name_option(*command, options->name);
   command->add_flag("--json", options->json, "As a JSON object, with the zeros");

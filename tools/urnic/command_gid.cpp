@@ -56,7 +56,7 @@ void add_gid(CLI::App& urnic) {
   command->require_subcommand(1);
   command->footer("Example: urnic gid add urnic0 ::ffff:192.0.2.77");
   CLI::App* shown = command->add_subcommand("show", "The GID tables: device, index, address");
-  shown->add_option("DEVICE", options->device, "Only this device's");
+  shown->add_option("DEVICE", options->device, "Only this device's; all: every device's, the default");
   add_common_options(*shown, *options);
   shown->footer("Example: urnic gid show urnic0");
   shown->callback([options] { ask(*options, nullptr); });

@@ -100,13 +100,13 @@ void add_link(CLI::App& urnic) {
   CLI::App* shown =
       command->add_subcommand("show", "Settings that are not the default, and what was counted");
   shown->alias("list");
-  shown->add_option("DEVICE", options->device, "Only this device's link");
+  shown->add_option("DEVICE", options->device, "Only this device's link; all: every link, the default");
   add_name(*shown, *options);
   shown->footer("Example: urnic link show --json | jq .urnic0.tx.counters.lost");
   shown->callback([options] { show(*options); });
 
   CLI::App* changed = command->add_subcommand("set", "Change settings; the others stay as they are");
-  changed->add_option("DEVICE", options->device, "Whose link")->required();
+  changed->add_option("DEVICE", options->device, "Whose link; all: every device's")->required();
   changed
       ->add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
       ->required();
@@ -116,6 +116,7 @@ void add_link(CLI::App& urnic) {
   add_name(*changed, *options);
   changed->footer(
       "Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5\n"
+      "Example: urnic link set all rate_gbps=10 recovery=gbn\n"
       "Example: urnic link set urnic0 state=down");
   changed->callback([options] { set(*options); });
 }

@@ -39,7 +39,10 @@ void add_set(CLI::App& urnic) {
   recovery->add_option("MODE", options->mode, "gbn, selective, irn or sack")
       ->required()
       ->check(CLI::IsMember({"gbn", "selective", "irn", "sack"}));
-  recovery->add_option("--device", options->device, "Only this device's queue pairs")->type_name("DEVICE");
+  recovery
+      ->add_option("--device", options->device,
+                   "Only this device's queue pairs; all: every device's, the default")
+      ->type_name("DEVICE");
   recovery->add_option("--qp", options->queue_pair, "Only the queue pair of this number")->type_name("QPN");
   add_name_option(*recovery, options->name);
   recovery->footer("Example: urnic set recovery sack --device urnic0");

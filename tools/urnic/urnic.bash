@@ -28,7 +28,7 @@ _urnic_second_words() {
 }
 
 _urnic_link_settings() {
-  printf '%s=\n' state rate_gbps delay_us jitter_us queue_packets loss burst_start burst_length burst_loss \
+  printf '%s=\n' state recovery rate_gbps delay_us jitter_us queue_packets loss burst_start burst_length burst_loss \
     duplicate reorder reorder_packets reorder_hold_us corrupt ecn_threshold_packets seed
 }
 
@@ -42,6 +42,8 @@ _urnic_names() {
 
 _urnic_devices() {
   urnic status 2>/dev/null | sed -n 's/^\([^ ]*\)  link .*/\1/p'
+  # An address is one device's, everything else may be asked of all.
+  [[ $1 == @(add|remove) ]] || echo all
 }
 
 _urnic() {
@@ -76,9 +78,12 @@ _urnic() {
           return
         fi
         ((COMP_CWORD == 3)) && [[ $subcommand == @(link|gid) && $current != -* ]] &&
-          COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) && return
-        [[ ${COMP_WORDS[2]} == set && $current != -* ]] && compopt -o nospace 2>/dev/null &&
-          COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current")) && return
+          COMPREPLY=($(compgen -W "$(_urnic_devices "$previous")" -- "$current")) && return
+        if [[ $subcommand == link && ${COMP_WORDS[2]} == set && $current != -* ]]; then
+          compopt -o nospace 2>/dev/null  # fails where bash itself does not complete
+          COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current"))
+          return
+        fi
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))

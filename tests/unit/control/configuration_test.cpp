@@ -43,6 +43,7 @@ BOOST_AUTO_TEST_CASE(without_a_file_there_are_two_devices) {
   BOOST_TEST(second.mtu == 4096u);
   BOOST_TEST(second.vendor_part_id == 26428u);
   BOOST_TEST((configuration.devices[0].mac != second.mac));
+  BOOST_TEST((second.raw_packets == RawPackets::all));
 }
 
 BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
@@ -50,12 +51,14 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
     [device]
     mtu = 1024
     vendor_id = 0x2c9
+    raw_packets = "privileged"
     [[devices]]
     name = "urnic_a"
     mac = "02:00:00:00:00:0a"
     gids = ["fe80::a", "::ffff:198.51.100.7"]
     [[devices]]
     mtu = 2048
+    raw_packets = "all"
     vendor_part_id = 7
     hardware_version = 3
     [engine]
@@ -73,6 +76,8 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   BOOST_TEST(first.mtu == 1024u);
   BOOST_TEST(first.vendor_id == 0x2C9u);
   BOOST_TEST(first.vendor_part_id == 26428u);
+  BOOST_TEST((first.raw_packets == RawPackets::privileged));
+  BOOST_TEST((second.raw_packets == RawPackets::all));
   BOOST_TEST(second.name == "urnic1");
   BOOST_TEST(second.mtu == 2048u);
   BOOST_TEST(second.vendor_id == 0x2C9u);
@@ -91,6 +96,8 @@ BOOST_AUTO_TEST_CASE(link_local_gids_follow_the_mac) {
 
 BOOST_AUTO_TEST_CASE(errors_name_file_line_value_and_what_is_allowed) {
   check_error("[device]\n\nmtu = 1500\n", "3", "device.mtu = 1500", "256, 512, 1024, 2048 or 4096");
+  check_error("[device]\nraw_packets = \"root\"\n", "2", "device.raw_packets = 'root'",
+              "\"all\", \"privileged\"");
   check_error("[[devices]]\nmac = \"02:75:72\"\n", "2", "02:75:72", "unicast Ethernet address");
   check_error("[[devices]]\nmac = \"03:00:00:00:00:01\"\n", "2", "03:00:00", "unicast Ethernet address");
   check_error("[[devices]]\nname = \"mlx5_0\"\n", "2", "mlx5_0", "\"urnic\"");

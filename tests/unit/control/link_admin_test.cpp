@@ -43,12 +43,58 @@ BOOST_AUTO_TEST_CASE(settings_change_one_direction_and_keep_the_rest) {
 
 BOOST_AUTO_TEST_CASE(a_wrong_setting_changes_nothing) {
   BOOST_TEST(error(set_link({{"delay_us", 3}, {"loss", 2}})).find("loss = 2: allowed is a probability") == 0);
-  BOOST_TEST(error(set_link({{"los", 1}})).find("known are state, rate_gbps") != std::string::npos);
+  BOOST_TEST(error(set_link({{"los", 1}})).find("known are state, recovery, rate_gbps") != std::string::npos);
   BOOST_TEST(error(set_link({{"state", "sideways"}})).find("\"up\" or \"down\"") != std::string::npos);
   BOOST_TEST(error(set_link({{"loss", 0}}, "up")).find("\"tx\", \"rx\" or \"both\"") != std::string::npos);
   BOOST_TEST(error({{"cmd", "link"}, {"set", {{"loss", 0}}}}).find("device") != std::string::npos);
   const json link = admin.ask({{"cmd", "link"}, {"device", "urnic0"}}).at("links").at("urnic0");
   BOOST_TEST(link.at("tx").at("settings").at("delay_us") == 0);
+}
+
+// As in a configuration.
+BOOST_AUTO_TEST_CASE(all_means_every_device) {
+  json request = set_link({{"loss", 0.25}, {"state", "down"}, {"recovery", "irn"}}, "tx");
+  request["device"] = "all";
+  const json links = admin.ask(request).at("links");
+  const json status = admin.ask({{"cmd", "status"}});
+  for (const int device : {0, 1}) {
+    const std::string name = "urnic" + std::to_string(device);
+    BOOST_TEST(links.at(name).at("tx").at("settings").at("loss") == 0.25);
+    BOOST_TEST(links.at(name).at("rx").at("settings").at("loss") == 0);
+    BOOST_TEST(links.at(name).at("state") == "down");
+    BOOST_TEST(process.port_file(device, "state") == "1: DOWN\n");
+    BOOST_TEST(status.at("devices")[static_cast<std::size_t>(device)].at("recovery") == "irn");
+  }
+  for (const json& asks : {json{{"cmd", "link"}}, json{{"cmd", "gid"}}, json{{"cmd", "counters"}}}) {
+    json of_all = asks;
+    of_all["device"] = "all";
+    BOOST_TEST(admin.ask(of_all) == admin.ask(asks));
+  }
+  BOOST_TEST(admin.ask({{"cmd", "capture"}, {"device", "all"}}).at("interfaces").size() == 2);
+  admin.ask({{"cmd", "set"}, {"recovery", "gbn"}, {"device", "all"}});
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("devices")[1].at("recovery") == "gbn");
+  // An address is one device's.
+  const json address{{"cmd", "gid"}, {"device", "all"}, {"add", "2001:db8::7"}};
+  BOOST_TEST(error(address) == "\"device\" must name the one device whose address is meant");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_device_is_told_the_known_ones) {
+  for (const char* cmd : {"link", "gid", "counters", "capture", "set"}) {
+    BOOST_TEST(error({{"cmd", cmd}, {"device", "urnic9"}}) ==
+               "there is no device \"urnic9\": known are urnic0, urnic1, all");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(recovery_is_a_setting_of_a_link_as_in_a_configuration) {
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  admin.ask(set_link({{"recovery", "gbn"}}));
+  const json devices = admin.ask({{"cmd", "status"}}).at("devices");
+  BOOST_TEST(devices[0].at("recovery") == "gbn");
+  BOOST_TEST(devices[1].at("recovery") == "sack");
+  BOOST_TEST(error(set_link({{"recovery", "luck"}, {"loss", 1}})).find("recovery = \"luck\": allowed is") ==
+             0);
+  BOOST_TEST(admin.ask({{"cmd", "link"}}).at("links").at("urnic0").at("tx").at("settings").at("loss") == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_link_is_down_in_the_status_until_it_is_up) {

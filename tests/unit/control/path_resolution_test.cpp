@@ -29,19 +29,36 @@ BOOST_FIXTURE_TEST_SUITE(path_resolution, TwoDevices)
 
 BOOST_AUTO_TEST_CASE(a_path_has_both_ends_addresses) {
   abi::AddressVector address = to_second(1);
-  address.hop_limit = 3;
   address.traffic_class = 0x68;
   BOOST_REQUIRE(resolve(address) == 0);
   BOOST_TEST((path.source_mac == first.settings.mac));
   BOOST_TEST((path.destination_mac == second.settings.mac));
   BOOST_TEST((path.source == first.settings.gids[1]));
   BOOST_TEST((path.destination == second.settings.gids[1]));
-  BOOST_TEST(path.hop_limit == 3);
   BOOST_TEST(path.traffic_class == 0x68);
   BOOST_TEST(wire::uses_ipv4(path));
   BOOST_REQUIRE(resolve(to_second(0)) == 0);
   BOOST_TEST(!wire::uses_ipv4(path));
-  BOOST_TEST(path.hop_limit == 64);  // 0 would not reach anybody
+}
+
+// As the kernel's ib_resolve_eth_dmac: the route's hop limit replaces the program's, but for groups.
+BOOST_AUTO_TEST_CASE(the_hop_limit_is_the_routes_unless_a_group_is_sent_to) {
+  for (const unsigned wanted : {0u, 1u, 3u, 64u, 255u}) {
+    for (const std::size_t gid_index : {0u, 1u}) {
+      abi::AddressVector address = to_second(gid_index);
+      address.hop_limit = static_cast<std::uint8_t>(wanted);
+      BOOST_REQUIRE(resolve(address) == 0);
+      BOOST_TEST(path.hop_limit == 64);
+      BOOST_REQUIRE(resolve_address(fabric, first, address, path) == 0);
+      BOOST_TEST(path.hop_limit == 64);
+    }
+    abi::AddressVector group = to_second(0);
+    group.hop_limit = static_cast<std::uint8_t>(wanted);
+    group.destination_gid[0] = 0xFF;
+    group.destination_gid[1] = 0x0E;
+    BOOST_REQUIRE(resolve_address(fabric, first, group, path) == 0);
+    BOOST_TEST(path.hop_limit == (wanted != 0 ? wanted : 64));  // IP sends no packet with 0
+  }
 }
 
 BOOST_AUTO_TEST_CASE(datagrams_may_go_to_a_group) {

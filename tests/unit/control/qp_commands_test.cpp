@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_query_gives_back_what_was_set) {
   BOOST_TEST(a.retry_count == attributes.retry_count);
   BOOST_TEST(a.rnr_retry == attributes.rnr_retry);
   BOOST_TEST(a.port == 1);
-  BOOST_TEST(a.path.hop_limit == 9);
+  BOOST_TEST(a.path.hop_limit == 64);  // the route's: what is sent (path_resolution.cpp)
   BOOST_TEST(a.path.source_gid_index == 1);
   BOOST_TEST(a.sq_draining == 0);
   BOOST_TEST(reply.max_send_wr == 4u);

@@ -121,6 +121,11 @@ BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
   BOOST_TEST(program0.holds(2 * kReceived + kGrh, 64, 5));
   BOOST_TEST(program1.holds(kReceived + kGrh, 64, 5));
   BOOST_TEST(program1.holds(2 * kReceived + kGrh, 64, 5));
+  // One packet left, and came to the group's members on both devices.
+  BOOST_TEST(device0.port_counters().transmitted_multicast == 1u);
+  BOOST_TEST(device0.port_counters().received_multicast == 1u);
+  BOOST_TEST(device1.port_counters().transmitted_multicast == 0u);
+  BOOST_TEST(device1.port_counters().received_multicast == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(who_is_not_in_the_group_or_has_left_it_gets_nothing) {

@@ -62,12 +62,55 @@ BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
   BOOST_TEST(device1.port_counters().icrc_errors == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(rubbish_is_counted_and_dropped) {
+// Which is no error: it is for somebody else.
+BOOST_AUTO_TEST_CASE(a_frame_that_is_no_roce_packet_is_counted_and_dropped) {
   std::vector<std::byte> bytes(60);
   std::memcpy(bytes.data(), device1.config().mac.bytes.data(), 6);
   port.transmit({.headers = bytes, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST(device1.port_counters().not_roce == 1u);
+  BOOST_TEST(device1.port_counters().receive_errors == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_packet_is_counted_and_dropped) {
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, payload, storage);
+  storage.headers[wire::kEthernetBytes + 10] ^= std::byte{1};  // of the IPv4 header checksum
+  port.transmit(frame, {}, {});
+  run();
+  BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
   BOOST_TEST(device1.port_counters().icrc_errors == 0u);
+  BOOST_TEST(device1.port_counters().not_roce == 0u);
+}
+
+// IBTA 9.7.4.1.4: whole packets of a reliable service are for the responder to refuse, others are dropped
+// without a word (IBTA 9.6).
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_refused_by_its_queue_pair) {
+  headers.bth.opcode = wire::Opcode(0x1F);
+  send();
+  BOOST_TEST(device1.counters().responder_invalid_requests == 1u);
+  BOOST_TEST(device1.port_counters().receive_errors == 0u);
+  BOOST_TEST(device1.port_counters().transmitted_packets == 1u);  // the NAK
+}
+
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_dropped_where_nobody_answers) {
+  headers.bth.opcode = wire::Opcode(0x1F);
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, payload, storage);
+  payload[0] ^= std::byte{1};
+  port.transmit(frame, {}, {});
+  run();
+  BOOST_TEST(device1.port_counters().icrc_errors == 1u);
+  for (const int reserved : {0x35, 0x5F, 0x75, 0x9F, 0xDF, 0xFF}) {  // UC, RD, UD, CNP, manufacturers'
+    headers.bth.opcode = wire::Opcode(static_cast<std::uint8_t>(reserved));
+    send();
+  }
+  headers.bth.opcode = wire::Opcode(0x15);
+  headers.bth.destination = wire::Qpn{0x777777};
+  send();
+  BOOST_TEST(device1.port_counters().receive_errors == 8u);
+  BOOST_TEST(device1.counters().responder_invalid_requests == 0u);
+  BOOST_TEST(device1.port_counters().transmitted_packets == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(unknown_qp) {

@@ -89,16 +89,65 @@ BOOST_AUTO_TEST_CASE(corruption_after_the_icrc_is_seen_by_it) {
   BOOST_TEST(ports.arrived() == "100 101 102 ");
 }
 
-BOOST_AUTO_TEST_CASE(mark_ecn) {
+// One bit turned over that the packet has, one that it does not have.
+BOOST_AUTO_TEST_CASE(only_bits_that_are_turned_over_are_named) {
+  for (const std::string action : {"corrupt_before_icrc", "corrupt_after_icrc"}) {
+    const std::string icrc = action == "corrupt_before_icrc" ? "before" : "after";
+    OneRule some("\"" + action + "\"\nbits = [96, 30000]");
+    some.send_three();
+    BOOST_TEST(some.observer.all[3].why ==
+               "urnic0 tx: rule \"it\": turned over " + icrc + " the ICRC, bits of BTH on: 96");
+    BOOST_TEST(some.counters().by_fault.corrupted == 1);
+    OneRule none("\"" + action + "\"\nbits = 30000");
+    none.send_three();
+    BOOST_TEST(none.observer.all[3].why ==
+               "urnic0 tx: rule \"it\": turned over " + icrc +
+                   " the ICRC, bits of BTH on: none, the packet does not have them");
+    BOOST_TEST(none.counters().by_fault.corrupted == 0);
+    BOOST_TEST((none.receivers[1].arrivals[1].error == wire::ParseError::none));
+  }
+}
+
+struct Marking {
+  std::uint8_t before;
+  std::uint8_t after;
+  std::string remark;
+  std::uint64_t marked;
+  std::uint64_t not_capable;
+};
+
+BOOST_AUTO_TEST_CASE(a_mark_has_one_remark_that_is_true_and_counts_once) {
+  const std::vector<Marking> markings{
+      {0, 0, "not marked congestion experienced, the sender has not set ECT", 0, 1},
+      {1, 3, "marked congestion experienced", 1, 0},
+      {2, 3, "marked congestion experienced", 1, 0},
+      {3, 3, "marked congestion experienced before it came here", 0, 0},
+  };
+  for (const bool ipv4 : {true, false}) {
+    for (const Marking& marking : markings) {
+      OneRule ports("\"mark_ecn\"");
+      ports.send({.psn = 101, .traffic_class = marking.before, .ipv4 = ipv4});
+      const auto& arrival = ports.receivers[1].arrivals.at(0);
+      BOOST_TEST((arrival.error == wire::ParseError::none));
+      BOOST_TEST(arrival.parsed.network.traffic_class == marking.after);
+      BOOST_TEST(ports.why() == "urnic0 tx: rule \"it\": " + marking.remark);
+      BOOST_TEST(ports.counters().by_fault.congestion_marked == marking.marked);
+      BOOST_TEST(ports.counters().by_link.congestion_marked == 0);
+      BOOST_TEST(ports.counters().not_ecn_capable == marking.not_capable);
+    }
+  }
+}
+
+// A packet that the plan and the link's full queue both mark is marked by the plan.
+BOOST_AUTO_TEST_CASE(a_mark_by_the_plan_and_by_the_link_counts_once) {
   OneRule ports("\"mark_ecn\"");
-  ports.send({.psn = 101, .traffic_class = 2});
-  BOOST_TEST(ports.receivers[1].arrivals[0].parsed.network.traffic_class == 3);
-  BOOST_TEST((ports.receivers[1].arrivals[0].error == wire::ParseError::none));
-  ports.send({.psn = 101, .traffic_class = 0});
-  BOOST_TEST(ports.receivers[1].arrivals[1].parsed.network.traffic_class == 0);
-  BOOST_TEST(ports.why() ==
-             "urnic0 tx: rule \"it\": marked congestion experienced; "
-             "urnic0 tx: cannot be marked, not ECN-capable");
+  ports.fabric.link(0).configure(Direction::transmit, {.rate_gbps = 1, .ecn_threshold_packets = 1});
+  for (std::uint32_t psn = 98; psn <= 101; ++psn) ports.send({.psn = psn, .traffic_class = 2});
+  ports.advance(1'000'000);
+  BOOST_TEST(ports.arrived() == "98 99 100 101 ");
+  BOOST_TEST(ports.counters().by_fault.congestion_marked == 1);
+  BOOST_TEST(ports.counters().by_link.congestion_marked == 1);  // PSN 100: two are before it
+  BOOST_TEST(ports.why() == "urnic0 tx: rule \"it\": marked congestion experienced");
 }
 
 void check_answer(const std::string& action, std::uint8_t syndrome) {
@@ -135,6 +184,34 @@ BOOST_AUTO_TEST_CASE(answers_with_a_nak_of_any_code) {
                wire::nak_syndrome(wire::NakCode::remote_access_error));
   check_answer("\"nak\"\ncode = \"invalid_rd_request\"",
                wire::nak_syndrome(wire::NakCode::invalid_rd_request));
+}
+
+// Nobody waits for an answer to a packet of UC or UD.
+BOOST_AUTO_TEST_CASE(answers_are_for_services_with_acknowledgements) {
+  using wire::Service;
+  for (const std::string action : {"\"rnr_nak\"", "\"nak\""}) {
+    for (const Service service : {Service::rc, Service::xrc, Service::uc, Service::ud}) {
+      OneRule ports(action);
+      ports.send({.psn = 101, .service = service});
+      const bool answered = service == Service::rc || service == Service::xrc;
+      BOOST_TEST(ports.counters().answered == answered);
+      BOOST_TEST(ports.receivers[0].arrivals.size() == answered);
+      BOOST_TEST(ports.receivers[1].arrivals.size() == !answered);
+      BOOST_TEST(ports.matches() == answered);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_answered_is_not_said_to_be) {
+  OneRule ports("\"rnr_nak\"");
+  const link::test::SampleFrame sample({.psn = 101});
+  std::vector<std::byte> damaged = link::test::bytes_of(sample.frame());
+  damaged[14 + 10] ^= std::byte{1};  // of the IPv4 header checksum
+  ports.ports[0]->transmit({damaged, {}, {}}, {}, ports.now);
+  BOOST_TEST(ports.receivers[0].arrivals.empty());
+  BOOST_TEST(ports.counters().answered == 0);
+  BOOST_TEST(ports.why() ==
+             "urnic0 tx: rule \"it\": its headers are damaged, not answered with RNR NAK, timer 1");
 }
 
 BOOST_AUTO_TEST_CASE(cuts_the_link_and_restores_it) {

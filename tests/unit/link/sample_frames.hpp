@@ -31,6 +31,7 @@ struct Sample {
   bool ipv4 = true;
   std::uint8_t from = 0;
   std::uint8_t to = 1;
+  wire::Service service = wire::Service::rc;
 };
 
 class SampleFrame {
@@ -44,7 +45,7 @@ class SampleFrame {
     network.traffic_class = sample.traffic_class;
     network.udp_source = 0xC000;
     wire::TransportHeaders headers;
-    headers.bth.opcode = wire::Opcode(wire::Service::rc, sample.operation);
+    headers.bth.opcode = wire::Opcode(sample.service, sample.operation);
     headers.bth.destination = wire::Qpn{sample.destination_qp};
     headers.bth.psn = wire::Psn(sample.psn);
     if (wire::traits(headers.bth.opcode).carries_payload) payload_.resize(64, std::byte{0x5A});

@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_work_queue_is_a_queue_pair_that_receives) {
   ibv_wq* const wq = create_wq();
   BOOST_REQUIRE(wq != nullptr);
   FakeQp& queue = device.qp(wq->wq_num);
-  BOOST_TEST((queue.request.type == IBV_QPT_RAW_PACKET && queue.request.max_send_wr == 0));
+  BOOST_TEST((queue.request.type == abi::kWorkQueue && queue.request.max_send_wr == 0));
   ibv_recv_wr request{};
   ibv_recv_wr* bad = nullptr;
   BOOST_TEST(ibv_post_wq_recv(wq, &request, &bad) == EINVAL);

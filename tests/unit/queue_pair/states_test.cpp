@@ -125,8 +125,12 @@ BOOST_AUTO_TEST_CASE(packets_of_another_service_or_partition_are_dropped) {
   ask(packet);
   packet.headers.bth.opcode = wire::kCongestionNotification;
   ask(packet);
-  packet.headers.bth.opcode = wire::Opcode(0x15);
-  ask(packet);
+  for (const int reserved : {0x15, 0x1F}) {
+    for (const int service : {0x20, 0x40, 0x60, 0x80, 0xA0, 0xC0, 0xE0}) {
+      packet.headers.bth.opcode = wire::Opcode(static_cast<std::uint8_t>(service | reserved));
+      ask(packet);
+    }
+  }
   packet = good;
   packet.headers.bth.pkey = wire::Pkey{0xFFFE};
   ask(packet);
@@ -136,6 +140,29 @@ BOOST_AUTO_TEST_CASE(packets_of_another_service_or_partition_are_dropped) {
   BOOST_CHECK(host.writes.empty());
   ask(good);
   BOOST_CHECK_EQUAL(host.sent.size(), 1u);
+}
+
+// IBTA 9.7.4.1.4: with the upper three bits of this QP's service, it is for its responder.
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_of_the_service_is_refused_and_the_state_is_error) {
+  bring(QpState::rts);
+  Packet packet = rc_packet(Operation::send_only, kPsn, pattern(4));
+  packet.headers.bth.opcode = wire::Opcode(0x1F);
+  ask(packet);
+  BOOST_REQUIRE_EQUAL(host.sent.size(), 1u);
+  BOOST_CHECK(host.sent[0].headers.aeth.syndrome == wire::nak_syndrome(wire::NakCode::invalid_request));
+  BOOST_CHECK(qp.state() == QpState::error);
+}
+
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_dropped_where_no_requests_are_taken) {
+  for (const QpState state : {QpState::reset, QpState::init, QpState::error}) {
+    StateBench bench;
+    bench.bring(state);
+    Packet packet = rc_packet(Operation::send_only, kPsn, pattern(4));
+    packet.headers.bth.opcode = wire::Opcode(0x15);
+    bench.ask(packet);
+    BOOST_CHECK(bench.host.sent.empty());
+    BOOST_CHECK(bench.host.events.empty());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(two_limited_members_of_a_partition_do_not_talk) {

@@ -65,7 +65,15 @@ BOOST_AUTO_TEST_CASE(a_target_takes_requests_of_its_own_service_only) {
 
 BOOST_AUTO_TEST_CASE(an_initiator_takes_none) {
   BOOST_TEST(!answers(initiator, wire::Service::xrc));
+  Packet reserved = rc_packet(wire::Operation::send_only, 0);
+  reserved.headers.bth.opcode = wire::Opcode(0xBF);
+  initiator.receive(reserved.inbound(), {});
+  BOOST_TEST(!initiator.wants_pump());
+  side.host.flush();
   BOOST_TEST(side.host.events.empty());
+  target.receive(reserved.inbound(), {});
+  side.host.flush();
+  BOOST_TEST(side.host.events.size() == 1u);  // IBTA 9.7.4.1.4: an invalid request
 }
 
 BOOST_AUTO_TEST_CASE(an_initiator_takes_responses_of_its_own_service_only) {

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_copy_of_what_is_held_is_not_answered) {
   sent().clear();
   ask(write_only(1));
   BOOST_CHECK(sent().empty());
-  BOOST_CHECK_EQUAL(counters.duplicate_request, 1u);
+  BOOST_CHECK_EQUAL(counters.held_duplicates, 1u);
 }
 
 BOOST_AUTO_TEST_CASE(reordering_that_is_over_before_the_nak_has_left_is_acknowledged_only) {

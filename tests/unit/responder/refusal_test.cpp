@@ -29,6 +29,62 @@ BOOST_AUTO_TEST_CASE(an_opcode_out_of_sequence_is_an_invalid_request_and_a_reque
   }
 }
 
+// IBTA 9.7.4.1.4, 9.9.3 (class C): reserved opcodes, and FLUSH, which is not offered.
+constexpr std::uint8_t kUnsupported[] = {0x15, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1E, 0x1F};
+
+Packet unsupported(std::uint8_t opcode, std::uint32_t offset) {
+  return send(static_cast<Operation>(opcode), offset, pattern(16));
+}
+
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_an_invalid_request_and_a_request_error_event) {
+  for (const std::uint8_t opcode : kUnsupported) {
+    ResponderBench bench;
+    bench.post();
+    bench.ask(write_only(0));
+    bench.sent().clear();
+    bench.ask(unsupported(opcode, 1));
+    BOOST_CHECK(is_nak(bench.take(), psn(1), NakCode::invalid_request));
+    BOOST_REQUIRE_EQUAL(bench.host.events.size(), 1u);
+    BOOST_CHECK(bench.host.events[0] == AsyncEvent::qp_request_error);
+    BOOST_CHECK_EQUAL(bench.receives.taken(), 0u);
+    BOOST_CHECK_EQUAL(bench.counters.responder_invalid_requests, 1u);
+    BOOST_CHECK(bench.shared.failed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_within_a_message_completes_its_receive_in_error) {
+  for (const std::uint8_t opcode : kUnsupported) {
+    ResponderBench bench;
+    bench.post();
+    bench.ask(send(Operation::send_first, 0, pattern(kMtu)));
+    bench.ask(unsupported(opcode, 1));
+    BOOST_CHECK(is_nak(bench.take(), psn(1), NakCode::invalid_request));
+    BOOST_REQUIRE_EQUAL(bench.host.completions.size(), 1u);
+    BOOST_CHECK(bench.completion().status == WorkStatus::remote_invalid_request_error);
+    BOOST_CHECK(bench.host.events.empty());
+  }
+}
+
+// The PSN is looked at before the opcode (IBTA 9.7.4.1.2).
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_refused_when_its_turn_comes) {
+  for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::selective}) {
+    for (const std::uint8_t opcode : kUnsupported) {
+      ResponderBench bench(mode);
+      bench.ask(write_only(0));
+      bench.sent().clear();
+      bench.ask(unsupported(opcode, 0));  // an old PSN: no such request was executed
+      BOOST_CHECK(bench.sent().empty());
+      bench.ask(unsupported(opcode, 2));
+      BOOST_CHECK(is_nak(bench.take(), psn(1), NakCode::psn_sequence_error));
+      BOOST_CHECK(!bench.shared.failed);
+      bench.ask(write_only(1));
+      if (mode == RecoveryMode::go_back_n) bench.ask(unsupported(opcode, 2));
+      BOOST_CHECK(is_nak(bench.sent().back(), psn(2), NakCode::invalid_request));
+      BOOST_CHECK(bench.shared.failed);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_message_cut_short_by_another_completes_its_receive_in_error) {
   const Packet next[] = {send_only(1),
                          write_only(1),

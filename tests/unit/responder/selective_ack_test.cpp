@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_copy_of_a_held_packet_is_the_latest_of_a_report) {
   ask(write_only(2));
   BOOST_REQUIRE_EQUAL(sent().size(), 1u);
   BOOST_CHECK(is_report(take(), psn(1), psn(2), all_before(1)));
-  BOOST_CHECK_EQUAL(counters.duplicate_request, 1u);
+  BOOST_CHECK_EQUAL(counters.held_duplicates, 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_duplicate_of_what_was_executed_is_acknowledged_as_ever_hole_or_not) {

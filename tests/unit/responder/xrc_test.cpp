@@ -123,8 +123,9 @@ BOOST_AUTO_TEST_CASE(an_srq_without_receives_is_a_receiver_not_ready_though_othe
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_is_not_in_the_domain_is_refused_whatever_the_request) {
-  for (const Packet& request : {send_only(0), write_only(0), read(0, 8), add(0, 1),
-                                write(Operation::write_only_immediate, 0, pattern(8), 8)}) {
+  for (const Packet& request :
+       {send_only(0), write_only(0), read(0, 8), add(0, 1), write(Operation::atomic_write, 0, pattern(8), 8),
+        write(Operation::write_only_immediate, 0, pattern(8), 8)}) {
     XrcBench bench;
     bench.post_to(kSrq);
     bench.ask(to(kNobody, request));
@@ -137,13 +138,25 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_not_in_the_domain_is_refused_whatever_the_
 }
 
 BOOST_AUTO_TEST_CASE(keys_are_checked_in_the_protection_domain_of_the_srq) {
-  for (const Packet& request : {write_only(0), read(0, 8), add(0, 1)}) {
+  for (const Packet& request :
+       {write_only(0), read(0, 8), add(0, 1), write(Operation::atomic_write, 0, pattern(8), 8)}) {
     XrcBench same;
     same.ask(to(kSrq, request));
     BOOST_CHECK((wire::kind(same.take().headers.aeth.syndrome) == wire::AethKind::ack));
     XrcBench foreign;
     foreign.ask(to(kForeignSrq, request));
     BOOST_CHECK(is_xrc_nak(foreign.take(), psn(0), NakCode::remote_access_error));
+  }
+}
+
+// No SRQ is asked for: which header would name it, is not known.
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_an_invalid_request) {
+  for (const int opcode : {0x15, 0x18, 0x1C, 0x1F}) {
+    XrcBench bench;
+    bench.ask(to(kNobody, send(static_cast<Operation>(opcode), 0, pattern(16))));
+    BOOST_CHECK(is_xrc_nak(bench.take(), psn(0), NakCode::invalid_request));
+    BOOST_REQUIRE_EQUAL(bench.host.events.size(), 1u);
+    BOOST_CHECK(bench.host.events[0] == AsyncEvent::qp_request_error);
   }
 }
 

@@ -156,6 +156,18 @@ BOOST_AUTO_TEST_CASE(other_services_and_partitions_are_not_let_in) {
   BOOST_TEST(receives.taken() == 0u);
 }
 
+// IBTA 9.9.3: class D. The message under way has lost a packet.
+BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_dropped) {
+  post_receive();
+  ask(uc(Operation::send_first, 0, kMtu));
+  ask(uc(static_cast<Operation>(0x1F), 1, kMtu));
+  ask(uc(Operation::send_last, 2, 4));
+  BOOST_CHECK(completed().empty());
+  BOOST_CHECK(sends_nothing(*this));
+  ask(uc(Operation::send_only, 3, 4));
+  BOOST_CHECK(completed() == Completed({{0, kSuccess}}));
+}
+
 BOOST_AUTO_TEST_CASE(payloads_of_the_wrong_length_end_the_message) {
   post_receive();
   give(uc(Operation::send_first, 0, kMtu - 4));

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(psns_mean_nothing_to_the_receiver) {
 
 BOOST_AUTO_TEST_CASE(without_a_receive_it_is_dropped) {
   ask(datagram(4));
-  BOOST_TEST(counters.datagrams_without_receive == 1u);
+  BOOST_TEST(counters.messages_without_receive == 1u);
   post_receive();
   run();
   BOOST_CHECK(completed().empty());
