@@ -80,10 +80,17 @@ class LossRecovery {
   // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
   virtual std::uint32_t ack_interval() const { return 0; }
 
-  // When to call `woken`; empty: not at all. `oldest` is as for `timed_out`; `newest` is the last packet
-  // sent, whose acknowledgement tells of all others, or `oldest` where that would tell nothing.
-  virtual std::optional<Time> wake() const = 0;
-  virtual void woken(PacketRange oldest, PacketRange newest, Time now) = 0;
+  // Packets were overtaken by others and may be lost or late. While new packets are sent, their arrival will
+  // tell; when none can be sent any more, `wake` wants to know.
+  bool has_suspects() const { return has_suspects_; }
+  // When to call `woken`; empty: not at all. `nothing_new` says that nothing new can be sent now; it matters
+  // only if there are suspects. `oldest` is as for `timed_out`; `newest` is the last packet sent, whose
+  // acknowledgement tells of all others, or `oldest` where that would tell nothing.
+  virtual std::optional<Time> wake(bool nothing_new) const = 0;
+  virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
+
+ protected:
+  bool has_suspects_ = false;
 
  private:
   static constexpr std::size_t kStateBytes = 320;  // about those of the largest

@@ -38,6 +38,10 @@ std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
 bool Requester::wants_pump() const {
   if (!running() || rnr_until_) return false;
   if (in_flight() != 0 && recovery_->resend(1)) return true;
+  return may_send_new();
+}
+
+bool Requester::may_send_new() const {
   if (window_.all_sent()) return may_take() && shared_.config.send_queue->pending();
   const SendSlot& slot = window_.at(window_.sending());
   return slot.status == WorkStatus::success && may_send_new(slot);

@@ -75,6 +75,8 @@ class Requester {
   WorkStatus check_request(const SendRequest& request) const;
   bool may_take() const;
   bool may_send_new(const SendSlot& slot) const;
+  bool may_send_new() const;
+  bool nothing_new_for_suspects() const { return recovery_->has_suspects() && !may_send_new(); }
   bool may_execute_local(const SendSlot& slot) const;
   bool has_room_for(const SendSlot& slot) const;
   bool probing() const;

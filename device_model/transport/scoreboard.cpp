@@ -50,11 +50,15 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
     next.again_at = latest->again_at;
     next.again_order = latest->again_order;
   }
+  if (latest->lowest_once && (!next.lowest_once || *latest->lowest_once < *next.lowest_once)) {
+    next.lowest_once = latest->lowest_once;
+  }
   if (latest->order < next.order) {
     latest = next;
   } else {
     latest->again_at = next.again_at;
     latest->again_order = next.again_order;
+    latest->lowest_once = next.lowest_once;
   }
 }
 
@@ -63,18 +67,22 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
 std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
   std::optional<Arrival> latest;
   if (exact_) {
+    std::optional<PacketNumber> first_on_time;
     std::optional<PacketNumber> last_on_time;
     for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
       const Entry& entry = at(base_);
       if (entry.state == State::under_way && entry.late == Entry::Late::no) {
         last_on_time = base_;
+        if (!first_on_time) first_on_time = base_;
       } else if (entry.state != State::arrived) {
         take_later(latest, arrival_of(base_));
         remove(base_);
       }
     }
     if (last_on_time) {
-      take_later(latest, arrival_of(*last_on_time));
+      Arrival arrival = arrival_of(*last_on_time);
+      arrival.lowest_once = first_on_time;
+      take_later(latest, arrival);
       remove_until(*last_on_time);
     }
   }
@@ -136,23 +144,45 @@ void Scoreboard::lose_from(PacketNumber first) {
   }
 }
 
-void Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
-  if (!exact_) return;  // everything that was sent before an arrival has arrived, too
+bool Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
+  if (!exact_) return false;  // everything that was sent before an arrival has arrived, too
+  bool any = false;
   while (under_way_.first != kNone && entries_[under_way_.first].order < order) {
     const PacketNumber packet = number_of(under_way_.first);
     if (packet >= limit) break;
     move_to(packet, State::lost);
+    any = true;
   }
-  lose_late(sent_again_, order, limit);
-  lose_late(postponed_, order, limit);
+  any |= lose_late(sent_again_, order, limit);
+  any |= lose_late(postponed_, order, limit);
+  return any;
 }
 
-void Scoreboard::lose_late(const List& list, SendOrder order, PacketNumber limit) {
+bool Scoreboard::lose_late(const List& list, SendOrder order, PacketNumber limit) {
+  bool any = false;
   for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;) {
     const PacketNumber packet = number_of(place);
     place = entries_[place].behind;
-    if (packet < limit) move_to(packet, State::lost);
+    if (packet >= limit) continue;
+    move_to(packet, State::lost);
+    any = true;
   }
+  return any;
+}
+
+bool Scoreboard::any_sent_before(SendOrder order, PacketNumber limit) const {
+  if (!exact_) return false;
+  return any_sent_before(under_way_, order, limit) || any_sent_before(sent_again_, order, limit) ||
+         any_sent_before(postponed_, order, limit);
+}
+
+bool Scoreboard::any_sent_before(const List& list, SendOrder order, PacketNumber limit) const {
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;
+       place = entries_[place].behind) {
+    if (number_of(place) < limit) return true;
+    if (&list == &under_way_) break;  // in the order of numbers, too
+  }
+  return false;
 }
 
 std::optional<Time> Scoreboard::first_sent_again() const {
@@ -257,6 +287,8 @@ Scoreboard::Arrival Scoreboard::arrival_of(PacketNumber packet) const {
   if (entry.again) {
     arrival.again_at = entry.sent_at;
     arrival.again_order = entry.order;
+  } else if (entry.late == Entry::Late::no) {
+    arrival.lowest_once = packet;
   }
   return arrival;
 }

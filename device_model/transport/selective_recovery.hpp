@@ -9,6 +9,7 @@
 #pragma once
 
 #include "device_model/transport/probe_timer.hpp"
+#include "device_model/transport/reordering_window.hpp"
 #include "device_model/transport/scoreboard_recovery.hpp"
 
 namespace urnic::transport {
@@ -31,12 +32,27 @@ class SelectiveRecovery : public ScoreboardRecovery {
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   bool may_send_new(std::uint64_t) const override { return true; }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
-  std::optional<Time> wake() const override;
-  void woken(PacketRange oldest, PacketRange newest, Time now) override;
+  std::optional<Time> wake(bool nothing_new) const override;
+  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
 
  protected:
-  // When the news are settled: what was sent well before `arrival`, and has a number below `limit`, is lost.
-  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Time now);
+  // By what an arrival is known.
+  enum class Witness : std::uint8_t {
+    report,   // the peer's word
+    response  // the response itself
+  };
+  // What an arrival says: packets that were sent before `order` and have a number below `limit` have been
+  // overtaken, and those sent before `certain` by more than any reordering does.
+  struct Evidence {
+    SendOrder order = 0;
+    SendOrder certain = 0;
+    PacketNumber limit;
+    PacketNumber packet;  // which has arrived
+    Witness witness = Witness::report;
+  };
+  // When the news are settled, what was overtaken by `arrival`, and has a number below `limit`, is judged.
+  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Witness witness,
+                  Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
   std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
@@ -54,7 +70,19 @@ class SelectiveRecovery : public ScoreboardRecovery {
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
   Nanoseconds patience_again() const;
-  void measure_again(const std::optional<Scoreboard::Arrival>& arrival, bool surely, Time now);
+  void measure_again(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber lowest, bool surely, Time now);
+
+  void take_evidence(const Evidence& evidence);
+  void learn_order(const Scoreboard::Arrival& arrival, PacketNumber lowest, Time now);
+  bool overtaken(const Evidence& evidence) const {
+    return board_.any_sent_before(evidence.order, evidence.limit);
+  }
+  void look_at_suspects();
+  void judge_suspects();
+  bool recovering() const { return board_.unacknowledged() < recovery_end_; }
+  void recover() { recovery_end_ = board_.end(); }
+  std::optional<Time> verdict(bool nothing_new) const;
+  Nanoseconds free_wait() const;
 
   const std::uint32_t reordering_;
   // What is known of a peer that gives no selective acks.
@@ -72,11 +100,24 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;
-  struct Evidence {
-    SendOrder order = 0;
-    PacketNumber limit;
+
+  std::optional<Evidence> evidence_;  // of the news that are not settled yet
+  // What has been overtaken and may be late. Evidence that comes meanwhile waits: its suspects are judged
+  // afterwards.
+  struct Suspicion {
+    Evidence evidence;
+    Time since;
   };
-  std::optional<Evidence> evidence_;
+  std::optional<Suspicion> suspicion_;
+  std::optional<Suspicion> next_suspicion_;
+  PacketNumber latest_response_;  // with suspects of responses: the latest that has come, and when
+  Time latest_response_at_;
+  Time new_sent_at_;  // when something was sent for the first time last
+  Time suspected_at_;  // since when those judged last had been suspects
+  ReorderingWindow window_;
+  PacketNumber highest_;       // beyond the highest known to have arrived, by the news that are settled
+  PacketNumber next_highest_;  // and by those that are not
+  PacketNumber recovery_end_;  // beyond all that was sent when something was lost last
 };
 
 }  // namespace urnic::transport
