@@ -1,6 +1,6 @@
-// How long a packet that others have overtaken may still be on its way before it is taken for lost. Learned as
-// RFC 8985 does it (section 6.2, step 4): nothing is allowed for while no reordering has been seen; reordering
-// widens the window, and recoveries without any close it again.
+// How long a packet that others have overtaken may still be on its way before it is taken for lost. Learned
+// as RFC 8985 does it (section 6.2, step 4): nothing is allowed for while no reordering has been seen;
+// reordering widens the window, and recoveries without any close it again.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,10 @@ class ReorderingWindow {
     span_ = std::max(span_, 2 * lateness);
     recoveries_ = 0;
   }
-  // Something was lost, and all that was under way then is acknowledged.
-  void recovered() {
-    if (++recoveries_ < kRecoveries) return;
-    recoveries_ = 0;
-    span_ = Nanoseconds{0};
+  // Something is taken for lost while nothing else is being recovered.
+  void recovery_begins() {
+    if (recoveries_ == kRecoveries) span_ = Nanoseconds{0};
+    recoveries_ = std::min(recoveries_ + 1, kRecoveries);
   }
 
  private:

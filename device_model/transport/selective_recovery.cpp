@@ -5,7 +5,7 @@
 namespace urnic::transport {
 
 SelectiveRecovery::SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window)
-    : ScoreboardRecovery(window), reordering_(settings.reordering) {}
+    : ScoreboardRecovery(window), reordering_(settings.reordering), suspects_(board_, settings.reordering) {}
 
 void SelectiveRecovery::start(PacketNumber first) {
   board_.clear(first);
@@ -13,12 +13,8 @@ void SelectiveRecovery::start(PacketNumber first) {
   peer_ = Peer::unknown;
   hole_.reset();
   time_again_.clear();
-  evidence_.reset();
-  suspicion_.reset();
-  next_suspicion_.reset();
+  suspects_.clear(first);
   has_suspects_ = false;
-  window_.clear();
-  highest_ = next_highest_ = recovery_end_ = first;
 }
 
 void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
@@ -27,7 +23,7 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool timed = asks && (packets.count == 1 || board_.unacknowledged() == board_.end());
   probe_.sent(packets, timed, again, now);
   if (!again) {
-    new_sent_at_ = now;
+    suspects_.sent_new(now);
     board_.sent(packets);
     return;
   }
@@ -39,12 +35,9 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
 // sent before that packet has reached the peer or is lost. The peer's NAK for it may have been lost.
 void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
-  if (latest && latest->again_at && source == Source::executed) {
-    const SendOrder before = latest->again_order > reordering_ ? latest->again_order - reordering_ : 0;
-    if (!too_soon(*latest->again_at, now)) {
-      take_evidence({.order = before, .certain = before, .limit = until + 1, .packet = until, .witness = Witness::report});
-    }
-  }
+  if (!latest || !latest->again_at || source != Source::executed || too_soon(*latest->again_at, now)) return;
+  const SendOrder before = latest->again_order > reordering_ ? latest->again_order - reordering_ : 0;
+  suspects_.take({.order = before, .certain = before, .limit = until + 1, .packet = until});
 }
 
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Source source,
@@ -52,20 +45,16 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(Packe
   if (until <= board_.unacknowledged()) return std::nullopt;
   // The peer did not have what it named: no doubt which transmission arrived.
   const bool named = hole_ && hole_->packets.first < until;
-  learn_from(until);
+  learn_peer(until);
   probe_.acknowledged(until, now);
   note_progress(source, now);
-  const bool was_recovering = recovering();
-  const PacketNumber first_missing = board_.unacknowledged();
+  const PacketNumber from = board_.unacknowledged();
   const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
-  next_highest_ = std::max(next_highest_, until);
-  if (arrival) learn_order(*arrival, first_missing, now);
-  if (was_recovering && !recovering()) window_.recovered();
-  measure_again(arrival, first_missing, named, now);
+  if (arrival) learn_from(*arrival, from, until, named, now);
   return arrival;
 }
 
-void SelectiveRecovery::learn_from(PacketNumber until) {
+void SelectiveRecovery::learn_peer(PacketNumber until) {
   if (!hole_) return;
   if (hole_->again_until < until && hole_->again_until < hole_->sent_before) peer_ = Peer::keeps;
   if (hole_->sent_before <= until) hole_.reset();
@@ -83,7 +72,7 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
   if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
   hole_ = Hole{missing, board_.end(), missing.end(), now};
-  recover();
+  suspects_.recover();
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
@@ -105,7 +94,6 @@ void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
 void SelectiveRecovery::discarded(PacketNumber from) {
   probe_.forget_sample();
   board_.forget_arrivals(from);
-  highest_ = next_highest_ = std::min(highest_, from);
   look_at_suspects();
 }
 
@@ -118,7 +106,7 @@ void SelectiveRecovery::truncate(PacketNumber end) {
 // own number: a READ that was asked for again is answered before later ones. The same holds for the word that
 // a request has been executed.
 void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
-  will_judge(take_arrival(packet, source, now), packet, Witness::response, now);
+  will_judge(take_arrival(packet, source, now), packet, Evidence::Witness::response, now);
 }
 
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Source source,
@@ -127,9 +115,7 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
   if (arrival) {
     probe_.arrived(packet, now);
     note_progress(source, now);
-    learn_order(*arrival, packet, now);
-    next_highest_ = std::max(next_highest_, packet + 1);
-    measure_again(arrival, packet, false, now);
+    learn_from(*arrival, packet, packet + 1, false, now);
   }
   return arrival;
 }
@@ -150,109 +136,37 @@ void SelectiveRecovery::reached(PacketRange packets, Time) {
   for_covered({packets.first + 1, packets.count - 1},
               [this](PacketNumber packet) { board_.postpone(packet); });
   const SendOrder slack = SendOrder{reordering_} * packets.count;
-  take_evidence({.order = order,
-                 .certain = order > slack ? order - slack : 0,
-                 .limit = packets.first,
-                 .packet = packets.first,
-                 .witness = Witness::report});
+  suspects_.take({.order = order,
+                  .certain = order > slack ? order - slack : 0,
+                  .limit = packets.first,
+                  .packet = packets.first});
 }
 
 // If a packet that was sent again arrives sooner than any packet ever did, it is its first transmission that
-// has arrived, and says nothing about what was sent in between (RFC 8985, section 6.2, step 2).
+// has arrived, and says nothing about what was sent in between (RFC 8985, section 6.2, step 2). Before
+// anything was measured nobody knows.
 void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
-                                   Witness witness, Time now) {
-  if (!arrival) return;
-  const bool unmeasured = shortest_round_trip() == Nanoseconds{0};
-  if (arrival->again && (unmeasured || too_soon(arrival->sent_at, now))) return;
-  take_evidence({.order = arrival->order,
-                 .certain = arrival->order > reordering_ ? arrival->order - reordering_ : 0,
-                 .limit = limit,
-                 .packet = arrival->packet,
-                 .witness = witness});
-}
-
-void SelectiveRecovery::take_evidence(const Evidence& evidence) {
-  if (!evidence_ || evidence_->order < evidence.order) evidence_ = evidence;
-}
-
-// A packet that was sent once, or whose first transmission it must be, has arrived behind one with a higher
-// number: the path reorders (RFC 8985, section 6.2, step 3).
-void SelectiveRecovery::learn_order(const Scoreboard::Arrival& arrival, PacketNumber lowest, Time now) {
-  const bool late = arrival.lowest_once && *arrival.lowest_once < highest_;
-  const bool needless = arrival.again_at && lowest < highest_ && too_soon(*arrival.again_at, now);
-  if (!late && !needless) return;
-  window_.seen(now - (suspicion_ ? suspicion_->since : suspected_at_));
+                                   Evidence::Witness witness, Time now) {
+  if (!arrival || (arrival->again && (!measured() || too_soon(arrival->sent_at, now)))) return;
+  suspects_.take(*arrival, limit, witness);
 }
 
 void SelectiveRecovery::settle(Time now) {
-  highest_ = next_highest_;
-  if (evidence_) {
-    if (board_.lose_sent_before(evidence_->certain, evidence_->limit)) recover();
-    if (!suspicion_) {
-      suspicion_ = Suspicion{*evidence_, now};
-    } else {
-      next_suspicion_ = Suspicion{*evidence_, now};
-    }
-    if (evidence_->witness == Witness::response) {
-      latest_response_ = evidence_->packet;
-      latest_response_at_ = now;
-    }
-    evidence_.reset();
-  }
-  if (suspicion_) look_at_suspects();
+  suspects_.settle(now);
+  has_suspects_ = suspects_.any();
 }
 
 void SelectiveRecovery::look_at_suspects() {
-  if (suspicion_ && !overtaken(suspicion_->evidence)) {
-    suspicion_ = next_suspicion_;
-    next_suspicion_.reset();
-    if (suspicion_ && !overtaken(suspicion_->evidence)) suspicion_.reset();
-  }
-  has_suspects_ = suspicion_.has_value();
-}
-
-void SelectiveRecovery::judge_suspects() {
-  board_.lose_sent_before(suspicion_->evidence.order, suspicion_->evidence.limit);
-  suspected_at_ = suspicion_->since;
-  recover();
-  look_at_suspects();
-}
-
-// When the suspects are taken for lost, if nothing tells before.
-std::optional<Time> SelectiveRecovery::verdict(bool nothing_new) const {
-  if (!suspicion_) return std::nullopt;
-  if (suspicion_->evidence.witness == Witness::report && !nothing_new) return std::nullopt;
-  const Nanoseconds wait = recovering() ? Nanoseconds{0} : free_wait();
-  return suspicion_->since + std::max(wait, std::min(window_.span(), probe_.round_trip().patience()));
-}
-
-// How long may be waited for suspects without reordering known: half of the time by which sending them again at
-// once would delay the end of what is under way.
-Nanoseconds SelectiveRecovery::free_wait() const {
-  const Suspicion& suspicion = *suspicion_;
-  const Nanoseconds measured = probe_.round_trip().smoothed();
-  const Nanoseconds since_sent = suspicion.since - new_sent_at_;
-  const Nanoseconds round_trip = measured != Nanoseconds{0} ? measured : since_sent;
-  if (suspicion.evidence.witness == Witness::report) {
-    // Without loss the last acknowledgement would come a round trip after what was sent last.
-    return std::max(Nanoseconds{0}, std::min(since_sent, round_trip)) / 2;
-  }
-  // Without loss the last response would come when all have come that are due behind the one that has.
-  Nanoseconds rest{0};
-  const auto behind = static_cast<std::int64_t>(board_.end() - suspicion.evidence.packet) - 1;
-  if (suspicion.evidence.packet < latest_response_) {
-    const auto come = static_cast<std::int64_t>(latest_response_ - suspicion.evidence.packet);
-    rest = (latest_response_at_ - suspicion.since) * behind / come;
-  }
-  return rest < round_trip ? (round_trip - rest) / 2 : rest - round_trip;
+  suspects_.look();
+  has_suspects_ = suspects_.any();
 }
 
 std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
   if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
   Time earliest = probe_.deadline();
   if (const auto again = board_.first_sent_again()) earliest = std::min(earliest, *again + patience_again());
-  if (const auto time = verdict(nothing_new)) earliest = std::min(earliest, *time);
-  return earliest;
+  const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
+  return verdict ? std::min(earliest, *verdict) : earliest;
 }
 
 // Zero before anything was measured. What waits for holes to be filled takes longer than the path does, so
@@ -275,23 +189,31 @@ Nanoseconds SelectiveRecovery::patience_again() const {
   return probe_.backed_off(measured ? time_again_.patience() : probe_.round_trip().patience());
 }
 
-// Unless `surely` the last transmission arrived, one that came sooner than any packet ever did is not
-// counted: an earlier one did. Before anything was measured that cannot be told of a packet that was overtaken.
-void SelectiveRecovery::measure_again(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber lowest, bool surely,
-                                      Time now) {
-  if (!arrival || !arrival->again_at) return;
-  const bool unmeasured = shortest_round_trip() == Nanoseconds{0};
-  if (!surely && (too_soon(*arrival->again_at, now) || (unmeasured && lowest < highest_))) return;
-  time_again_.measured(std::max(now - *arrival->again_at, Nanoseconds{1}));
+// Of `arrival`, with which all packets in [from, until) have arrived. Unless `surely` the last transmission
+// arrived, one that came sooner than any packet ever did is not counted: an earlier one did. Before anything
+// was measured that cannot be told of a packet that was overtaken.
+void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until,
+                                   bool surely, Time now) {
+  const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
+  suspects_.learn(arrival, from, until, soon, now);
+  if (!arrival.again_at) return;
+  const bool uncertain = soon || (!measured() && suspects_.was_overtaken(from));
+  if (surely || !uncertain) time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
 }
 
 void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) {
-  if (const auto time = verdict(nothing_new); time && now >= *time) return judge_suspects();
+  const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
+  if (verdict && now >= *verdict) {
+    suspects_.judge();
+    has_suspects_ = suspects_.any();
+    return;
+  }
   const bool probe = now >= probe_.deadline();
   board_.lose_sent_again_until(now - patience_again());
   probe_.forget_sample();
   probe_.fired(now);
-  // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it.
+  // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it
+  // (RFC 8985, section 7.3).
   if (probe) doubt(probe_.fired_once() ? newest : oldest);
 }
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "device_model/transport/probe_timer.hpp"
-#include "device_model/transport/reordering_window.hpp"
 #include "device_model/transport/scoreboard_recovery.hpp"
+#include "device_model/transport/suspects.hpp"
 
 namespace urnic::transport {
 
@@ -36,23 +36,10 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
 
  protected:
-  // By what an arrival is known.
-  enum class Witness : std::uint8_t {
-    report,   // the peer's word
-    response  // the response itself
-  };
-  // What an arrival says: packets that were sent before `order` and have a number below `limit` have been
-  // overtaken, and those sent before `certain` by more than any reordering does.
-  struct Evidence {
-    SendOrder order = 0;
-    SendOrder certain = 0;
-    PacketNumber limit;
-    PacketNumber packet;  // which has arrived
-    Witness witness = Witness::report;
-  };
-  // When the news are settled, what was overtaken by `arrival`, and has a number below `limit`, is judged.
-  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Witness witness,
-                  Time now);
+  // When the news are settled: packets that `arrival` has overtaken, and that have numbers below `limit`, are
+  // lost or suspects.
+  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
+                  Evidence::Witness witness, Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
   std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
@@ -64,25 +51,16 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // times, or bad luck with a few packets would count as a dead path.
   static constexpr int kProbesPerTimeout = 4;
 
-  void learn_from(PacketNumber until);
+  void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
   Nanoseconds patience_again() const;
-  void measure_again(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber lowest, bool surely, Time now);
-
-  void take_evidence(const Evidence& evidence);
-  void learn_order(const Scoreboard::Arrival& arrival, PacketNumber lowest, Time now);
-  bool overtaken(const Evidence& evidence) const {
-    return board_.any_sent_before(evidence.order, evidence.limit);
-  }
+  bool measured() const { return shortest_round_trip() != Nanoseconds{0}; }
+  void learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool surely,
+                  Time now);
   void look_at_suspects();
-  void judge_suspects();
-  bool recovering() const { return board_.unacknowledged() < recovery_end_; }
-  void recover() { recovery_end_ = board_.end(); }
-  std::optional<Time> verdict(bool nothing_new) const;
-  Nanoseconds free_wait() const;
 
   const std::uint32_t reordering_;
   // What is known of a peer that gives no selective acks.
@@ -101,23 +79,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;
 
-  std::optional<Evidence> evidence_;  // of the news that are not settled yet
-  // What has been overtaken and may be late. Evidence that comes meanwhile waits: its suspects are judged
-  // afterwards.
-  struct Suspicion {
-    Evidence evidence;
-    Time since;
-  };
-  std::optional<Suspicion> suspicion_;
-  std::optional<Suspicion> next_suspicion_;
-  PacketNumber latest_response_;  // with suspects of responses: the latest that has come, and when
-  Time latest_response_at_;
-  Time new_sent_at_;  // when something was sent for the first time last
-  Time suspected_at_;  // since when those judged last had been suspects
-  ReorderingWindow window_;
-  PacketNumber highest_;       // beyond the highest known to have arrived, by the news that are settled
-  PacketNumber next_highest_;  // and by those that are not
-  PacketNumber recovery_end_;  // beyond all that was sent when something was lost last
+  Suspects suspects_;
 };
 
 }  // namespace urnic::transport
