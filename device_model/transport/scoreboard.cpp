@@ -144,42 +144,41 @@ void Scoreboard::lose_from(PacketNumber first) {
   }
 }
 
-bool Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
+bool Scoreboard::lose(const Early& early) {
   if (!exact_) return false;  // everything that was sent before an arrival has arrived, too
   bool any = false;
-  while (under_way_.first != kNone && entries_[under_way_.first].order < order) {
+  while (under_way_.first != kNone && entries_[under_way_.first].order < early.order) {
     const PacketNumber packet = number_of(under_way_.first);
-    if (packet >= limit) break;
+    if (packet >= early.limit) break;
     move_to(packet, State::lost);
     any = true;
   }
-  any |= lose_late(sent_again_, order, limit);
-  any |= lose_late(postponed_, order, limit);
+  any |= lose_late(sent_again_, early);
+  if (early.postponed_too) any |= lose_late(postponed_, early);
   return any;
 }
 
-bool Scoreboard::lose_late(const List& list, SendOrder order, PacketNumber limit) {
+bool Scoreboard::lose_late(const List& list, const Early& early) {
   bool any = false;
-  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;) {
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < early.order;) {
     const PacketNumber packet = number_of(place);
     place = entries_[place].behind;
-    if (packet >= limit) continue;
+    if (packet >= early.limit) continue;
     move_to(packet, State::lost);
     any = true;
   }
   return any;
 }
 
-bool Scoreboard::any_sent_before(SendOrder order, PacketNumber limit) const {
+bool Scoreboard::any(const Early& early) const {
   if (!exact_) return false;
-  return any_sent_before(under_way_, order, limit) || any_sent_before(sent_again_, order, limit) ||
-         any_sent_before(postponed_, order, limit);
+  return any(under_way_, early) || any(sent_again_, early) || (early.postponed_too && any(postponed_, early));
 }
 
-bool Scoreboard::any_sent_before(const List& list, SendOrder order, PacketNumber limit) const {
-  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;
+bool Scoreboard::any(const List& list, const Early& early) const {
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < early.order;
        place = entries_[place].behind) {
-    if (number_of(place) < limit) return true;
+    if (number_of(place) < early.limit) return true;
     if (&list == &under_way_) break;  // in the order of numbers, too
   }
   return false;

@@ -73,12 +73,16 @@ class Scoreboard {
   // `packet`, if it is covered, is lost even if it is known to have arrived: nothing else can bring the
   // acknowledgement that is missing.
   void doubt(PacketNumber packet);
-  // All that were sent before `order` and have a number below `limit` are judged lost: those sent once first,
-  // then those sent again, the earliest first.
-  // False if there are none.
-  bool lose_sent_before(SendOrder order, PacketNumber limit);
-  // Some packet under way was sent before `order` and has a number below `limit`.
-  bool any_sent_before(SendOrder order, PacketNumber limit) const;
+  // Which packets under way were sent early: before `order`, and with a number below `limit`.
+  struct Early {
+    SendOrder order = 0;
+    PacketNumber limit;
+    bool postponed_too = true;  // those that were postponed, by the place that they got then
+  };
+  // All these are judged lost: those sent once first, then those sent again, the earliest first. False if
+  // there are none.
+  bool lose(const Early& early);
+  bool any(const Early& early) const;
   // When the earliest of those under way that were sent again was; empty if there is none.
   std::optional<Time> first_sent_again() const;
   // Those under way that were sent again not later than `time` are judged lost.
@@ -126,8 +130,8 @@ class Scoreboard {
     return entry.late == Entry::Late::sent_again ? sent_again_ : postponed_;
   }
   void send_late(PacketNumber packet, Entry::Late how);
-  bool lose_late(const List& list, SendOrder order, PacketNumber limit);
-  bool any_sent_before(const List& list, SendOrder order, PacketNumber limit) const;
+  bool lose_late(const List& list, const Early& early);
+  bool any(const List& list, const Early& early) const;
   void append(PacketNumber packet, State state);
   void remove(PacketNumber packet);
   // All that were sent once, are under way and have a number up to that of `on_time`, which is one of them.

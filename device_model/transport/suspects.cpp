@@ -43,7 +43,7 @@ void Suspects::recover() {
 void Suspects::settle(Time now) {
   highest_ = next_highest_;
   if (evidence_) {
-    if (board_.lose_sent_before(evidence_->certain, evidence_->limit)) recover();
+    if (board_.lose(early(*evidence_, evidence_->certain))) recover();
     (suspicion_ ? next_ : suspicion_) = Suspicion{*evidence_, now};
     if (evidence_->witness == Evidence::Witness::response) {
       latest_response_ = evidence_->packet;
@@ -63,7 +63,7 @@ void Suspects::look() {
 }
 
 void Suspects::judge() {
-  board_.lose_sent_before(suspicion_->evidence.order, suspicion_->evidence.limit);
+  board_.lose(early(suspicion_->evidence, suspicion_->evidence.order));
   judged_since_ = suspicion_->since;
   recover();
   look();

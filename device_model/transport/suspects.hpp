@@ -78,8 +78,12 @@ class Suspects {
   };
 
   bool recovering() const { return board_.unacknowledged() < recovery_end_; }
+  // A READ that the peer keeps until its turn has reached it: only responses tell what became of its own.
+  static Scoreboard::Early early(const Evidence& evidence, SendOrder order) {
+    return {order, evidence.limit, evidence.witness == Evidence::Witness::response};
+  }
   bool holds(const Suspicion& suspicion) const {
-    return board_.any_sent_before(suspicion.evidence.order, suspicion.evidence.limit);
+    return board_.any(early(suspicion.evidence, suspicion.evidence.order));
   }
   Nanoseconds cheap_wait(const RoundTripTime& round_trip) const;
 
