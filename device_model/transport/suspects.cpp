@@ -73,30 +73,28 @@ void Suspects::judge() {
 std::optional<Time> Suspects::verdict(bool nothing_new, const RoundTripTime& round_trip) const {
   if (!suspicion_) return std::nullopt;
   if (suspicion_->evidence.witness == Evidence::Witness::report && !nothing_new) return std::nullopt;
+  const Nanoseconds price = price_of_repair(round_trip);
+  Nanoseconds wait = std::max(-price, Nanoseconds{0});
   // RFC 8985, section 6.2, step 4: no wait in a recovery while no reordering is known.
-  const Nanoseconds wait = recovering() ? Nanoseconds{0} : cheap_wait(round_trip);
+  if (price > Nanoseconds{0} && !recovering()) wait = price / 2;
   // A probe would come after that time, too.
   const Nanoseconds late = std::min(window_.span(), round_trip.patience());
   return suspicion_->since + std::max(wait, late);
 }
 
-// Half of the time by which the end of what is under way would come later if the suspects were sent again at
-// once; or all of the time that there is until the repair delays it.
-Nanoseconds Suspects::cheap_wait(const RoundTripTime& measured) const {
-  const Nanoseconds since_sent = suspicion_->since - new_sent_at_;
-  const Nanoseconds round_trip =
-      measured.smoothed() != Nanoseconds{0} ? measured.smoothed() : std::max(since_sent, Nanoseconds{0});
-  if (suspicion_->evidence.witness == Evidence::Witness::report) {
-    // The end would have been a round trip after the newest packet left; now it is one after the repair.
-    return std::clamp(since_sent, Nanoseconds{0}, round_trip) / 2;
-  }
+// By how much what is under way ends later if the suspects are lost and were sent again as soon as they were
+// suspects. Negative: for so long their repair may wait without any effect on the end.
+Nanoseconds Suspects::price_of_repair(const RoundTripTime& measured) const {
+  const Nanoseconds since_sent = std::max(suspicion_->since - new_sent_at_, Nanoseconds{0});
+  const Nanoseconds round_trip = measured.smoothed() != Nanoseconds{0} ? measured.smoothed() : since_sent;
+  // The end would have been a round trip after the newest packet left; now it is one after the repair.
+  if (suspicion_->evidence.witness == Evidence::Witness::report) return std::min(since_sent, round_trip);
   // The end would have been when the responses behind the witness are here, at the pace of those that are.
   const PacketNumber witness = suspicion_->evidence.packet;
-  if (latest_response_ <= witness) return round_trip / 2;
+  if (latest_response_ <= witness) return round_trip;
   const auto due = static_cast<std::int64_t>(board_.end() - witness) - 1;
   const auto here = static_cast<std::int64_t>(latest_response_ - witness);
-  const Nanoseconds rest = (latest_response_at_ - suspicion_->since) * due / here;
-  return rest < round_trip ? (round_trip - rest) / 2 : rest - round_trip;
+  return round_trip - (latest_response_at_ - suspicion_->since) * due / here;
 }
 
 }  // namespace urnic::transport

@@ -85,7 +85,7 @@ class Suspects {
   bool holds(const Suspicion& suspicion) const {
     return board_.any(early(suspicion.evidence, suspicion.evidence.order));
   }
-  Nanoseconds cheap_wait(const RoundTripTime& round_trip) const;
+  Nanoseconds price_of_repair(const RoundTripTime& round_trip) const;
 
   Scoreboard& board_;
   const std::uint32_t reordering_;
