@@ -62,6 +62,8 @@ class LossRecovery {
   // The news of one response are told. Before, it is too early to say what is lost: the same response may
   // tell that it has arrived.
   virtual void settle(Time /*now*/) {}
+  // The peer has answered `packet`, or all up to it, once more: it had come, though it was sent again.
+  virtual void answered_twice(PacketNumber /*packet*/) {}
   // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
   virtual void reached(PacketRange /*packets*/, Time /*now*/) {}
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.

@@ -44,13 +44,15 @@ class ProbeTimer {
     return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
   }
 
-  // One packet at a time is timed. A packet that is sent again tells nothing (Karn's algorithm).
+  // One packet at a time is timed. Of one that is sent again nobody knows which transmission has arrived
+  // (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
-    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end()) timed_.reset();
+    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end()) doubt_sample();
     if (timed_ || again || !asks) return;
     timed_ = packets.first;
     timed_at_ = now;
+    in_doubt_ = false;
   }
   void arrived(PacketNumber packet, Time now) {
     if (timed_ == packet) take_sample(now);
@@ -58,13 +60,35 @@ class ProbeTimer {
   void acknowledged(PacketNumber until, Time now) {
     if (timed_ && *timed_ < until) take_sample(now);
   }
-  void forget_sample() { timed_.reset(); }
+  // What is sent again now may be why the timed packet's arrival becomes known.
+  void doubt_sample() { in_doubt_ = true; }
+  void forget_sample() {
+    timed_.reset();
+    doubtful_.reset();
+  }
+  // The peer has answered `packet` or what is before it once more: what was sent again had not been lost, but
+  // was slow (as RFC 8985, section 7.4, tells by a duplicate selective ack). Without this, a probe that comes
+  // too early would keep the round trip from ever being measured, and come too early for ever.
+  void answered_twice(PacketNumber packet) {
+    if (!doubtful_ || packet < doubtful_->packet) return;
+    round_trip_.measured(doubtful_->time);
+    doubtful_.reset();
+  }
 
  private:
   static constexpr unsigned kMostBackoff = 10;
+  struct Sample {
+    PacketNumber packet;
+    Nanoseconds time;
+  };
 
   void take_sample(Time now) {
-    round_trip_.measured(std::max(now - timed_at_, Nanoseconds{1}));
+    const Nanoseconds sample = std::max(now - timed_at_, Nanoseconds{1});
+    if (in_doubt_) {
+      doubtful_ = Sample{*timed_, sample};
+    } else {
+      round_trip_.measured(sample);
+    }
     timed_.reset();
   }
 
@@ -72,6 +96,8 @@ class ProbeTimer {
   Nanoseconds longest_ = Nanoseconds::max();
   std::optional<PacketNumber> timed_;
   Time timed_at_;
+  bool in_doubt_ = false;           // the timed packet, or what its answer waits for, was sent again
+  std::optional<Sample> doubtful_;  // a round trip, unless its packet was lost
   Time last_activity_;
   unsigned backoff_ = 0;
 };

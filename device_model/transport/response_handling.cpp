@@ -49,12 +49,15 @@ void Requester::take_response(PacketNumber number, const InboundPacket& packet, 
 void Requester::on_stale_response(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   if (!before(bth.psn, psn_of(unacknowledged_))) return;
-  const bool repeats_last = bth.psn + 1 == psn_of(unacknowledged_);
+  const std::uint32_t back = (psn_of(unacknowledged_).value() - bth.psn.value()) & wire::Psn::kMask;
+  const bool repeats_last = back == 1;
   if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
       wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
     credits_.update(packet.headers.aeth);
   }
   ++shared_.config.counters->duplicate_acknowledgements;
+  if (back <= unacknowledged_.value())
+    recovery_->answered_twice(PacketNumber(unacknowledged_.value() - back));
 }
 
 // Everything has been executed and no receive is left, but more is to be sent: a probe at once would nearly

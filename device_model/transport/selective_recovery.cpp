@@ -86,7 +86,7 @@ void SelectiveRecovery::refused(PacketRange packets, Time now) {
 }
 
 void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
-  probe_.forget_sample();
+  probe_.doubt_sample();
   probe_.activity(now);
   doubt(oldest);
 }
@@ -210,7 +210,7 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
   }
   const bool probe = now >= probe_.deadline();
   board_.lose_sent_again_until(now - patience_again());
-  probe_.forget_sample();
+  probe_.doubt_sample();
   probe_.fired(now);
   // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it
   // (RFC 8985, section 7.3).

@@ -8,8 +8,8 @@
 namespace urnic::transport::lab {
 
 struct Reordering {
-  double share = 0.1;        // of the packets of either direction that are held back
-  std::uint32_t packets = 8; // until so many full ones have overtaken them
+  double share = 0.1;         // of the packets of either direction that are held back
+  std::uint32_t packets = 8;  // until so many full ones have overtaken them
 };
 
 struct Load {

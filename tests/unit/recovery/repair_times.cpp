@@ -128,7 +128,7 @@ std::vector<std::uint32_t> lost_packets(LossPlace place, std::uint32_t packets) 
 
 std::optional<Picoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
                                        std::uint32_t lost) {
-  constexpr int kWarmUp = 20;
+  constexpr int kWarmUp = 8;
   Exchange exchange(experiment, packets, place);
   for (int i = 0; i < kWarmUp; ++i) exchange.message();
   const Picoseconds lossless = exchange.message();

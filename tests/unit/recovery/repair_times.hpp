@@ -28,12 +28,12 @@ inline constexpr std::array kLossPlaces{LossPlace::first,          LossPlace::mi
 
 std::string_view name(LossPlace place);
 
-// The data packets of a message of `packets` of which the loss is measured for `place`, from 0; empty if there
-// is none.
+// The data packets of a message of `packets` of which the loss is measured for `place`, from 0; empty if
+// there is none.
 std::vector<std::uint32_t> lost_packets(LossPlace place, std::uint32_t packets);
 
 // The repair time for one message of `packets` full packets (one of 8 bytes if an atomic) that loses data
-// packet `lost`. Twenty such messages have been sent before one at a time, so round trips have been measured.
+// packet `lost`. Some such messages have been sent before one at a time, so round trips have been measured.
 // Empty if the queue pair gave up.
 std::optional<Picoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
                                        std::uint32_t lost);
