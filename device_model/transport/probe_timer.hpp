@@ -69,10 +69,12 @@ class ProbeTimer {
   // The peer has answered `packet` or what is before it once more: what was sent again had not been lost, but
   // was slow (as RFC 8985, section 7.4, tells by a duplicate selective ack). Without this, a probe that comes
   // too early would keep the round trip from ever being measured, and come too early for ever.
-  void answered_twice(PacketNumber packet) {
-    if (!doubtful_ || packet < doubtful_->packet) return;
-    round_trip_.measured(doubtful_->time);
+  // True if that is new.
+  bool answered_twice(PacketNumber packet) {
+    if (!doubtful_ || packet < doubtful_->packet) return false;
+    round_trip_.lengthened(doubtful_->time);
     doubtful_.reset();
+    return true;
   }
 
  private:

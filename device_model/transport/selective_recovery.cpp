@@ -151,6 +151,10 @@ void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arr
   suspects_.take(*arrival, limit, witness);
 }
 
+void SelectiveRecovery::answered_twice(PacketNumber packet) {
+  if (probe_.answered_twice(packet)) time_again_.clear();
+}
+
 void SelectiveRecovery::settle(Time now) {
   suspects_.settle(now);
   has_suspects_ = suspects_.any();
@@ -191,14 +195,14 @@ Nanoseconds SelectiveRecovery::patience_again() const {
 
 // Of `arrival`, with which all packets in [from, until) have arrived. Unless `surely` the last transmission
 // arrived, one that came sooner than any packet ever did is not counted: an earlier one did. Before anything
-// was measured that cannot be told of a packet that was overtaken.
+// was measured that cannot be told.
 void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until,
                                    bool surely, Time now) {
   const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
   suspects_.learn(arrival, from, until, soon, now);
   if (!arrival.again_at) return;
-  const bool uncertain = soon || (!measured() && suspects_.was_overtaken(from));
-  if (surely || !uncertain) time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+  if (surely || (measured() && !soon))
+    time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
 }
 
 void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) {
