@@ -55,8 +55,12 @@ Needless measure_needless(const Experiment& experiment, const Reordering& reorde
   }
   const Picoseconds time = laboratory.now();
   laboratory.run_until_quiet(end);
-  return {laboratory.counters(0).retransmitted_packets, arrivals.twice, laboratory.link(1 - data_to).lost(),
-          laboratory.completed(0), time};
+  return {.sent_again = laboratory.counters(0).retransmitted_packets,
+          .arrived_twice = arrivals.twice,
+          .lost_data = laboratory.link(1 - data_to).lost(),
+          .lost_answers = laboratory.link(data_to).lost(),
+          .completed = laboratory.completed(0),
+          .time = time};
 }
 
 }  // namespace urnic::transport::lab

@@ -21,7 +21,8 @@ struct Load {
 struct Needless {
   std::uint64_t sent_again = 0;     // packets, of all that the requester has sent
   std::uint64_t arrived_twice = 0;  // data packets
-  std::uint64_t lost = 0;           // packets of the data's direction
+  std::uint64_t lost_data = 0;      // packets of the data's direction
+  std::uint64_t lost_answers = 0;   // and of the other
   std::uint64_t completed = 0;      // messages
   Picoseconds time{0};              // until all were complete
 };
