@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
 // RNR timers are in practice.
 inline constexpr Nanoseconds kCreditPatience{100'000};
 
+// Of a packet that is sent again after retries in vain.
+inline constexpr std::uint32_t kMostCopies = 16;
+
 class Requester {
  public:
   explicit Requester(SharedState& shared);
@@ -84,7 +87,8 @@ class Requester {
   bool awaits_credit(const SendSlot& slot) const;
   bool send_new(Time now);
   // `first` is where what is to be sent again begins.
-  bool send_again(PacketNumber first, Time now);
+  std::uint32_t send_again(PacketNumber first, Time now);
+  std::uint32_t copies_of(PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
