@@ -63,7 +63,7 @@ class LossRecovery {
   // tell that it has arrived.
   virtual void settle(Time /*now*/) {}
   // The peer has answered `packet`, or all up to it, once more: it had come, though it was sent again.
-  virtual void answered_twice(PacketNumber /*packet*/) {}
+  virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
   // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
   virtual void reached(PacketRange /*packets*/, Time /*now*/) {}
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.

@@ -48,11 +48,11 @@ class ProbeTimer {
   // (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
-    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end()) doubt_sample();
+    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end() && !probed_at_) timed_.reset();
     if (timed_ || again || !asks) return;
     timed_ = packets.first;
     timed_at_ = now;
-    in_doubt_ = false;
+    probed_at_.reset();
   }
   void arrived(PacketNumber packet, Time now) {
     if (timed_ == packet) take_sample(now);
@@ -60,34 +60,43 @@ class ProbeTimer {
   void acknowledged(PacketNumber until, Time now) {
     if (timed_ && *timed_ < until) take_sample(now);
   }
-  // What is sent again now may be why the timed packet's arrival becomes known.
-  void doubt_sample() { in_doubt_ = true; }
+  // The timed packet's arrival may be known later than it could be, or because of what is sent again now.
   void forget_sample() {
     timed_.reset();
-    doubtful_.reset();
+    slow_.reset();
   }
-  // The peer has answered `packet` or what is before it once more: what was sent again had not been lost, but
-  // was slow (as RFC 8985, section 7.4, tells by a duplicate selective ack). Without this, a probe that comes
-  // too early would keep the round trip from ever being measured, and come too early for ever.
-  // True if that is new.
-  bool answered_twice(PacketNumber packet) {
-    if (!doubtful_ || packet < doubtful_->packet) return false;
-    round_trip_.lengthened(doubtful_->time);
-    doubtful_.reset();
-    return true;
+  // Nothing is known to be missing, and a packet is sent again because the answer takes long. It may be slow.
+  void probes_silence(Time now) {
+    if (timed_ && !probed_at_) probed_at_ = now;
+  }
+  // The peer has answered `packet`, or all up to it, once more. If that comes as long after the first answer
+  // as the probe came after the timed packet, both are answers: nothing was lost, the first transmission was
+  // slow (RFC 8985, section 7.4, tells so by a duplicate selective ack). True if a round trip is known by
+  // that. Otherwise one that takes longer than the patience would never be measured, and always probed.
+  bool answered_twice(PacketNumber packet, Time now) {
+    if (!slow_ || packet < slow_->packet) return false;
+    const Nanoseconds apart = now - slow_->answered_at;
+    if (apart < slow_->probed_after / 2) return false;
+    const bool both = apart < 2 * slow_->probed_after;
+    if (both) round_trip_.lengthened(slow_->round_trip);
+    slow_.reset();
+    return both;
   }
 
  private:
   static constexpr unsigned kMostBackoff = 10;
-  struct Sample {
+  // An answer to a packet for which a probe was sent.
+  struct Slow {
     PacketNumber packet;
-    Nanoseconds time;
+    Nanoseconds round_trip;    // if it answers the first transmission
+    Nanoseconds probed_after;  // that
+    Time answered_at;
   };
 
   void take_sample(Time now) {
     const Nanoseconds sample = std::max(now - timed_at_, Nanoseconds{1});
-    if (in_doubt_) {
-      doubtful_ = Sample{*timed_, sample};
+    if (probed_at_) {
+      slow_ = Slow{*timed_, sample, *probed_at_ - timed_at_, now};
     } else {
       round_trip_.measured(sample);
     }
@@ -98,8 +107,8 @@ class ProbeTimer {
   Nanoseconds longest_ = Nanoseconds::max();
   std::optional<PacketNumber> timed_;
   Time timed_at_;
-  bool in_doubt_ = false;           // the timed packet, or what its answer waits for, was sent again
-  std::optional<Sample> doubtful_;  // a round trip, unless its packet was lost
+  std::optional<Time> probed_at_;  // when the first probe for it was sent
+  std::optional<Slow> slow_;
   Time last_activity_;
   unsigned backoff_ = 0;
 };

@@ -97,7 +97,7 @@ class Requester {
 
   // response_handling.cpp: what a response says.
   void take_response(PacketNumber number, const InboundPacket& packet, Time now);
-  void on_stale_response(const InboundPacket& packet);
+  void on_stale_response(const InboundPacket& packet, Time now);
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void on_last_credit(Time now);
   void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);

@@ -86,7 +86,7 @@ void SelectiveRecovery::refused(PacketRange packets, Time now) {
 }
 
 void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
-  probe_.doubt_sample();
+  probe_.forget_sample();
   probe_.activity(now);
   doubt(oldest);
 }
@@ -151,8 +151,8 @@ void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arr
   suspects_.take(*arrival, limit, witness);
 }
 
-void SelectiveRecovery::answered_twice(PacketNumber packet) {
-  if (probe_.answered_twice(packet)) time_again_.clear();
+void SelectiveRecovery::answered_twice(PacketNumber packet, Time now) {
+  if (probe_.answered_twice(packet, now)) time_again_.clear();
 }
 
 void SelectiveRecovery::settle(Time now) {
@@ -213,8 +213,12 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
     return;
   }
   const bool probe = now >= probe_.deadline();
+  if (hole_ || suspects_.was_overtaken(board_.unacknowledged())) {
+    probe_.forget_sample();
+  } else {
+    probe_.probes_silence(now);
+  }
   board_.lose_sent_again_until(now - patience_again());
-  probe_.doubt_sample();
   probe_.fired(now);
   // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it
   // (RFC 8985, section 7.3).

@@ -29,7 +29,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets, Time now) override;
-  void answered_twice(PacketNumber packet) override;
+  void answered_twice(PacketNumber packet, Time now) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   bool may_send_new(std::uint64_t) const override { return true; }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
