@@ -23,10 +23,13 @@ class ProbeTimer {
   void set_longest(Nanoseconds longest) { longest_ = longest; }
 
   const RoundTripTime& round_trip() const { return round_trip_; }
+  bool measured() const { return round_trip_.smoothed() != Nanoseconds{0}; }
   // Something left, or something new was acknowledged.
   void activity(Time now) { last_activity_ = std::max(last_activity_, now); }
+  // While nothing was measured the patience may simply be too short: it stays as long as it has become (RFC
+  // 6298, section 5.5).
   void progress(Time now) {
-    backoff_ = 0;
+    if (measured()) backoff_ = 0;
     activity(now);
   }
   // A read response has come. What the peer sent right behind it will be here soon, or never: a round trip of

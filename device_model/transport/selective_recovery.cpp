@@ -19,8 +19,9 @@ void SelectiveRecovery::start(PacketNumber first) {
 
 void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool again = packets.first < board_.end();
-  // The response to a long READ may wait behind those to others: that says nothing about the path.
-  const bool timed = asks && (packets.count == 1 || board_.unacknowledged() == board_.end());
+  // The response to a long READ may wait behind those to others: that says little about the path.
+  const bool alone = board_.unacknowledged() == board_.end();
+  const bool timed = asks && (packets.count == 1 || alone || !probe_.measured());
   probe_.sent(packets, timed, again, now);
   if (!again) {
     suspects_.sent_new(now);

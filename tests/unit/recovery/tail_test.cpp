@@ -120,6 +120,22 @@ BOOST_AUTO_TEST_CASE(a_path_that_takes_longer_than_the_patience_is_measured_all_
   }
 }
 
+// Between two bursts of responses lies a round trip of silence.
+BOOST_AUTO_TEST_CASE(a_stream_of_reads_over_a_long_path_is_not_asked_for_again) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    Experiment experiment = experiment_of(mode, WorkOpcode::rdma_read);
+    experiment.delay = std::chrono::milliseconds(2);
+    LaboratorySettings settings = laboratory_settings(experiment);
+    settings.timeout = 16;  // 268 ms
+    Laboratory laboratory(settings);
+    laboratory.post(0, WorkOpcode::rdma_read, kPackets * experiment.path_mtu, 1000);
+    BOOST_TEST_CONTEXT(name(mode)) {
+      BOOST_REQUIRE(laboratory.run_until_complete(1000, kNever));
+      BOOST_CHECK_LE(laboratory.counters(0).retransmitted_packets, 10u);
+    }
+  }
+}
+
 // Go-back-N has nothing but the local ACK timer.
 BOOST_AUTO_TEST_CASE(go_back_n_waits_for_the_timeout) {
   const Experiment experiment = experiment_of(RecoveryMode::go_back_n, WorkOpcode::rdma_write);
