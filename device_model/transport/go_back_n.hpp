@@ -17,8 +17,8 @@ class GoBackN final : public LossRecovery {
   void truncate(PacketNumber end) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override;
   bool may_send_new(std::uint64_t) const override { return true; }
-  std::optional<Time> wake() const override { return std::nullopt; }
-  void woken(PacketRange, PacketRange, Time) override {}
+  std::optional<Time> wake(bool) const override { return std::nullopt; }
+  void woken(PacketRange, PacketRange, bool, Time) override {}
 
  private:
   PacketNumber next_;  // to be sent next

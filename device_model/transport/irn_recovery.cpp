@@ -54,7 +54,7 @@ void IrnRecovery::timed_out(PacketRange oldest, Time now) {
   refused(oldest, now);
 }
 
-void IrnRecovery::woken(PacketRange oldest, PacketRange, Time now) { timed_out(oldest, now); }
+void IrnRecovery::woken(PacketRange oldest, PacketRange, bool, Time now) { timed_out(oldest, now); }
 
 void IrnRecovery::discarded(PacketNumber from) {
   board_.forget_arrivals(from);
@@ -94,7 +94,7 @@ std::optional<PacketRange> IrnRecovery::resend(std::uint32_t most) const {
   return hole;
 }
 
-std::optional<Time> IrnRecovery::wake() const {
+std::optional<Time> IrnRecovery::wake(bool) const {
   if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   const bool few = board_.end() - board_.unacknowledged() < kFew;
   return last_progress_ + (few ? settings_.irn_timeout_low : settings_.irn_timeout_high);

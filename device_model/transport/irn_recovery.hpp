@@ -26,8 +26,8 @@ class IrnRecovery final : public ScoreboardRecovery {
   bool may_send_new(std::uint64_t in_flight) const override { return in_flight < settings_.irn_window; }
   // As in the paper: what is acknowledged must follow closely, or the cap stops a sender that loses nothing.
   std::uint32_t ack_interval() const override { return 1; }
-  std::optional<Time> wake() const override;
-  void woken(PacketRange oldest, PacketRange newest, Time now) override;
+  std::optional<Time> wake(bool nothing_new) const override;
+  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
 
  private:
   void enter_recovery(PacketNumber first_missing);

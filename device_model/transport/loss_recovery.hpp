@@ -62,6 +62,8 @@ class LossRecovery {
   // The news of one response are told. Before, it is too early to say what is lost: the same response may
   // tell that it has arrived.
   virtual void settle(Time /*now*/) {}
+  // The peer has answered `packet`, or all up to it, once more: it had come, though it was sent again.
+  virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
   // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
   virtual void reached(PacketRange /*packets*/, Time /*now*/) {}
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
@@ -80,10 +82,17 @@ class LossRecovery {
   // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
   virtual std::uint32_t ack_interval() const { return 0; }
 
-  // When to call `woken`; empty: not at all. `oldest` is as for `timed_out`; `newest` is the last packet
-  // sent, whose acknowledgement tells of all others, or `oldest` where that would tell nothing.
-  virtual std::optional<Time> wake() const = 0;
-  virtual void woken(PacketRange oldest, PacketRange newest, Time now) = 0;
+  // Packets were overtaken by others and may be lost or late. While new packets are sent, their arrival will
+  // tell; when none can be sent any more, `wake` wants to know.
+  bool has_suspects() const { return has_suspects_; }
+  // When to call `woken`; empty: not at all. `nothing_new` says that nothing new can be sent now; it matters
+  // only if there are suspects. `oldest` is as for `timed_out`; `newest` is the last packet sent, whose
+  // acknowledgement tells of all others, or `oldest` where that would tell nothing.
+  virtual std::optional<Time> wake(bool nothing_new) const = 0;
+  virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
+
+ protected:
+  bool has_suspects_ = false;
 
  private:
   static constexpr std::size_t kStateBytes = 320;  // about those of the largest

@@ -30,7 +30,7 @@ bool Requester::must_send_again() const {
 std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
   while (sent < packets && must_send_again()) {
-    if (send_again(recovery_->resend(1)->first, now)) ++sent;
+    sent += send_again(recovery_->resend(1)->first, now);
   }
   return sent;
 }
@@ -38,6 +38,10 @@ std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
 bool Requester::wants_pump() const {
   if (!running() || rnr_until_) return false;
   if (in_flight() != 0 && recovery_->resend(1)) return true;
+  return may_send_new();
+}
+
+bool Requester::may_send_new() const {
   if (window_.all_sent()) return may_take() && shared_.config.send_queue->pending();
   const SendSlot& slot = window_.at(window_.sending());
   return slot.status == WorkStatus::success && may_send_new(slot);
@@ -143,7 +147,8 @@ bool Requester::send_new(Time now) {
   return true;
 }
 
-bool Requester::send_again(PacketNumber first, Time now) {
+// Returns the number of packets sent.
+std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   const std::uint32_t index = window_.find(first);
   SendSlot& slot = window_.at(index);
   PacketRange packets{first, 1};
@@ -158,9 +163,22 @@ bool Requester::send_again(PacketNumber first, Time now) {
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
   slot.reached_peer = false;
-  if (emit_packet(index, at, packets.count, now) == 0) return false;
-  ++shared_.config.counters->retransmitted_packets;
-  return true;
+  std::uint32_t sent = 0;
+  for (const std::uint32_t copies = copies_of(first); sent < copies; ++sent) {
+    if (emit_packet(index, at, packets.count, now) == 0) break;
+  }
+  shared_.config.counters->retransmitted_packets += sent;
+  return sent;
+}
+
+// Losses may come in runs of packets, and a sender that waits sends one packet at a time: a run then outlasts
+// all retries. So the packet that all wait for is sent twice as often with every retry that was in vain. Of
+// the copies of a READ that reach the peer together, one is answered (response_queue.hpp).
+std::uint32_t Requester::copies_of(PacketNumber packet) const {
+  const unsigned retries = retries_.transport_used(shared_.parameters);
+  if (retries == 0 || !recovery_->keeps_out_of_order()) return 1;
+  if (packet != recovery_->first_missing(unacknowledged_, next_new_)) return 1;
+  return retries < 4 ? 1u << retries : kMostCopies;
 }
 
 // The last packet of every message asks for an acknowledgement, and enough between, and a probe for credits

@@ -69,7 +69,7 @@ std::optional<Time> Requester::deadline() const {
   if (!running()) return std::nullopt;
   if (in_flight() == 0) return rnr_until_ ? rnr_until_ : probe_from_;
   std::optional<Time> earliest;
-  if (!rnr_until_) earliest = recovery_->wake();
+  if (!rnr_until_) earliest = recovery_->wake(nothing_new_for_suspects());
   for (const std::optional<Time>& other : {ack_timer_.deadline(), rnr_until_, probe_from_}) {
     if (other && (!earliest || *other < *earliest)) earliest = other;
   }
@@ -81,8 +81,9 @@ void Requester::on_timer(Time now) {
   if (rnr_until_ && now >= *rnr_until_) rnr_until_.reset();
   if (probe_from_ && now >= *probe_from_) probe_from_.reset();
   if (!rnr_until_) {
-    const std::optional<Time> wake = recovery_->wake();
-    if (wake && now >= *wake) recovery_->woken(oldest_missing(), newest_missing(), now);
+    const bool nothing_new = nothing_new_for_suspects();
+    const std::optional<Time> wake = recovery_->wake(nothing_new);
+    if (wake && now >= *wake) recovery_->woken(oldest_missing(), newest_missing(), nothing_new, now);
   }
   if (ack_timer_.expired(now)) ack_timeout(now);
 }

@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
 // RNR timers are in practice.
 inline constexpr Nanoseconds kCreditPatience{100'000};
 
+// Of a packet that is sent again after retries in vain.
+inline constexpr std::uint32_t kMostCopies = 16;
+
 class Requester {
  public:
   explicit Requester(SharedState& shared);
@@ -76,6 +79,8 @@ class Requester {
   WorkStatus check_request(const SendRequest& request) const;
   bool may_take() const;
   bool may_send_new(const SendSlot& slot) const;
+  bool may_send_new() const;
+  bool nothing_new_for_suspects() const { return recovery_->has_suspects() && !may_send_new(); }
   bool may_execute_local(const SendSlot& slot) const;
   bool has_room_for(const SendSlot& slot) const;
   bool probing() const;
@@ -83,7 +88,8 @@ class Requester {
   bool awaits_credit(const SendSlot& slot) const;
   bool send_new(Time now);
   // `first` is where what is to be sent again begins.
-  bool send_again(PacketNumber first, Time now);
+  std::uint32_t send_again(PacketNumber first, Time now);
+  std::uint32_t copies_of(PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
@@ -92,7 +98,7 @@ class Requester {
 
   // response_handling.cpp: what a response says.
   void take_response(PacketNumber number, const InboundPacket& packet, Time now);
-  void on_stale_response(const InboundPacket& packet);
+  void on_stale_response(const InboundPacket& packet, Time now);
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void on_last_credit(Time now);
   void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);

@@ -14,7 +14,7 @@ void Requester::receive(const InboundPacket& packet, Time now) {
   const PacketNumber number = unacknowledged_ + offset;
   if (offset >= in_flight()) {
     if (number >= cut_end_) {
-      on_stale_response(packet);
+      on_stale_response(packet, now);
     } else if (!acknowledge_until(next_new_, now)) {
       implied_nak(now);
     }
@@ -47,15 +47,18 @@ void Requester::take_response(PacketNumber number, const InboundPacket& packet, 
 
 // Behind the oldest packet under way: a duplicate, which may still bring new credits (IBTA 9.7.7.2.3). Beyond
 // all that was sent: a ghost. Both change nothing else (IBTA 9.7.5.1.4).
-void Requester::on_stale_response(const InboundPacket& packet) {
+void Requester::on_stale_response(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   if (!before(bth.psn, psn_of(unacknowledged_))) return;
-  const bool repeats_last = bth.psn + 1 == psn_of(unacknowledged_);
+  const std::uint32_t back = (psn_of(unacknowledged_).value() - bth.psn.value()) & wire::Psn::kMask;
+  const bool repeats_last = back == 1;
   if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
       wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
     credits_.update(packet.headers.aeth);
   }
   ++shared_.config.counters->duplicate_acknowledgements;
+  if (back > unacknowledged_.value()) return;
+  recovery_->answered_twice(PacketNumber(unacknowledged_.value() - back), now);
 }
 
 // Everything has been executed and no receive is left, but more is to be sent: a probe at once would nearly

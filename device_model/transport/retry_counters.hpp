@@ -17,6 +17,10 @@ class RetryCounters {
     reload_transport(parameters);
     rnr_ = parameters.rnr_retry;
   }
+  // Transport retries that are used up since.
+  unsigned transport_used(const QpParameters& parameters) const {
+    return parameters.retry_count > transport_ ? parameters.retry_count - transport_ : 0u;
+  }
   // When something arrives ahead of the oldest request, which may still find no receive.
   void reload_transport(const QpParameters& parameters) { transport_ = parameters.retry_count; }
 

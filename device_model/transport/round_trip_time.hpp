@@ -23,6 +23,12 @@ class RoundTripTime {
     smoothed_ += (sample - smoothed_) / 8;
   }
 
+  // The path takes longer than it did: what it took at least before is no measure any more.
+  void lengthened(Nanoseconds sample) {
+    measured(sample);
+    shortest_ = sample;
+  }
+
   // Zero before the first sample.
   Nanoseconds smoothed() const { return smoothed_; }
   Nanoseconds shortest() const { return shortest_; }

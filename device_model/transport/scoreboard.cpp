@@ -50,11 +50,15 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
     next.again_at = latest->again_at;
     next.again_order = latest->again_order;
   }
+  if (latest->lowest_once && (!next.lowest_once || *latest->lowest_once < *next.lowest_once)) {
+    next.lowest_once = latest->lowest_once;
+  }
   if (latest->order < next.order) {
     latest = next;
   } else {
     latest->again_at = next.again_at;
     latest->again_order = next.again_order;
+    latest->lowest_once = next.lowest_once;
   }
 }
 
@@ -63,18 +67,22 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
 std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
   std::optional<Arrival> latest;
   if (exact_) {
+    std::optional<PacketNumber> first_on_time;
     std::optional<PacketNumber> last_on_time;
     for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
       const Entry& entry = at(base_);
       if (entry.state == State::under_way && entry.late == Entry::Late::no) {
         last_on_time = base_;
+        if (!first_on_time) first_on_time = base_;
       } else if (entry.state != State::arrived) {
         take_later(latest, arrival_of(base_));
         remove(base_);
       }
     }
     if (last_on_time) {
-      take_later(latest, arrival_of(*last_on_time));
+      Arrival arrival = arrival_of(*last_on_time);
+      arrival.lowest_once = first_on_time;
+      take_later(latest, arrival);
       remove_until(*last_on_time);
     }
   }
@@ -136,23 +144,44 @@ void Scoreboard::lose_from(PacketNumber first) {
   }
 }
 
-void Scoreboard::lose_sent_before(SendOrder order, PacketNumber limit) {
-  if (!exact_) return;  // everything that was sent before an arrival has arrived, too
-  while (under_way_.first != kNone && entries_[under_way_.first].order < order) {
+bool Scoreboard::lose(const Early& early) {
+  if (!exact_) return false;  // everything that was sent before an arrival has arrived, too
+  bool any = false;
+  while (under_way_.first != kNone && entries_[under_way_.first].order < early.order) {
     const PacketNumber packet = number_of(under_way_.first);
-    if (packet >= limit) break;
+    if (packet >= early.limit) break;
     move_to(packet, State::lost);
+    any = true;
   }
-  lose_late(sent_again_, order, limit);
-  lose_late(postponed_, order, limit);
+  any |= lose_late(sent_again_, early);
+  if (early.postponed_too) any |= lose_late(postponed_, early);
+  return any;
 }
 
-void Scoreboard::lose_late(const List& list, SendOrder order, PacketNumber limit) {
-  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < order;) {
+bool Scoreboard::lose_late(const List& list, const Early& early) {
+  bool any = false;
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < early.order;) {
     const PacketNumber packet = number_of(place);
     place = entries_[place].behind;
-    if (packet < limit) move_to(packet, State::lost);
+    if (packet >= early.limit) continue;
+    move_to(packet, State::lost);
+    any = true;
   }
+  return any;
+}
+
+bool Scoreboard::any(const Early& early) const {
+  if (!exact_) return false;
+  return any(under_way_, early) || any(sent_again_, early) || (early.postponed_too && any(postponed_, early));
+}
+
+bool Scoreboard::any(const List& list, const Early& early) const {
+  for (std::uint32_t place = list.first; place != kNone && entries_[place].order < early.order;
+       place = entries_[place].behind) {
+    if (number_of(place) < early.limit) return true;
+    if (&list == &under_way_) break;  // in the order of numbers, too
+  }
+  return false;
 }
 
 std::optional<Time> Scoreboard::first_sent_again() const {
@@ -257,6 +286,8 @@ Scoreboard::Arrival Scoreboard::arrival_of(PacketNumber packet) const {
   if (entry.again) {
     arrival.again_at = entry.sent_at;
     arrival.again_order = entry.order;
+  } else if (entry.late == Entry::Late::no) {
+    arrival.lowest_once = packet;
   }
   return arrival;
 }

@@ -32,6 +32,8 @@ class Scoreboard {
     // Of all packets that have arrived with it, the latest that was sent again: when, and its place.
     std::optional<Time> again_at = {};
     SendOrder again_order = 0;
+    // Of all packets that have arrived with it, the lowest that was sent once, and not postponed.
+    std::optional<PacketNumber> lowest_once = {};
   };
 
   // Room for entries of at least `window` packets from the first that is not acknowledged.
@@ -71,9 +73,16 @@ class Scoreboard {
   // `packet`, if it is covered, is lost even if it is known to have arrived: nothing else can bring the
   // acknowledgement that is missing.
   void doubt(PacketNumber packet);
-  // All that were sent before `order` and have a number below `limit` are judged lost: those sent once first,
-  // then those sent again, the earliest first.
-  void lose_sent_before(SendOrder order, PacketNumber limit);
+  // Which packets under way were sent early: before `order`, and with a number below `limit`.
+  struct Early {
+    SendOrder order = 0;
+    PacketNumber limit;
+    bool postponed_too = true;  // those that were postponed, by the place that they got then
+  };
+  // All these are judged lost: those sent once first, then those sent again, the earliest first. False if
+  // there are none.
+  bool lose(const Early& early);
+  bool any(const Early& early) const;
   // When the earliest of those under way that were sent again was; empty if there is none.
   std::optional<Time> first_sent_again() const;
   // Those under way that were sent again not later than `time` are judged lost.
@@ -121,7 +130,8 @@ class Scoreboard {
     return entry.late == Entry::Late::sent_again ? sent_again_ : postponed_;
   }
   void send_late(PacketNumber packet, Entry::Late how);
-  void lose_late(const List& list, SendOrder order, PacketNumber limit);
+  bool lose_late(const List& list, const Early& early);
+  bool any(const List& list, const Early& early) const;
   void append(PacketNumber packet, State state);
   void remove(PacketNumber packet);
   // All that were sent once, are under way and have a number up to that of `on_time`, which is one of them.

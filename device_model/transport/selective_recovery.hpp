@@ -10,6 +10,7 @@
 
 #include "device_model/transport/probe_timer.hpp"
 #include "device_model/transport/scoreboard_recovery.hpp"
+#include "device_model/transport/suspects.hpp"
 
 namespace urnic::transport {
 
@@ -28,15 +29,18 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets, Time now) override;
+  void answered_twice(PacketNumber packet, Time now) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   bool may_send_new(std::uint64_t) const override { return true; }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
-  std::optional<Time> wake() const override;
-  void woken(PacketRange oldest, PacketRange newest, Time now) override;
+  std::optional<Time> wake(bool nothing_new) const override;
+  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
 
  protected:
-  // When the news are settled: what was sent well before `arrival`, and has a number below `limit`, is lost.
-  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Time now);
+  // When the news are settled: packets that `arrival` has overtaken, and that have numbers below `limit`, are
+  // lost or suspects.
+  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
+                  Evidence::Witness witness, Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
   std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
@@ -48,13 +52,16 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // times, or bad luck with a few packets would count as a dead path.
   static constexpr int kProbesPerTimeout = 4;
 
-  void learn_from(PacketNumber until);
+  void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
   Nanoseconds patience_again() const;
-  void measure_again(const std::optional<Scoreboard::Arrival>& arrival, bool surely, Time now);
+  bool measured() const { return shortest_round_trip() != Nanoseconds{0}; }
+  void learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool surely,
+                  Time now);
+  void look_at_suspects();
 
   const std::uint32_t reordering_;
   // What is known of a peer that gives no selective acks.
@@ -72,11 +79,8 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;
-  struct Evidence {
-    SendOrder order = 0;
-    PacketNumber limit;
-  };
-  std::optional<Evidence> evidence_;
+
+  Suspects suspects_;
 };
 
 }  // namespace urnic::transport

@@ -12,6 +12,8 @@ namespace urnic::transport::lab {
 inline constexpr std::array kModes{RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn,
                                    RecoveryMode::sack};
 inline constexpr std::array kOperations{WorkOpcode::rdma_write, WorkOpcode::rdma_read, WorkOpcode::send};
+inline constexpr std::array kOperationsWithAtomic{WorkOpcode::rdma_write, WorkOpcode::rdma_read,
+                                                  WorkOpcode::send, WorkOpcode::atomic_fetch_add};
 
 inline std::string_view name(RecoveryMode mode) {
   switch (mode) {
@@ -33,6 +35,8 @@ inline std::string_view name(WorkOpcode operation) {
       return "read";
     case WorkOpcode::send:
       return "send";
+    case WorkOpcode::atomic_fetch_add:
+      return "atomic";
     default:
       return "write";
   }

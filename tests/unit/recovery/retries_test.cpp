@@ -1,7 +1,10 @@
 // When a queue pair gives up: retry_cnt + 1 times `timeout` after the last progress, to the nanosecond,
 // whatever its recovery has tried in between.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <set>
+#include <vector>
 
 #include "tests/unit/recovery/experiment.hpp"
 #include "tests/unit/recovery/names.hpp"
@@ -102,6 +105,63 @@ BOOST_AUTO_TEST_CASE(fast_retransmissions_do_not_count) {
         BOOST_CHECK(laboratory.run_until_complete(100, kEnough));
         BOOST_CHECK_EQUAL(laboratory.completed(0), 100u);
         BOOST_CHECK_GT(laboratory.counters(0).retransmitted_packets, 0u);
+      }
+    }
+  }
+}
+
+// Losses that come in runs of packets, 8 in the mean: a sender that waits sends few packets, and would use up
+// its retries within one run.
+BOOST_AUTO_TEST_CASE(runs_of_losses_do_not_end_a_connection) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
+    for (const WorkOpcode operation : kOperations) {
+      for (const int delay : {5, 50}) {
+        for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
+          Experiment experiment;
+          experiment.mode = mode;
+          experiment.operation = operation;
+          experiment.delay = std::chrono::microseconds(delay);
+          experiment.loss = {.loss = 0.1, .mean_burst = 8};
+          experiment.seed = seed;
+          Laboratory laboratory(laboratory_settings(experiment));
+          laboratory.post(0, operation, 1u << 16, 100);
+          BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation) << ", " << delay << " us, seed " << seed) {
+            BOOST_CHECK(laboratory.run_until_complete(100, kEnough));
+            BOOST_CHECK_EQUAL(laboratory.completed(0), 100u);
+          }
+        }
+      }
+    }
+  }
+}
+
+// After each interval in vain twice as many copies, up to 16: the run of losses may be over within them.
+BOOST_AUTO_TEST_CASE(a_packet_is_sent_twice_as_often_with_every_retry) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
+    for (const WorkOpcode operation : kOperations) {
+      class Copies final : public Observer {
+       public:
+        void sent(std::size_t from, const wire::TransportHeaders&, std::uint32_t, Link::Fate,
+                  Picoseconds now) override {
+          if (from != 0) return;
+          if (now - last > std::chrono::microseconds(1)) counts.push_back(0);
+          ++counts.back();
+          last = now;
+        }
+        std::vector<std::uint32_t> counts;
+        Picoseconds last{-1'000'000'000};
+      } copies;
+      LaboratorySettings settings = symmetric(mode, {});
+      settings.timeout = 6;
+      cut_at(settings, Picoseconds(0));
+      Laboratory laboratory(settings);
+      laboratory.observe(&copies);
+      laboratory.post(0, operation, 1000);
+      BOOST_CHECK(laboratory.run_until_complete(1, kEnough));
+      BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
+        const std::set<std::uint32_t> all(copies.counts.begin(), copies.counts.end());
+        BOOST_CHECK((all == std::set<std::uint32_t>{1, 2, 4, 8, 16}));
+        BOOST_CHECK(std::is_sorted(copies.counts.begin(), copies.counts.end()));
       }
     }
   }

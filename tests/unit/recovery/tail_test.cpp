@@ -87,6 +87,55 @@ BOOST_AUTO_TEST_CASE(irn_waits_for_its_own_timeouts) {
   }
 }
 
+// Karn's algorithm alone would never measure a round trip that takes longer than the patience: every packet
+// that is timed is sent again before its answer is here.
+BOOST_AUTO_TEST_CASE(a_path_that_takes_longer_than_the_patience_is_measured_all_the_same) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    for (const WorkOpcode operation : kOperationsWithAtomic) {
+      for (const bool from_the_start : {true, false}) {
+        BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation) << (from_the_start ? "" : ", longer since")) {
+          Experiment experiment = experiment_of(mode, operation);
+          LaboratorySettings settings = laboratory_settings(experiment);
+          settings.timeout = 16;  // 268 ms
+          Laboratory laboratory(settings);
+          std::uint64_t messages = 0;
+          const auto send = [&](std::uint64_t count) {
+            for (const std::uint64_t end = messages + count; messages < end;) {
+              laboratory.post(0, operation, 8);
+              BOOST_REQUIRE(laboratory.run_until_complete(++messages, kNever));
+            }
+          };
+          if (!from_the_start) send(20);
+          // Of a round trip of 4 ms; before the first measurement 0.5 ms are waited.
+          for (std::size_t side : {0, 1})
+            laboratory.link(side).settings().delay = std::chrono::milliseconds(2);
+          send(50);
+          laboratory.run_until_quiet();
+          // What is sent again until the second answer to the first message is here.
+          BOOST_CHECK_LE(laboratory.counters(0).retransmitted_packets, 10u);
+          BOOST_CHECK_EQUAL(laboratory.counters(0).local_ack_timeout, 0u);
+        }
+      }
+    }
+  }
+}
+
+// Between two bursts of responses lies a round trip of silence.
+BOOST_AUTO_TEST_CASE(a_stream_of_reads_over_a_long_path_is_not_asked_for_again) {
+  for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::sack}) {
+    Experiment experiment = experiment_of(mode, WorkOpcode::rdma_read);
+    experiment.delay = std::chrono::milliseconds(2);
+    LaboratorySettings settings = laboratory_settings(experiment);
+    settings.timeout = 16;  // 268 ms
+    Laboratory laboratory(settings);
+    laboratory.post(0, WorkOpcode::rdma_read, kPackets * experiment.path_mtu, 1000);
+    BOOST_TEST_CONTEXT(name(mode)) {
+      BOOST_REQUIRE(laboratory.run_until_complete(1000, kNever));
+      BOOST_CHECK_LE(laboratory.counters(0).retransmitted_packets, 10u);
+    }
+  }
+}
+
 // Go-back-N has nothing but the local ACK timer.
 BOOST_AUTO_TEST_CASE(go_back_n_waits_for_the_timeout) {
   const Experiment experiment = experiment_of(RecoveryMode::go_back_n, WorkOpcode::rdma_write);

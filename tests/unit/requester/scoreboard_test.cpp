@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
   const auto arrival = s.board.arrive(n(4));
   BOOST_REQUIRE(arrival);
   BOOST_TEST(!s.board.arrive(n(4)), "it is known");
-  s.board.lose_sent_before(arrival->order - 1, s.board.end());
+  s.board.lose({.order = arrival->order - 1, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 3}));
   BOOST_TEST(under_way(s.board) == 2u);  // 3 and 5
   BOOST_TEST(s.board.first_missing(n(4), n(6)).value() == 5u);
@@ -64,15 +64,15 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
 
 BOOST_AUTO_TEST_CASE(a_packet_sent_again_is_lost_again_when_a_later_one_arrives) {
   Sent s(3);
-  s.board.lose_sent_before(s.board.arrive(n(1))->order, s.board.end());
+  s.board.lose({.order = s.board.arrive(n(1))->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
   s.board.sent_again({n(0), 1}, kNow);
   BOOST_TEST((first_lost(s.board) == kNone));
   // Packet 2 was sent before 0 was sent again.
-  s.board.lose_sent_before(s.board.arrive(n(2))->order, s.board.end());
+  s.board.lose({.order = s.board.arrive(n(2))->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == kNone));
   s.board.sent({n(3), 1});
-  s.board.lose_sent_before(s.board.arrive(n(3))->order, s.board.end());
+  s.board.lose({.order = s.board.arrive(n(3))->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
 }
 
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_again_is_judged_although_higher_numbers_were_
   s.board.acknowledge(n(1));
   s.board.arrive(n(2));
   const auto arrival = s.board.arrive(n(3));
-  s.board.lose_sent_before(arrival->order, n(3));
+  s.board.lose({.order = arrival->order, .limit = n(3)});
   BOOST_TEST((first_lost(s.board) == Range{1, 2}));
   BOOST_TEST(under_way(s.board) == 6u);  // 4 to 9
 }
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(numbers_from_the_limit_on_are_not_judged) {
   s.board.sent_again({n(1), 1}, kNow);
   // A response to what was asked for again says nothing about later numbers, though they were sent before.
   const auto arrival = s.board.arrive(n(1));
-  s.board.lose_sent_before(arrival->order, n(1));
+  s.board.lose({.order = arrival->order, .limit = n(1)});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
 }
 
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_latest_of_acknowledged_packets_is_what_was_sent_last) {
 BOOST_AUTO_TEST_CASE(a_postponed_packet_counts_as_sent_now) {
   Sent s(4);
   s.board.postpone(n(0));
-  s.board.lose_sent_before(s.board.arrive(n(3))->order, s.board.end());
+  s.board.lose({.order = s.board.arrive(n(3))->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{1, 3}));
 }
 
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
       for (std::uint64_t i = base; i < order.size(); ++i) {
         if (!arrived.contains(i) && order[i] < before) lost.insert(i);
       }
-      s.board.lose_sent_before(before, s.board.end());
+      s.board.lose({.order = before, .limit = s.board.end()});
     };
     for (int step = 0; step < 400; ++step) {
       const std::uint64_t pick = order.size() > base ? base + chance() % (order.size() - base) : base;
