@@ -172,11 +172,12 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
 }
 
 // Losses may come in runs of packets, and a sender that waits sends one packet at a time: a run then outlasts
-// all retries. So the packet that all wait for is sent twice as often with every retry that was in vain. Of
-// the copies of a READ that reach the peer together, one is answered (response_queue.hpp).
+// all retries. So the packet for which the local ACK timer has expired is sent twice as often with every
+// expiry in vain. Only then: each copy may bring a NAK, and copies for each of those would multiply. Of the
+// copies of a READ that reach the peer together, one is answered (response_queue.hpp).
 std::uint32_t Requester::copies_of(PacketNumber packet) const {
+  if (!timed_out_packet_waits_) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
-  if (retries == 0 || !recovery_->keeps_out_of_order()) return 1;
   if (packet != recovery_->first_missing(unacknowledged_, next_new_)) return 1;
   return retries < 4 ? 1u << retries : kMostCopies;
 }

@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <set>
 #include <vector>
 
 #include "tests/unit/recovery/experiment.hpp"
@@ -135,7 +134,8 @@ BOOST_AUTO_TEST_CASE(runs_of_losses_do_not_end_a_connection) {
   }
 }
 
-// After each interval in vain twice as many copies, up to 16: the run of losses may be over within them.
+// With each expiry of the local ACK timer in vain twice as many copies, up to 16: the run of losses may be
+// over within them.
 BOOST_AUTO_TEST_CASE(a_packet_is_sent_twice_as_often_with_every_retry) {
   for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {
     for (const WorkOpcode operation : kOperations) {
@@ -159,9 +159,11 @@ BOOST_AUTO_TEST_CASE(a_packet_is_sent_twice_as_often_with_every_retry) {
       laboratory.post(0, operation, 1000);
       BOOST_CHECK(laboratory.run_until_complete(1, kEnough));
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
-        const std::set<std::uint32_t> all(copies.counts.begin(), copies.counts.end());
-        BOOST_CHECK((all == std::set<std::uint32_t>{1, 2, 4, 8, 16}));
-        BOOST_CHECK(std::is_sorted(copies.counts.begin(), copies.counts.end()));
+        std::vector<std::uint32_t> several;  // what the recovery sends between the expiries leaves once
+        std::copy_if(copies.counts.begin(), copies.counts.end(), std::back_inserter(several),
+                     [](std::uint32_t count) { return count != 1; });
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        BOOST_TEST(several == (std::vector<std::uint32_t>{2, 4, 8, 16}), boost::test_tools::per_element());
       }
     }
   }
