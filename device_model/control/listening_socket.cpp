@@ -12,6 +12,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "trust/peer.hpp"
+
 namespace urnic::control {
 namespace {
 
@@ -37,13 +39,6 @@ memory::Descriptor make_socket(const std::filesystem::path& path, int type) {
   return socket;
 }
 
-bool is_own_user(int socket) {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.uid == geteuid() || peer.uid == 0;
-}
-
 memory::Descriptor open_reserve() { return memory::Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
@@ -66,7 +61,7 @@ void ListeningSocket::accept_one() {
     return;
   }
   if (!connection) return;
-  if (!is_own_user(connection.get())) {
+  if (!trust::peer_is_own_user(connection.get())) {
     spdlog::warn("a program of another user is turned away");
     return;
   }

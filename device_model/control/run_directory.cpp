@@ -17,6 +17,8 @@
 #include <thread>
 
 #include "device_model/abi/run_directory.hpp"
+#include "trust/default_directory.hpp"
+#include "trust/directory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -75,22 +77,20 @@ bool lock_in_time(int pid_file, const fs::path& socket) {
 // In /tmp anybody can be first to make a directory: only where nobody else can put another one in our
 // directory's place is it safe to have one.
 void check_parent(const fs::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) fail_with_errno(path);
-  const bool others_replace = (status.st_mode & 022) != 0 && (status.st_mode & S_ISVTX) == 0;
-  const bool trusted = status.st_uid == geteuid() || (status.st_uid == 0 && !others_replace);
-  if (!trusted) refuse_owner(path);
+  const trust::DirectoryFault fault = trust::check_parent(path.parent_path().c_str());
+  if (fault == trust::DirectoryFault::none) return;
+  throw RunDirectoryError(fmt::format("run directory: {} {}: set {} to a path of your own", path.string(),
+                                      trust::describe(fault), abi::kRunDirectoryVariable));
 }
 
-// False if it has gone meanwhile.
-bool take_possession(const fs::path& path) {
-  const memory::Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory && errno == ENOENT) return false;
+// Empty if it has gone meanwhile.
+memory::Descriptor open_directory(const fs::path& path) {
+  memory::Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory && errno == ENOENT) return directory;
   struct stat status {};
   if (!directory || fstat(directory.get(), &status) != 0) fail_with_errno(path);
   if (status.st_uid != geteuid()) refuse_owner(path);
-  if (fchmod(directory.get(), 0700) != 0) fail_with_errno(path);
-  return true;
+  return directory;
 }
 
 }  // namespace
@@ -103,7 +103,6 @@ RunDirectory::RunDirectory(const fs::path& path) : path_(fs::absolute(path).lexi
         path_.string(), path_.native().size(), abi::kMaxRunDirectoryLength, abi::kRunDirectoryVariable));
   }
   make();
-  check_contents();
   lock();
   try {
     remove_contents(true);
@@ -115,6 +114,8 @@ RunDirectory::RunDirectory(const fs::path& path) : path_(fs::absolute(path).lexi
 }
 
 RunDirectory::~RunDirectory() {
+  // Somebody may have removed the directory, and another device process made one of the same name.
+  if (!is_pid_file_still_there()) return;
   try {
     remove_contents(!keep_log_);
     // The pid file last: whoever starts meanwhile finds it locked.
@@ -125,18 +126,24 @@ RunDirectory::~RunDirectory() {
   }
 }
 
+// Nothing is changed before it is certain whose the directory is.
 void RunDirectory::make() const {
+  memory::Descriptor directory;
   do {  // again if the process before is just removing it
     const mode_t before = umask(077);
     std::error_code error;
-    fs::create_directories(path_, error);
+    fs::create_directories(path_.parent_path(), error);
+    if (!error) check_parent(path_);
+    if (!error) fs::create_directory(path_, error);
     umask(before);
     if (error) {
       throw RunDirectoryError(fmt::format("run directory: {} cannot be made: {}: set {} to another path",
                                           path_.string(), error.message(), abi::kRunDirectoryVariable));
     }
-    check_parent(path_.parent_path());
-  } while (!take_possession(path_));
+    directory = open_directory(path_);
+  } while (!directory);
+  check_contents();
+  if (fchmod(directory.get(), 0700) != 0) fail_with_errno(path_);
 }
 
 void RunDirectory::check_contents() const {
@@ -203,10 +210,7 @@ fs::path default_run_directory() {
   if (const char* given = std::getenv(abi::kRunDirectoryVariable); given != nullptr && *given != '\0') {
     return given;
   }
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
-    return fs::path(runtime) / "urnic" / "default";
-  }
-  return fmt::format("/tmp/urnic-{}/default", getuid());
+  return trust::default_run_directory("default");
 }
 
 }  // namespace urnic::control

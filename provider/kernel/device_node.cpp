@@ -15,6 +15,7 @@
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory.hpp"
+#include "trust/peer.hpp"
 
 namespace urnic::kernel {
 
@@ -43,6 +44,12 @@ bool is_node_path(const char* bound) {
   return real::stat(bound, &status) == 0 && same_file(node.text(), status.st_dev, status.st_ino);
 }
 
+void tell_of_other_user(const PathText& node) {
+  BoundedText<kPathCapacity + 100> line;
+  line.append("urnic: ").append(node.text()).append(" is served by a process of another user: not opened\n");
+  [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
+}
+
 int connect_to(const PathText& node, int flags) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -58,6 +65,12 @@ int connect_to(const PathText& node, int flags) {
   do {
     result = connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   } while (result != 0 && errno == EINTR);
+  // Whoever opens a device hands it descriptors of his memory.
+  if (result == 0 && !trust::peer_is_own_user(descriptor)) {
+    tell_of_other_user(node);
+    errno = EACCES;
+    result = -1;
+  }
   // Only now: a full backlog would make a connect that does not block fail.
   if (result == 0 && (flags & O_NONBLOCK) != 0) result = fcntl(descriptor, F_SETFL, O_NONBLOCK);
   if (result == 0) return descriptor;

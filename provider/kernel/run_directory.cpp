@@ -6,6 +6,10 @@
 #include <cstring>
 
 #include "device_model/abi/run_directory.hpp"
+#include "provider/kernel/bounded_text.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+#include "trust/directory.hpp"
 
 namespace urnic::kernel {
 
@@ -22,7 +26,30 @@ RunDirectoryState copy_run_directory() {
   while (length > 1 && value[length - 1] == '/') --length;
   if (length <= 1 || length >= sizeof directory) return RunDirectoryState::absent;
   std::memcpy(directory, value, length);
-  return RunDirectoryState::present;
+  return RunDirectoryState::awaited;
+}
+
+// Nothing of the program's may reach another user, and nothing of theirs is taken for a device.
+void tell_refusal(trust::DirectoryFault fault) {
+  BoundedText<sizeof directory + 160> line;
+  line.append("urnic: the run directory ").append(directory).append(" ").append(trust::describe(fault));
+  line.append(": its devices are not shown; set ").append(abi::kRunDirectoryVariable);
+  line.append(" to a path of your own\n");
+  // A program that has no standard error cannot be told.
+  [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
+}
+
+// As long as there is no such directory, its paths are mapped, and lead nowhere.
+bool look_whether_trusted() {
+  const KeptErrno kept;
+  const trust::DirectoryFault fault = trust::check_run_directory(directory);
+  if (fault == trust::DirectoryFault::missing) return true;
+  const bool trusted = fault == trust::DirectoryFault::none;
+  RunDirectoryState expected = RunDirectoryState::awaited;
+  const bool first = run_directory_state.compare_exchange_strong(
+      expected, trusted ? RunDirectoryState::present : RunDirectoryState::absent);
+  if (first && !trusted) tell_refusal(fault);
+  return trusted;
 }
 
 // Constructors of the program's libraries run before this one and may already have asked.
@@ -34,11 +61,12 @@ bool read_run_directory() {
   // Before libc has set itself up there is no environment to read: ask again later.
   if (environ == nullptr) return false;
   RunDirectoryState expected = RunDirectoryState::unknown;
-  if (!run_directory_state.compare_exchange_strong(expected, RunDirectoryState::being_read))
-    return expected == RunDirectoryState::present;
-  const RunDirectoryState found = copy_run_directory();
-  run_directory_state.store(found, std::memory_order_release);
-  return found == RunDirectoryState::present;
+  if (run_directory_state.compare_exchange_strong(expected, RunDirectoryState::being_read)) {
+    expected = copy_run_directory();
+    run_directory_state.store(expected, std::memory_order_release);
+  }
+  if (expected == RunDirectoryState::awaited) return look_whether_trusted();
+  return expected == RunDirectoryState::present;
 }
 
 const char* run_directory() { return directory; }

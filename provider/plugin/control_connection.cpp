@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "trust/peer.hpp"
+
 namespace urnic::provider {
 namespace {
 
@@ -45,7 +47,13 @@ void ReceivedDescriptors::add(int number) {
   if (count_ < kCapacity) descriptors_[count_++] = static_cast<Descriptor&&>(descriptor);
 }
 
+void ControlConnection::use(int socket) {
+  socket_ = socket;
+  trusted_ = trust::peer_is_own_user(socket);
+}
+
 int ControlConnection::send(const ControlRequest& request) {
+  if (!trusted_) return EACCES;
   abi::RequestHeader header{abi::kControlMagic, static_cast<std::uint32_t>(request.opcode),
                             static_cast<std::uint32_t>(sizeof header + request.body_size), ++sequence_};
   iovec parts[2] = {{&header, sizeof header}, {const_cast<void*>(request.body), request.body_size}};

@@ -39,8 +39,9 @@ struct ControlRequest {
 
 class ControlConnection {
  public:
-  // Borrows `socket`, which must stay open for as long as requests are made.
-  void use(int socket) { socket_ = socket; }
+  // Borrows `socket`, which must stay open for as long as requests are made. To a process of another user no
+  // request is sent, for it might carry descriptors of this program's memory: each fails with EACCES.
+  void use(int socket);
   int socket() const { return socket_; }
 
   // Sends the request and waits for its answer. 0, or an errno: the device's own answer, or EPIPE when there
@@ -54,6 +55,7 @@ class ControlConnection {
   int receive(const ControlRequest& request, ReceivedDescriptors& received);
 
   int socket_ = -1;
+  bool trusted_ = false;
   std::uint32_t sequence_ = 0;
 };
 

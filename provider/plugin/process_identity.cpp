@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "trust/peer.hpp"
+
 namespace urnic::provider {
 
 int ProcessIdentity::open() {
@@ -20,6 +22,7 @@ int ProcessIdentity::open() {
 }
 
 void allow_memory_access_by_peer(int socket) {
+  if (!trust::peer_is_own_user(socket)) return;
   constexpr pid_t kSeveral = -1;
   static std::atomic<pid_t> allowed{0};
   ucred peer{};

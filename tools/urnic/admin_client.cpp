@@ -10,6 +10,7 @@
 
 #include "device_model/abi/run_directory.hpp"
 #include "tools/urnic/failure.hpp"
+#include "trust/peer.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -39,6 +40,10 @@ std::optional<AdminClient> AdminClient::connect(const std::filesystem::path& run
   memory::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) throw Failure(fmt::format("no socket can be made: {}", std::strerror(errno)));
   if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+    if (!trust::peer_is_own_user(socket.get())) {
+      throw Failure(fmt::format("the device process at {} is another user's: set {} to a path of your own",
+                                path, abi::kRunDirectoryVariable));
+    }
     return AdminClient(std::move(socket));
   }
   if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) return std::nullopt;

@@ -1,12 +1,13 @@
 #include "tools/urnic/run_directory.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
 #include "device_model/abi/run_directory.hpp"
 #include "tools/urnic/failure.hpp"
+#include "trust/default_directory.hpp"
+#include "trust/directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -16,12 +17,16 @@ std::filesystem::path choose(const std::string& name) {
   if (name.empty() && explicit_directory != nullptr && *explicit_directory != '\0') {
     return std::filesystem::absolute(explicit_directory);
   }
-  const std::string leaf = name.empty() ? "default" : name;
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && *runtime == '/' && access(runtime, W_OK) == 0) {
-    return std::filesystem::path(runtime) / "urnic" / leaf;
-  }
-  return fmt::format("/tmp/urnic-{}/{}", getuid(), leaf);
+  return trust::default_run_directory(name.empty() ? "default" : name);
+}
+
+// One that is not there yet will be made by the device process, which looks again.
+void check_owner(const std::filesystem::path& directory) {
+  trust::DirectoryFault fault = trust::check_run_directory(directory.c_str());
+  if (fault == trust::DirectoryFault::missing) fault = trust::check_parent_of(directory.c_str());
+  if (fault == trust::DirectoryFault::none || fault == trust::DirectoryFault::missing) return;
+  throw Failure(fmt::format("the run directory {} {}: set {} to a path of your own", directory.string(),
+                            trust::describe(fault), abi::kRunDirectoryVariable));
 }
 
 }  // namespace
@@ -31,13 +36,15 @@ std::filesystem::path run_directory(const std::string& name) {
     throw Failure(
         fmt::format("the name '{}' is not usable: give a plain word, it becomes a directory's name", name));
   }
-  const std::filesystem::path directory = choose(name).lexically_normal();
+  std::filesystem::path directory = choose(name).lexically_normal();
+  if (!directory.has_filename()) directory = directory.parent_path();
   if (directory.string().size() > abi::kMaxRunDirectoryLength) {
     throw Failure(
         fmt::format("the run directory '{}' is longer than {} characters, too long for the sockets in it: "
                     "set URNIC_DIR to a shorter path",
                     directory.string(), abi::kMaxRunDirectoryLength));
   }
+  check_owner(directory);
   return directory;
 }
 

@@ -35,7 +35,8 @@ _urnic_link_settings() {
 # Names under which device processes keep their run directories.
 _urnic_names() {
   local base
-  for base in "${XDG_RUNTIME_DIR:-/nonexistent}/urnic" "/tmp/urnic-$UID"; do
+  for base in "${XDG_RUNTIME_DIR:-/nonexistent}/urnic" "/run/user/$UID/urnic" /run/urnic "/tmp/urnic-$UID."*; do
+    [[ -O $base ]] || continue
     [[ -d $base ]] && command ls "$base"
   done
 }

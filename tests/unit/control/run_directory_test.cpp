@@ -150,6 +150,45 @@ BOOST_AUTO_TEST_CASE(a_directory_that_others_may_write_to_is_no_place_for_it) {
   }
 }
 
+// The mode of a directory elsewhere is nobody's to change.
+BOOST_AUTO_TEST_CASE(no_symbolic_link_is_followed_to_it) {
+  const fs::path elsewhere = parent.path() / "elsewhere";
+  fs::create_directories(elsewhere / "run");
+  fs::permissions(elsewhere / "run", fs::perms{0755});
+  fs::create_directory_symlink(elsewhere, parent.path() / "parent");
+  fs::create_directory_symlink(elsewhere / "run", path);
+  BOOST_TEST(contains(error_of(parent.path() / "parent" / "run"), "symbolic link"));
+  BOOST_TEST(error_of(path) != "no error");
+  BOOST_TEST((fs::status(elsewhere / "run").permissions() == fs::perms{0755}));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_with_other_things_in_it_keeps_its_mode) {
+  fs::create_directory(path);
+  fs::permissions(path, fs::perms{0755});
+  touch(path / "thesis.tex");
+  BOOST_TEST(contains(error_of(path), "thesis.tex"));
+  BOOST_TEST((fs::status(path).permissions() == fs::perms{0755}));
+}
+
+BOOST_AUTO_TEST_CASE(where_others_may_replace_it_is_no_place_for_it) {
+  const fs::path open_to_all = parent.path() / "open";
+  fs::create_directory(open_to_all);
+  fs::permissions(open_to_all, fs::perms{0777});
+  BOOST_TEST(contains(error_of(open_to_all / "run"), "may replace it"));
+  fs::permissions(open_to_all, fs::perms{0777} | fs::perms::sticky_bit);
+  BOOST_TEST(error_of(open_to_all / "run") == "no error");
+}
+
+// Its directory was removed, and another device process has made one of the same name.
+BOOST_AUTO_TEST_CASE(only_its_own_is_removed_at_the_end) {
+  auto first = std::make_unique<RunDirectory>(path);
+  fs::remove_all(path);
+  const RunDirectory second(path);
+  first.reset();
+  BOOST_TEST(fs::exists(path / abi::kPidFile));
+  BOOST_TEST(fs::exists(second.device_nodes()));
+}
+
 BOOST_AUTO_TEST_CASE(the_log_is_kept_when_asked) {
   {
     RunDirectory run(path);

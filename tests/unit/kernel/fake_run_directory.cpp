@@ -49,12 +49,9 @@ FakeRunDirectory::FakeRunDirectory(bool through_link) {
   char name[] = "/tmp/urnic-kernel-test-XXXXXX";
   if (mkdtemp(name) == nullptr) throw std::runtime_error("cannot make a directory in /tmp");
   home_ = name;
-  fs::create_directory(home_ + "/run");
-  path_ = home_ + "/run";
-  if (through_link) {
-    path_ = home_ + "/link";
-    fs::create_symlink("run", path_);
-  }
+  fs::create_directories(home_ + "/here/run");
+  if (through_link) fs::create_symlink(".", home_ + "/link");
+  path_ = home_ + (through_link ? "/link/here/run" : "/here/run");
   make_sysfs();
   make_nodes();
   stop_ = eventfd(0, EFD_CLOEXEC);

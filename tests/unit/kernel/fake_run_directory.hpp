@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kEventHandle = 0x1122334455667788;
 // /sys/devices/virtual/infiniband, as Linux has it for software devices.
 class FakeRunDirectory {
  public:
-  // `through_link`: path() leads there by way of a symbolic link.
+  // `through_link`: path() leads there by way of a symbolic link (above the directory that it lies in).
   explicit FakeRunDirectory(bool through_link = false);
   ~FakeRunDirectory();
   FakeRunDirectory(const FakeRunDirectory&) = delete;

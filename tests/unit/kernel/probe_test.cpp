@@ -1,5 +1,6 @@
 // Runs the probe, which tries every entry point, as each kind of program that there is.
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <sstream>
 #include <string>
 
@@ -45,6 +46,29 @@ BOOST_AUTO_TEST_CASE(every_entry_point) {
 BOOST_AUTO_TEST_CASE(a_run_directory_behind_a_symbolic_link) {
   const FakeRunDirectory run(true);
   check_probe(run, URNIC_PROBE);
+}
+
+// Somebody else's might be behind it. The program goes on without devices, and is told why.
+BOOST_AUTO_TEST_CASE(a_run_directory_that_is_a_symbolic_link_is_refused) {
+  const FakeRunDirectory run;
+  const std::string link = run.path() + "-link";
+  std::filesystem::create_symlink(run.path(), link);
+  const Outcome outcome = run_preloaded(link, URNIC_PROBE);
+  BOOST_TEST(outcome.status == 1);
+  BOOST_TEST(outcome.output.find("urnic: the run directory " + link + " is a symbolic link") !=
+             std::string::npos);
+  BOOST_TEST(outcome.output.find("ok ") == std::string::npos);
+  BOOST_TEST(run.good_messages() + run.other_messages() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_directory_that_others_may_write_is_refused) {
+  const FakeRunDirectory run;
+  std::filesystem::permissions(run.path(), std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::add);
+  const Outcome outcome = run_preloaded(run.path(), URNIC_PROBE);
+  BOOST_TEST(outcome.status == 1);
+  BOOST_TEST(outcome.output.find("can be written by other users") != std::string::npos);
+  BOOST_TEST(run.good_messages() + run.other_messages() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_fortified_program) {

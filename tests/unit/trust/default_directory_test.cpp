@@ -1,0 +1,110 @@
+// The run directory where none is named: never one that another user has made.
+#define BOOST_TEST_DYN_LINK
+#include "trust/default_directory.hpp"
+
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <string>
+
+#include "tests/unit/control/temporary_directory.hpp"
+#include "tests/unit/trust/other_user.hpp"
+
+namespace urnic::trust::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RuntimeDirectory {
+ public:
+  explicit RuntimeDirectory(const char* value) {
+    const char* const before = std::getenv(kVariable);
+    if (before != nullptr) before_ = before;
+    had_ = before != nullptr;
+    if (value == nullptr) {
+      unsetenv(kVariable);
+    } else {
+      setenv(kVariable, value, 1);
+    }
+  }
+  ~RuntimeDirectory() {
+    if (had_) {
+      setenv(kVariable, before_.c_str(), 1);
+    } else {
+      unsetenv(kVariable);
+    }
+  }
+
+ private:
+  static constexpr char kVariable[] = "XDG_RUNTIME_DIR";
+  std::string before_;
+  bool had_;
+};
+
+// Writes where the other user's run directory would be, in a child process, and returns that.
+std::string others_directory(const fs::path& note) {
+  const int status = as_other_user([&] {
+    std::ofstream(note) << default_run_directory("lab").string();
+    return 0;
+  });
+  return status == 0 ? control::test::contents(note) : "the child failed";
+}
+
+BOOST_AUTO_TEST_SUITE(default_directory)
+
+BOOST_AUTO_TEST_CASE(the_runtime_directory_of_this_user) {
+  const control::test::TemporaryDirectory runtime;
+  for (const char* end : {"", "/"}) {
+    const RuntimeDirectory variable((runtime.path().string() + end).c_str());
+    BOOST_TEST(default_run_directory("lab") == runtime.path() / "urnic" / "lab");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_runtime_directory_that_others_may_write) {
+  const control::test::TemporaryDirectory runtime;
+  fs::permissions(runtime.path(), fs::perms{0770});
+  const RuntimeDirectory variable(runtime.path().c_str());
+  BOOST_TEST(default_run_directory("lab") != runtime.path() / "urnic" / "lab");
+}
+
+// As `sudo -E` has it.
+BOOST_AUTO_TEST_CASE(the_runtime_directory_of_another_user, *boost::unit_test::precondition(needs_root)) {
+  const control::test::TemporaryDirectory runtime;
+  BOOST_REQUIRE(chown(runtime.path().c_str(), kOtherUser, kOtherUser) == 0);
+  const RuntimeDirectory variable(runtime.path().c_str());
+  BOOST_TEST(default_run_directory("lab") != runtime.path() / "urnic" / "lab");
+}
+
+BOOST_AUTO_TEST_CASE(without_a_runtime_directory_one_is_found_again,
+                     *boost::unit_test::precondition(needs_root)) {
+  const RuntimeDirectory variable(nullptr);
+  const control::test::TemporaryDirectory notes;
+  fs::permissions(notes.path(), fs::perms{0777});
+  // What an attacker has made before, in a name that comes first.
+  const fs::path occupied = "/tmp/urnic-" + std::to_string(kOtherUser) + ".000000";
+  fs::remove_all(occupied);
+  fs::create_directories(occupied / "lab");
+  const fs::path link = "/tmp/urnic-" + std::to_string(kOtherUser) + ".000001";
+  fs::remove(link);
+  fs::create_directory_symlink(notes.path(), link);
+
+  const fs::path first = others_directory(notes.path() / "first");
+  const fs::path second = others_directory(notes.path() / "second");
+  BOOST_TEST(first == second);
+  BOOST_TEST(first.filename() == "lab");
+  BOOST_TEST(first.parent_path() != occupied);
+  BOOST_TEST(first.parent_path() != link);
+  struct stat status {};
+  BOOST_REQUIRE(lstat(first.parent_path().c_str(), &status) == 0);
+  BOOST_TEST(status.st_uid == kOtherUser);
+  BOOST_TEST((status.st_mode & 07777) == 0700u);
+  fs::remove(first.parent_path());
+  fs::remove(link);
+  fs::remove_all(occupied);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::trust::test

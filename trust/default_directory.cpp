@@ -1,0 +1,95 @@
+#include "trust/default_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "device_model/abi/run_directory.hpp"
+#include "trust/directory.hpp"
+
+namespace urnic::trust {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kRandomCharacters = 6;  // as mkdtemp(3) makes them
+
+bool is_own(const fs::path& path) {
+  return check_run_directory(path.c_str()) == DirectoryFault::none && access(path.c_str(), W_OK) == 0;
+}
+
+std::optional<fs::path> runtime_directory() {
+  const char* const given = std::getenv("XDG_RUNTIME_DIR");
+  if (given != nullptr && *given == '/') {
+    fs::path path = fs::path(given).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    if (is_own(path)) return path;
+  }
+  fs::path path = fs::path("/run/user") / std::to_string(geteuid());
+  if (is_own(path)) return path;
+  if (geteuid() == 0 && is_own("/run")) return "/run";
+  return std::nullopt;
+}
+
+// The first by name, so that all commands of a user find the same one.
+std::optional<fs::path> find_in(const fs::path& folder, const std::string& prefix) {
+  std::optional<fs::path> found;
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator(folder, gone)) {
+    const std::string name = entry.path().filename();
+    if (name.size() != prefix.size() + kRandomCharacters || name.rfind(prefix, 0) != 0) continue;
+    if ((!found || entry.path() < *found) && is_own(entry.path())) found = entry.path();
+  }
+  return found;
+}
+
+// Two commands that find no directory at the same time must not make one each. Any user may hold this lock:
+// he delays the command by `patience`, no more.
+class Turn {
+ public:
+  explicit Turn(const fs::path& folder) : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    constexpr std::chrono::milliseconds patience{1000};
+    constexpr std::chrono::milliseconds look_again{10};
+    for (auto waited = look_again; waited < patience; waited += look_again) {
+      if (flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+      std::this_thread::sleep_for(look_again);
+    }
+  }
+  ~Turn() {
+    if (folder_ >= 0) close(folder_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int folder_;
+};
+
+fs::path find_or_make_in(const fs::path& folder) {
+  const std::string prefix = "urnic-" + std::to_string(geteuid()) + ".";
+  const Turn turn(folder);
+  if (auto found = find_in(folder, prefix)) return *found;
+  std::string name = (folder / (prefix + std::string(kRandomCharacters, 'X'))).string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(),
+                            "no run directory can be made in " + folder.string() + " (set " +
+                                abi::kRunDirectoryVariable + " to a path of your own)");
+  }
+  return name;
+}
+
+}  // namespace
+
+fs::path default_run_directory(const std::string& name) {
+  if (const auto runtime = runtime_directory()) return *runtime / "urnic" / name;
+  return find_or_make_in("/tmp") / name;
+}
+
+}  // namespace urnic::trust

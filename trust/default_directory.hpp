@@ -1,0 +1,18 @@
+// Which run directory a device process has that was given none.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace urnic::trust {
+
+// The run directory of the device process `name`, in the first of these that there is:
+//   $XDG_RUNTIME_DIR/urnic, if that variable names a directory of this user;
+//   /run/user/UID/urnic, which systemd makes when a user logs in;
+//   /run/urnic, for root;
+//   /tmp/urnic-UID.XXXXXX, a directory of this user with six random characters, made here if there is none.
+// None of them can be taken by another user beforehand. Throws std::system_error if no directory can be made
+// in /tmp.
+std::filesystem::path default_run_directory(const std::string& name);
+
+}  // namespace urnic::trust
