@@ -29,6 +29,17 @@ json describe_limits() {
           {"max_msg_sz", limits::kMaxMessage}};
 }
 
+json describe_quotas(const Quotas& quotas) {
+  json all = json::object();
+  for (std::size_t i = 0; i < kResources; ++i) {
+    const auto resource = static_cast<Resource>(i);
+    const Allowance& allowance = quotas.allowance(resource);
+    all[std::string(kResourceNames[i])] = {
+        {"used", quotas.used(resource)}, {"all", allowance.all}, {"program", allowance.program}};
+  }
+  return all;
+}
+
 json describe_context(const Context& context) {
   const ObjectCounts counts = context.counts();
   json processes = json::array();
@@ -138,6 +149,7 @@ json AdminServer::status(const json&, AdminConnectionState&) {
             {"pools", pools}}},
           {"devices", devices},
           {"contexts", contexts},
+          {"limits", describe_quotas(surroundings_.fabric.quotas())},
           {"captures", captures()},
           {"leases", leases()}};
 }
@@ -173,7 +185,9 @@ json AdminServer::keep(const json&, AdminConnectionState&) {
 json AdminServer::capture(const json& request, AdminConnectionState& state) {
   if (state.capture != nullptr) throw std::runtime_error("a capture runs on this connection already");
   const ServedDevice* device = find_device(surroundings_.fabric, request);
+  Charge charge = state.account->charge(Resource::captures, 1);
   state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device, capture_points(request));
+  state.captures = std::move(charge);
   state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
   json interfaces = json::array();
   for (const auto& [name, point] : state.capture->interfaces()) {

@@ -23,11 +23,12 @@ std::string to_line(const json& value) {
 
 }  // namespace
 
-AdminConnection::AdminConnection(EventLoop& loop, memory::Descriptor socket, Handler handler,
-                                 std::function<void()> closed)
+AdminConnection::AdminConnection(EventLoop& loop, memory::Descriptor socket, AdminConnectionState state,
+                                 Handler handler, std::function<void()> closed)
     : socket_(std::move(socket)),
       handler_(std::move(handler)),
       closed_(std::move(closed)),
+      state_(std::move(state)),
       watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {
   state_.socket = socket_.get();
 }

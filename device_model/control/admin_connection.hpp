@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device_model/control/event_loop.hpp"
+#include "device_model/control/quotas.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -22,7 +23,10 @@ struct AdminConnectionState {
   int socket = -1;                         // the connection's own
   bool lease = false;                      // the device process stays while the connection is open
   std::unique_ptr<ActiveCapture> capture;  // runs while the connection is open
-  std::vector<int> descriptors;            // to go with the answer; they stay their owners'
+  std::shared_ptr<Account> account;        // of the process at the other end
+  Charge connected;
+  Charge captures;
+  std::vector<int> descriptors;  // to go with the answer; they stay their owners'
 };
 
 class AdminConnection {
@@ -32,7 +36,8 @@ class AdminConnection {
 
   // Calls `closed` (once, the last thing it does) when the conversation is over; the owner destroys the
   // connection then.
-  AdminConnection(EventLoop& loop, memory::Descriptor socket, Handler handler, std::function<void()> closed);
+  AdminConnection(EventLoop& loop, memory::Descriptor socket, AdminConnectionState state, Handler handler,
+                  std::function<void()> closed);
   ~AdminConnection();
 
   bool has_lease() const { return state_.lease; }

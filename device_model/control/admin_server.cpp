@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "device_model/control/active_capture.hpp"
+#include "device_model/control/peer.hpp"
+
 namespace urnic::control {
 
 AdminServer::AdminServer(const Surroundings& surroundings, const std::filesystem::path& socket)
@@ -16,8 +19,11 @@ AdminServer::~AdminServer() = default;
 
 void AdminServer::adopt(memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
+  AdminConnectionState initial;
+  initial.account = surroundings_.fabric.quotas().account(Peer(socket.get()).pid());
+  initial.connected = initial.account->charge(Resource::admin_connections, 1);
   connections_.emplace(number, std::make_unique<AdminConnection>(
-                                   surroundings_.loop, std::move(socket),
+                                   surroundings_.loop, std::move(socket), std::move(initial),
                                    [this](const nlohmann::json& request, AdminConnectionState& state) {
                                      return handle(request, state);
                                    },

@@ -104,6 +104,7 @@ void ArenaAllocator::add_arena(std::uint64_t at_least) {
   if (total_ + size > limit_) out_of_memory("queue memory of the context");
 
   auto arena = std::make_unique<Arena>();
+  if (account_ != nullptr) arena->charge = account_->charge(Resource::descriptors, 1, size);
   arena->descriptor = make_sealed_memory(size);
   arena->mapping = SharedMapping(arena->descriptor.get(), size);
   arena->free.emplace(0, size);

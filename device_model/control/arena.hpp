@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_model/control/mapping.hpp"
+#include "device_model/control/quotas.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -46,11 +47,15 @@ class ArenaAllocator {
   // `limit`: the most bytes that all arenas together may have. They are numbered from `first_number` on.
   explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0)
       : first_number_(first_number), limit_(limit) {}
+  // Arenas are charged to `account`.
+  ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
+      : first_number_(0), limit_(limit), account_(std::move(account)) {}
   ArenaAllocator(const ArenaAllocator&) = delete;
   ArenaAllocator& operator=(const ArenaAllocator&) = delete;
 
   // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
-  // an empty block. Throws std::system_error with ENOMEM when the limit or the machine's memory is used up.
+  // an empty block. Throws std::system_error with ENOMEM when the limit, the account's share or the
+  // machine's memory is used up.
   ArenaBlock allocate(std::uint64_t length);
 
   // For whoever is told about a block.
@@ -61,6 +66,7 @@ class ArenaAllocator {
  private:
   friend class ArenaBlock;
   struct Arena {
+    Charge charge;
     memory::Descriptor descriptor;
     SharedMapping mapping;
     std::map<std::uint64_t, std::uint64_t> free;  // offset to length, no two adjacent
@@ -73,6 +79,7 @@ class ArenaAllocator {
 
   const std::uint32_t first_number_;
   std::uint64_t limit_;
+  std::shared_ptr<Account> account_;  // may be null
   std::uint64_t total_ = 0;
   std::vector<std::unique_ptr<Arena>> arenas_;
 };

@@ -230,6 +230,32 @@ void read_engine(const TableReader& root, const std::string& file, Configuration
   configuration.idle_spin = std::chrono::microseconds(microseconds);
 }
 
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+// "memory_mib" and "memory_mib_per_program", and so for every resource.
+void read_limits(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("limits");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "limits.");
+  std::vector<std::string> names;
+  for (const std::string_view name : kResourceNames) {
+    names.emplace_back(name == "memory" ? "memory_mib" : name);
+    names.push_back(names.back() + "_per_program");
+  }
+  reader.known_keys(std::vector<std::string_view>(names.begin(), names.end()));
+  for (std::size_t i = 0; i < kResources; ++i) {
+    Allowance& allowance = configuration.allowances[i];
+    const std::uint64_t unit = kResourceNames[i] == "memory" ? kMebibyte : 1;
+    if (const auto all = reader.integer(names[2 * i], 1, 1u << 30)) {
+      allowance.all = static_cast<std::uint64_t>(*all) * unit;
+      allowance.program = allowance.all / 2;
+    }
+    if (const auto program = reader.integer(names[2 * i + 1], 1, 1u << 30)) {
+      allowance.program = static_cast<std::uint64_t>(*program) * unit;
+    }
+  }
+}
+
 }  // namespace
 
 Configuration default_configuration() { return parse_configuration("", "defaults"); }
@@ -253,9 +279,10 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"device", "devices", "engine", "faults", "link", "logging"});
+  root.known_keys({"device", "devices", "engine", "faults", "limits", "link", "logging"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
+  read_limits(root, name, configuration);
   read_logging(root, name, configuration);
   read_links(root, name, configuration);
   configuration.fault_plan =

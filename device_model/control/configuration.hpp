@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/quotas.hpp"
 #include "device_model/control/raw_packet_rights.hpp"
 #include "device_model/control/recovery_names.hpp"
 #include "device_model/link/link_settings.hpp"
@@ -38,7 +39,8 @@ struct Configuration {
   transport::Nanoseconds idle_spin{50'000};
   std::uint32_t engines = 1;       // threads among which the devices are divided
   std::string log_level = "info";  // an spdlog level
-  std::string fault_plan;          // a file; empty: none
+  Allowances allowances = default_allowances();
+  std::string fault_plan;  // a file; empty: none
 };
 
 // One line that names the file, the line, the value and what is allowed.

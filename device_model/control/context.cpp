@@ -34,14 +34,6 @@ memory::Descriptor make_doorbell_memory() {
   return descriptor;
 }
 
-// A quarter of the machine: nobody's queues are to drive the machine out of memory, for the device process
-// might be what the kernel ends then.
-std::uint64_t arena_limit() {
-  const std::uint64_t memory =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min(limits::kMaxArenaBytes, memory / 4);
-}
-
 memory::Descriptor make_wake_event() {
   memory::Descriptor descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!descriptor) fail(errno, "eventfd");
@@ -52,12 +44,13 @@ memory::Descriptor make_wake_event() {
 
 Context::Context(std::uint32_t context_id, const abi::ContextToken& context_token, Fabric& in_fabric,
                  ServedDevice& on_device, std::unique_ptr<engine::EventPipe> async_events,
-                 std::shared_ptr<MemoryObjects> shared)
-    : id(context_id),
+                 std::shared_ptr<MemoryObjects> shared, const std::shared_ptr<Account>& account)
+    : charge_(account->charge(Resource::contexts, 1, object_bytes::kContext)),
+      id(context_id),
       token(context_token),
       fabric(in_fabric),
       device(on_device),
-      arenas(arena_limit()),
+      arenas(limits::kMaxArenaBytes, account),
       memory_(shared != nullptr ? shared : std::make_shared<MemoryObjects>(in_fabric, on_device)),
       pds(memory_->pds),
       device_memories(memory_->device_memories),
@@ -205,12 +198,13 @@ CompletionChannel* Context::find_channel(std::uint64_t inode) const {
   return found == channels_.end() ? nullptr : found->second.get();
 }
 
-void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe) {
+void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge) {
   drop_closed_channels();
   if (channels_.size() >= limits::kMaxChannels) fail(EMFILE, "completion channels of the context");
   auto channel = std::make_unique<CompletionChannel>();
   const std::uint64_t inode = pipe->inode();
   channel->pipe = std::move(pipe);
+  channel->charge = std::move(charge);
   channels_.try_emplace(inode, std::move(channel));
 }
 

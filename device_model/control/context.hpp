@@ -16,6 +16,7 @@
 #include "device_model/control/mapping.hpp"
 #include "device_model/control/memory_objects.hpp"
 #include "device_model/control/process.hpp"
+#include "device_model/control/quotas.hpp"
 #include "device_model/control/xrc_domain.hpp"
 #include "device_model/engine/completion_queue.hpp"
 #include "device_model/engine/doorbell_set.hpp"
@@ -34,11 +35,13 @@ struct AddressHandle {
 };
 
 struct CompletionChannel {
+  Charge charge;
   std::unique_ptr<engine::EventPipe> pipe;
   std::uint32_t users = 0;  // CQs that report to it
 };
 
 struct CompletionQueue {
+  Charge charge;
   CompletionChannel* channel = nullptr;  // may be null
   std::uint64_t user_handle = 0;
   std::uint32_t users = 0;  // QPs and SRQs that complete here, a QP with one CQ for both counting twice
@@ -57,6 +60,7 @@ struct TagMatching {
 };
 
 struct SharedReceiveQueue {
+  Charge charge;
   ProtectionDomain* pd = nullptr;
   OpenXrcDomain* xrcd = nullptr;  // with `cq`, of extended reliable connections; or null
   CompletionQueue* cq = nullptr;
@@ -83,6 +87,7 @@ struct DeviceQueuePair {
 };
 
 struct QueuePair {
+  Charge charge;
   ProtectionDomain* pd = nullptr;         // null: an XRC target has none
   CompletionQueue* send_cq = nullptr;     // null: an XRC target
   CompletionQueue* receive_cq = nullptr;  // null: an XRC QP of either kind
@@ -107,6 +112,7 @@ struct QueuePair {
 };
 
 struct RssQueuePair {
+  Charge charge;
   ProtectionDomain* pd = nullptr;
   std::vector<QueuePair*> queues;
   std::unique_ptr<engine::ReceiveSpreading> spreading;
@@ -140,11 +146,14 @@ struct ObjectCounts {
 
 // Control thread only.
 class Context {
+  Charge charge_;
+
  public:
   // Throws std::system_error if there is no memory or there are no descriptors left.
   // `shared`: the objects of the context that this one imports; null: it gets its own.
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
-          std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared = nullptr);
+          std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared,
+          const std::shared_ptr<Account>& account);
   // Takes every object away: what leads to QPs first, then QPs.
   ~Context();
   Context(const Context&) = delete;
@@ -174,7 +183,7 @@ class Context {
 
   CompletionChannel* find_channel(std::uint64_t inode) const;
   // Throws std::system_error with EMFILE if the program has too many.
-  void add_channel(std::unique_ptr<engine::EventPipe> pipe);
+  void add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge);
 
   ObjectCounts counts() const;
 

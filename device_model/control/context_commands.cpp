@@ -44,8 +44,9 @@ int open(Session& session, const abi::OpenContextRequest& request, abi::OpenCont
   auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
                                            printable_name(request.program, sizeof request.program));
   auto events = take_pipe(std::move(received[2]), std::move(received[3]), 16);
-  auto context = std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric,
-                                           session.device, std::move(events), std::move(shared));
+  auto context =
+      std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric, session.device,
+                                std::move(events), std::move(shared), session.account);
   session.contexts.add(context);
   spdlog::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
                 process->pid(), session.device.settings.name,
@@ -110,8 +111,10 @@ int join_context(Session& session, const abi::JoinContextRequest& request, abi::
 int add_completion_channel(Session& session, const abi::AddCompletionChannelRequest&, abi::Empty&,
                            DescriptorExchange& descriptors) {
   if (descriptors.received.size() != 2) return EINVAL;
+  Charge charge = session.account->charge(Resource::descriptors, 2);
   session.context->add_channel(
-      take_pipe(std::move(descriptors.received[0]), std::move(descriptors.received[1]), 8));
+      take_pipe(std::move(descriptors.received[0]), std::move(descriptors.received[1]), 8),
+      std::move(charge));
   return 0;
 }
 

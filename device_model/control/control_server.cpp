@@ -6,6 +6,14 @@
 
 namespace urnic::control {
 
+namespace {
+
+// The socket, the peer's pidfd, what a program introduces itself with (a pidfd, its memory, an event pipe's
+// two ends) and what a context has (doorbells, a wake event, a first arena).
+constexpr std::uint64_t kDescriptorsOfConnection = 10;
+
+}  // namespace
+
 ControlServer::ControlServer(EventLoop& loop, Fabric& fabric) : loop_(loop), fabric_(fabric) {}
 
 ControlServer::~ControlServer() = default;
@@ -19,7 +27,10 @@ void ControlServer::serve(ServedDevice& device, const std::filesystem::path& nod
 void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
   Session session{fabric_, device, contexts_, {}, {}, {}};
-  session.has_net_raw = [peer = std::make_shared<Peer>(socket.get())] { return peer->has_net_raw(); };
+  const auto peer = std::make_shared<Peer>(socket.get());
+  session.account = fabric_.quotas().account(peer->pid());
+  session.connected = session.account->charge(Resource::descriptors, kDescriptorsOfConnection);
+  session.has_net_raw = [peer] { return peer->has_net_raw(); };
   connections_.emplace(number, std::make_unique<Connection>(
                                    loop_, std::move(socket), std::move(session), [this] { note_change(); },
                                    [this, number] { close(number); }));

@@ -33,6 +33,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
   if (session.device.completion_queues >= limits::kMaxCq) return ENOMEM;
   Context& context = *session.context;
   auto cq = std::make_unique<CompletionQueue>();
+  cq->charge = session.account->charge(Resource::completion_queues, 1, object_bytes::kQueue);
   if (request.channel_inode != 0) {
     cq->channel = context.find_channel(request.channel_inode);
     if (cq->channel == nullptr) return EINVAL;

@@ -70,6 +70,7 @@ int import_dm(Session& session, const abi::HandleRequest& request, abi::DmReply&
 int register_dm_mr(Session& session, const abi::RegisterDmMrRequest& request, abi::RegisterMrReply& reply,
                    DescriptorExchange&) {
   auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   region->pd = session.context->pds.find(request.pd);
   region->device_memory = session.context->device_memories.find(request.dm);
   if (region->pd == nullptr || region->device_memory == nullptr) return EINVAL;

@@ -37,6 +37,7 @@ int check_buffer(const memory::Descriptor& buffer, std::uint64_t end) {
 int register_dma_buf_mr(Session& session, const abi::RegisterDmaBufMrRequest& request,
                         abi::RegisterMrReply& reply, DescriptorExchange& descriptors) {
   auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   region->pd = session.context->pds.find(request.pd);
   if (region->pd == nullptr || descriptors.received.size() != 1) return EINVAL;
   if (const int error = check(request)) return error;

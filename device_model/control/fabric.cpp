@@ -8,7 +8,7 @@
 
 namespace urnic::control {
 
-Fabric::Fabric(const Configuration& configuration) {
+Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
   const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
   for (std::size_t i = 0; i < engines; ++i) {
     engine::EngineConfig config{.idle_spin = configuration.idle_spin};

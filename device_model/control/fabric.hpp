@@ -96,6 +96,9 @@ class Fabric {
 
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
+  // What programs may take of this process.
+  Quotas& quotas() { return quotas_; }
+
   // Brings the device's link to what its settings say. On its engine's thread once that runs.
   void configure_link(const ServedDevice& served);
 
@@ -110,6 +113,7 @@ class Fabric {
   void connect_engines();
   void add_device(const DeviceSettings& settings);
 
+  Quotas quotas_;
   // Order matters: devices go before the switches that they are attached to, all after the engines have
   // stopped.
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j

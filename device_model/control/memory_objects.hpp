@@ -10,6 +10,7 @@
 #include "device_model/control/fabric.hpp"
 #include "device_model/control/handle_table.hpp"
 #include "device_model/control/process.hpp"
+#include "device_model/control/quotas.hpp"
 #include "device_model/memory/memory_table.hpp"
 
 namespace urnic::control {
@@ -28,6 +29,7 @@ struct DeviceMemory {
 };
 
 struct MemoryRegion {
+  Charge charge;
   ProtectionDomain* pd = nullptr;
   memory::RegionSpec spec;
   transport::Lkey key;
@@ -40,6 +42,7 @@ struct MemoryRegion {
 };
 
 struct MemoryWindow {
+  Charge charge;
   ProtectionDomain* pd = nullptr;
   wire::Rkey key;  // as given at allocation; binds change its low 8 bits
 };

@@ -71,6 +71,7 @@ int check_process_memory(const Process& process, const memory::RegionSpec& spec)
 int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::RegisterMrReply& reply,
                 DescriptorExchange&) {
   auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   region->pd = session.context->pds.find(request.pd);
   if (region->pd == nullptr) return EINVAL;
   region->process = session.process;
@@ -181,6 +182,7 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
   if (pd == nullptr || (request.type != IBV_MW_TYPE_1 && request.type != IBV_MW_TYPE_2)) return EINVAL;
   if (session.device.memory_windows >= limits::kMaxMw) return ENOMEM;
   auto window = std::make_unique<MemoryWindow>();
+  window->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   window->pd = pd;
   std::optional<wire::Rkey> key;
   session.fabric.engine(session.device).execute([&] {

@@ -13,6 +13,7 @@ int allocate_null_mr(Session& session, const abi::HandleRequest& request, abi::R
                      DescriptorExchange&) {
   static memory::NullMemory nowhere;
   auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   region->pd = session.context->pds.find(request.handle);
   if (region->pd == nullptr) return EINVAL;
   region->spec = {.memory = &nowhere,

@@ -17,6 +17,8 @@ class Peer {
   // effective set of its main thread, and in the user namespace of this process. False once it has ended.
   bool has_net_raw() const;
 
+  pid_t pid() const { return pid_; }
+
  private:
   pid_t pid_ = 0;  // as this process sees it; 0 if a PID namespace hides it
   uid_t uid_ = 0;  // in this process's user namespace

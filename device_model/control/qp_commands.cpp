@@ -178,6 +178,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   if (const int error = check_sizes(request)) return error;
   if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
   if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
 
   qp->user_handle = request.user_handle;
   size_rings(request, *service, qp->given);
@@ -205,6 +206,7 @@ int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleRepl
   qp->device_end = xrcd->domain->find_target(request.qpn);
   if (qp->device_end == nullptr) return EINVAL;
   if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
 
   qp->xrcd = xrcd;
   qp->service = transport::QpService::xrc_target;

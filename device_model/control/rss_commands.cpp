@@ -44,6 +44,7 @@ int create_rss_qp(Session& session, const abi::CreateRssQpRequest& request, abi:
   if ((request.hash_fields & ~engine::kHashFields) != 0) return EOPNOTSUPP;
   if (const int error = find_queues(context, request, *qp)) return error;
   if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
   qp->spreading = make_spreading(request, *qp);
   for (QueuePair* queue : qp->queues) ++queue->spreaders;
   ++qp->pd->users;

@@ -11,6 +11,7 @@
 #include "device_model/abi/memory_messages.hpp"
 #include "device_model/control/context.hpp"
 #include "device_model/control/context_registry.hpp"
+#include "device_model/control/quotas.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -23,7 +24,9 @@ struct Session {
   std::shared_ptr<Context> context;  // null before open_context or join_context
   std::shared_ptr<Process> process;  // whose memory is registered on this connection
   std::unordered_set<std::uint32_t> known_arenas;
-  memory::Descriptor async_read_end{};                       // of an importing context, for `async_channel`
+  memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
+  std::shared_ptr<Account> account{};   // of the process at the other end
+  Charge connected{};
   std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
 };
 

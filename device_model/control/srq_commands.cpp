@@ -67,6 +67,7 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
   ProtectionDomain* const pd = context.pds.find(request.pd);
   if (pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge) return EINVAL;
   if (session.device.shared_receive_queues >= limits::kMaxSrq) return ENOMEM;
+  srq->charge = session.account->charge(Resource::memory, object_bytes::kQueue);
   srq->pd = pd;
   srq->user_handle = request.user_handle;
   srq->slot_count = srq->max_wr = std::bit_ceil(request.max_wr);

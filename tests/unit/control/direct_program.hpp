@@ -75,7 +75,9 @@ struct Machine {
 class DirectProgram {
  public:
   explicit DirectProgram(Machine& machine, std::size_t device = 0)
-      : session_{machine.fabric, *machine.fabric.devices()[device], machine.contexts, {}, {}, {}} {}
+      : session_{machine.fabric, *machine.fabric.devices()[device], machine.contexts, {}, {}, {}} {
+    session_.account = machine.fabric.quotas().account(getpid());
+  }
 
   // Sends what may be nonsense.
   bool dispatch_raw(Message& message) { return dispatch(session_, message, reply_); }

@@ -1,0 +1,130 @@
+// What a program may take of the device process, and what the others still can.
+#include "device_model/control/quotas.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <system_error>
+#include <vector>
+
+#include "tests/unit/control/direct_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+Allowances small(std::uint64_t program, std::uint64_t all) {
+  Allowances allowances;
+  allowances.fill({program, all});
+  return allowances;
+}
+
+// 0, or the errno with which it is refused.
+int error_of(Account& account, std::vector<Charge>& kept, Resource resource, std::uint64_t count,
+             std::uint64_t bytes = 0) {
+  try {
+    kept.push_back(account.charge(resource, count, bytes));
+    return 0;
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(quotas)
+
+BOOST_AUTO_TEST_CASE(what_is_charged_is_given_back) {
+  Quotas quotas(small(50, 100));
+  {
+    const auto account = quotas.account(1);
+    const Charge charge = account->charge(Resource::contexts, 2, 30);
+    BOOST_TEST(quotas.used(Resource::contexts) == 2u);
+    BOOST_TEST(quotas.used(Resource::memory) == 30u);
+    BOOST_TEST(account->used(Resource::memory) == 30u);
+  }
+  BOOST_TEST(quotas.used(Resource::contexts) == 0u);
+  BOOST_TEST(quotas.used(Resource::memory) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_has_one_account) {
+  Quotas quotas(small(50, 100));
+  const auto account = quotas.account(1);
+  BOOST_TEST(quotas.account(1) == account);
+  BOOST_TEST(quotas.account(2) != account);
+}
+
+BOOST_AUTO_TEST_CASE(a_charge_that_does_not_fit_takes_nothing) {
+  Quotas quotas(small(50, 100));
+  std::vector<Charge> kept;
+  const auto account = quotas.account(1);
+  BOOST_TEST(error_of(*account, kept, Resource::contexts, 1, 51) == ENOMEM);
+  BOOST_TEST(error_of(*account, kept, Resource::descriptors, 51, 1) == EMFILE);
+  BOOST_TEST(error_of(*account, kept, Resource::queue_pairs, 51, 1) == ENOMEM);
+  for (std::size_t i = 0; i < kResources; ++i) BOOST_TEST(quotas.used(static_cast<Resource>(i)) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_is_what_a_program_may_have) {
+  Quotas quotas(small(10, 1000));
+  std::vector<Charge> kept;
+  const auto account = quotas.account(1);
+  for (int i = 0; i < 10; ++i) BOOST_TEST(error_of(*account, kept, Resource::captures, 1) == 0);
+  BOOST_TEST(error_of(*account, kept, Resource::captures, 1) == EMFILE);
+  BOOST_TEST(error_of(*quotas.account(2), kept, Resource::captures, 1) == 0);
+  kept.clear();
+  BOOST_TEST(error_of(*account, kept, Resource::captures, 10) == 0);
+}
+
+// However many programs take all they can, the next one that asks gets something.
+BOOST_AUTO_TEST_CASE(something_is_left_for_a_bystander) {
+  Quotas quotas(small(1000, 1000));
+  std::vector<Charge> kept;
+  std::vector<std::shared_ptr<Account>> greedy;
+  for (pid_t pid = 1; pid <= 6; ++pid) {
+    greedy.push_back(quotas.account(pid));
+    while (error_of(*greedy.back(), kept, Resource::descriptors, 1) == 0) {
+    }
+    BOOST_TEST(greedy.back()->used(Resource::descriptors) > 0u, pid);
+  }
+  BOOST_TEST(greedy.front()->used(Resource::descriptors) == 500u);
+  BOOST_TEST(error_of(*quotas.account(7), kept, Resource::descriptors, 5) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(sixty_four_programs_share_evenly) {
+  Quotas quotas(small(1000, 65 * 16));
+  std::vector<Charge> kept;
+  std::vector<std::shared_ptr<Account>> all;
+  for (pid_t pid = 1; pid <= 64; ++pid) {
+    all.push_back(quotas.account(pid));
+    BOOST_TEST(error_of(*all.back(), kept, Resource::queue_pairs, 16) == 0, pid);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_program_gives_back_all_that_its_objects_cost) {
+  Machine machine;
+  Quotas& quotas = machine.fabric.quotas();
+  {
+    OpenProgram program(machine);
+    const auto qp = program.create_qp(program.pd, program.cq);
+    BOOST_TEST(qp.handle != 0u);
+    BOOST_TEST(quotas.used(Resource::contexts) == 1u);
+    BOOST_TEST(quotas.used(Resource::queue_pairs) == 1u);
+    BOOST_TEST(quotas.used(Resource::completion_queues) == 1u);
+    BOOST_TEST(quotas.used(Resource::memory) > object_bytes::kQueuePair);
+  }
+  for (std::size_t i = 0; i < kResources; ++i) {
+    BOOST_TEST(quotas.used(static_cast<Resource>(i)) == 0u, kResourceNames[i]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_defaults_serve_sixteen_thousand_queue_pairs) {
+  const Allowances allowances = default_allowances();
+  const auto of = [&](Resource resource) { return allowances[static_cast<std::size_t>(resource)]; };
+  BOOST_TEST(of(Resource::queue_pairs).program >= 16384u);
+  BOOST_TEST(of(Resource::completion_queues).program >= 16384u);
+  BOOST_TEST(of(Resource::admin_connections).all >= 65u);
+  for (std::size_t i = 0; i < kResources; ++i) {
+    BOOST_TEST(allowances[i].program > 0u);
+    BOOST_TEST(allowances[i].all >= allowances[i].program);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::control::test
