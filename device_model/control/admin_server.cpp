@@ -9,7 +9,7 @@ namespace urnic::control {
 
 AdminServer::AdminServer(const Surroundings& surroundings, const std::filesystem::path& socket)
     : surroundings_(surroundings),
-      socket_(surroundings.loop, socket, SOCK_STREAM,
+      socket_(surroundings.loop, surroundings.disposal, socket, SOCK_STREAM,
               [this](memory::Descriptor connection) { adopt(std::move(connection)); }) {}
 
 AdminServer::~AdminServer() = default;
@@ -17,7 +17,7 @@ AdminServer::~AdminServer() = default;
 void AdminServer::adopt(memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
   connections_.emplace(number, std::make_unique<AdminConnection>(
-                                   surroundings_.loop, std::move(socket),
+                                   surroundings_.loop, surroundings_.disposal, std::move(socket),
                                    [this](const nlohmann::json& request, AdminConnectionState& state) {
                                      return handle(request, state);
                                    },

@@ -15,6 +15,8 @@
 
 namespace urnic::control {
 
+class DescriptorDisposal;
+
 // One connection's view of the device.
 struct Session {
   Fabric& fabric;
@@ -25,6 +27,8 @@ struct Session {
   std::unordered_set<std::uint32_t> known_arenas;
   memory::Descriptor async_read_end{};                       // of an importing context, for `async_channel`
   std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
+  bool refuse_own_process = false;                           // as a program: its memory is this process's own
+  DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
 };
 
 // The descriptors of one request and of its reply.
