@@ -67,6 +67,13 @@ struct DeviceProcess::Impl {
   CounterFiles counters;
   Linger linger;
   EngineWatch watch;  // goes after whatever waits for an engine
+  // The engines end while somebody watches whether they do.
+  struct EnginesEnd {
+    ~EnginesEnd() {
+      for (const auto& unit : fabric.units()) unit->engine.stop();
+    }
+    Fabric& fabric;
+  } engines_end{fabric};
   ControlServer control;
   ActiveFaults faults;
   AdminServer admin;

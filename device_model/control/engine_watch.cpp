@@ -72,7 +72,7 @@ void EngineWatch::stand_in(int admin_socket, int signals) {
 
 void EngineWatch::expect_end() {
   const std::lock_guard lock(mutex_);
-  end_expected_ = Clock::now() + options_.end_time;
+  if (!end_begun_) end_begun_ = Clock::now();
 }
 
 std::vector<StuckEngine> EngineWatch::stuck() const {
@@ -140,7 +140,7 @@ void EngineWatch::look_at_signals() {
   int signals = -1;
   {
     const std::lock_guard lock(mutex_);
-    if (end_expected_) return;
+    if (end_begun_) return;
     signals = signals_;
   }
   pollfd entry{signals, POLLIN, 0};
@@ -152,7 +152,9 @@ void EngineWatch::look_at_signals() {
 void EngineWatch::look_at_end() {
   {
     const std::lock_guard lock(mutex_);
-    if (!end_expected_ || Clock::now() < *end_expected_) return;
+    if (!end_begun_) return;
+    const auto allowed = stuck_.empty() ? options_.longest_end : options_.stuck_end;
+    if (Clock::now() - *end_begun_ < allowed) return;
   }
   const std::vector<StuckEngine> engines = stuck();
   if (options_.end_at_once)

@@ -35,9 +35,11 @@ std::string describe(const StuckEngine& engine);
 class EngineWatch {
  public:
   struct Options {
-    std::chrono::milliseconds period{1000};    // between two looks
-    unsigned looks = 3;                        // at an engine that has not moved, before it counts as stuck
-    std::chrono::milliseconds end_time{5000};  // that the end may take
+    std::chrono::milliseconds period{1000};  // between two looks
+    unsigned looks = 3;                      // at an engine that has not moved, before it counts as stuck
+    // What the end may take while an engine is stuck, and otherwise: many QPs take their time.
+    std::chrono::milliseconds stuck_end{5000};
+    std::chrono::milliseconds longest_end{30000};
     // Ends the process without the help of other threads, because they do not move; null: that is not wanted.
     std::function<void(const std::string& reason)> end_at_once;
   };
@@ -87,7 +89,7 @@ class EngineWatch {
   std::vector<StuckEngine> stuck_;
   int admin_socket_ = -1;
   int signals_ = -1;
-  std::optional<std::chrono::steady_clock::time_point> end_expected_;
+  std::optional<std::chrono::steady_clock::time_point> end_begun_;
   std::thread thread_;
 };
 

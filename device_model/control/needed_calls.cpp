@@ -104,6 +104,7 @@ constexpr const char* kNeeded[] = {
     "getsockopt",
     "getsockname",
     "pipe2",
+    "socketpair",
     "pidfd_open",
     // Waiting.
     "epoll_create1",

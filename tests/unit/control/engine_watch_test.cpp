@@ -36,7 +36,7 @@ struct WithFabric {
   }
   Fabric fabric{default_configuration()};
   DescriptorDisposal disposal;
-  EngineWatch::Options options{.period = 5ms, .looks = 3, .end_time = 50ms, .end_at_once = {}};
+  EngineWatch::Options options{.period = 5ms, .looks = 3, .stuck_end = 50ms, .end_at_once = {}};
   std::atomic<bool> go_on{false};
 };
 
