@@ -107,6 +107,8 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
     throw std::runtime_error(
         "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, set");
   }
+  // Most requests wait for an engine, and this thread has others to serve.
+  if (const auto answer = surroundings_.watch.answer(request)) return *answer;
   return (this->*handler->second)(request, state);
 }
 
@@ -145,6 +147,7 @@ json AdminServer::status(const json&, AdminConnectionState&) {
           {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
           {"engine",
            {{"threads", surroundings_.fabric.engines()},
+            {"stuck", json::array()},
             {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
             {"pools", pools}}},
           {"devices", devices},

@@ -10,6 +10,7 @@
 
 #include "device_model/control/active_capture.hpp"
 #include "device_model/control/message_socket.hpp"
+#include "device_model/control/peer.hpp"
 
 namespace urnic::control {
 namespace {
@@ -23,9 +24,11 @@ std::string to_line(const json& value) {
 
 }  // namespace
 
-AdminConnection::AdminConnection(EventLoop& loop, memory::Descriptor socket, AdminConnectionState state,
-                                 Handler handler, std::function<void()> closed)
-    : socket_(std::move(socket)),
+AdminConnection::AdminConnection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
+                                 AdminConnectionState state, Handler handler, std::function<void()> closed)
+    : disposal_(disposal),
+      sender_(peer_number(socket.get())),
+      socket_(std::move(socket)),
       handler_(std::move(handler)),
       closed_(std::move(closed)),
       state_(std::move(state)),
@@ -33,7 +36,10 @@ AdminConnection::AdminConnection(EventLoop& loop, memory::Descriptor socket, Adm
   state_.socket = socket_.get();
 }
 
-AdminConnection::~AdminConnection() = default;
+AdminConnection::~AdminConnection() {
+  watch_.reset();
+  disposal_.close(std::move(socket_), sender_);
+}
 
 void AdminConnection::ready(std::uint32_t events) {
   bool open = true;
@@ -51,10 +57,14 @@ void AdminConnection::ready(std::uint32_t events) {
 
 bool AdminConnection::receive() {
   std::array<char, 4096> bytes;
-  const ssize_t size = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (size < 0) return errno == EAGAIN || errno == EINTR;
+  std::vector<memory::Descriptor> descriptors;
+  int flags = 0;
+  const ssize_t size =
+      receive_bytes(socket_.get(), std::as_writable_bytes(std::span(bytes)), descriptors, flags);
+  if (size < 0) return errno == EAGAIN;
+  disposal_.close(descriptors, sender_);
   received_.append(bytes.data(), static_cast<std::size_t>(size));
-  return size > 0;
+  return size > 0 && !disposal_.refuses(sender_);
 }
 
 bool AdminConnection::handle_lines() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/descriptor_disposal.hpp"
 #include "device_model/control/event_loop.hpp"
 #include "device_model/control/quotas.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -36,8 +37,9 @@ class AdminConnection {
 
   // Calls `closed` (once, the last thing it does) when the conversation is over; the owner destroys the
   // connection then.
-  AdminConnection(EventLoop& loop, memory::Descriptor socket, AdminConnectionState state, Handler handler,
-                  std::function<void()> closed);
+  // `disposal` closes the socket, and descriptors, of which no request has any.
+  AdminConnection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
+                  AdminConnectionState state, Handler handler, std::function<void()> closed);
   ~AdminConnection();
 
   bool has_lease() const { return state_.lease; }
@@ -52,6 +54,8 @@ class AdminConnection {
   // Sends the answer's last part, with descriptors at its first byte.
   bool send_with_descriptors(const std::string& text);
 
+  DescriptorDisposal& disposal_;
+  const pid_t sender_;
   memory::Descriptor socket_;
   Handler handler_;
   std::function<void()> closed_;

@@ -12,7 +12,7 @@ namespace urnic::control {
 
 AdminServer::AdminServer(const Surroundings& surroundings, const std::filesystem::path& socket)
     : surroundings_(surroundings),
-      socket_(surroundings.loop, socket, SOCK_STREAM,
+      socket_(surroundings.loop, surroundings.disposal, socket, SOCK_STREAM,
               [this](memory::Descriptor connection) { adopt(std::move(connection)); }) {}
 
 AdminServer::~AdminServer() = default;
@@ -20,14 +20,15 @@ AdminServer::~AdminServer() = default;
 void AdminServer::adopt(memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
   AdminConnectionState initial;
-  initial.account = surroundings_.fabric.quotas().account(Peer(socket.get()).pid());
+  initial.account = surroundings_.fabric.quotas().account(peer_number(socket.get()));
   initial.connected = initial.account->charge(Resource::admin_connections, 1);
-  connections_.emplace(number, std::make_unique<AdminConnection>(
-                                   surroundings_.loop, std::move(socket), std::move(initial),
-                                   [this](const nlohmann::json& request, AdminConnectionState& state) {
-                                     return handle(request, state);
-                                   },
-                                   [this, number] { close(number); }));
+  connections_.emplace(number,
+                       std::make_unique<AdminConnection>(
+                           surroundings_.loop, surroundings_.disposal, std::move(socket), std::move(initial),
+                           [this](const nlohmann::json& request, AdminConnectionState& state) {
+                             return handle(request, state);
+                           },
+                           [this, number] { close(number); }));
 }
 
 void AdminServer::close(std::uint64_t connection) {

@@ -12,6 +12,7 @@
 #include "device_model/control/active_faults.hpp"
 #include "device_model/control/admin_connection.hpp"
 #include "device_model/control/control_server.hpp"
+#include "device_model/control/engine_watch.hpp"
 #include "device_model/control/fabric.hpp"
 #include "device_model/control/listening_socket.hpp"
 #include "device_model/control/sysfs_tree.hpp"
@@ -22,10 +23,12 @@ class AdminServer {
  public:
   struct Surroundings {
     EventLoop& loop;
+    DescriptorDisposal& disposal;
     Fabric& fabric;
     const ControlServer& control;
     const SysfsTree& sysfs;
     ActiveFaults& faults;
+    const EngineWatch& watch;
     std::function<void()> changed;  // a lease has come or gone
     std::function<void()> keep;     // the process is to stay when unused
     // Asked for by "down". The connection that asked is to be closed once everything is gone: its other end
@@ -37,6 +40,7 @@ class AdminServer {
   ~AdminServer();
 
   std::size_t leases() const;
+  int listening_descriptor() const { return socket_.descriptor(); }
 
  private:
   using Handler = nlohmann::json (AdminServer::*)(const nlohmann::json&, AdminConnectionState&);

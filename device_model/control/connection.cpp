@@ -2,9 +2,12 @@
 
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "device_model/control/peer.hpp"
 
 namespace urnic::control {
 namespace {
@@ -18,15 +21,22 @@ std::string peer_of(const Session& session) {
 
 }  // namespace
 
-Connection::Connection(EventLoop& loop, memory::Descriptor socket, Session session,
-                       std::function<void()> handled, std::function<void()> closed)
-    : socket_(std::move(socket)),
+Connection::Connection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
+                       Session session, std::function<void()> handled, std::function<void()> closed)
+    : disposal_(disposal),
+      sender_(peer_number(socket.get())),
+      socket_(std::move(socket)),
       session_(std::move(session)),
       handled_(std::move(handled)),
       closed_(std::move(closed)),
       watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {}
 
 Connection::~Connection() {
+  watch_.reset();
+  // The program is to see the end at once; messages that it has sent and nobody has read may hold
+  // descriptors.
+  shutdown(socket_.get(), SHUT_RDWR);
+  disposal_.close(std::move(socket_), sender_);
   if (session_.context == nullptr) return;
   const ObjectCounts alive = session_.context->counts();
   if (session_.context.use_count() == 1 &&
@@ -45,6 +55,12 @@ void Connection::ready(std::uint32_t) {
 
 bool Connection::handle_one() {
   Message message;
+  const bool go_on = handle(message);
+  disposal_.close(message.descriptors, sender_);
+  return go_on;
+}
+
+bool Connection::handle(Message& message) {
   switch (receive_message(socket_.get(), message)) {
     case ReceiveResult::message:
       break;
@@ -56,6 +72,11 @@ bool Connection::handle_one() {
       spdlog::warn("{} sent a message that is too long or has too many descriptors: connection closed",
                    peer_of(session_));
       return false;
+  }
+  if (!message.descriptors.empty() && disposal_.refuses(sender_)) {
+    spdlog::warn("{} has sent descriptors that block when they are closed: connection closed",
+                 peer_of(session_));
+    return false;
   }
   Reply reply;
   if (!dispatch(session_, message, reply)) {

@@ -9,22 +9,39 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
 namespace {
 
-// The device writes to these without blocking and without surprises: both ends of one pipe, nothing else.
-std::unique_ptr<engine::EventPipe> take_pipe(memory::Descriptor read_end, memory::Descriptor write_end,
+// The device writes to these without blocking and without surprises: both ends of one pipe, nothing else. A
+// FIFO of a file system is refused, for FUSE could let a look at it wait. Takes the descriptors if it
+// returns.
+std::unique_ptr<engine::EventPipe> take_pipe(memory::Descriptor& read_end, memory::Descriptor& write_end,
                                              std::size_t record) {
   struct stat reading {};
   struct stat writing {};
-  const bool is_pipe = fstat(read_end.get(), &reading) == 0 && fstat(write_end.get(), &writing) == 0 &&
+  const bool is_pipe = memory::is_unnamed_pipe(read_end.get()) && memory::is_unnamed_pipe(write_end.get()) &&
+                       fstat(read_end.get(), &reading) == 0 && fstat(write_end.get(), &writing) == 0 &&
                        S_ISFIFO(reading.st_mode) && S_ISFIFO(writing.st_mode) &&
                        reading.st_ino == writing.st_ino && reading.st_dev == writing.st_dev &&
                        (fcntl(read_end.get(), F_GETFL) & O_ACCMODE) == O_RDONLY &&
                        (fcntl(write_end.get(), F_GETFL) & O_ACCMODE) == O_WRONLY;
   if (!is_pipe) throw std::system_error(EINVAL, std::generic_category(), "not the two ends of a pipe");
   return std::make_unique<engine::EventPipe>(std::move(read_end), std::move(write_end), record);
+}
+
+// Throws std::system_error. A program that hands over this process's own pidfd or memory would have the
+// device write where its own state is.
+std::shared_ptr<Process> make_process(const Session& session, std::vector<memory::Descriptor>& received,
+                                      const char (&program)[sizeof(abi::OpenContextRequest::program)]) {
+  const std::string name = printable_name(program, sizeof program);
+  if (session.refuse_own_process && is_of_own_process(received[0].get(), received[1].get())) {
+    spdlog::warn("{}: {} has handed over the device process itself as a program: refused",
+                 session.device.settings.name, name);
+    throw std::system_error(EINVAL, std::generic_category(), "the device process is no program");
+  }
+  return std::make_shared<Process>(std::move(received[0]), std::move(received[1]), name);
 }
 
 void introduce(Session& session, std::shared_ptr<Context> context, std::shared_ptr<Process> process) {
@@ -41,9 +58,8 @@ void introduce(Session& session, std::shared_ptr<Context> context, std::shared_p
 int open(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
          DescriptorExchange& descriptors, std::shared_ptr<MemoryObjects> shared) {
   auto& received = descriptors.received;
-  auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
-                                           printable_name(request.program, sizeof request.program));
-  auto events = take_pipe(std::move(received[2]), std::move(received[3]), 16);
+  auto process = make_process(session, received, request.program);
+  auto events = take_pipe(received[2], received[3], 16);
   auto context =
       std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric, session.device,
                                 std::move(events), std::move(shared), session.account);
@@ -86,6 +102,7 @@ int open_shared_context(Session& session, const abi::OpenSharedContextRequest& r
   if (!same_version(session, request.open.version)) return EPROTO;
   const auto original = session.contexts.find(request.token);
   if (original == nullptr || &original->device != &session.device) return EINVAL;
+  if (!memory::is_unnamed_pipe(descriptors.received[2].get())) return EINVAL;
   memory::Descriptor read_end(fcntl(descriptors.received[2].get(), F_DUPFD_CLOEXEC, 0));
   if (!read_end) return errno;
   const int error = open(session, request.open, reply, descriptors, original->share_memory());
@@ -99,9 +116,7 @@ int join_context(Session& session, const abi::JoinContextRequest& request, abi::
   if (request.version != abi::kControlVersion) return EPROTO;
   auto context = session.contexts.find(request.token);
   if (context == nullptr || &context->device != &session.device) return EINVAL;
-  auto& received = descriptors.received;
-  auto process = std::make_shared<Process>(std::move(received[0]), std::move(received[1]),
-                                           printable_name(request.program, sizeof request.program));
+  auto process = make_process(session, descriptors.received, request.program);
   spdlog::debug("context {}: {} (pid {}) joins", context->id, process->program(), process->pid());
   reply.context = context->id;
   introduce(session, std::move(context), std::move(process));
@@ -112,9 +127,8 @@ int add_completion_channel(Session& session, const abi::AddCompletionChannelRequ
                            DescriptorExchange& descriptors) {
   if (descriptors.received.size() != 2) return EINVAL;
   Charge charge = session.account->charge(Resource::descriptors, 2);
-  session.context->add_channel(
-      take_pipe(std::move(descriptors.received[0]), std::move(descriptors.received[1]), 8),
-      std::move(charge));
+  session.context->add_channel(take_pipe(descriptors.received[0], descriptors.received[1], 8),
+                               std::move(charge));
   return 0;
 }
 

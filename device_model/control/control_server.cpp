@@ -14,26 +14,30 @@ constexpr std::uint64_t kDescriptorsOfConnection = 10;
 
 }  // namespace
 
-ControlServer::ControlServer(EventLoop& loop, Fabric& fabric) : loop_(loop), fabric_(fabric) {}
+ControlServer::ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
+                             bool refuse_own_process)
+    : loop_(loop), fabric_(fabric), disposal_(disposal), refuse_own_process_(refuse_own_process) {}
 
 ControlServer::~ControlServer() = default;
 
 void ControlServer::serve(ServedDevice& device, const std::filesystem::path& node) {
   nodes_.push_back(std::make_unique<ListeningSocket>(
-      loop_, node, SOCK_SEQPACKET,
+      loop_, disposal_, node, SOCK_SEQPACKET,
       [this, &device](memory::Descriptor socket) { adopt(device, std::move(socket)); }));
 }
 
 void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
   Session session{fabric_, device, contexts_, {}, {}, {}};
+  session.disposal = &disposal_;
+  session.refuse_own_process = refuse_own_process_;
   const auto peer = std::make_shared<Peer>(socket.get());
   session.account = fabric_.quotas().account(peer->pid());
   session.connected = session.account->charge(Resource::descriptors, kDescriptorsOfConnection);
   session.has_net_raw = [peer] { return peer->has_net_raw(); };
   connections_.emplace(number, std::make_unique<Connection>(
-                                   loop_, std::move(socket), std::move(session), [this] { note_change(); },
-                                   [this, number] { close(number); }));
+                                   loop_, disposal_, std::move(socket), std::move(session),
+                                   [this] { note_change(); }, [this, number] { close(number); }));
   note_change();
 }
 

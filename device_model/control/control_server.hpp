@@ -19,8 +19,9 @@ namespace urnic::control {
 
 class ControlServer {
  public:
-  // Loop and fabric outlive it. Throws std::system_error.
-  ControlServer(EventLoop& loop, Fabric& fabric);
+  // Loop, fabric and disposal outlive it. Throws std::system_error.
+  // `refuse_own_process`: Session's.
+  ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal, bool refuse_own_process);
   // Closes all connections; all objects of all programs go.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
@@ -42,6 +43,8 @@ class ControlServer {
 
   EventLoop& loop_;
   Fabric& fabric_;
+  DescriptorDisposal& disposal_;
+  const bool refuse_own_process_;
   ContextRegistry contexts_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

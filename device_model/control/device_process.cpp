@@ -13,6 +13,8 @@
 #include "device_model/control/admin_server.hpp"
 #include "device_model/control/control_server.hpp"
 #include "device_model/control/counter_files.hpp"
+#include "device_model/control/descriptor_disposal.hpp"
+#include "device_model/control/engine_watch.hpp"
 #include "device_model/control/event_loop.hpp"
 #include "device_model/control/fabric.hpp"
 #include "device_model/control/linger.hpp"
@@ -27,9 +29,11 @@ struct DeviceProcess::Impl {
         sysfs(directory.sysfs(), fabric),
         counters(loop, fabric, sysfs),
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
-        control(loop, fabric),
+        watch(fabric, disposal, {.end_at_once = options.end_at_once}),
+        control(loop, fabric, disposal, options.refuse_own_process),
         faults(fabric),
-        admin({loop, fabric, control, sysfs, faults, [this] { look_at_use(); }, [this] { linger.stay(); },
+        admin({loop, disposal, fabric, control, sysfs, faults, watch, [this] { look_at_use(); },
+               [this] { linger.stay(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));
                  end("'urnic down'");
@@ -41,6 +45,7 @@ struct DeviceProcess::Impl {
     });
     if (!configuration.fault_plan.empty()) faults.load(std::filesystem::path(configuration.fault_plan));
     fabric.start();
+    watch.stand_in(admin.listening_descriptor(), -1);
     for (const auto& device : fabric.devices()) {
       control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
     }
@@ -50,15 +55,25 @@ struct DeviceProcess::Impl {
 
   void end(const char* reason) {
     spdlog::info("ends: {}", reason);
+    watch.expect_end();
     loop.stop();
   }
 
   std::vector<memory::Descriptor> waiting;
+  DescriptorDisposal disposal;
   EventLoop loop;
   Fabric fabric;
   SysfsTree sysfs;
   CounterFiles counters;
   Linger linger;
+  EngineWatch watch;  // goes after whatever waits for an engine
+  // The engines end while somebody watches whether they do.
+  struct EnginesEnd {
+    ~EnginesEnd() {
+      for (const auto& unit : fabric.units()) unit->engine.stop();
+    }
+    Fabric& fabric;
+  } engines_end{fabric};
   ControlServer control;
   ActiveFaults faults;
   AdminServer admin;
@@ -70,7 +85,8 @@ DeviceProcess::DeviceProcess(const RunDirectory& directory, const Configuration&
                              const DeviceProcessOptions& options)
     : impl_(std::make_unique<Impl>(directory, configuration, options)) {}
 
-DeviceProcess::~DeviceProcess() = default;
+// What the watch stands in with is about to be closed.
+DeviceProcess::~DeviceProcess() { impl_->watch.stand_in(-1, -1); }
 
 void DeviceProcess::run() { impl_->loop.run(); }
 
@@ -89,6 +105,7 @@ void DeviceProcess::stop_on_signals(std::initializer_list<int> signals) {
     if (read(impl_->signals.get(), &info, sizeof info) != sizeof info) return;
     impl_->end(sigabbrev_np(static_cast<int>(info.ssi_signo)));
   });
+  impl_->watch.stand_in(impl_->admin.listening_descriptor(), impl_->signals.get());
 }
 
 }  // namespace urnic::control

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "device_model/control/configuration.hpp"
@@ -17,6 +19,10 @@ namespace urnic::control {
 
 struct DeviceProcessOptions {
   std::optional<std::chrono::milliseconds> linger;  // see linger.hpp
+  // This process is none of the programs, and who says so is refused.
+  bool refuse_own_process = false;
+  // See engine_watch.hpp.
+  std::function<void(const std::string& reason)> end_at_once = {};
 };
 
 class DeviceProcess {

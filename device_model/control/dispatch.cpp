@@ -221,6 +221,7 @@ bool dispatch(Session& session, Message& message, Reply& reply) {
 
   reply.length = sizeof(abi::ReplyHeader);
   const int error = run_command(command, session, message.bytes().subspan(sizeof header), reply, descriptors);
+  message.descriptors = std::move(descriptors.received);  // what no handler has taken
   if (error != 0) {
     reply.length = sizeof(abi::ReplyHeader);
     descriptors.sent.clear();

@@ -21,7 +21,8 @@ struct Reply {
 };
 
 // Handles one message as it came from a program, its descriptors with it. False if the header is nonsense:
-// the connection is to be closed. Everything else that is wrong becomes an error in the reply.
+// the connection is to be closed. Everything else that is wrong becomes an error in the reply. Descriptors
+// that nobody needs stay in `message`: closing one may block, so the caller decides where that happens.
 bool dispatch(Session& session, Message& message, Reply& reply);
 
 }  // namespace urnic::control

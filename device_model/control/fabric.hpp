@@ -88,6 +88,7 @@ class Fabric {
   link::Switch& wires(const ServedDevice& served) { return unit(served).wires; }
   const link::Switch& wires(const ServedDevice& served) const { return unit(served).wires; }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
+  const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
   // Runs `task` on each engine as Engine::execute does, on one after the other.
   void execute_on_all(const std::function<void(EngineUnit&)>& task);
   // Of all engines together (engine.hpp).

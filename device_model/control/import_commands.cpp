@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "device_model/control/commands.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
 
@@ -12,6 +13,7 @@ namespace urnic::control {
 // own, because all who share the connection would read from it.
 int tell_token(Session& session, const abi::Empty&, abi::Empty&, DescriptorExchange& descriptors) {
   if (descriptors.received.size() != 1) return EINVAL;
+  if (!memory::is_unix_socket(descriptors.received[0].get())) return ENOTSOCK;
   const abi::ContextToken& token = session.context->token;
   const ssize_t sent = send(descriptors.received[0].get(), &token, sizeof token, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return errno;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "device_model/control/peer.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::control {
@@ -43,12 +44,27 @@ memory::Descriptor open_reserve() { return memory::Descriptor(open("/dev/null", 
 
 }  // namespace
 
-ListeningSocket::ListeningSocket(EventLoop& loop, const std::filesystem::path& path, int type,
+ListeningSocket::ListeningSocket(EventLoop& loop, DescriptorDisposal& disposal,
+                                 const std::filesystem::path& path, int type,
                                  std::function<void(memory::Descriptor)> accepted)
-    : socket_(make_socket(path, type)),
+    : disposal_(disposal),
+      socket_(make_socket(path, type)),
       reserve_(open_reserve()),
       accepted_(std::move(accepted)),
       watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { accept_one(); }) {}
+
+// Connections that nobody has accepted yet go with it, and messages that wait in them.
+ListeningSocket::~ListeningSocket() {
+  watch_.reset();
+  shutdown(socket_.get(), SHUT_RDWR);
+  disposal_.close(std::move(socket_), 0);
+}
+
+void ListeningSocket::turn_away(memory::Descriptor connection) {
+  const pid_t sender = peer_number(connection.get());
+  shutdown(connection.get(), SHUT_RDWR);
+  disposal_.close(std::move(connection), sender);
+}
 
 void ListeningSocket::accept_one() {
   memory::Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -56,14 +72,19 @@ void ListeningSocket::accept_one() {
     spdlog::error("no descriptors left: a program is turned away; raise the limit (ulimit -n)");
     reserve_.reset();
     connection = memory::Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    connection.reset();
+    turn_away(std::move(connection));
     reserve_ = open_reserve();
     return;
   }
   if (!connection) return;
   if (!trust::peer_is_own_user(connection.get())) {
     spdlog::warn("a program of another user is turned away");
-    return;
+    return turn_away(std::move(connection));
+  }
+  if (disposal_.refuses(peer_number(connection.get()))) {
+    spdlog::warn("pid {} is turned away: it has sent descriptors that block when they are closed",
+                 peer_number(connection.get()));
+    return turn_away(std::move(connection));
   }
   try {
     accepted_(std::move(connection));

@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device_model/control/configuration.hpp"
+#include "device_model/control/confinement.hpp"
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/logging.hpp"
 #include "device_model/control/run_directory.hpp"
@@ -28,6 +34,7 @@ struct Options {
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
   bool foreground = false;
+  bool debuggable = false;
 };
 
 constexpr std::initializer_list<int> kEndSignals{SIGTERM, SIGINT};
@@ -66,27 +73,56 @@ void leave_the_terminal() {
   if (null > STDERR_FILENO) close(null);
 }
 
-void serve(const Options& options) {
+// A path of the command line means what it did where the command was given.
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+// Whoever waits for the end sees it now; the sockets themselves are closed by the kernel, without waiting.
+[[noreturn]] void end(std::vector<urnic::memory::Descriptor>& waiting, int status) {
+  for (urnic::memory::Descriptor& socket : waiting) {
+    shutdown(socket.get(), SHUT_RDWR);
+    socket.release();
+  }
+  std::exit(status);
+}
+
+void confine() {
+  const std::string problem = allow_needed_calls_only();
+  if (!problem.empty()) spdlog::info("system calls are not restricted: {}", problem);
+}
+
+[[noreturn]] void serve(const Options& options, const std::string& not_dropped) {
   const Configuration configuration =
       options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
   std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
-  RunDirectory directory(options.run_directory.empty() ? default_run_directory()
-                                                       : std::filesystem::path(options.run_directory));
-  start_logging(directory, configuration.log_level, options.foreground);
+  std::optional<RunDirectory> directory(std::in_place, options.run_directory);
+  start_logging(*directory, configuration.log_level, options.foreground);
+  if (!not_dropped.empty()) spdlog::info("{}", not_dropped);
   {
     DeviceProcessOptions process_options;
     if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
-    DeviceProcess process(directory, configuration, process_options);
+    process_options.refuse_own_process = true;
+    process_options.end_at_once = [&](const std::string& reason) {
+      spdlog::critical("ends at once: {}", reason);
+      directory->keep_log();
+      directory.reset();
+      _exit(EXIT_FAILURE);
+    };
+    DeviceProcess process(*directory, configuration, process_options);
     process.stop_on_signals(kEndSignals);
     spdlog::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
-                 configuration.devices.size(), directory.path().string());
+                 configuration.devices.size(), directory->path().string());
+    confine();
     tell_ready(options.ready_descriptor);
     if (!options.foreground) leave_the_terminal();
     process.run();
     waiting = process.take_waiting();
   }
-  if (has_logged_a_problem()) directory.keep_log();
+  if (has_logged_a_problem()) directory->keep_log();
   spdlog::shutdown();
+  directory.reset();
+  end(waiting, EXIT_SUCCESS);
 }
 
 }  // namespace
@@ -103,16 +139,22 @@ int main(int argc, char** argv) {
   app.add_option("--linger", options.linger_ms,
                  "End this many milliseconds after the last program has; 0: stay (default)");
   app.add_flag("--foreground", options.foreground, "Stay on the terminal and log to it, too");
+  app.add_flag("--debuggable", options.debuggable,
+               "Let debuggers and other programs of this user look into it, and let it dump core");
   app.footer("Example: urnicd --foreground --run-dir /tmp/lab");
   CLI11_PARSE(app, argc, argv);
 
+  close_inherited(options.ready_descriptor);
   raise_descriptor_limit();
   block_signals();
   try {
-    serve(options);
+    if (options.run_directory.empty()) options.run_directory = default_run_directory().string();
+    make_absolute(options.run_directory);
+    make_absolute(options.configuration);
+    const std::string not_dropped = drop_powers(options.debuggable);
+    serve(options, not_dropped);
   } catch (const std::exception& error) {
     fmt::print(stderr, "urnicd: {}\n", error.what());
-    return 1;
+    return EXIT_FAILURE;
   }
-  return 0;
 }

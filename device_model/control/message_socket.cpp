@@ -8,10 +8,10 @@
 namespace urnic::control {
 namespace {
 
-constexpr std::size_t kAncillaryBytes = CMSG_SPACE(kMaxMessageDescriptors * sizeof(int));
+constexpr std::size_t kSentAncillaryBytes = CMSG_SPACE(kMaxMessageDescriptors * sizeof(int));
+constexpr std::size_t kReceivedAncillaryBytes = CMSG_SPACE(kMaxSentDescriptors * sizeof(int));
 
 void take_descriptors(msghdr& header, std::vector<memory::Descriptor>& descriptors) {
-  descriptors.clear();
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -25,9 +25,10 @@ void take_descriptors(msghdr& header, std::vector<memory::Descriptor>& descripto
 
 }  // namespace
 
-ReceiveResult receive_message(int socket, Message& message) {
-  alignas(cmsghdr) std::array<std::byte, kAncillaryBytes> ancillary;
-  iovec part{message.storage.data(), message.storage.size()};
+ssize_t receive_bytes(int socket, std::span<std::byte> bytes, std::vector<memory::Descriptor>& descriptors,
+                      int& flags) {
+  alignas(cmsghdr) std::array<std::byte, kReceivedAncillaryBytes> ancillary;
+  iovec part{bytes.data(), bytes.size()};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -38,19 +39,28 @@ ReceiveResult receive_message(int socket, Message& message) {
   do {
     got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
+  if (got >= 0) take_descriptors(header, descriptors);
+  flags = header.msg_flags;
+  return got;
+}
+
+ReceiveResult receive_message(int socket, Message& message) {
+  message.descriptors.clear();
+  int flags = 0;
+  const ssize_t got = receive_bytes(socket, message.storage, message.descriptors, flags);
   if (got < 0) {
     return errno == EAGAIN || errno == EWOULDBLOCK ? ReceiveResult::nothing : ReceiveResult::closed;
   }
-
-  take_descriptors(header, message.descriptors);
   if (got == 0) return ReceiveResult::closed;
-  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return ReceiveResult::unusable;
+  const bool too_much =
+      (flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || message.descriptors.size() > kMaxMessageDescriptors;
+  if (too_much) return ReceiveResult::unusable;
   message.length = static_cast<std::size_t>(got);
   return ReceiveResult::message;
 }
 
 bool send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors) {
-  alignas(cmsghdr) std::array<std::byte, kAncillaryBytes> ancillary{};
+  alignas(cmsghdr) std::array<std::byte, kSentAncillaryBytes> ancillary{};
   iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr header{};
   header.msg_iov = &part;

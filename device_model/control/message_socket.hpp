@@ -2,6 +2,8 @@
 // SOCK_SEQPACKET socket.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <span>
@@ -14,6 +16,9 @@ namespace urnic::control {
 
 // The most descriptors that one message carries.
 inline constexpr std::size_t kMaxMessageDescriptors = 8;
+// The most that the kernel lets one carry (SCM_MAX_FD). What a receiver leaves no room for is closed by the
+// kernel in the receiver's thread, and may block it.
+inline constexpr std::size_t kMaxSentDescriptors = 253;
 
 struct Message {
   alignas(8) std::array<std::byte, abi::kMaxControlMessage> storage;
@@ -27,10 +32,16 @@ enum class ReceiveResult {
   message,
   nothing,   // no message is waiting
   closed,    // the peer is gone
-  unusable,  // longer than a message may be, or descriptors were lost: the connection cannot be trusted
+  unusable,  // longer than a message may be, or with too many descriptors: the connection cannot be trusted
 };
 
-// Never blocks. On anything but `message` the contents of `message` mean nothing.
+// recvmsg of bytes and of all descriptors that are with them, which are added to `descriptors`. Returns what
+// recvmsg does; `flags` are those of the message.
+ssize_t receive_bytes(int socket, std::span<std::byte> bytes, std::vector<memory::Descriptor>& descriptors,
+                      int& flags);
+
+// Never blocks. On anything but `message` the contents of `message` mean nothing, but the descriptors that
+// have come are in it all the same: closing one may block, so the caller decides where that happens.
 ReceiveResult receive_message(int socket, Message& message);
 
 // Sends without blocking; false (with errno set) if the peer is gone or does not read its answers.

@@ -70,6 +70,12 @@ bool in_own_user_namespace(pid_t pid) {
 
 }  // namespace
 
+pid_t peer_number(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
 Peer::Peer(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;

@@ -8,6 +8,10 @@
 
 namespace urnic::control {
 
+// The number of the process that called connect() on `socket`, as this process sees it; 0 if it cannot be
+// told.
+pid_t peer_number(int socket);
+
 class Peer {
  public:
   // The process that called connect() on `socket`. Throws std::system_error if the kernel names none.

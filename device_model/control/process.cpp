@@ -4,12 +4,16 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <system_error>
+
+#include "device_model/memory/descriptor_facts.hpp"
+#include "device_model/memory/mem_file_memory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -20,13 +24,9 @@ struct CloseFile {
 
 // -1 if `descriptor` is no pidfd.
 pid_t pid_of(int descriptor) {
-  std::ifstream info("/proc/self/fdinfo/" + std::to_string(descriptor));
-  std::string word;
-  while (info >> word) {
-    pid_t pid = 0;
-    if (word == "Pid:" && info >> pid) return pid < 0 ? 0 : pid;
-  }
-  return -1;
+  const std::string number = memory::fdinfo_word(descriptor, "Pid");
+  if (number.empty()) return -1;
+  return std::max(static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10)), 0);
 }
 
 bool has_ended(int pidfd) {
@@ -68,15 +68,24 @@ bool covered(FILE* maps, std::uint64_t address, std::uint64_t end, bool writable
 
 }  // namespace
 
+bool is_of_own_process(int pidfd, int mem) {
+  const auto is_own_thread = [](pid_t number) {
+    return number > 0 && access(("/proc/self/task/" + std::to_string(number)).c_str(), F_OK) == 0;
+  };
+  if (is_own_thread(pid_of(pidfd))) return true;
+  return memory::is_mem_file(mem) && is_own_thread(memory::mem_file_number(mem));
+}
+
 bool is_pidfd(int descriptor) { return pid_of(descriptor) >= 0; }
 
-Process::Process(memory::Descriptor pidfd, memory::Descriptor mem, std::string program)
+Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::string program)
     : program_(std::move(program)) {
   pid_ = pid_of(pidfd.get());
   if (pid_ < 0) throw std::system_error(EINVAL, std::generic_category(), "not a pidfd");
   pidfd_ = memory::Descriptor(fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 0));
   if (!pidfd_) throw std::system_error(errno, std::generic_category(), "pidfd");
   memory_ = memory::open_process_memory(pid_, std::move(pidfd), std::move(mem), memory_problem_);
+  if (memory_ != nullptr) memory_->set_owner(pid_);
 }
 
 int Process::check_mapped(std::uint64_t address, std::uint64_t length, bool writable) const {

@@ -17,8 +17,8 @@ class Process {
  public:
   // `pidfd` and `mem` are what the program sent and are checked here: throws std::system_error with EINVAL
   // for a descriptor that is something else. Memory that cannot be reached is no error yet; registering
-  // fails then.
-  Process(memory::Descriptor pidfd, memory::Descriptor mem, std::string program);
+  // fails then. What turns out to be something else stays the caller's: closing it may block.
+  Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::string program);
 
   pid_t pid() const { return pid_; }  // as this process sees it; 0 if a PID namespace hides it
   const std::string& program() const { return program_; }
@@ -40,6 +40,10 @@ class Process {
   std::unique_ptr<memory::ApplicationMemory> memory_;
   std::string memory_problem_;
 };
+
+// Whether a pidfd or a /proc/PID/mem is of this process or of one of its threads. A mem file of another /proc
+// than ours has no number here; only who may trace this process can have opened it.
+bool is_of_own_process(int pidfd, int mem);
 
 // True for a descriptor made by pidfd_open.
 bool is_pidfd(int descriptor);

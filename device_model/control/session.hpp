@@ -16,6 +16,8 @@
 
 namespace urnic::control {
 
+class DescriptorDisposal;
+
 // One connection's view of the device.
 struct Session {
   Fabric& fabric;
@@ -28,6 +30,8 @@ struct Session {
   std::shared_ptr<Account> account{};   // of the process at the other end
   Charge connected{};
   std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
+  bool refuse_own_process = false;                           // as a program: its memory is this process's own
+  DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
 };
 
 // The descriptors of one request and of its reply.

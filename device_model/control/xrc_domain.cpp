@@ -1,7 +1,6 @@
 #include "device_model/control/xrc_domain.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <string>
@@ -9,6 +8,8 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/control/context.hpp"
+#include "device_model/control/descriptor_disposal.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
 namespace {
@@ -24,6 +25,7 @@ memory::Descriptor hold_file(const memory::Descriptor& descriptor) {
 }  // namespace
 
 XrcDomain::~XrcDomain() {
+  if (disposal_ != nullptr) disposal_->close(std::move(pin_), 0);
   if (file_) device_.xrc_domains_by_file.erase(*file_);
 }
 
@@ -38,11 +40,11 @@ void XrcDomain::drop_target_if_gone(std::uint32_t qpn) {
 }
 
 // What the kernel answers (ib_uverbs_open_xrcd).
-int open_domain(ServedDevice& device, const memory::Descriptor& descriptor, std::uint32_t flags,
-                std::shared_ptr<XrcDomain>& domain) {
-  struct stat status {};
-  if (fstat(descriptor.get(), &status) != 0) return errno;
-  const FileIdentity file{status.st_dev, status.st_ino};
+int open_domain(ServedDevice& device, DescriptorDisposal* disposal, const memory::Descriptor& descriptor,
+                std::uint32_t flags, std::shared_ptr<XrcDomain>& domain) {
+  const auto number = memory::file_number(descriptor.get());
+  if (!number) return errno;
+  const FileIdentity file{number->device, number->inode};
   const auto known = device.xrc_domains_by_file.find(file);
   if (known != device.xrc_domains_by_file.end()) {
     if ((flags & abi::xrcd_exclusive) != 0) return EINVAL;
@@ -50,7 +52,7 @@ int open_domain(ServedDevice& device, const memory::Descriptor& descriptor, std:
     return 0;
   }
   if ((flags & abi::xrcd_create) == 0) return EAGAIN;
-  domain = std::make_shared<XrcDomain>(device, file, hold_file(descriptor));
+  domain = std::make_shared<XrcDomain>(device, disposal, file, hold_file(descriptor));
   device.xrc_domains_by_file.emplace(file, domain);
   return 0;
 }

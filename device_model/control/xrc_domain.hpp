@@ -16,6 +16,7 @@
 
 namespace urnic::control {
 
+class DescriptorDisposal;
 struct DeviceQueuePair;
 
 // Control thread only.
@@ -24,9 +25,15 @@ class XrcDomain {
   // One that nobody else can open.
   explicit XrcDomain(ServedDevice& device) : device_(device), device_end_(*device.device) {}
   // That of a file; `pin` keeps the file's number from being given to another one. Registers itself with the
-  // device: see find_domain.
-  XrcDomain(ServedDevice& device, const FileIdentity& file, memory::Descriptor pin)
-      : device_(device), file_(file), pin_(std::move(pin)), device_end_(*device.device) {}
+  // device: see find_domain. `disposal`, if there is one, closes the pin: with the last reference to a file
+  // that has no name any more go its contents, which may take long.
+  XrcDomain(ServedDevice& device, DescriptorDisposal* disposal, const FileIdentity& file,
+            memory::Descriptor pin)
+      : device_(device),
+        disposal_(disposal),
+        file_(file),
+        pin_(std::move(pin)),
+        device_end_(*device.device) {}
   ~XrcDomain();
   XrcDomain(const XrcDomain&) = delete;
   XrcDomain& operator=(const XrcDomain&) = delete;
@@ -43,6 +50,7 @@ class XrcDomain {
 
  private:
   ServedDevice& device_;
+  DescriptorDisposal* disposal_ = nullptr;
   std::optional<FileIdentity> file_;
   memory::Descriptor pin_;
   engine::XrcDomain device_end_;
@@ -57,7 +65,7 @@ struct OpenXrcDomain {
 
 // The domain of the file behind `descriptor`, which is made if `flags` (abi::XrcdFlag) say so. 0 or an errno.
 // Throws std::system_error if the file cannot be held.
-int open_domain(ServedDevice& device, const memory::Descriptor& descriptor, std::uint32_t flags,
-                std::shared_ptr<XrcDomain>& domain);
+int open_domain(ServedDevice& device, DescriptorDisposal* disposal, const memory::Descriptor& descriptor,
+                std::uint32_t flags, std::shared_ptr<XrcDomain>& domain);
 
 }  // namespace urnic::control

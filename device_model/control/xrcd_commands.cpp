@@ -15,7 +15,8 @@ int open_xrcd(Session& session, const abi::OpenXrcdRequest& request, abi::Handle
   auto opened = std::make_unique<OpenXrcDomain>();
   if (descriptors.received.empty()) {
     opened->domain = std::make_shared<XrcDomain>(device);
-  } else if (const int error = open_domain(device, descriptors.received[0], request.flags, opened->domain)) {
+  } else if (const int error = open_domain(device, session.disposal, descriptors.received[0], request.flags,
+                                           opened->domain)) {
     return error;
   }
   reply.handle = session.context->xrc_domains.add(std::move(opened));

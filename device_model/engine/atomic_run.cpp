@@ -42,6 +42,7 @@ void AtomicRun::read_words() {
   for (std::uint32_t begin = 0; begin < words_;) {
     std::uint32_t end = begin + 1;
     while (end < words_ && word_[end].memory == word_[begin].memory) ++end;
+    copying_with_.store(word_[begin].memory->owner(), std::memory_order_relaxed);
     word_[begin].memory->read({&access_[begin], end - begin});
     begin = end;
   }
@@ -67,10 +68,12 @@ void AtomicRun::write_words() {
       writes[count] = access_[end];
       origin[count++] = end;
     }
+    copying_with_.store(word_[begin].memory->owner(), std::memory_order_relaxed);
     if (count != 0) word_[begin].memory->write({writes.data(), count});
     for (std::uint32_t i = 0; i < count; ++i) word_[origin[i]].write_failed = writes[i].failed;
     begin = end;
   }
+  copying_with_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace urnic::engine

@@ -3,7 +3,10 @@
 // other comes between (IBTA 9.4.5, ibv_atomic_cap ATOMIC_HCA).
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "device_model/engine/action_list.hpp"
@@ -44,7 +47,11 @@ class AtomicRun {
     words_ = operations_ = 0;
   }
 
+  // MemoryBatch::copying_with, for this part of a batch.
+  pid_t copying_with() const { return copying_with_.load(std::memory_order_relaxed); }
+
  private:
+  std::atomic<pid_t> copying_with_{0};  // the engine thread's to change
   static constexpr std::uint32_t kMaxOperations = 128;
 
   struct Word {

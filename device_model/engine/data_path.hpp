@@ -32,6 +32,8 @@ class DataPath {
   DataPath();
 
   transport::Time now() const { return now_; }
+  // Any thread: MemoryBatch::copying_with.
+  pid_t copying_with() const { return memory_batch_.copying_with(); }
   void set_now(transport::Time now) { now_ = now; }
   // Asked for the time again where a round takes longer than it may matter; null: only `set_now` moves it.
   using Clock = transport::Time (*)();

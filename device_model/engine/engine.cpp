@@ -97,6 +97,8 @@ void Engine::run() {
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
     data_path_.set_now(clock_now());
+    heartbeat_.store(static_cast<std::uint64_t>(data_path_.now().time_since_epoch().count()),
+                     std::memory_order_relaxed);
     const bool worked = look();
     note_starvation(worked);
     if (worked) {

@@ -54,6 +54,14 @@ class Engine {
   // may have changed asks this, which wakes nobody.
   std::uint64_t activity() const { return activity_.load(std::memory_order_relaxed); }
 
+  // From any thread, for who watches whether the engine moves. The time at which its present round began:
+  // another one each time that it looks for work.
+  std::uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
+  // Whether it is not to stand still: it is awake, or somebody waits in `execute`.
+  bool has_to_move() const { return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks()); }
+  // Whose memory it is copying (memory_batch.hpp), or 0.
+  pid_t copying_with() const { return data_path_.copying_with(); }
+
   // From any thread, after it stored what the engine should see: wakes it if it sleeps.
   void wake() { sleeper_.wake_if_asleep(); }
 
@@ -83,6 +91,7 @@ class Engine {
   std::vector<Device*> devices_;
   std::vector<DoorbellSet*> doorbells_;
   std::atomic<std::uint64_t> activity_{0};
+  std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};
   clockid_t processor_clock_{};
   transport::Nanoseconds used_{0};  // of processor time, by threads that have ended

@@ -160,6 +160,7 @@ void MemoryBatch::run_direction(Direction& direction, AccessKind kind) {
   for (std::uint32_t i = 0; i < direction.used; ++i) {
     Transfers& batch = direction.processes[i];
     const std::span<memory::Transfer> transfers{batch.transfers.data(), batch.count};
+    copying_with_.store(batch.memory->owner(), std::memory_order_relaxed);
     if (kind == AccessKind::read) {
       batch.memory->read(transfers);
     } else {
@@ -169,6 +170,7 @@ void MemoryBatch::run_direction(Direction& direction, AccessKind kind) {
       if (transfers[t].failed) find_failed_actions(batch, t, kind);
     }
   }
+  if (direction.used != 0) copying_with_.store(0, std::memory_order_relaxed);
   direction.used = 0;
 }
 

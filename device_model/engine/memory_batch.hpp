@@ -5,7 +5,10 @@
 // another on both sides become one piece, so the packets of a message are one piece.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +25,13 @@ class MemoryBatch {
   // which was the first. Accesses of a stream behind a failed one may have been carried out as well when they
   // lay in the same stretch; nothing reports them.
   void run(ActionList& list, std::vector<ActionStream*>& failed);
+
+  // Any thread: whose memory is being copied at this moment (ApplicationMemory::owner), or 0. It may not
+  // answer, and keep the engine waiting.
+  pid_t copying_with() const {
+    const pid_t pid = copying_with_.load(std::memory_order_relaxed);
+    return pid != 0 ? pid : atomics_.copying_with();
+  }
 
  private:
   static constexpr std::size_t kMaxProcesses = 16;
@@ -60,6 +70,7 @@ class MemoryBatch {
   Direction reads_;
   Direction writes_;
   AtomicRun atomics_;
+  std::atomic<pid_t> copying_with_{0};  // this thread's to change
 };
 
 }  // namespace urnic::engine

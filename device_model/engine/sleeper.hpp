@@ -33,6 +33,9 @@ class Sleeper {
   // Takes the announcement back.
   void awake();
 
+  // Any thread: it is announced that the engine sleeps.
+  bool asleep() const { return page_->sleeping.load(std::memory_order_relaxed) != 0; }
+
   // What the page says of the engine's share of the processors.
   void say_starved(bool starved) { page_->starved.store(starved ? 1 : 0, std::memory_order_relaxed); }
 

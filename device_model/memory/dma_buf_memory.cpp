@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -31,6 +32,8 @@ void copy(std::span<Transfer> batch, Call call) {
 }  // namespace
 
 bool is_dma_buf(int descriptor) {
+  // Only dma-bufs name an exporter there. Of a FUSE file, fstatfs would wait for the daemon's answer.
+  if (fdinfo_word(descriptor, "exp_name").empty()) return false;
   struct statfs file_system {};
   return fstatfs(descriptor, &file_system) == 0 && file_system.f_type == DMA_BUF_MAGIC;
 }

@@ -11,7 +11,7 @@
 namespace urnic::memory {
 
 // True if `descriptor` is a dma-buf. Everything else that a hostile program could hand over may change its
-// size or block whoever maps it.
+// size or block whoever maps it; the look itself does not block.
 bool is_dma_buf(int descriptor);
 
 class DmaBufMemory final : public ApplicationMemory {

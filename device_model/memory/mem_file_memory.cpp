@@ -1,9 +1,7 @@
 #include "device_model/memory/mem_file_memory.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <string_view>
 
 #include "device_model/memory/bytewise_copies.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -22,13 +21,6 @@ off_t file_offset(const TransferGroup& group, std::size_t k) {
 }
 
 int pieces(const TransferGroup& group, std::size_t k) { return static_cast<int>(group.count - k); }
-
-std::string path_of(int descriptor) {
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  char target[256];
-  const ssize_t length = readlink(link.c_str(), target, sizeof target);
-  return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
-}
 
 // The kernel goes by way of a page of its own, which it fills from the beginning (mem_rw() in
 // fs/proc/base.c). So a transfer is written to its address from offset 0, or on the next page to offset 0
@@ -70,19 +62,17 @@ void run_untorn(std::span<Transfer> batch, IsTorn is_torn, NextBetter next_bette
 
 }  // namespace
 
-bool is_mem_file(int descriptor) {
-  struct statfs file_system {};
-  if (fstatfs(descriptor, &file_system) != 0 || file_system.f_type != PROC_SUPER_MAGIC) return false;
+bool is_mem_file(int descriptor, pid_t owner) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_PATH) != 0) return false;
-  return path_of(descriptor).ends_with("/mem");
+  return target_of(descriptor).ends_with("/mem") && is_on_proc(descriptor, owner);
 }
 
 pid_t mem_file_number(int mem_file) {
   struct stat file {};
   struct stat ours {};
   if (fstat(mem_file, &file) != 0 || stat("/proc/self", &ours) != 0 || file.st_dev != ours.st_dev) return 0;
-  const std::string path = path_of(mem_file);  // /proc/PID/mem
+  const std::string path = target_of(mem_file);  // /proc/PID/mem
   const std::size_t end = path.rfind('/');
   if (end == std::string::npos || end == 0) return 0;
   const std::size_t begin = path.rfind('/', end - 1) + 1;

@@ -14,8 +14,9 @@
 namespace urnic::memory {
 
 // True if `descriptor` is a /proc/PID/mem, open for reading and writing. Everything else that a hostile
-// process could hand over (a pipe, a FUSE file) might block whoever reads it.
-bool is_mem_file(int descriptor);
+// process could hand over (a pipe, a FUSE file) might block whoever reads it; the look itself does not.
+// `owner`, as this process numbers it, handed it over: its mounts count, too (0: it cannot be seen).
+bool is_mem_file(int descriptor, pid_t owner = 0);
 
 // The number of the process that a /proc/PID/mem is of; 0 if that cannot be told because it was opened in
 // another /proc than ours, which may be another PID namespace's.

@@ -2,9 +2,10 @@
 #include <sys/uio.h>
 
 #include <cerrno>
-#include <fstream>
+#include <cstdlib>
 #include <string>
 
+#include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
 #include "device_model/memory/process_memory.hpp"
 #include "device_model/memory/vm_process_memory.hpp"
@@ -15,13 +16,8 @@ namespace {
 
 // The process's number as /proc knows it here: 0 if a PID namespace hides it, -1 once it has been reaped.
 pid_t number_behind(int pidfd) {
-  std::ifstream file("/proc/self/fdinfo/" + std::to_string(pidfd));
-  std::string word;
-  while (file >> word) {
-    pid_t pid = 0;
-    if (word == "Pid:" && file >> pid) return pid;
-  }
-  return 0;
+  const std::string number = fdinfo_word(pidfd, "Pid");
+  return number.empty() ? 0 : static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
 }
 
 // The kernel checks the permission before it looks at the address, so EFAULT from page 0, which nobody maps,
@@ -40,10 +36,10 @@ bool has_exited(const Descriptor& pidfd) {
 
 }  // namespace
 
-std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor pidfd, Descriptor mem,
+std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor&& pidfd, Descriptor&& mem,
                                                        std::string& problem) {
   const std::string process = "process " + std::to_string(pid);
-  if (!is_mem_file(mem.get())) {
+  if (!is_mem_file(mem.get(), pid)) {
     problem = "cannot reach the memory of " + process +
               ": it handed over no /proc/self/mem that can be read and written; cure: mount /proc where it "
               "runs, and let it be dumpable (no setuid, no PR_SET_DUMPABLE 0)";

@@ -40,13 +40,20 @@ class ApplicationMemory : public transport::AddressSpace {
   virtual bool heeds_page_protection() const { return true; }
   // The way, for status displays and logs.
   virtual const char* way() const = 0;
+  // The process whose memory it is; 0 if that has no number here, or if it is no process's.
+  pid_t owner() const { return owner_; }
+  void set_owner(pid_t owner) { owner_ = owner; }
+
+ private:
+  pid_t owner_ = 0;
 };
 
 // Chooses the way for a process that introduced itself with its pidfd and its /proc/self/mem; `pid` is its
 // number as this process sees it (0 if it lives in a PID namespace that hides it). The number is used only if
 // both descriptors mean it. Tries a way without touching the process's data; returns null and one line with
-// what happened and a cure in `problem` if none works.
-std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor pidfd, Descriptor mem,
+// what happened and a cure in `problem` if none works. `mem` stays the caller's then: it may be one that
+// blocks whoever closes it.
+std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor&& pidfd, Descriptor&& mem,
                                                        std::string& problem);
 
 }  // namespace urnic::memory

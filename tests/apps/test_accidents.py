@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 """Programs and device processes that are killed: what goes with them, and what everybody else sees."""
 
+import contextlib
+import ctypes
 import os
 import pathlib
 import re
 import signal
+import socket
+import struct
 import time
 import unittest
 
@@ -12,6 +16,10 @@ import fabric
 
 # The time that DESIGN gives a program to learn of its device's death is a second; machines that test are busy.
 PATIENCE = 5.0
+
+PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
+WALL = 0x40000000  # waitpid(2)
+CAP_SYS_PTRACE = 1 << 19
 
 
 def kill(pid):
@@ -205,6 +213,98 @@ class EightPairs(Killed):
         for server, client in pairs:
             self.assertEqual((client.wait(90), server.wait(30)), (0, 0), f"{client}\n{server}")
         self.finish(neighbour)
+
+
+class HostileDescriptors(Killed):
+    def test_socket_that_lingers_stops_nobody(self):
+        """Closing a socket with SO_LINGER and unsent data takes as long as the program likes."""
+        with socket.create_server(("127.0.0.1", 0)) as listening, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+            lingering = socket.create_connection(listening.getsockname())
+            reader, _ = listening.accept()
+            with reader:
+                lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 30))
+                lingering.setblocking(False)
+                with self.assertRaises(BlockingIOError):
+                    while True:
+                        lingering.send(bytes(65536))
+                connection.connect(str(next((self.fabric.run_directory / "dev").glob("uverbs*"))))
+                # Only who closes it last waits, so the device process gets it after everybody else has let go.
+                os.kill(self.process, signal.SIGSTOP)
+                socket.send_fds(connection, [b"nonsense"], [lingering.fileno()])
+                lingering.close()
+                os.kill(self.process, signal.SIGCONT)
+                self.fabric.run_on_urnic("ibv_devinfo", timeout=10)
+                self.assertEqual(self.fabric.status()["pid"], self.process)
+                os.kill(self.process, signal.SIGTERM)
+                fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process", 10)
+
+
+class StuckEngine(Killed):
+    """An engine that stands still, as one does that copies from memory which does not answer."""
+
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root may stop a thread of a device process")
+        super().setUp()
+        self.stop_engine()
+        # The control thread asks the engine, and waits.
+        self.first = self.fabric.start(self.fabric.urnic, "status")
+
+    def stop_engine(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        for thread in map(int, os.listdir(f"/proc/{self.process}/task")):
+            name = pathlib.Path(f"/proc/{self.process}/task/{thread}/comm").read_text(encoding="ascii")
+            if not name.startswith("urnic-engine"):
+                continue
+            for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
+                self.assertEqual(libc.ptrace(request, thread, None, None), 0, os.strerror(ctypes.get_errno()))
+            os.waitpid(thread, WALL)
+            self.addCleanup(self.let_go, thread)
+
+    def let_go(self, thread):
+        """Of a thread that has ended, so that its process can."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(thread, WALL)
+
+    def check_end(self):
+        fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
+        self.assertFalse((self.fabric.run_directory / "admin.sock").exists())
+        self.assertFalse((self.fabric.run_directory / "urnicd.pid").exists())
+
+    def test_status_says_it_and_down_works(self):
+        status = self.fabric.status()
+        self.assertEqual(status["pid"], self.process)
+        self.assertEqual(status["engine"]["stuck"][0]["devices"], ["urnic0", "urnic1"])
+        self.assertIn("STUCK: the engine of urnic0, urnic1", self.fabric.run(self.fabric.urnic, "status"))
+        said = self.fabric.run(self.fabric.urnic, "counters", status=1)
+        self.assertIn("the engine of urnic0, urnic1 has not moved", said)
+        self.assertEqual(self.first.wait(40), 1)
+        self.assertIn(f"the device process (pid {self.process}) has not answered 'status'", self.first.output())
+        self.fabric.down()
+        self.check_end()
+
+    def test_sigterm_works(self):
+        os.kill(self.process, signal.SIGTERM)
+        self.check_end()
+
+
+class Confined(Killed):
+    def test_device_process_has_little_power(self):
+        process = pathlib.Path(f"/proc/{self.process}")
+        for thread in (process / "task").iterdir():
+            said = dict(line.split(":\t", 1) for line in (thread / "status").read_text(encoding="ascii").splitlines())
+            self.assertEqual(said["NoNewPrivs"], "1")
+            self.assertEqual(said["Seccomp"].strip(), "2", "system calls are not restricted")
+            self.assertEqual(int(said["CapEff"], 16) & ~CAP_SYS_PTRACE, 0)
+            self.assertEqual(int(said["CapPrm"], 16) & ~CAP_SYS_PTRACE, 0)
+        self.assertRegex((process / "limits").read_text(encoding="ascii"), r"Max core file size\s+0\s+0\s")
+        # Nobody else of this user reaches its descriptors, which lead to the memory of all programs.
+        self.fabric.run("ls", f"{process}/fd/", status=2)
+        if os.geteuid() == 0:
+            self.assertEqual(os.readlink(process / "cwd"), "/")
+            self.assertEqual({os.readlink(process / "fd" / str(number)) for number in range(3)}, {"/dev/null"})
 
 
 if __name__ == "__main__":

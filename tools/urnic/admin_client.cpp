@@ -1,9 +1,11 @@
 #include "tools/urnic/admin_client.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -50,7 +52,20 @@ std::optional<AdminClient> AdminClient::connect(const std::filesystem::path& run
   throw Failure(fmt::format("the device process at {} cannot be reached: {}", path, std::strerror(errno)));
 }
 
-bool AdminClient::receive_some() {
+bool AdminClient::receive_some(std::chrono::steady_clock::time_point deadline, const std::string& what) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  pollfd answer{socket_.get(), POLLIN, 0};
+  const int ready = poll(&answer, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  if (ready < 0 && errno == EINTR) return true;
+  if (ready == 0) {
+    ucred process{};
+    socklen_t length = sizeof process;
+    getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &process, &length);
+    throw Failure(
+        fmt::format("the device process (pid {}) has not answered '{}' for {} s: try 'urnic status', which "
+                    "says whether an engine is stuck, or end it with 'urnic down'",
+                    process.pid, what, kPatience.count()));
+  }
   std::array<char, 16384> bytes;
   iovec part{bytes.data(), bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control;
@@ -74,9 +89,11 @@ nlohmann::json AdminClient::ask(const nlohmann::json& request) {
   if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
     throw Failure("the device process ended the conversation");
   }
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const std::string what = request.value("cmd", "");
   std::size_t end = received_.find('\n');
   while (end == std::string::npos) {
-    if (!receive_some()) throw Failure("the device process ended the conversation");
+    if (!receive_some(deadline, what)) throw Failure("the device process ended the conversation");
     end = received_.find('\n');
   }
   nlohmann::json answer = nlohmann::json::parse(received_.substr(0, end), nullptr, false);

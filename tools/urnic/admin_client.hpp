@@ -2,9 +2,11 @@
 // an answer where it promises them (docs/admin-socket.md).
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "device_model/memory/descriptor.hpp"
@@ -16,8 +18,11 @@ class AdminClient {
   // Empty if no device process answers there. Throws Failure if one does but refuses us.
   static std::optional<AdminClient> connect(const std::filesystem::path& run_directory);
 
+  // How long `ask` waits for an answer: no request takes nearly as long, however busy the machine.
+  static constexpr std::chrono::seconds kPatience{20};
+
   // Sends a request and waits for its answer. Throws Failure with the device process's own words if the
-  // answer is an error, and if the connection ends.
+  // answer is an error, and if the connection ends or no answer comes.
   nlohmann::json ask(const nlohmann::json& request);
 
   // Descriptors that came with the last answer; they are the caller's now.
@@ -27,7 +32,8 @@ class AdminClient {
 
  private:
   explicit AdminClient(memory::Descriptor socket) : socket_(std::move(socket)) {}
-  bool receive_some();
+  // Waits until `deadline`. `what` is the request, for the message if nothing comes.
+  bool receive_some(std::chrono::steady_clock::time_point deadline, const std::string& what);
 
   memory::Descriptor socket_;
   std::string received_;

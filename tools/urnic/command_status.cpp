@@ -53,7 +53,10 @@ void status(const StatusOptions& options) {
     return;
   }
   fmt::print("device process {} in {}\n", plain(answer.at("pid")), directory.string());
+  const nlohmann::json stuck = answer.at("engine").value("stuck", nlohmann::json::array());
+  for (const auto& engine : stuck) fmt::print("STUCK: {}\n", plain(engine.at("what")));
   for (const auto& device : answer.at("devices")) print_device(device);
+  if (!stuck.empty()) return;  // nobody can ask an engine that is stuck what there is
   if (answer.at("contexts").empty()) fmt::print("no program uses a device\n");
   for (const auto& context : answer.at("contexts")) print_context(context);
 }

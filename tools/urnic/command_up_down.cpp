@@ -32,7 +32,9 @@ void up(const UpOptions& options) {
 void wait_for_end(const AdminClient& client) {
   constexpr int kPatience = 10'000;  // ms
   pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};
-  if (poll(&end, 1, kPatience) == 0) throw Failure("the device process was told to end and has not yet");
+  if (poll(&end, 1, kPatience) == 0)
+    throw Failure(
+        "the device process was told to end and has not within 10 s: see urnicd.log in its run directory");
 }
 
 void down(const std::string& name) {

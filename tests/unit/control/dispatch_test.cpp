@@ -1,7 +1,13 @@
 // What is hostile or wrong in messages, and whose objects are whose.
-#include <boost/test/unit_test.hpp>
-#include <random>
+#include <sys/wait.h>
 
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "device_model/memory/mem_file_memory.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -48,6 +54,66 @@ BOOST_AUTO_TEST_CASE(unknown_opcodes_are_refused) {
   OpenProgram program(machine);
   for (const std::uint32_t opcode : {0u, 6u, 9u, 17u, 34u, 35u, 0xFFFFFFFFu}) {
     BOOST_TEST(program.call(static_cast<ControlOpcode>(opcode), abi::Empty{}) == EINVAL, opcode);
+  }
+}
+
+// It would write where its own state is.
+BOOST_AUTO_TEST_CASE(the_device_process_is_no_program) {
+  DirectProgram program(machine);
+  program.session().refuse_own_process = true;
+  BOOST_TEST(program.open() == EINVAL);
+  program.session().refuse_own_process = false;
+  BOOST_TEST(program.open() == 0);
+  BOOST_TEST(is_of_own_process(own_pidfd().get(), -1));
+  BOOST_TEST(is_of_own_process(-1, own_memory().get()));
+  BOOST_TEST(!is_of_own_process(-1, -1));
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_of_the_device_process_is_no_program_either) {
+  std::atomic<pid_t> number{0};
+  std::atomic<bool> done{false};
+  std::thread thread([&] {
+    number = gettid();
+    while (!done) sched_yield();
+  });
+  while (number == 0) sched_yield();
+  const std::string path = "/proc/self/task/" + std::to_string(number) + "/mem";
+  const memory::Descriptor memory(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  BOOST_TEST(is_of_own_process(-1, memory.get()));
+  done = true;
+  thread.join();
+}
+
+BOOST_AUTO_TEST_CASE(another_process_is_a_program) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const memory::Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  const std::string path = "/proc/" + std::to_string(child) + "/mem";
+  const memory::Descriptor memory(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  BOOST_TEST(!is_of_own_process(pidfd.get(), memory.get()));
+  BOOST_TEST(is_of_own_process(pidfd.get(), own_memory().get()));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+// What it has sent to a program and gets back.
+BOOST_AUTO_TEST_CASE(descriptors_of_the_device_are_no_memory_and_no_pipe) {
+  DirectProgram program(machine);
+  BOOST_REQUIRE(program.open() == 0);
+  const auto opened = program.reply().descriptors;  // doorbells, status page, wake-up
+  BOOST_REQUIRE(opened.size() == 3);
+  for (const int own : opened) {
+    BOOST_TEST(!memory::is_mem_file(own));
+    std::vector<memory::Descriptor> ends;
+    ends.push_back(duplicate(own));
+    ends.push_back(duplicate(own));
+    Message message = make_message(ControlOpcode::add_completion_channel, abi::AddCompletionChannelRequest{},
+                                   std::move(ends));
+    BOOST_TEST(program.dispatch_raw(message));
+    BOOST_TEST(message.descriptors.size() == 2u);  // not taken
   }
 }
 

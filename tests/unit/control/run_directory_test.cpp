@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_CASE(it_is_for_its_owner_alone_and_goes_at_the_end) {
 BOOST_AUTO_TEST_CASE(two_processes_do_not_share_it) {
   const RunDirectory run(path);
   EventLoop loop;
-  const ListeningSocket socket(loop, run.admin_socket(), SOCK_STREAM, [](memory::Descriptor) {});
+  DescriptorDisposal disposal;
+  const ListeningSocket socket(loop, disposal, run.admin_socket(), SOCK_STREAM, [](memory::Descriptor) {});
   const std::string error = error_of(path);
   BOOST_TEST(contains(error, "pid " + std::to_string(getpid())));
   BOOST_TEST(contains(error, path.string()));

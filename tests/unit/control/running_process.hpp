@@ -55,6 +55,7 @@ class RunningProcess {
     process_.reset();
   }
   const RunDirectory& directory() const { return directory_; }
+  pthread_t thread() { return thread_.native_handle(); }
   // Of the device of that number; nodes need not have the same numbers.
   std::filesystem::path node(int number) const {
     for (const auto& entry :

@@ -1,5 +1,6 @@
 // Which way is chosen, and what is said when there is none.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -49,15 +50,18 @@ int as_nobody(Check check) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
 }
 
-// /proc/self/mem by a procfs that is mounted once more; empty where that is not allowed.
-Descriptor mem_of_another_proc() {
-  const Descriptor context(static_cast<int>(syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC)));
-  if (!context) return Descriptor();
-  if (syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
-    return Descriptor();
-  const Descriptor root(static_cast<int>(syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
-  if (!root) return Descriptor();
-  return Descriptor(openat(root.get(), "self/mem", O_RDWR | O_CLOEXEC));
+// Mounts a procfs once more, over /mnt of a mount namespace of its own, as a container does.
+void mount_another_proc() {
+  const bool mounted = unshare(CLONE_NEWNS) == 0 &&
+                       mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                       mount("proc", "/mnt", "proc", 0, nullptr) == 0;
+  if (!mounted) BOOST_TEST_MESSAGE("another /proc cannot be mounted here");
+}
+
+// This process's memory by the /proc that `owner` has mounted; empty where that was not allowed.
+Descriptor mem_of_another_proc(pid_t owner) {
+  const std::string path = "/proc/" + std::to_string(owner) + "/root/mnt/self/mem";
+  return Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
 }  // namespace
@@ -112,12 +116,14 @@ BOOST_AUTO_TEST_CASE(a_mem_file_tells_its_number) {
 
 // As in a container: a number there is not a number here.
 BOOST_AUTO_TEST_CASE(a_mem_file_of_another_proc_tells_no_number) {
-  const Descriptor other = mem_of_another_proc();
+  const ChildProcess container(mount_another_proc);
+  const Descriptor other = mem_of_another_proc(container.pid());
   if (!other) {
     BOOST_TEST_MESSAGE("another /proc cannot be mounted here");
     return;
   }
-  BOOST_TEST(is_mem_file(other.get()));
+  BOOST_TEST(is_mem_file(other.get(), container.pid()));
+  BOOST_TEST(!is_mem_file(other.get()));  // nobody says that the mount is one of a proc
   BOOST_TEST(mem_file_number(other.get()) == 0);
 }
 
