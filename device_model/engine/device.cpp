@@ -92,6 +92,10 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
   if (!connected) return reserved ? count_error(error) : arrive_beside_connections(frame, queue_pair);
+  if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
+    ++port_counters_.wrong_origin;
+    return;
+  }
   transport::InboundPacket packet = parsed_packet();
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
