@@ -95,6 +95,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .async_events = &session.context->async_events(),
       .user_handle = qp.user_handle,
       .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
+      .context = session.context->id,
       .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
       .send_ring = qp.send_ring.data(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -97,8 +98,9 @@ class Device final : private link::FrameReceiver {
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   void count_error(wire::ParseError error);
-  bool steer(const wire::Frame& frame);
-  bool is_for_queue_pairs(const wire::Frame& frame);
+  bool steer(const wire::Frame& frame, wire::ParseError parsed);
+  std::optional<PacketOwner> owner() const;
+  bool is_for_this_device() const;
   void give_whole(const wire::Frame& frame, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
   void arrive_for_group(const wire::Frame& frame);

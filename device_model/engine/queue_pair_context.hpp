@@ -105,6 +105,9 @@ class QueuePairContext final : public transport::Host {
     return origin.queue_pair == machine_.parameters().destination && origin.device == path_.destination_mac;
   }
 
+  // The context of the program that created it.
+  std::uint32_t owner() const { return config_.context; }
+
   // An XRC target, which works for several programs.
   bool is_shared() const { return config_.xrc_domain != nullptr; }
 

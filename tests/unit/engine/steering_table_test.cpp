@@ -34,13 +34,14 @@ struct Table {
   Numbers steer(const RawFrame& frame, RuleKind first = RuleKind::sniffer,
                 RuleKind last = RuleKind::all_default) {
     std::vector<SteeringTarget> targets;
-    taken = table.steer(headers_of(frame), first, last, targets);
+    taken = table.steer(headers_of(frame), first, last, targets, owner);
     Numbers numbers;
     for (const SteeringTarget& one : targets)
       numbers.push_back(reinterpret_cast<std::uintptr_t>(one.queue_pair));
     return numbers;
   }
   bool taken = false;
+  std::optional<PacketOwner> owner;  // of the frames
 };
 
 SteeringRule to_port(std::uint8_t low, std::uint16_t priority = 0) {
@@ -241,6 +242,19 @@ BOOST_AUTO_TEST_CASE(sniffers_have_copies_of_all_and_take_nothing) {
   BOOST_TEST(!taken);
   add(3, to_port(0x78));
   BOOST_TEST(steer(ipv4_frame()) == (Numbers{1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(a_sniffer_that_sees_one_context_only) {
+  SteeringRule rule = of_kind(RuleKind::sniffer);
+  rule.sees_only = 5;
+  add(1, rule);
+  BOOST_TEST(steer(ipv4_frame()) == Numbers{1});
+  owner = 5;
+  BOOST_TEST(steer(ipv4_frame()) == Numbers{1});
+  owner = 6;
+  BOOST_TEST(steer(ipv4_frame()).empty());
+  owner = kSeveralContexts;
+  BOOST_TEST(steer(ipv4_frame()).empty());
 }
 
 BOOST_AUTO_TEST_CASE(default_rules_have_what_no_other_takes) {
