@@ -6,6 +6,7 @@
 #include "device_model/transport/raw_packet.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/raw_frames.hpp"
+#include "tests/unit/engine/test_srq.hpp"
 #include "tests/unit/engine/two_engines.hpp"
 #include "wire/frame.hpp"
 
@@ -72,10 +73,12 @@ struct Injection : Fabric {
     to_rts(engine, raw0);
     to_rts(engine, raw1);
   }
-  void check_write(TestQp& from, std::uint8_t seed) {
+  void check_write(TestQp& from, std::uint8_t seed, std::uint32_t srq = 0) {
     program0.fill(0, 3000, seed);
     const abi::ScatterGather sges[] = {program0.sge(0, 3000)};
-    from.post_send(write_wqe(program1, 8192), sges);
+    abi::SendWqe head = write_wqe(program1, 8192);
+    head.remote_srq = srq;
+    from.post_send(head, sges);
     run();
     const auto entry = from.send_cq.poll();
     BOOST_REQUIRE(entry);
@@ -114,13 +117,16 @@ BOOST_AUTO_TEST_CASE(a_forged_request_to_an_xrc_target_is_refused) {
       program1,
       0,
       {.send_slots = 0, .receive_slots = 0, .service = QpService::xrc_target, .xrc_domain = &domain}};
+  TestCq cq(64, nullptr, &program1.async_events.device_end(), 9000);
+  const TestSrq srq(program1, 8, program1.pd, &domain, cq.device_end.get());
   connect(initiator, target);
   wire::TransportHeaders headers = write_to(program1, target.qpn(), wire::Service::xrc);
+  headers.xrceth.srq_number = srq.device_end->number();
   post(raw0, program0, forge(path(device0, device1), headers, 64));
   run();
   BOOST_TEST(!was_written(program1));
   BOOST_TEST(device1.port_counters().wrong_origin == 1u);
-  check_write(initiator, 4);
+  check_write(initiator, 4, srq.device_end->number());
 }
 
 // The responses of a READ, and acknowledgements.
