@@ -29,10 +29,10 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
     : config_(config),
       data_path_(engine.data_path()),
       events_(data_path_),
-      memory_table_(config.max_memory_keys),
+      memory_table_(config.max_memory_keys, config.numbers),
       address_handles_(config.max_address_handles),
-      queue_pairs_(config.max_qp),
-      shared_receive_queues_(config.max_srq),
+      queue_pairs_(config.max_qp, config.numbers),
+      shared_receive_queues_(config.max_srq, config.numbers),
       port_(fabric.attach(config.mac, *this, config.name)) {
   data_path_.set_frames_under_way(&fabric);
   data_path_.add_device(*this);
@@ -116,8 +116,6 @@ std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
   steering_.reserve(steered_to_);
   return number;
 }
-
-void Device::remove_steering_rule(std::uint32_t number) { steering_.remove(number); }
 
 // No rule but a sniffer's has the RoCE packets that are for a queue pair of this device, whosever the rule
 // is: on a NIC they never come to the tables of raw packet rules (mlx5: RoCE has a table of its own,

@@ -33,7 +33,8 @@ struct DeviceConfig {
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;
   std::uint32_t max_srq = 65536;
-  std::uint32_t number = 0;  // in configuration order
+  std::uint32_t number = 0;    // in configuration order
+  memory::NumberSeed numbers;  // where its QPNs, keys and SRQ numbers begin
 };
 
 // What the port counts; docs/counters.md has the definition of each.
@@ -74,7 +75,9 @@ class Device final : private link::FrameReceiver {
   void set_gids(const std::vector<wire::Gid>& gids);
   // A rule's number is for `remove_steering_rule`. Allocates.
   std::uint32_t add_steering_rule(const SteeringRule& rule);
-  void remove_steering_rule(std::uint32_t number);
+  void remove_steering_rule(std::uint32_t number) { steering_.remove({&number, 1}); }
+  // Of numbers in order.
+  void remove_steering_rules(std::span<const std::uint32_t> numbers) { steering_.remove(numbers); }
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
 

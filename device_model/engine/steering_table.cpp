@@ -49,8 +49,10 @@ std::uint32_t SteeringTable::add(const SteeringRule& rule) {
   return next_number_;
 }
 
-void SteeringTable::remove(std::uint32_t number) {
-  std::erase_if(rules_, [number](const Entry& entry) { return entry.number == number; });
+void SteeringTable::remove(std::span<const std::uint32_t> numbers) {
+  std::erase_if(rules_, [numbers](const Entry& entry) {
+    return std::binary_search(numbers.begin(), numbers.end(), entry.number);
+  });
 }
 
 bool SteeringTable::steer(const FrameHeaders& frame, RuleKind first, RuleKind last,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device_model/engine/frame_headers.hpp"
@@ -69,7 +70,8 @@ class SteeringTable {
 
   // Returns the number by which `remove` knows it. Allocates.
   std::uint32_t add(const SteeringRule& rule);
-  void remove(std::uint32_t number);
+  // All of these, which are in order, in one pass.
+  void remove(std::span<const std::uint32_t> numbers);
 
   // Adds to `targets` whom the rules of these kinds, from `first` to `last`, give the frame; true if it goes
   // no further. `owner`: of the queue pairs that the frame is for, if there are any. The first rule that

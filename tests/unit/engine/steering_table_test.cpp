@@ -40,6 +40,7 @@ struct Table {
       numbers.push_back(reinterpret_cast<std::uintptr_t>(one.queue_pair));
     return numbers;
   }
+  void remove(const std::vector<std::uint32_t>& rules) { table.remove(rules); }
   bool taken = false;
   std::optional<PacketOwner> owner;  // of the frames
 };
@@ -273,13 +274,20 @@ BOOST_AUTO_TEST_CASE(default_rules_have_what_no_other_takes) {
   BOOST_TEST(steer(ipv4_frame(), RuleKind::multicast_default, RuleKind::all_default) == Numbers{1});
 }
 
+BOOST_AUTO_TEST_CASE(rules_are_removed_together) {
+  std::vector<std::uint32_t> rules;
+  for (std::uintptr_t i = 1; i <= 6; ++i) rules.push_back(add(i, of_kind(RuleKind::sniffer)));
+  remove({rules[0], rules[3], rules[5]});
+  BOOST_TEST(steer(ipv4_frame()) == (Numbers{2, 3, 5}));
+}
+
 BOOST_AUTO_TEST_CASE(a_removed_rule_takes_nothing) {
   const std::uint32_t first = add(1, to_port(0x78));
   const std::uint32_t second = add(2, to_port(0x78, 1));
-  table.remove(first);
+  remove({first});
   BOOST_TEST(steer(ipv4_frame()) == Numbers{2});
-  table.remove(second);
-  table.remove(second);
+  remove({second});
+  remove({second});
   BOOST_TEST(table.empty());
 }
 
