@@ -125,6 +125,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"gids", gids},
           {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
           {"raw_packets", name(settings.raw_packets)},
+          {"number_seed", settings.number_seed ? json(*settings.number_seed) : json()},
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"limits", describe_limits()}};

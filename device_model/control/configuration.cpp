@@ -68,9 +68,20 @@ void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
   }
 }
 
-constexpr std::array<std::string_view, 10> kCommonKeys{
-    "mtu",      "vendor_id",          "vendor_part_id",     "hardware_version",   "raw_packets",
-    "recovery", "reordering_packets", "irn_window_packets", "irn_timeout_low_us", "irn_timeout_high_us"};
+// As far as every TOML and JSON reader has whole numbers, like the links' seed.
+constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
+
+constexpr std::array<std::string_view, 11> kCommonKeys{"mtu",
+                                                       "vendor_id",
+                                                       "vendor_part_id",
+                                                       "hardware_version",
+                                                       "raw_packets",
+                                                       "number_seed",
+                                                       "recovery",
+                                                       "reordering_packets",
+                                                       "irn_window_packets",
+                                                       "irn_timeout_low_us",
+                                                       "irn_timeout_high_us"};
 
 void read_recovery(const TableReader& reader, transport::RecoverySettings& recovery) {
   if (const auto mode = reader.word("recovery", kRecoveryNames)) {
@@ -92,6 +103,8 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
   reader.integer("hardware_version", 0, 0xFFFFFFFF, device.hardware_version);
   if (const auto raw_packets = reader.word("raw_packets", kRawPacketsNames))
     device.raw_packets = static_cast<RawPackets>(*raw_packets);
+  if (const auto seed = reader.integer("number_seed", 0, kLargestSeed))
+    device.number_seed = static_cast<std::uint64_t>(*seed);
   read_recovery(reader, device.recovery);
   reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
   if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {

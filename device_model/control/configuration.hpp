@@ -29,6 +29,7 @@ struct DeviceSettings {
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
   RawPackets raw_packets = RawPackets::all;
+  std::optional<std::uint64_t> number_seed;                        // empty: of the kernel's random numbers
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs, unless told otherwise
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;

@@ -10,6 +10,7 @@
 
 #include "device_model/control/limits.hpp"
 #include "device_model/control/multicast.hpp"
+#include "device_model/control/portions.hpp"
 
 namespace urnic::control {
 namespace {
@@ -86,9 +87,12 @@ Context::~Context() {
 }
 
 void Context::remove_flows() {
-  fabric.engine(device).execute([this] {
-    for (const auto& [handle, flow] : flows) device.device->remove_steering_rule(flow->number);
-  });
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [handle, flow] : flows) numbers.push_back(flow->number);
+  std::sort(numbers.begin(), numbers.end());
+  if (!numbers.empty()) {
+    fabric.engine(device).execute([&] { device.device->remove_steering_rules(numbers); });
+  }
   device.flows -= static_cast<std::uint32_t>(flows.size());
   flows.clear();
   device.flow_counters -= static_cast<std::uint32_t>(flow_counters.size());
@@ -101,6 +105,9 @@ void Context::remove_flows() {
 void Context::remove_queue_pairs() {
   std::vector<QueuePair*> batch;
   const auto remove_batch = [&] {
+    std::vector<wire::Qpn> numbers;
+    for (const QueuePair* qp : batch) numbers.push_back(wire::Qpn{qp->qpn});
+    release_windows(fabric.engine(device), *device.device, numbers);
     fabric.engine(device).execute([&] {
       for (QueuePair* qp : batch) {
         if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
@@ -125,11 +132,10 @@ void Context::remove_queue_pairs() {
 }
 
 void Context::remove_shared_receive_queues() {
-  fabric.engine(device).execute([this] {
-    for (const auto& [handle, srq] : srqs) {
-      if (srq->tags) doorbells_->detach(srq->tags->doorbell);
-      srq->queue.reset();
-    }
+  visit_in_portions(fabric.engine(device), srqs, [this](const auto& entry) {
+    SharedReceiveQueue& srq = *entry.second;
+    if (srq.tags) doorbells_->detach(srq.tags->doorbell);
+    srq.queue.reset();
   });
   for (const auto& [handle, srq] : srqs) --srq->pd->users;
   device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());
@@ -142,18 +148,17 @@ void Context::remove_xrc_domains() {
 }
 
 void Context::remove_address_handles() {
-  fabric.engine(device).execute([this] {
-    engine::AddressHandleTable& addresses = device.device->address_handles();
-    for (const auto& [handle, address] : address_handles) addresses.remove(address->number);
-  });
+  engine::AddressHandleTable& addresses = device.device->address_handles();
+  visit_in_portions(fabric.engine(device), address_handles,
+                    [&](const auto& entry) { addresses.remove(entry.second->number); });
   for (const auto& [handle, address] : address_handles) --address->pd->users;
   device.address_handles -= static_cast<std::uint32_t>(address_handles.size());
   address_handles.clear();
 }
 
 void Context::remove_completion() {
+  visit_in_portions(fabric.engine(device), cqs, [](const auto& entry) { entry.second->queue.reset(); });
   fabric.engine(device).execute([this] {
-    for (const auto& [handle, cq] : cqs) cq->queue.reset();
     fabric.engine(device).remove_doorbells(*doorbells_);
     doorbells_.reset();
     channels_.clear();

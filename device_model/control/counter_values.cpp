@@ -91,6 +91,7 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rx_unknown_qp", counters.port.unknown_qp},     // ours
       {"rx_write_requests", c.received_write_requests},
       {"rx_wrong_address", counters.port.wrong_address},  // ours
+      {"rx_wrong_origin", counters.port.wrong_origin},    // ours
       {"tx_selective_acks", c.selective_acks_sent},       // ours
   };
 }

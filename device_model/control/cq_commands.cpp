@@ -20,6 +20,9 @@ std::uint64_t monotonic_nanoseconds() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// CQEs that the engine moves to another ring while nobody else is served: 64 KiB.
+constexpr std::uint32_t kMovedAtOnce = 1024;
+
 bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
 
 }  // namespace
@@ -94,12 +97,15 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   ArenaBlock ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
   // What was posted before this request, and completes as soon as the engine looks, is complete first: a
   // program that has posted datagrams and makes the queue too small for them is told so.
-  session.fabric.engine(session.device).execute([] {});
-  bool fits = false;
-  session.fabric.engine(session.device).execute([&] {
-    fits = cq->queue->resize(ring.as<abi::Cqe>(), slots, reply.unread);
-  });
-  if (!fits) return EINVAL;  // more completions are waiting than the new ring would hold
+  engine::Engine& engine = session.fabric.engine(session.device);
+  engine.execute([] {});
+  engine::CompletionQueue::clear(ring.as<abi::Cqe>(), slots);
+  engine.execute([&] { cq->queue->begin_move(ring.as<abi::Cqe>(), slots); });
+  auto moved = engine::CompletionQueue::Moved::more;
+  while (moved == engine::CompletionQueue::Moved::more)
+    engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
+  // More completions are waiting than the new ring would hold.
+  if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;
   cq->ring = std::move(ring);
   reply.entries = slots;
   reply.ring = describe(cq->ring, session, descriptors);

@@ -1,12 +1,31 @@
 #include "device_model/control/fabric.hpp"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "device_model/control/limits.hpp"
 
 namespace urnic::control {
+namespace {
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  return seed;
+}
+
+// Devices with the same seed in the configuration have different numbers all the same.
+memory::NumberSeed first_numbers(const ServedDevice& device) {
+  const std::uint64_t seed = device.settings.number_seed ? *device.settings.number_seed : random_seed();
+  return memory::NumberSeed(transport::mix(seed, device.index));
+}
+
+}  // namespace
 
 Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
   const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
@@ -48,7 +67,8 @@ void Fabric::add_device(const DeviceSettings& settings) {
                                                             .gids = settings.gids,
                                                             .max_qp = limits::kMaxQp,
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
-                                                            .number = served->index},
+                                                            .number = served->index,
+                                                            .numbers = first_numbers(*served)},
                                        home.engine, home.wires);
   home.engine.add_device(*served->device);
   home.devices.push_back(served.get());

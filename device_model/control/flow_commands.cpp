@@ -85,6 +85,8 @@ int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::Ha
   engine::SteeringRule rule;
   if (const int error = find_target(context, request, *flow, rule.target)) return error;
   if (const int error = read_rule(request, rule)) return error;
+  // A NIC asks for CAP_NET_RAW; a program without it sees no packets for others' queue pairs.
+  if (!session.has_net_raw()) rule.sees_only = context.id;
   if (request.counters != 0) {
     flow->counters = context.flow_counters.find(request.counters);
     if (flow->counters == nullptr) return EINVAL;

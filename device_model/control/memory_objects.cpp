@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/portions.hpp"
 
 namespace urnic::control {
 namespace {
@@ -21,11 +22,10 @@ MemoryObjects::MemoryObjects(Fabric& fabric, ServedDevice& device)
 
 MemoryObjects::~MemoryObjects() {
   try {
-    fabric_.engine(device_).execute([this] {
-      memory::MemoryTable& table = device_.device->memory_table();
-      for (const auto& [handle, window] : windows) table.remove_window(window->key);
-      for (const auto& [handle, region] : regions) table.remove_region(region->key);
-    });
+    engine::Engine& engine = fabric_.engine(device_);
+    memory::MemoryTable& table = device_.device->memory_table();
+    visit_in_portions(engine, windows, [&](const auto& entry) { table.remove_window(entry.second->key); });
+    visit_in_portions(engine, regions, [&](const auto& entry) { table.remove_region(entry.second->key); });
   } catch (const std::exception& error) {
     spdlog::critical("memory regions cannot be taken away: {}", error.what());
     std::terminate();  // the engine would go on using memory that is about to go

@@ -7,20 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 
+#include "device_model/control/address_map.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
 
 namespace urnic::control {
 namespace {
-
-struct CloseFile {
-  void operator()(FILE* file) const { std::fclose(file); }
-};
 
 // -1 if `descriptor` is no pidfd.
 pid_t pid_of(int descriptor) {
@@ -32,38 +28,6 @@ pid_t pid_of(int descriptor) {
 bool has_ended(int pidfd) {
   pollfd entry{pidfd, POLLIN, 0};
   return poll(&entry, 1, 0) > 0;
-}
-
-struct MapLine {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  bool readable = false;
-  bool writable = false;
-};
-
-bool parse_map_line(const char* line, MapLine& map) {
-  unsigned long start = 0;
-  unsigned long end = 0;
-  char rights[5] = {};
-  if (std::sscanf(line, "%lx-%lx %4s", &start, &end, rights) != 3) return false;
-  map = {start, end, rights[0] == 'r', rights[1] == 'w'};
-  return true;
-}
-
-// Follows the mappings upwards from `address`, which they are sorted by.
-bool covered(FILE* maps, std::uint64_t address, std::uint64_t end, bool writable) {
-  char* line = nullptr;
-  std::size_t room = 0;
-  bool whole = false;
-  while (!whole && getline(&line, &room, maps) > 0) {
-    MapLine map;
-    if (!parse_map_line(line, map) || map.end <= address) continue;
-    if (map.start > address || !map.readable || (writable && !map.writable)) break;
-    address = map.end;
-    whole = address >= end;
-  }
-  std::free(line);
-  return whole;
 }
 
 }  // namespace
@@ -90,16 +54,16 @@ Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::stri
 
 int Process::check_mapped(std::uint64_t address, std::uint64_t length, bool writable) const {
   if (pid_ > 0) {
-    const std::string path = "/proc/" + std::to_string(pid_) + "/maps";
-    const std::unique_ptr<FILE, CloseFile> maps(std::fopen(path.c_str(), "re"));
-    // Only now: the number was the process's own while the file was being opened.
+    AddressMap map(pid_);
+    // Only now: the number was the process's own while the map was being opened.
     if (has_ended(pidfd_.get())) return EFAULT;
-    if (maps != nullptr) return covered(maps.get(), address, address + length, writable) ? 0 : EFAULT;
+    const auto covered = map.is_open() ? map.covers(address, length, writable) : AddressMap::Answer::unknown;
+    if (covered != AddressMap::Answer::unknown) return covered == AddressMap::Answer::yes ? 0 : EFAULT;
   }
   return probe(address, length);
 }
 
-// Without /proc's view of the process, the ends at least can be tried.
+// Without /proc's view of the process, or where it would take too long, the ends at least can be tried.
 int Process::probe(std::uint64_t address, std::uint64_t length) const {
   std::array<std::byte, 2> bytes;
   std::array<memory::Transfer, 2> ends{

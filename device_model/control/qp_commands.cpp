@@ -2,6 +2,7 @@
 #include <infiniband/verbs.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/portions.hpp"
 #include "device_model/control/raw_packet_rights.hpp"
 
 namespace urnic::control {
@@ -95,6 +97,7 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
       .async_events = &session.context->async_events(),
       .user_handle = qp.user_handle,
       .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
+      .context = session.context->id,
       .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
       .send_ring = qp.send_ring.data(),
@@ -247,6 +250,8 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
   if (!qp->groups.empty() || qp->flows != 0 || qp->spreaders != 0) return EBUSY;  // as the kernel has it
+  const std::array number{wire::Qpn{qp->qpn}};
+  release_windows(session.fabric.engine(session.device), *session.device.device, number);
   session.fabric.engine(session.device).execute([&] {
     if (qp->has_doorbell()) context.doorbells().detach(qp->doorbell);
     reply.async_events_reported =

@@ -32,7 +32,7 @@ std::uint32_t immediate_or_rkey(const transport::Completion& completion) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(const CompletionQueueConfig& config) : config_(config) {
-  for (std::uint32_t i = 0; i < config_.slots; ++i) config_.ring[i].phase.store(0, std::memory_order_relaxed);
+  clear(config_.ring, config_.slots);
 }
 
 // The first lap's entries are valid with phase 1 (queues.hpp, Cqe).
@@ -141,23 +141,33 @@ void CompletionQueue::raise(std::uint32_t arm) {
   config_.channel->push(config_.user_handle);
 }
 
-bool CompletionQueue::resize(abi::Cqe* ring, std::uint32_t slots, std::uint32_t& unread) {
+void CompletionQueue::clear(abi::Cqe* ring, std::uint32_t slots) {
+  for (std::uint32_t i = 0; i < slots; ++i) ring[i].phase.store(0, std::memory_order_release);
+}
+
+// What the program says of its consumer index is believed as far as the old ring goes.
+void CompletionQueue::begin_move(abi::Cqe* ring, std::uint32_t slots) {
   const std::uint32_t consumer = config_.indices->consumer.load(std::memory_order_acquire);
-  unread = std::min(producer_ - consumer, config_.slots);
-  if (unread > slots) return false;
-  for (std::uint32_t i = 0; i < slots; ++i) {
-    if (i < unread) {
-      const abi::Cqe& from = config_.ring[(producer_ - unread + i) & (config_.slots - 1)];
-      std::memcpy(static_cast<void*>(&ring[i]), static_cast<const void*>(&from), offsetof(abi::Cqe, phase));
-    }
-    ring[i].phase.store(i < unread ? 1 : 0, std::memory_order_release);
+  const std::uint32_t begin = producer_ - std::min(producer_ - consumer, config_.slots);
+  new_ring_ = {ring, slots, begin, begin};
+}
+
+CompletionQueue::Moved CompletionQueue::move(std::uint32_t most, std::uint32_t& unread) {
+  unread = producer_ - new_ring_.begin;
+  if (unread > new_ring_.slots) return Moved::does_not_fit;
+  for (; new_ring_.next != producer_ && most > 0; ++new_ring_.next, --most) {
+    const abi::Cqe& from = config_.ring[new_ring_.next & (config_.slots - 1)];
+    abi::Cqe& to = new_ring_.ring[new_ring_.next - new_ring_.begin];
+    std::memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), offsetof(abi::Cqe, phase));
+    to.phase.store(1, std::memory_order_release);
   }
-  config_.ring = ring;
-  config_.slots = slots;
+  if (new_ring_.next != producer_) return Moved::more;
+  config_.ring = new_ring_.ring;
+  config_.slots = new_ring_.slots;
   producer_ = unread;
   consumer_ = 0;
   config_.indices->consumer.store(0, std::memory_order_release);
-  return true;
+  return Moved::all;
 }
 
 }  // namespace urnic::engine

@@ -59,8 +59,19 @@ class CompletionQueue
   // From now on (ibv_modify_cq). An event that was put off before is due at once.
   void moderate(const CqModeration& moderation);
 
-  // Moves unread CQEs to a new ring (ibv_resize_cq); false if they do not fit.
-  bool resize(abi::Cqe* ring, std::uint32_t slots, std::uint32_t& unread);
+  // Moves unread CQEs to a new ring (ibv_resize_cq), which must be `clear`, and goes over to it: in portions,
+  // so that nobody else waits until a long ring is copied. Until the last one, CQEs are added to the old
+  // ring. `begin_move` first, then `move` until it returns anything but `more`. The program reads nothing
+  // meanwhile.
+  enum class Moved : std::uint8_t {
+    more,
+    all,          // `unread` CQEs are in the new ring, which is the CQ's now
+    does_not_fit  // the CQ is as it was
+  };
+  void begin_move(abi::Cqe* ring, std::uint32_t slots);
+  Moved move(std::uint32_t most, std::uint32_t& unread);
+  // So that no CQE in the ring counts as written. Any thread, while no CQ has the ring.
+  static void clear(abi::Cqe* ring, std::uint32_t slots);
 
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }
@@ -77,6 +88,14 @@ class CompletionQueue
   std::uint32_t users = 0;  // QPs that complete here
 
  private:
+  // A ring that unread CQEs are being moved to, from number `begin` of all; those before `next` are there.
+  struct NewRing {
+    abi::Cqe* ring = nullptr;
+    std::uint32_t slots = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t next = 0;
+  };
+
   std::uint8_t phase(std::uint32_t index) const;
   bool full();
   void report_overrun();
@@ -84,6 +103,7 @@ class CompletionQueue
   void raise(std::uint32_t arm);
 
   CompletionQueueConfig config_;
+  NewRing new_ring_;
   std::uint32_t producer_ = 0;
   std::uint32_t consumer_ = 0;  // as last seen; looked at again only when the ring seems full
   std::uint32_t arm_fired_ = 0;

@@ -29,10 +29,10 @@ Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
     : config_(config),
       data_path_(engine.data_path()),
       events_(data_path_),
-      memory_table_(config.max_memory_keys),
+      memory_table_(config.max_memory_keys, config.numbers),
       address_handles_(config.max_address_handles),
-      queue_pairs_(config.max_qp),
-      shared_receive_queues_(config.max_srq),
+      queue_pairs_(config.max_qp, config.numbers),
+      shared_receive_queues_(config.max_srq, config.numbers),
       port_(fabric.attach(config.mac, *this, config.name)) {
   data_path_.set_frames_under_way(&fabric);
   data_path_.add_device(*this);
@@ -82,9 +82,9 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   ++port_counters_.received_packets;
   port_counters_.received_multicast += is_to_group(frame);
   port_counters_.received_bytes += frame.size();
-  if (!steering_.empty() && steer(frame)) [[unlikely]]
-    return;
   const wire::ParseError error = wire::parse(frame, parsed_);
+  if (!steering_.empty() && steer(frame, error)) [[unlikely]]
+    return;
   const bool reserved = error == wire::ParseError::unknown_opcode &&
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
   if (error != wire::ParseError::none && !reserved) return count_error(error);
@@ -92,6 +92,10 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
   if (!connected) return reserved ? count_error(error) : arrive_beside_connections(frame, queue_pair);
+  if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
+    ++port_counters_.wrong_origin;
+    return;
+  }
   transport::InboundPacket packet = parsed_packet();
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
@@ -113,24 +117,33 @@ std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
   return number;
 }
 
-void Device::remove_steering_rule(std::uint32_t number) { steering_.remove(number); }
-
-// Rules are asked before anybody else. Those that take only what nobody else is to have leave the RoCE
-// packets that are for this device's queue pairs alone. True if the frame goes no further.
-bool Device::steer(const wire::Frame& frame) {
+// No rule but a sniffer's has the RoCE packets that are for a queue pair of this device, whosever the rule
+// is: on a NIC they never come to the tables of raw packet rules (mlx5: RoCE has a table of its own,
+// RDMA_RX). Those rules that take what nobody else is to have leave RoCE packets for numbers that no queue
+// pair has alone as well. True if the frame goes no further.
+bool Device::steer(const wire::Frame& frame, wire::ParseError parsed) {
   steered_to_.clear();
   const FrameHeaders headers = read_headers(frame.headers);
-  bool taken = steering_.steer(headers, RuleKind::sniffer, RuleKind::normal, steered_to_);
-  if (!taken && steering_.has_defaults() && !is_for_queue_pairs(frame)) {
+  const bool roce = parsed == wire::ParseError::none || parsed == wire::ParseError::unknown_opcode;
+  const std::optional<PacketOwner> owned = roce ? owner() : std::nullopt;
+  const RuleKind last = owned ? RuleKind::sniffer : RuleKind::normal;
+  bool taken = steering_.steer(headers, RuleKind::sniffer, last, steered_to_, owned);
+  if (!taken && steering_.has_defaults() && !(roce && is_for_this_device())) {
     taken = steering_.steer(headers, RuleKind::multicast_default, RuleKind::all_default, steered_to_);
   }
   if (!steered_to_.empty()) give_whole(frame, headers);
   return taken;
 }
 
-bool Device::is_for_queue_pairs(const wire::Frame& frame) {
-  const wire::ParseError error = wire::parse(frame, parsed_);
-  if (error != wire::ParseError::none && error != wire::ParseError::unknown_opcode) return false;
+// Of the packet at hand; empty: no queue pair here takes it.
+std::optional<PacketOwner> Device::owner() const {
+  if (!is_for_this_device()) return {};
+  if (parsed_.network.destination_mac != config_.mac) return kSeveralContexts;
+  const QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
+  return queue_pair != nullptr ? std::optional(queue_pair->owner()) : std::nullopt;
+}
+
+bool Device::is_for_this_device() const {
   if (parsed_.network.destination_mac == config_.mac) return true;
   return wire::is_multicast(parsed_.network.destination) &&
          !multicast_groups_.members(parsed_.network.destination).empty();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ struct DeviceConfig {
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;
   std::uint32_t max_srq = 65536;
-  std::uint32_t number = 0;  // in configuration order
+  std::uint32_t number = 0;    // in configuration order
+  memory::NumberSeed numbers;  // where its QPNs, keys and SRQ numbers begin
 };
 
 // What the port counts; docs/counters.md has the definition of each.
@@ -47,6 +49,7 @@ struct PortCounters {
   std::uint64_t icrc_errors = 0;      // rx_icrc_encapsulated
   std::uint64_t not_roce = 0;         // rx_not_roce: frames of other kinds that no steering rule takes
   std::uint64_t wrong_address = 0;    // rx_wrong_address: neither MAC nor GID, or not those of the QP's path
+  std::uint64_t wrong_origin = 0;     // rx_wrong_origin: for a connected QP, and not sent by its peer
   std::uint64_t unknown_qp = 0;       // rx_unknown_qp
   std::uint64_t link_downed = 0;      // link_downed: how often the link was cut
   std::uint64_t buffer_overruns = 0;  // excessive_buffer_overrun_errors: no room for a payload
@@ -72,7 +75,9 @@ class Device final : private link::FrameReceiver {
   void set_gids(const std::vector<wire::Gid>& gids);
   // A rule's number is for `remove_steering_rule`. Allocates.
   std::uint32_t add_steering_rule(const SteeringRule& rule);
-  void remove_steering_rule(std::uint32_t number);
+  void remove_steering_rule(std::uint32_t number) { steering_.remove({&number, 1}); }
+  // Of numbers in order.
+  void remove_steering_rules(std::span<const std::uint32_t> numbers) { steering_.remove(numbers); }
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
 
@@ -96,8 +101,9 @@ class Device final : private link::FrameReceiver {
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   void count_error(wire::ParseError error);
-  bool steer(const wire::Frame& frame);
-  bool is_for_queue_pairs(const wire::Frame& frame);
+  bool steer(const wire::Frame& frame, wire::ParseError parsed);
+  std::optional<PacketOwner> owner() const;
+  bool is_for_this_device() const;
   void give_whole(const wire::Frame& frame, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
   void arrive_for_group(const wire::Frame& frame);

@@ -1,5 +1,6 @@
 #include "device_model/engine/doorbell_set.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "device_model/engine/hosted_queue_pair.hpp"
@@ -21,22 +22,52 @@ void DoorbellSet::detach(std::uint32_t number) {
   if (number < bells_.size()) bells_[number] = {};
 }
 
+// The summary before the words: a ringer sets them in the other order, so that what it adds behind this
+// exchange shows at the next look.
+void DoorbellSet::look_at_summary() {
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (doorbells_.summary[i].load(std::memory_order_relaxed) == 0) continue;
+    waiting_[i] |= doorbells_.summary[i].exchange(0);
+  }
+}
+
+bool DoorbellSet::has_more() const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [](std::uint64_t words) { return words != 0; });
+}
+
+// Takes it from those that wait: the first from `next_` on, around the end.
+std::optional<std::uint32_t> DoorbellSet::next_word() {
+  const std::size_t start = next_ / 64;
+  std::uint64_t wanted = ~std::uint64_t{0} << (next_ % 64);
+  for (std::size_t i = 0; i <= waiting_.size(); ++i, wanted = ~std::uint64_t{0}) {
+    std::uint64_t& words = waiting_[(start + i) % waiting_.size()];
+    if ((words & wanted) == 0) continue;
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(words & wanted));
+    words &= ~(std::uint64_t{1} << bit);
+    const auto word = static_cast<std::uint32_t>((start + i) % waiting_.size() * 64) + bit;
+    next_ = (word + 1) % static_cast<std::uint32_t>(waiting_.size() * 64);
+    return word;
+  }
+  return {};
+}
+
+std::uint32_t DoorbellSet::collect_word() {
+  look_at_summary();
+  const auto word = next_word();
+  if (!word) return 0;
+  const std::uint64_t all = doorbells_.bits[*word].exchange(0);
+  call_word(*word, all);
+  return 1 + static_cast<std::uint32_t>(std::popcount(all));
+}
+
 std::uint32_t DoorbellSet::collect() {
   std::uint32_t rung = 0;
-  for (std::uint32_t i = 0; i < doorbells_.summary.size(); ++i) {
-    // The summary before the words: a ringer sets them in the other order, so that what it adds behind this
-    // exchange shows at the next look.
-    if (doorbells_.summary[i].load(std::memory_order_relaxed) == 0) continue;
-    std::uint64_t words = doorbells_.summary[i].exchange(0);
-    for (; words != 0; words &= words - 1) {
-      rung += collect_word(i * 64 + static_cast<std::uint32_t>(std::countr_zero(words)));
-    }
-  }
+  look_at_summary();
+  while (const auto word = next_word()) rung += call_word(*word, doorbells_.bits[*word].exchange(0));
   return rung;
 }
 
-std::uint32_t DoorbellSet::collect_word(std::uint32_t word) {
-  const std::uint64_t all = doorbells_.bits[word].exchange(0);
+std::uint32_t DoorbellSet::call_word(std::uint32_t word, std::uint64_t all) {
   const auto number_of = [word](std::uint64_t bits) {
     return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   };

@@ -2,8 +2,11 @@
 // means, and the eventfd that wakes.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -35,8 +38,13 @@ class DoorbellSet {
   void detach(std::uint32_t number);
   int wake_descriptor() const { return wake_; }
 
-  // Takes all rung doorbells and calls what they stand for. A bit that nothing has is ignored. Returns how
-  // many were rung.
+  // Takes the rung doorbells of one word, 64 at most, and calls what they stand for. A bit that nothing has
+  // is ignored. The words have their turns, beginning behind the last one. Returns what that has cost: 1 for
+  // the word and 1 for each bit; 0: no doorbell was rung.
+  std::uint32_t collect_word();
+  // There are words that were seen to have rung doorbells and have not had their turn.
+  bool has_more() const;
+  // All words at once. Returns how many doorbells of somebody's were rung.
   std::uint32_t collect();
 
  private:
@@ -46,7 +54,9 @@ class DoorbellSet {
     const std::atomic<std::uint32_t>* send_producer = nullptr;
   };
 
-  std::uint32_t collect_word(std::uint32_t word);
+  void look_at_summary();
+  std::optional<std::uint32_t> next_word();
+  std::uint32_t call_word(std::uint32_t word, std::uint64_t all);
   std::uint32_t ring_other(std::uint32_t number);
   Bell bell(std::uint32_t number) const { return number < bells_.size() ? bells_[number] : Bell{}; }
 
@@ -54,6 +64,9 @@ class DoorbellSet {
   int wake_;
   std::vector<Bell> bells_;                                    // by doorbell number
   std::unordered_map<std::uint32_t, DoorbellTarget*> others_;  // those that are no QP's
+  // Taken from the summary; the words that they stand for are still to be taken.
+  std::array<std::uint64_t, std::tuple_size_v<decltype(abi::Doorbells::summary)>> waiting_{};
+  std::uint32_t next_ = 0;  // the word whose turn it is
 };
 
 }  // namespace urnic::engine

@@ -79,12 +79,12 @@ void Engine::add_device(Device& device) { devices_.push_back(&device); }
 
 void Engine::add_doorbells(DoorbellSet& doorbells) {
   sleeper_.add(doorbells.wake_descriptor());
-  doorbells_.push_back(&doorbells);
+  doorbells_.add(doorbells);
 }
 
 void Engine::remove_doorbells(DoorbellSet& doorbells) {
   sleeper_.remove(doorbells.wake_descriptor());
-  std::erase(doorbells_, &doorbells);
+  doorbells_.remove(doorbells);
 }
 
 transport::Time Engine::now() const { return data_path_.now(); }
@@ -123,7 +123,7 @@ bool Engine::look() {
     data_path_.ports_changed();
     worked = true;
   }
-  for (DoorbellSet* doorbells : doorbells_) worked |= doorbells->collect() != 0;
+  worked |= doorbells_.look();
   if (!data_path_.round()) return worked;
   activity_.store(activity_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
   return true;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device_model/engine/data_path.hpp"
+#include "device_model/engine/doorbell_turns.hpp"
 #include "device_model/engine/mailbox.hpp"
 #include "device_model/engine/sleeper.hpp"
 #include "device_model/engine/starvation.hpp"
@@ -89,7 +90,7 @@ class Engine {
   Sleeper sleeper_;
   Starvation starvation_;
   std::vector<Device*> devices_;
-  std::vector<DoorbellSet*> doorbells_;
+  DoorbellTurns doorbells_;
   std::atomic<std::uint64_t> activity_{0};
   std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};

@@ -30,6 +30,7 @@ struct HostedQueuePairConfig {
   EventPipe* async_events = nullptr;
   std::uint64_t user_handle = 0;    // what asynchronous events carry
   XrcDomain* xrc_domain = nullptr;  // of an XRC target, which has neither CQs nor receives of its own
+  std::uint32_t context = 0;        // the number of its program's context
   std::uint32_t ordinal = 1;        // 1 is the first QP that its program opened on the device
   bool signal_all = false;
   std::byte* send_ring = nullptr;  // may be null with 0 slots

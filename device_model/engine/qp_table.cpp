@@ -19,15 +19,20 @@ std::uint32_t bits_for(std::uint32_t queue_pairs) {
 
 }  // namespace
 
-QpTable::QpTable(std::uint32_t max_queue_pairs)
+QpTable::QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed)
     : index_bits_(bits_for(max_queue_pairs)),
       entries_(std::size_t{1} << index_bits_),
       limit_(std::min<std::uint32_t>(max_queue_pairs, 1u << index_bits_)),
       free_(entries_.size()),
       free_count_(static_cast<std::uint32_t>(entries_.size())),
       generation_(entries_.size()) {
-  // The reserved numbers' indices come last; they are used with a later generation only.
-  for (std::uint32_t i = 0; i < free_count_; ++i) free_[i] = (i + kFirstQpn) & (free_count_ - 1);
+  // Without a seed, the reserved numbers' indices come last: with a later generation only.
+  using memory::NumberDraw;
+  const auto first = kFirstQpn + static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_index));
+  for (std::uint32_t i = 0; i < free_count_; ++i) {
+    free_[i] = (i + first) & (free_count_ - 1);
+    generation_[i] = static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_generation, i));
+  }
 }
 
 std::optional<wire::Qpn> QpTable::reserve() {

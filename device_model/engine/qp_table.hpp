@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/memory/number_seed.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::engine {
 
 class QpTable {
  public:
-  // At most 2^20 queue pairs, so that some bits are left for the generation.
-  explicit QpTable(std::uint32_t max_queue_pairs);
+  // At most 2^20 queue pairs, so that some bits are left for the generation. `seed` says with which index the
+  // numbers begin, and with which generation each index.
+  explicit QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed = {});
 
   // Any thread. Empty if all are in use.
   std::optional<wire::Qpn> reserve();

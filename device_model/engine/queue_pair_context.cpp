@@ -287,7 +287,8 @@ link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& hea
   return {.identity = {config_.device->config().number, config_.ordinal, ++packets_sent_},
           .queue_pair = qpn_,
           .first_psn = request ? parameters.send_psn : parameters.receive_psn,
-          .selective_acks = machine_.selective_acks(request)};
+          .selective_acks = machine_.selective_acks(request),
+          .device = config_.device->config().mac};
 }
 
 std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {

@@ -98,6 +98,16 @@ class QueuePairContext final : public transport::Host {
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
 
+  // A packet on the QP's path comes from its peer: the device at the path's end, and there the QP that this
+  // one is connected to. Headers do not say that. RC, UC and XRC packets have no source QPN (IBTA 9.2), and a
+  // program with a raw packet QP writes the addresses as it likes.
+  bool is_from_peer(const link::PacketOrigin& origin) const {
+    return origin.queue_pair == machine_.parameters().destination && origin.device == path_.destination_mac;
+  }
+
+  // The context of the program that created it.
+  std::uint32_t owner() const { return config_.context; }
+
   // An XRC target, which works for several programs.
   bool is_shared() const { return config_.xrc_domain != nullptr; }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "device_model/memory/number_seed.hpp"
+
 namespace urnic::engine {
 
 class SharedReceiveQueue;
@@ -11,14 +13,15 @@ class SharedReceiveQueue;
 // Engine thread only.
 class SharedReceiveTable {
  public:
-  explicit SharedReceiveTable(std::uint32_t limit) : limit_(limit) {}
+  explicit SharedReceiveTable(std::uint32_t limit, memory::NumberSeed seed = {})
+      : limit_(limit), next_(static_cast<std::uint32_t>(seed.bits(memory::NumberDraw::srq_number)) & kMask) {}
 
   // The number that the queue has from now on, never 0, and not one that another had a moment ago. 0: there
   // are as many as there can be. May throw std::bad_alloc.
   std::uint32_t add(SharedReceiveQueue& queue) {
     if (queues_.size() >= limit_) return 0;
     do {
-      next_ = (next_ + 1) & 0xFFFFFF;
+      next_ = (next_ + 1) & kMask;
     } while (next_ == 0 || queues_.contains(next_));
     queues_.emplace(next_, &queue);
     return next_;
@@ -31,8 +34,10 @@ class SharedReceiveTable {
   }
 
  private:
+  static constexpr std::uint32_t kMask = 0xFFFFFF;
+
   std::uint32_t limit_;
-  std::uint32_t next_ = 0;
+  std::uint32_t next_;
   std::unordered_map<std::uint32_t, SharedReceiveQueue*> queues_;
 };
 

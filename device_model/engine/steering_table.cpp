@@ -11,9 +11,10 @@ auto rank(const SteeringRule& rule) { return std::tuple(rule.kind, rule.priority
 
 bool is_group(const FrameHeaders& frame) { return (frame.fields.destination_mac[0] & 1) != 0; }
 
-bool takes(const SteeringRule& rule, const FrameHeaders& frame) {
+bool takes(const SteeringRule& rule, const FrameHeaders& frame, std::optional<PacketOwner> owner) {
   switch (rule.kind) {
     case RuleKind::sniffer:
+      return !owner || !rule.sees_only || *owner == *rule.sees_only;
     case RuleKind::all_default:
       return true;
     case RuleKind::normal:
@@ -48,19 +49,21 @@ std::uint32_t SteeringTable::add(const SteeringRule& rule) {
   return next_number_;
 }
 
-void SteeringTable::remove(std::uint32_t number) {
-  std::erase_if(rules_, [number](const Entry& entry) { return entry.number == number; });
+void SteeringTable::remove(std::span<const std::uint32_t> numbers) {
+  std::erase_if(rules_, [numbers](const Entry& entry) {
+    return std::binary_search(numbers.begin(), numbers.end(), entry.number);
+  });
 }
 
 bool SteeringTable::steer(const FrameHeaders& frame, RuleKind first, RuleKind last,
-                          std::vector<SteeringTarget>& targets) const {
+                          std::vector<SteeringTarget>& targets, std::optional<PacketOwner> owner) const {
   const SteeringRule* taken_by = nullptr;
   for (const Entry& entry : rules_) {
     const SteeringRule& rule = entry.rule;
     if (rule.kind < first) continue;
     if (rule.kind > last || (taken_by != nullptr && rank(rule) != rank(*taken_by))) break;
     if (taken_by != nullptr && (rule.passes_on || rule.match != taken_by->match)) continue;
-    if (!takes(rule, frame)) continue;
+    if (!takes(rule, frame, owner)) continue;
     targets.push_back(rule.target);
     if (rule.kind != RuleKind::sniffer && !rule.passes_on) taken_by = &rule;
   }

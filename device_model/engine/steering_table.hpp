@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "device_model/engine/frame_headers.hpp"
@@ -23,7 +25,7 @@ struct FrameMatch {
 
 // In the order in which they are asked.
 enum class RuleKind : std::uint8_t {
-  sniffer,            // has a copy of every frame
+  sniffer,            // has a copy of every frame that it may see
   normal,             // what matches
   multicast_default,  // frames to group addresses, of those that nobody else is to have
   all_default,        // any of those
@@ -42,11 +44,18 @@ struct SteeringTarget {
   RuleCounters* counters = nullptr;             // may be null; outlives its rule, too
 };
 
+// The program's context that a RoCE packet is for; no context has `kSeveralContexts`, the packets to a
+// multicast group have it.
+using PacketOwner = std::uint32_t;
+inline constexpr PacketOwner kSeveralContexts = ~PacketOwner{0};
+
 struct SteeringRule {
   RuleKind kind = RuleKind::normal;
   std::uint16_t priority = 0;  // a lower number is asked first
   bool passes_on = false;  // frames go on to rules of higher numbers as well (IBV_FLOW_ATTR_FLAGS_DONT_TRAP)
   FrameMatch match;        // of normal rules
+  // Of sniffers: they see the packets for the queue pairs of this context and no other. Empty: of all.
+  std::optional<PacketOwner> sees_only;
   SteeringTarget target;
 };
 
@@ -61,13 +70,15 @@ class SteeringTable {
 
   // Returns the number by which `remove` knows it. Allocates.
   std::uint32_t add(const SteeringRule& rule);
-  void remove(std::uint32_t number);
+  // All of these, which are in order, in one pass.
+  void remove(std::span<const std::uint32_t> numbers);
 
   // Adds to `targets` whom the rules of these kinds, from `first` to `last`, give the frame; true if it goes
-  // no further. The first rule that takes a frame keeps it, with those of the same priority that are exactly
-  // like it. `targets` has room for as many as there are rules; see `reserve`.
-  bool steer(const FrameHeaders& frame, RuleKind first, RuleKind last,
-             std::vector<SteeringTarget>& targets) const;
+  // no further. `owner`: of the queue pairs that the frame is for, if there are any. The first rule that
+  // takes a frame keeps it, with those of the same priority that are exactly like it. `targets` has room for
+  // as many as there are rules; see `reserve`.
+  bool steer(const FrameHeaders& frame, RuleKind first, RuleKind last, std::vector<SteeringTarget>& targets,
+             std::optional<PacketOwner> owner = {}) const;
   // So that `steer` need not allocate.
   void reserve(std::vector<SteeringTarget>& targets) const { targets.reserve(rules_.size()); }
 

@@ -55,6 +55,7 @@ std::string_view mark_remark(const link::PacketAtLink& packet) {
 void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
                  AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
   verdict.answer = answer.make(packet, view, rule.action.syndrome);
+  verdict.answering_queue_pair = view.bth.destination;
   verdict.why.add(verdict.answer.empty() ? "its headers are damaged, not answered with " : "answered with ")
       .add(with)
       .add(wire::code(rule.action.syndrome));

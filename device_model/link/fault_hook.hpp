@@ -43,6 +43,7 @@ struct Verdict {
   // A packet that goes back to the sender in this one's place, valid until the next call of the hook; the
   // packet itself goes no further.
   std::span<const std::byte> answer;
+  wire::Qpn answering_queue_pair = {};  // the QP in whose name the answer is made
   // The link goes down, with this packet, for so long; 0: it does not.
   transport::Nanoseconds cut{0};
   Why why;

@@ -75,7 +75,7 @@ void LinkChannel::enter(Traveller& traveller, transport::Time now) {
   if (verdict.cut.count() > 0) link_.cut(now + verdict.cut);
   if (!verdict.answer.empty()) {
     ++counters_.answered;
-    guide_.answer(traveller, verdict.answer, now);
+    guide_.answer(traveller, verdict.answer, verdict.answering_queue_pair, now);
   }
   if (verdict.drop || !verdict.answer.empty()) return drop(traveller, DropCause::fault);
   pass(traveller, verdict, now);

@@ -22,6 +22,9 @@ struct PacketOrigin {
   wire::Psn first_psn =
       {};  // of the QP whose requests are counted: the sender's for requests, else the peer's
   transport::SelectiveAcks selective_acks = transport::SelectiveAcks::no;
+  // The sending device's address. A program cannot choose it, unlike the source address in a raw packet.
+  // Zero: none of our devices sent the frame.
+  wire::MacAddress device = {};
 };
 
 }  // namespace urnic::link

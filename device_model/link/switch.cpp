@@ -1,6 +1,7 @@
 #include "device_model/link/switch.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -25,6 +26,13 @@ bool is_group_frame(const wire::Frame& frame) {
 }
 
 bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
+
+// The source address of a frame that a fault has made, which is long enough to have one.
+wire::MacAddress source_of(std::span<const std::byte> frame) {
+  wire::MacAddress address;
+  std::memcpy(address.bytes.data(), frame.data() + kAddressBytes, kAddressBytes);
+  return address;
+}
 
 // In the place of a device that is elsewhere: its port hands nothing on here.
 class Elsewhere final : public FrameReceiver {
@@ -217,8 +225,11 @@ void Switch::dropped(const Traveller& traveller, std::string_view device, Direct
     observe({traveller.frame, CapturePoint::dropped, device, where, traveller.why.view()});
 }
 
-void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) {
+void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
+                    transport::Time now) {
   Traveller answer({frame, {}, {}}, traveller.origin, traveller.to, traveller.from);
+  answer.origin.queue_pair = by;
+  answer.origin.device = source_of(frame);
   answer.origin.selective_acks = transport::SelectiveAcks::unknown;
   answer.why.add("made by a fault: ").add(traveller.why.view());
   SwitchPort& to = *answer.to;

@@ -89,7 +89,8 @@ class Switch final : public FramesUnderWay, private TravelGuide {
   void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view why);
   void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
   void dropped(const Traveller& traveller, std::string_view device, Direction where) override;
-  void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) override;
+  void answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
+              transport::Time now) override;
   void link_changed(std::uint32_t port, bool up) override;
   void observe(const Observation& observation) const;
   static std::size_t first_place(std::uint64_t address, std::size_t places);

@@ -38,8 +38,9 @@ class TravelGuide {
   virtual void hand_on(Traveller& traveller, Direction passed, transport::Time now) = 0;
   // It goes no further; `traveller.why` says why.
   virtual void dropped(const Traveller& traveller, std::string_view device, Direction where) = 0;
-  // A fault's answer goes back to who sent `traveller`.
-  virtual void answer(const Traveller& traveller, std::span<const std::byte> frame, transport::Time now) = 0;
+  // A fault's answer goes back to the sender of `traveller`, in the name of the QP `by` of the receiver.
+  virtual void answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
+                      transport::Time now) = 0;
   // The link of the port with this number has been cut, or is whole again.
   virtual void link_changed(std::uint32_t /*port*/, bool /*up*/) {}
 

@@ -28,8 +28,6 @@ constexpr std::uint32_t kReuseDelay = 4096;
 constexpr std::uint32_t kNotOwnersOnly = access_remote_write | access_remote_read | access_remote_atomic |
                                          access_window_bind | access_placed_by_device;
 
-std::uint32_t index_of(std::uint32_t key) { return key >> kVariationBits; }
-
 std::uint32_t with_next_variation(std::uint32_t key) {
   return (key & ~kVariationMask) | ((key + 1) & kVariationMask);
 }
@@ -52,20 +50,33 @@ std::uint32_t flag_for(AccessRight right) {
 
 }  // namespace
 
-MemoryTable::MemoryTable(std::uint32_t max_entries) : max_entries_(std::min(max_entries, kMaxIndex)) {
+MemoryTable::MemoryTable(std::uint32_t max_entries, NumberSeed seed)
+    : max_entries_(std::min(max_entries, kMaxIndex)),
+      seed_(seed),
+      first_index_(static_cast<std::uint32_t>(seed.bits(NumberDraw::key_index) %
+                                              (std::uint64_t{kMaxIndex} - max_entries_ + 1))) {
   chunks_.reserve(max_entries_ / kChunkEntries + 1);
 }
 
 MemoryTable::~MemoryTable() = default;
 
-MemoryTable::Entry& MemoryTable::at(std::uint32_t index) {
-  return chunks_[index / kChunkEntries][index % kChunkEntries];
+std::uint32_t MemoryTable::place_of(std::uint32_t key) const {
+  return (key >> kVariationBits) - first_index_;
+}
+
+std::uint32_t MemoryTable::first_key(std::uint32_t place) const {
+  const std::uint64_t variation = seed_.bits(NumberDraw::key_variation, place) & kVariationMask;
+  return (first_index_ + place) << kVariationBits | static_cast<std::uint32_t>(variation);
+}
+
+MemoryTable::Entry& MemoryTable::at(std::uint32_t place) {
+  return chunks_[place / kChunkEntries][place % kChunkEntries];
 }
 
 const MemoryTable::Entry* MemoryTable::find(std::uint32_t key) const {
-  const std::uint32_t index = index_of(key);
-  if (index == 0 || index > highest_index_) return nullptr;
-  const Entry& entry = chunks_[index / kChunkEntries][index % kChunkEntries];
+  const std::uint32_t place = place_of(key);
+  if (place - 1 >= highest_place_) return nullptr;  // also where the index is below all that are given out
+  const Entry& entry = chunks_[place / kChunkEntries][place % kChunkEntries];
   return entry.key == key && entry.kind != Kind::free ? &entry : nullptr;
 }
 
@@ -83,16 +94,16 @@ MemoryTable::Entry* MemoryTable::find_window(Rkey key) {
   return entry != nullptr && entry->kind != Kind::region ? entry : nullptr;
 }
 
-// Index 0 is never given out, so that no valid key is 0.
+// Place 0 is never given out, so that no valid key is 0.
 MemoryTable::Entry* MemoryTable::take_entry() {
-  const bool may_grow = highest_index_ < max_entries_;
+  const bool may_grow = highest_place_ < max_entries_;
   if (free_count_ == 0 && !may_grow) return nullptr;
   if (may_grow && free_count_ <= kReuseDelay) {
-    const std::uint32_t index = highest_index_ + 1;
-    if (index / kChunkEntries >= chunks_.size()) chunks_.push_back(std::make_unique<Entry[]>(kChunkEntries));
-    highest_index_ = index;
-    Entry& entry = at(index);
-    entry.key = index << kVariationBits;
+    const std::uint32_t place = highest_place_ + 1;
+    if (place / kChunkEntries >= chunks_.size()) chunks_.push_back(std::make_unique<Entry[]>(kChunkEntries));
+    highest_place_ = place;
+    Entry& entry = at(place);
+    entry.key = first_key(place);
     return &entry;
   }
   Entry& entry = at(oldest_free_);
@@ -107,12 +118,12 @@ void MemoryTable::give_back(Entry& entry) {
   const std::uint32_t key = entry.key;
   entry = Entry{};
   entry.key = key;
-  const std::uint32_t index = index_of(key);
+  const std::uint32_t place = place_of(key);
   if (free_count_ == 0)
-    oldest_free_ = index;
+    oldest_free_ = place;
   else
-    at(newest_free_).link = index;
-  newest_free_ = index;
+    at(newest_free_).link = place;
+  newest_free_ = place;
   ++free_count_;
 }
 
@@ -153,6 +164,7 @@ bool MemoryTable::remove_region(Lkey key) {
 
 std::optional<Rkey> MemoryTable::add_window(PdId pd, std::uint32_t type) {
   if (type != 1 && type != 2) throw std::invalid_argument("a memory window's type is 1 or 2");
+  if (type == 2 && window_lists_.empty()) window_lists_.resize(kWindowLists);
   Entry* entry = take_entry();
   if (entry == nullptr) return std::nullopt;
   entry->kind = type == 1 ? Kind::window_type_1 : Kind::window_type_2;
@@ -161,9 +173,9 @@ std::optional<Rkey> MemoryTable::add_window(PdId pd, std::uint32_t type) {
 }
 
 void MemoryTable::remove_window(Rkey key) {
-  const std::uint32_t index = index_of(key.value);
-  if (index == 0 || index > highest_index_) return;
-  Entry& window = at(index);
+  const std::uint32_t place = place_of(key.value);
+  if (place - 1 >= highest_place_) return;
+  Entry& window = at(place);
   if (window.kind != Kind::window_type_1 && window.kind != Kind::window_type_2) return;
   unbind(window);
   give_back(window);
@@ -172,19 +184,38 @@ void MemoryTable::remove_window(Rkey key) {
 void MemoryTable::unbind(Entry& window) {
   if (window.memory == nullptr) return;
   --at(window.link).link;
-  if (window.kind == Kind::window_type_2) --bound_type_2_;
+  if (window.kind == Kind::window_type_2) delist(window);
   window.memory = nullptr;
   window.length = 0;
   window.link = 0;
   window.queue_pair = Qpn{};
 }
 
-void MemoryTable::release_queue_pair(Qpn queue_pair) {
-  for (std::uint32_t index = 1; index <= highest_index_ && bound_type_2_ > 0; ++index) {
-    Entry& entry = at(index);
-    if (entry.kind == Kind::window_type_2 && entry.memory != nullptr && entry.queue_pair == queue_pair)
-      unbind(entry);
+// To the front of its QP's list.
+void MemoryTable::enlist(Entry& window) {
+  std::uint32_t& first = window_list(window.queue_pair);
+  const std::uint32_t place = place_of(window.key);
+  window.previous = 0;
+  window.next = first;
+  if (first != 0) at(first).previous = place;
+  first = place;
+}
+
+void MemoryTable::delist(Entry& window) {
+  (window.previous != 0 ? at(window.previous).next : window_list(window.queue_pair)) = window.next;
+  if (window.next != 0) at(window.next).previous = window.previous;
+  window.previous = window.next = 0;
+}
+
+std::uint32_t MemoryTable::release_queue_pair(Qpn queue_pair, std::uint32_t most) {
+  if (window_lists_.empty()) return 0;
+  std::uint32_t looked_at = 0;
+  for (std::uint32_t place = window_list(queue_pair); place != 0 && looked_at < most; ++looked_at) {
+    Entry& window = at(place);
+    place = window.next;
+    if (window.queue_pair == queue_pair) unbind(window);
   }
+  return looked_at;
 }
 
 KeyCheck MemoryTable::check_range(const Entry& entry, std::uint64_t address, std::uint32_t length,

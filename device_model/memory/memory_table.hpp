@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/memory/number_seed.hpp"
 #include "device_model/memory/process_memory.hpp"
 #include "device_model/transport/memory_access.hpp"
 
@@ -37,8 +38,9 @@ struct RegionSpec {
 class MemoryTable final : public transport::MemoryKeys {
  public:
   // At most `max_entries` regions and windows (and at most 2^24 - 1: a key is an index and 8 bits that change
-  // when the index is used again). Memory for them is taken in chunks as they are needed.
-  explicit MemoryTable(std::uint32_t max_entries);
+  // when the index is used again). Memory for them is taken in chunks as they are needed. `seed` says where
+  // the indices begin, and with which 8 bits each.
+  explicit MemoryTable(std::uint32_t max_entries, NumberSeed seed = {});
   ~MemoryTable();
 
   // Lkey and R_Key of a region are the same value; empty when the table is full. Keys of removed entries are
@@ -55,8 +57,10 @@ class MemoryTable final : public transport::MemoryKeys {
   // `key` is any R_Key that the window has had: binds, which the caller does not see, change the low 8 bits.
   // A bound window is unbound first. What is no window is ignored.
   void remove_window(wire::Rkey key);
-  // Unbinds the type 2 windows that are bound to a QP which is being destroyed: its number may come back.
-  void release_queue_pair(wire::Qpn queue_pair);
+  // Unbinds type 2 windows that are bound to a QP which is being destroyed: its number may come back. Looks
+  // at no more than `most` windows, and returns at how many it has looked: fewer, and none is left.
+  std::uint32_t release_queue_pair(wire::Qpn queue_pair, std::uint32_t most = kAllWindows);
+  static constexpr std::uint32_t kAllWindows = ~std::uint32_t{0};
 
   transport::KeyCheck check_local(transport::Lkey key, transport::PdId pd, std::uint64_t address,
                                   std::uint32_t length, transport::AccessRight right,
@@ -81,13 +85,23 @@ class MemoryTable final : public transport::MemoryKeys {
     transport::PdId pd;
     std::uint32_t access = 0;
     wire::Qpn queue_pair;  // type 2 windows: whom it is bound to
-    // Region: windows bound to it. Window: index of its region. Free: index of the next free entry.
+    // Region: windows bound to it. Window: place of its region. Free: place of the next free entry.
     std::uint32_t link = 0;
+    // Type 2 windows that are bound: the places of their neighbours in their QP's list; 0: there is none.
+    std::uint32_t previous = 0;
+    std::uint32_t next = 0;
     Kind kind = Kind::free;
   };
+  static_assert(sizeof(Entry) == 64);
   static constexpr std::uint32_t kChunkEntries = 4096;
+  // Lists of windows by the low bits of their QP's number. With as many QPs as a device has, each QP has a
+  // list to itself (engine/qp_table.hpp).
+  static constexpr std::uint32_t kWindowLists = 1u << 16;
 
-  Entry& at(std::uint32_t index);
+  // An entry's place is its index in keys, less `first_index_`; it is 1 or more.
+  std::uint32_t place_of(std::uint32_t key) const;
+  std::uint32_t first_key(std::uint32_t place) const;
+  Entry& at(std::uint32_t place);
   const Entry* find(std::uint32_t key) const;
   Entry* find(std::uint32_t key);
   Entry* find_region(transport::Lkey key);
@@ -96,6 +110,11 @@ class MemoryTable final : public transport::MemoryKeys {
   void give_back(Entry& entry);
   static void describe(Entry& entry, const RegionSpec& spec);
   void unbind(Entry& window);
+  std::uint32_t& window_list(wire::Qpn queue_pair) {
+    return window_lists_[queue_pair.value & (kWindowLists - 1)];
+  }
+  void enlist(Entry& window);
+  void delist(Entry& window);
   static std::uint32_t key_after_bind(const Entry& window, wire::Rkey next);
   static transport::KeyCheck check_window(const Entry* window, const transport::WindowBinding& binding,
                                           transport::PdId pd);
@@ -105,11 +124,13 @@ class MemoryTable final : public transport::MemoryKeys {
 
   const std::uint32_t max_entries_;
   std::vector<std::unique_ptr<Entry[]>> chunks_;
-  std::uint32_t highest_index_ = 0;  // used so far
+  const NumberSeed seed_;
+  const std::uint32_t first_index_;  // the index in keys of place 0, which is never given out
+  std::uint32_t highest_place_ = 0;  // used so far
   std::uint32_t oldest_free_ = 0;    // given out next
   std::uint32_t newest_free_ = 0;
   std::uint32_t free_count_ = 0;
-  std::uint32_t bound_type_2_ = 0;
+  std::vector<std::uint32_t> window_lists_;  // the first place of each; empty while there is no type 2 window
 };
 
 }  // namespace urnic::memory

@@ -74,11 +74,11 @@ void MemoryTable::attach(Entry& window, Entry& region, const WindowBinding& bind
   window.length = binding.length;
   window.address = region.address + (binding.address - region.start);
   window.access = binding.access;
-  window.link = region.key >> 8;
+  window.link = place_of(region.key);
   ++region.link;
   if (window.kind == Kind::window_type_2) {
     window.queue_pair = queue_pair;
-    ++bound_type_2_;
+    enlist(window);
   }
 }
 

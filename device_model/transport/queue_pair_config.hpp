@@ -65,7 +65,8 @@ struct QpConfig {
   std::uint32_t send_slots = 0;  // most send requests taken and not retired
   std::uint32_t receive_slots = 0;
   std::uint32_t max_message_size = 1u << 31;
-  std::uint32_t window_packets = 1024;    // most packets sent and not acknowledged
+  // Most packets sent and not acknowledged, and how far ahead the peer's are held (receive_window.hpp).
+  std::uint32_t window_packets = 1024;
   std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
   Host* host = nullptr;
   MemoryKeys* keys = nullptr;

@@ -33,7 +33,7 @@ Arrival ReceiveWindow::arrival(wire::Psn psn) const {
     case PsnRegion::out_of_sequence:
       break;
   }
-  if (distance(expected_, psn) >= kWindow) return Arrival::beyond;
+  if (static_cast<std::uint32_t>(distance(expected_, psn)) >= packets_) return Arrival::beyond;
   return held_.holds(psn) ? Arrival::held_already : Arrival::out_of_order;
 }
 
@@ -53,8 +53,8 @@ wire::SelectiveAckEth ReceiveWindow::report(wire::Psn latest) const {
   report.earlier = bits(distance(expected_, latest), kReportedEarlier);
   const HeldPacket* packet = held_.last_until(latest - 1);
   while (packet != nullptr) {
-    const std::int32_t back = distance(packet->first(), latest);  // 1 or more
-    const auto covered = static_cast<std::int32_t>(std::min<std::uint32_t>(packet->psns(), kWindow));
+    const std::int32_t back = distance(packet->first(), latest);     // 1 or more
+    const auto covered = static_cast<std::int32_t>(packet->psns());  // at most 2^23, of the longest READ
     report.earlier |= bits(back - covered, back);
     if (back >= kReportedEarlier) break;
     packet = held_.before_it(*packet);

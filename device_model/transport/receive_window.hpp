@@ -24,12 +24,16 @@ inline constexpr std::int32_t kReportedEarlier = 64;
 
 class ReceiveWindow {
  public:
-  // PSNs from the expected one on of which packets are held: a quarter of the number space. It is that wide
-  // because a READ request takes a PSN for each packet of its response; what is held is limited by slots.
-  static constexpr std::int32_t kWindow = 1 << 22;
-
   // `pool` outlives this; null: nothing is ever held.
-  explicit ReceiveWindow(HeldPacketPool* pool) : held_(pool) {}
+  //
+  // `packets`: packets are held of which the PSN is less than that ahead of the expected one. It is the most
+  // that the peer's requester may have under way (QpConfig::window_packets, the same at both ends): that
+  // sends nothing whose PSN is further from its first unacknowledged one, and the responder expects that one
+  // or a later one. READs do not widen it. A READ request takes a PSN for each packet of its response, but a
+  // requester sends nothing behind one that reaches out of its window. So no window in use explains a packet
+  // further ahead; it is a guess, or from another maker's NIC, which sends again what is dropped (IBTA
+  // 9.7.5.2.2). A wider window would only make guesses easier: with 2^22, one in four of all PSNs was held.
+  ReceiveWindow(HeldPacketPool* pool, std::uint32_t packets) : packets_(packets), held_(pool) {}
 
   // Forgets all; `expected` comes first.
   void start(wire::Psn expected);
@@ -58,6 +62,7 @@ class ReceiveWindow {
   std::optional<wire::Psn> last_held(wire::Psn from, wire::Psn to) const;
 
  private:
+  std::uint32_t packets_;
   wire::Psn expected_;
   HeldPackets held_;
 };

@@ -44,6 +44,7 @@ BOOST_AUTO_TEST_CASE(without_a_file_there_are_two_devices) {
   BOOST_TEST(second.vendor_part_id == 26428u);
   BOOST_TEST((configuration.devices[0].mac != second.mac));
   BOOST_TEST((second.raw_packets == RawPackets::all));
+  BOOST_TEST(!second.number_seed.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
@@ -52,6 +53,7 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
     mtu = 1024
     vendor_id = 0x2c9
     raw_packets = "privileged"
+    number_seed = 9007199254740991
     [[devices]]
     name = "urnic_a"
     mac = "02:00:00:00:00:0a"
@@ -59,6 +61,7 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
     [[devices]]
     mtu = 2048
     raw_packets = "all"
+    number_seed = 0
     vendor_part_id = 7
     hardware_version = 3
     [engine]
@@ -77,6 +80,8 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   BOOST_TEST(first.vendor_id == 0x2C9u);
   BOOST_TEST(first.vendor_part_id == 26428u);
   BOOST_TEST((first.raw_packets == RawPackets::privileged));
+  BOOST_TEST((first.number_seed == (std::uint64_t{1} << 53) - 1));
+  BOOST_TEST((second.number_seed == 0u));
   BOOST_TEST((second.raw_packets == RawPackets::all));
   BOOST_TEST(second.name == "urnic1");
   BOOST_TEST(second.mtu == 2048u);

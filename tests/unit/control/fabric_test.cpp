@@ -45,6 +45,27 @@ BOOST_AUTO_TEST_CASE(a_link_is_at_the_switch_of_its_devices_engine) {
   BOOST_TEST(fabric.wires(*devices[0]).existing_link(1) == nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(numbers_follow_from_the_seed) {
+  const auto first_numbers = [](const std::string& text) {
+    Fabric fabric(parse_configuration(text, "lab.toml"));
+    std::vector<std::uint32_t> numbers;
+    for (const auto& served : fabric.devices()) {
+      numbers.push_back(served->device->queue_pairs().reserve()->value);
+      numbers.push_back(served->device->memory_table().add_window(transport::PdId{1}, 1)->value);
+    }
+    return numbers;
+  };
+  const std::string devices = "[[devices]]\n[[devices]]\n";
+  const auto seeded = first_numbers("[device]\nnumber_seed = 5\n" + devices);
+  BOOST_TEST(seeded == first_numbers("[device]\nnumber_seed = 5\n" + devices),
+             boost::test_tools::per_element());
+  BOOST_TEST(seeded != first_numbers("[device]\nnumber_seed = 6\n" + devices));
+  BOOST_TEST(seeded[0] != seeded[2]);
+  BOOST_TEST(seeded[1] != seeded[3]);
+  // All four of two draws of the kernel's alike: once in 2^90.
+  BOOST_TEST(first_numbers(devices) != first_numbers(devices));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::control::test

@@ -6,6 +6,7 @@
 #include "device_model/control/flow_specs.hpp"
 #include "device_model/control/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
+#include "wire/frame.hpp"
 
 namespace urnic::control::test {
 namespace {
@@ -264,6 +265,36 @@ BOOST_AUTO_TEST_CASE(a_program_that_goes_takes_its_flows_with_it) {
     BOOST_TEST(device().flows == 1u);
   }
   BOOST_TEST(device().flows == 0u);
+}
+
+// Of a program without CAP_NET_RAW, a sniffer does not count the packet for another program's QP.
+BOOST_AUTO_TEST_CASE(a_sniffer_sees_the_packets_of_others_with_the_right_only) {
+  OpenProgram victim(machine);
+  abi::CreateQpRequest wanted = victim.qp_request(victim.pd, victim.cq);
+  abi::CreateQpReply made{};
+  BOOST_REQUIRE(victim.call(ControlOpcode::create_qp, wanted, made) == 0);
+  wire::NetworkHeaders network;
+  network.destination_mac = device().settings.mac;
+  network.source = network.destination = device().settings.gids.at(0);
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+  headers.bth.destination = wire::Qpn{made.qpn};
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, {}, storage);
+
+  for (const bool right : {false, true}) {
+    program.session().has_net_raw = [right] { return right; };
+    abi::HandleReply counters{};
+    BOOST_REQUIRE(program.call(ControlOpcode::create_counters, abi::Empty{}, counters) == 0);
+    abi::CreateFlowRequest sniffer = request();
+    sniffer.type = IBV_FLOW_ATTR_SNIFFER;
+    sniffer.counters = counters.handle;
+    BOOST_REQUIRE(create(sniffer) == 0);
+    machine.fabric.engine(device()).execute([&] { device().device->receiver().arrive(frame, {}); });
+    const FlowCounters* const counted = program.session().context->flow_counters.find(counters.handle);
+    BOOST_TEST(counted->values.packets == (right ? 1u : 0u));
+    BOOST_TEST(destroy(flow.handle) == 0);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "device_model/engine/completion_queue.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <vector>
@@ -243,7 +244,9 @@ BOOST_AUTO_TEST_CASE(resize_keeps_unread_entries_and_their_order) {
   std::vector<abi::Cqe> larger(16);
   for (auto& entry : larger) entry.phase.store(1);  // a ring that was used before
   std::uint32_t unread = 0;
-  BOOST_TEST(cq.device_end->resize(larger.data(), 16, unread));
+  CompletionQueue::clear(larger.data(), 16);
+  cq.device_end->begin_move(larger.data(), 16);
+  BOOST_CHECK(cq.device_end->move(100, unread) == CompletionQueue::Moved::all);
   BOOST_TEST(unread == 7u);
   BOOST_TEST(cq.indices.consumer.load() == 0u);
   cq.ring.swap(larger);
@@ -261,7 +264,49 @@ BOOST_AUTO_TEST_CASE(resize_refuses_what_does_not_fit) {
   for (std::uint32_t i = 0; i < 5; ++i) push(i);
   std::vector<abi::Cqe> smaller(4);
   std::uint32_t unread = 0;
-  BOOST_TEST(!cq.device_end->resize(smaller.data(), 4, unread));
+  cq.device_end->begin_move(smaller.data(), 4);
+  BOOST_CHECK(cq.device_end->move(100, unread) == CompletionQueue::Moved::does_not_fit);
+  for (std::uint32_t i = 0; i < 5; ++i) BOOST_TEST((cq.poll().value().wqe_index == i));
+}
+
+// The engine serves others between two portions; what completes meanwhile is moved as well.
+BOOST_AUTO_TEST_CASE(resize_moves_no_more_at_once_than_it_is_told) {
+  for (std::uint32_t i = 0; i < 5; ++i) push(i);
+  for (std::uint32_t i = 0; i < 3; ++i) cq.poll();
+  cq.indices.consumer.store(3);
+  for (std::uint32_t i = 5; i < 8; ++i) BOOST_REQUIRE(push(i));
+  std::vector<abi::Cqe> larger(16);
+  const auto moved = [&] {
+    return std::count_if(larger.begin(), larger.end(), [](const auto& entry) { return entry.phase == 1; });
+  };
+  std::uint32_t unread = 0;
+  cq.device_end->begin_move(larger.data(), 16);
+  BOOST_TEST(moved() == 0);
+  BOOST_CHECK(cq.device_end->move(2, unread) == CompletionQueue::Moved::more);
+  BOOST_TEST(moved() == 2);
+  BOOST_REQUIRE(push(8));
+  BOOST_CHECK(cq.device_end->move(3, unread) == CompletionQueue::Moved::more);
+  BOOST_TEST(moved() == 5);
+  BOOST_CHECK(cq.device_end->move(3, unread) == CompletionQueue::Moved::all);
+  BOOST_TEST(unread == 6u);
+  cq.ring.swap(larger);
+  cq.slots = 16;
+  cq.consumer = 0;
+  for (std::uint32_t i = 3; i < 9; ++i) BOOST_TEST((cq.poll().value().wqe_index == i));
+  BOOST_TEST(!cq.poll());
+  BOOST_REQUIRE(push(9));
+  BOOST_TEST((cq.poll().value().wqe_index == 9));
+}
+
+// More complete while it moves than the new ring holds: the old one stays.
+BOOST_AUTO_TEST_CASE(resize_may_cease_to_fit_while_it_moves) {
+  for (std::uint32_t i = 0; i < 4; ++i) push(i);
+  std::vector<abi::Cqe> smaller(4);
+  std::uint32_t unread = 0;
+  cq.device_end->begin_move(smaller.data(), 4);
+  BOOST_CHECK(cq.device_end->move(2, unread) == CompletionQueue::Moved::more);
+  push(4);
+  BOOST_CHECK(cq.device_end->move(2, unread) == CompletionQueue::Moved::does_not_fit);
   for (std::uint32_t i = 0; i < 5; ++i) BOOST_TEST((cq.poll().value().wqe_index == i));
 }
 

@@ -49,8 +49,9 @@ struct Holding : Fabric {
     std::byte* to = bytes;
     for (const auto& piece : {frame.headers, frame.payload, frame.trailer})
       to = std::copy(piece.begin(), piece.end(), to);
-    device1.receiver().arrive({.headers = {bytes, frame.size()}, .payload = {}, .trailer = {}},
-                              {.selective_acks = selective_acks});
+    device1.receiver().arrive(
+        {.headers = {bytes, frame.size()}, .payload = {}, .trailer = {}},
+        {.queue_pair = qp0->qpn(), .selective_acks = selective_acks, .device = device0.config().mac});
   }
 
   bool written(std::uint32_t index) {

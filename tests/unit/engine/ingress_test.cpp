@@ -23,6 +23,8 @@ struct Ingress : Fabric {
   TestQp qp1{program1, 1, {}};
   wire::NetworkHeaders network = path(device0, device1);
   wire::TransportHeaders headers;
+  // What the peer's device says beside each frame.
+  link::PacketOrigin origin{.queue_pair = qp0.qpn(), .device = device0.config().mac};
   std::vector<std::byte> payload = std::vector<std::byte>(64, std::byte{0x5A});
 
   Ingress() {
@@ -35,7 +37,7 @@ struct Ingress : Fabric {
   bool written() { return program1.bytes[0] == std::byte{0x5A}; }
   void send() {
     wire::FrameStorage storage;
-    port.transmit(wire::encode(network, headers, payload, storage), {}, {});
+    port.transmit(wire::encode(network, headers, payload, storage), origin, {});
     run();
   }
 };
@@ -55,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_icrc_is_counted_and_dropped) {
   wire::FrameStorage storage;
   const wire::Frame frame = wire::encode(network, headers, payload, storage);
   payload[10] ^= std::byte{1};
-  port.transmit(frame, {}, {});
+  port.transmit(frame, origin, {});
   run();
   BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
@@ -75,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_packet_is_counted_and_dropped) {
   wire::FrameStorage storage;
   const wire::Frame frame = wire::encode(network, headers, payload, storage);
   storage.headers[wire::kEthernetBytes + 10] ^= std::byte{1};  // of the IPv4 header checksum
-  port.transmit(frame, {}, {});
+  port.transmit(frame, origin, {});
   run();
   BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().receive_errors == 1u);
@@ -98,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_dropped_where_nobody_answers) {
   wire::FrameStorage storage;
   const wire::Frame frame = wire::encode(network, headers, payload, storage);
   payload[0] ^= std::byte{1};
-  port.transmit(frame, {}, {});
+  port.transmit(frame, origin, {});
   run();
   BOOST_TEST(device1.port_counters().icrc_errors == 1u);
   for (const int reserved : {0x35, 0x5F, 0x75, 0x9F, 0xDF, 0xFF}) {  // UC, RD, UD, CNP, manufacturers'
@@ -132,6 +134,20 @@ BOOST_AUTO_TEST_CASE(destination_address_that_is_not_ours) {
   send();
   BOOST_TEST(!written());
   BOOST_TEST(device1.port_counters().wrong_address == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(origin_that_is_not_the_peers_queue_pair) {
+  origin.queue_pair = wire::Qpn{qp0.qpn().value + 1};
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_origin == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(origin_that_is_not_the_peers_device) {
+  origin.device = device1.config().mac;
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_origin == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(qp_without_a_path) {

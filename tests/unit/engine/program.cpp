@@ -82,6 +82,7 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                             .async_events = &program.async_events.device_end(),
                             .user_handle = 5000 + doorbell,
                             .xrc_domain = l.xrc_domain,
+                            .context = l.context,
                             .ordinal = l.ordinal,
                             .signal_all = l.signal_all,
                             .send_ring = send_slots.data(),

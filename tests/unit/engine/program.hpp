@@ -89,6 +89,7 @@ struct QpLayout {
   std::uint32_t receive_slot_size = 128;
   bool signal_all = false;
   std::uint32_t ordinal = 1;
+  std::uint32_t context = 0;
   transport::QpService service = transport::QpService::rc;
   SharedReceiveQueue* srq = nullptr;
   TagMatching* tags = nullptr;      // of that SRQ

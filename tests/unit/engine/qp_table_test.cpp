@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <set>
+#include <vector>
 
 #include "tests/unit/engine/program.hpp"
 
@@ -31,6 +32,33 @@ BOOST_AUTO_TEST_CASE(reserved_numbers_are_never_given_out) {
     const auto qpn = table.reserve();
     if (qpn->value < 2 || qpn->value >= 0xFFFFFF) BOOST_FAIL("reserved number " << qpn->value);
     table.release(*qpn);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_chooses_the_numbers) {
+  const auto numbers = [](memory::NumberSeed seed) {
+    QpTable table(1024, seed);
+    std::vector<std::uint32_t> all;
+    for (int i = 0; i < 1024; ++i) all.push_back(table.reserve()->value);
+    return all;
+  };
+  const auto some = numbers(memory::NumberSeed(1));
+  BOOST_TEST(some == numbers(memory::NumberSeed(1)));
+  BOOST_TEST((some[0] & 1023) != (numbers(memory::NumberSeed(2))[0] & 1023));
+  // The next number does not follow from the last one: its high bits are its own.
+  std::set<std::uint32_t> steps;
+  for (std::size_t i = 1; i < some.size(); ++i) steps.insert(some[i] - some[i - 1]);
+  BOOST_TEST(steps.size() > 500);
+  BOOST_TEST(std::set(some.begin(), some.end()).size() == some.size());
+}
+
+BOOST_AUTO_TEST_CASE(reserved_numbers_are_not_given_out_with_any_seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    QpTable table(16, memory::NumberSeed(seed));
+    for (int i = 0; i < 16; ++i) {
+      const auto qpn = table.reserve();
+      BOOST_TEST((qpn->value >= 2 && qpn->value < 0xFFFFFF));
+    }
   }
 }
 

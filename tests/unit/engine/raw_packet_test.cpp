@@ -74,6 +74,20 @@ FrameMatch ether_type(std::uint8_t high, std::uint8_t low) {
   return match;
 }
 
+// A packet with 64 bytes, made by hand.
+FrameBytes roce(const wire::NetworkHeaders& network, wire::Qpn to, wire::Service service) {
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::Opcode(service, wire::Operation::send_only);
+  headers.bth.destination = to;
+  const FrameBytes message(64, std::byte{0x5A});
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, message, storage);
+  FrameBytes bytes;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return bytes;
+}
+
 FrameBytes long_frame(std::size_t length) {
   RawFrame frame;
   for (std::size_t i = 0; frame.rest.size() + 14 < length; ++i)
@@ -185,45 +199,93 @@ BOOST_AUTO_TEST_CASE(it_travels_over_a_link_with_delay_and_duplicates) {
   BOOST_TEST(received(qp1, frame, 2 * kReceived));
 }
 
-// The bytes of a RoCE packet, made by hand, reach the queue pair that they name, unless a rule takes them.
-BOOST_AUTO_TEST_CASE(a_roce_packet_goes_the_ordinary_way_unless_a_rule_takes_it) {
+// Whatever others' rules ask for, a connection has its packets; sniffers have copies.
+BOOST_AUTO_TEST_CASE(no_rule_takes_the_packets_of_a_queue_pair) {
   TestQp sender(program0, 2, {});
   TestQp connected(program1, 2, {});
   connect(sender, connected);
-  post_receive(connected, program1);
-  wire::TransportHeaders headers;
-  headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
-  headers.bth.destination = connected.qpn();
-  headers.bth.psn = wire::Psn(0xFFFFF0);
-  const FrameBytes message(64, std::byte{0x5A});
-  wire::FrameStorage storage;
-  const wire::Frame frame = wire::encode(path(device0, device1), headers, message, storage);
-  FrameBytes bytes;
-  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-
-  const std::uint32_t greedy = steer(qp1, RuleKind::normal, ether_type(0x08, 0x00));
-  post_receive(qp1, program1, 2 * kReceived);
-  send(bytes);
-  BOOST_TEST(!connected.poll_receive().has_value());
-  BOOST_TEST(received(qp1, bytes, 2 * kReceived));
-
-  // Those who ask for what nobody else is to have do not have it; a sniffer has a copy.
-  engine.execute([&] { device1.remove_steering_rule(greedy); });
+  steer(qp1);
+  steer(qp1, RuleKind::normal, ether_type(0x08, 0x00));
   steer(qp1, RuleKind::all_default);
   steer(beside1, RuleKind::sniffer);
   post_receive(qp1, program1, 2 * kReceived);
-  post_receive(beside1, program1, 3 * kReceived);
-  send(bytes);
-  BOOST_TEST(connected.poll_receive().has_value());
-  BOOST_TEST(received(beside1, bytes, 3 * kReceived));
-  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  for (int i = 0; i < 3; ++i) {
+    post_receive(connected, program1);
+    post_receive(beside1, program1, 3 * kReceived);
+    const abi::ScatterGather from[] = {program0.sge(0, 64)};
+    sender.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+    BOOST_TEST(sender.send_cq.poll().has_value());
+    BOOST_TEST(connected.poll_receive().has_value());
+    BOOST_TEST(beside1.receive_cq.poll().has_value());
+    BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  }
+}
 
-  bytes.back() ^= std::byte{1};  // its check sum is wrong now: nobody else's
-  post_receive(beside1, program1, 3 * kReceived);
+BOOST_AUTO_TEST_CASE(no_rule_takes_the_datagrams_of_a_group_with_members) {
+  TestQp member(program1, 2, {.service = transport::QpService::ud});
+  wire::Gid group;
+  group.bytes = {0xFF, 0x12};
+  engine.execute([&] { device1.multicast_groups().attach(group, member.device_end().context()); });
+  steer(qp1);
+  post_receive(qp1, program1);
+  wire::NetworkHeaders network = path(device0, device1);
+  network.source.bytes = {0xFE, 0x80};
+  network.destination = group;
+  network.destination_mac = wire::multicast_mac(group);
+  send(roce(network, wire::Qpn{0xFFFFFF}, wire::Service::ud));
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  engine.execute([&] { device1.multicast_groups().remove(member.device_end().context()); });
+  send(roce(network, wire::Qpn{0xFFFFFF}, wire::Service::ud));
+  BOOST_TEST(qp1.receive_cq.poll().has_value());
+}
+
+// Its packets have a number that is no queue pair's: those who ask for what nobody else is to have do not
+// have them, and whoever asks for them has them.
+BOOST_AUTO_TEST_CASE(a_roce_packet_for_nobody_is_a_frame_like_others_to_normal_rules) {
+  FrameBytes bytes = roce(path(device0, device1), wire::Qpn{0x777777}, wire::Service::rc);
+  steer(qp1, RuleKind::all_default);
+  post_receive(qp1, program1);
   send(bytes);
-  BOOST_TEST(received(qp1, bytes, 2 * kReceived));
-  BOOST_TEST(received(beside1, bytes, 3 * kReceived));
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(device1.port_counters().unknown_qp == 1u);
+
+  bytes.back() ^= std::byte{1};  // its check sum is wrong now
+  send(bytes);
+  BOOST_TEST(received(qp1, bytes));
+
+  bytes.back() ^= std::byte{1};
+  steer(beside1);
+  post_receive(beside1, program1, 2 * kReceived);
+  send(bytes);
+  BOOST_TEST(received(beside1, bytes, 2 * kReceived));
+}
+
+// Of a program without CAP_NET_RAW (device_model/control/flow_commands.cpp).
+BOOST_AUTO_TEST_CASE(a_sniffer_of_one_context_sees_none_of_the_packets_of_others) {
+  for (const std::uint32_t context : {7u, 8u}) {
+    TestQp sender(program0, 2, {});
+    TestQp connected(program1, 2, {.context = context});
+    connect(sender, connected);
+    SteeringRule rule;
+    rule.kind = RuleKind::sniffer;
+    rule.sees_only = 7;
+    rule.target.queue_pair = &qp1.device_end().context();
+    std::uint32_t number = 0;
+    engine.execute([&] { number = device1.add_steering_rule(rule); });
+    post_receive(qp1, program1);
+    post_receive(connected, program1, 2 * kReceived);
+    const abi::ScatterGather from[] = {program0.sge(0, 64)};
+    sender.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+    BOOST_TEST(connected.poll_receive().has_value());
+    BOOST_TEST(qp1.receive_cq.poll().has_value() == (context == 7));
+    // What is no queue pair's is everybody's to see.
+    post_receive(qp1, program1);
+    send(long_frame(64));
+    BOOST_TEST(qp1.receive_cq.poll().has_value());
+    engine.execute([&] { device1.remove_steering_rule(number); });
+  }
 }
 
 // A queue pair's own packets lie in pieces; a rule has them whole.

@@ -34,13 +34,15 @@ struct Table {
   Numbers steer(const RawFrame& frame, RuleKind first = RuleKind::sniffer,
                 RuleKind last = RuleKind::all_default) {
     std::vector<SteeringTarget> targets;
-    taken = table.steer(headers_of(frame), first, last, targets);
+    taken = table.steer(headers_of(frame), first, last, targets, owner);
     Numbers numbers;
     for (const SteeringTarget& one : targets)
       numbers.push_back(reinterpret_cast<std::uintptr_t>(one.queue_pair));
     return numbers;
   }
+  void remove(const std::vector<std::uint32_t>& rules) { table.remove(rules); }
   bool taken = false;
+  std::optional<PacketOwner> owner;  // of the frames
 };
 
 SteeringRule to_port(std::uint8_t low, std::uint16_t priority = 0) {
@@ -243,6 +245,19 @@ BOOST_AUTO_TEST_CASE(sniffers_have_copies_of_all_and_take_nothing) {
   BOOST_TEST(steer(ipv4_frame()) == (Numbers{1, 2, 3}));
 }
 
+BOOST_AUTO_TEST_CASE(a_sniffer_that_sees_one_context_only) {
+  SteeringRule rule = of_kind(RuleKind::sniffer);
+  rule.sees_only = 5;
+  add(1, rule);
+  BOOST_TEST(steer(ipv4_frame()) == Numbers{1});
+  owner = 5;
+  BOOST_TEST(steer(ipv4_frame()) == Numbers{1});
+  owner = 6;
+  BOOST_TEST(steer(ipv4_frame()).empty());
+  owner = kSeveralContexts;
+  BOOST_TEST(steer(ipv4_frame()).empty());
+}
+
 BOOST_AUTO_TEST_CASE(default_rules_have_what_no_other_takes) {
   BOOST_TEST(!table.has_defaults());
   add(1, of_kind(RuleKind::all_default));
@@ -259,13 +274,20 @@ BOOST_AUTO_TEST_CASE(default_rules_have_what_no_other_takes) {
   BOOST_TEST(steer(ipv4_frame(), RuleKind::multicast_default, RuleKind::all_default) == Numbers{1});
 }
 
+BOOST_AUTO_TEST_CASE(rules_are_removed_together) {
+  std::vector<std::uint32_t> rules;
+  for (std::uintptr_t i = 1; i <= 6; ++i) rules.push_back(add(i, of_kind(RuleKind::sniffer)));
+  remove({rules[0], rules[3], rules[5]});
+  BOOST_TEST(steer(ipv4_frame()) == (Numbers{2, 3, 5}));
+}
+
 BOOST_AUTO_TEST_CASE(a_removed_rule_takes_nothing) {
   const std::uint32_t first = add(1, to_port(0x78));
   const std::uint32_t second = add(2, to_port(0x78, 1));
-  table.remove(first);
+  remove({first});
   BOOST_TEST(steer(ipv4_frame()) == Numbers{2});
-  table.remove(second);
-  table.remove(second);
+  remove({second});
+  remove({second});
   BOOST_TEST(table.empty());
 }
 

@@ -166,6 +166,9 @@ void check_answer(const std::string& action, std::uint8_t syndrome) {
     BOOST_TEST(headers.bth.destination.value == 0x11);
     BOOST_TEST(headers.bth.psn.value() == 101);
     BOOST_TEST(headers.aeth.syndrome == syndrome);
+    // The requester takes it, because it comes in the name of the QP that the request was for.
+    BOOST_TEST(answer.origin.queue_pair.value == 0x22u);
+    BOOST_TEST((answer.origin.device == link::test::mac_of(1)));
     BOOST_TEST(ports.counters().answered == 1);
     // Responses are not answered.
     ports.send({.operation = wire::Operation::acknowledge, .psn = 101, .ipv4 = ipv4});

@@ -76,13 +76,14 @@ struct RememberingReceiver final : FrameReceiver {
     bool direct;  // the sender's own bytes
     wire::ParseError error;
     wire::ParsedFrame parsed;
+    PacketOrigin origin;
     std::uint32_t psn() const { return parsed.transport.bth.psn.value(); }
   };
   std::vector<Arrival> arrivals;
 
   // The sender's own frame has a payload beside its headers; a copy is in one piece.
-  void arrive(const wire::Frame& frame, const PacketOrigin&) override {
-    Arrival arrival{bytes_of(frame), !frame.trailer.empty(), {}, {}};
+  void arrive(const wire::Frame& frame, const PacketOrigin& origin) override {
+    Arrival arrival{bytes_of(frame), !frame.trailer.empty(), {}, {}, origin};
     arrival.error = wire::parse(arrival.bytes, arrival.parsed);
     arrivals.push_back(std::move(arrival));
   }

@@ -1,5 +1,6 @@
 #include "device_model/memory/memory_table.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
 #include <vector>
@@ -257,6 +258,42 @@ BOOST_AUTO_TEST_CASE(a_million_entries_over_many_chunks) {
     BOOST_REQUIRE(large.check_local(keys[i], kPd, 0x10'0000, 1, AccessRight::local_read, range) ==
                   KeyCheck::ok);
     BOOST_REQUIRE_EQUAL(range.address, i * std::uint64_t{4096});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_chooses_the_keys) {
+  const auto keys = [&](MemoryTable&& seeded) {
+    std::vector<std::uint32_t> all;
+    for (int i = 0; i < 64; ++i) {
+      const Lkey key = seeded.add_region(spec()).value();
+      BOOST_TEST(
+          (seeded.check_local(key, kPd, 0x10'0000, 1, AccessRight::local_read, range) == KeyCheck::ok));
+      for (const std::uint32_t other : {key.value + 1, key.value - 1, key.value & 0xFFFF, 0u, ~0u}) {
+        if (std::find(all.begin(), all.end(), other) != all.end()) continue;
+        BOOST_TEST((seeded.check_local(Lkey{other}, kPd, 0x10'0000, 1, AccessRight::local_read, range) ==
+                    KeyCheck::unknown_key));
+      }
+      all.push_back(key.value);
+    }
+    BOOST_TEST(!seeded.add_region(spec()));
+    BOOST_TEST(seeded.remove_region(Lkey{all[7]}));
+    BOOST_TEST((seeded.add_region(spec())->value >> 8) == (all[7] >> 8));
+    return all;
+  };
+  const auto some = keys(MemoryTable(64, NumberSeed(1)));
+  BOOST_TEST(some == keys(MemoryTable(64, NumberSeed(1))));
+  BOOST_TEST((some[0] >> 8) != (keys(MemoryTable(64, NumberSeed(2)))[0] >> 8));
+  std::set<std::uint32_t> low_bits;
+  for (const std::uint32_t key : some) low_bits.insert(key & 0xFF);
+  BOOST_TEST(low_bits.size() > 32);
+}
+
+// Wherever it begins, 24 bits of index are enough for the largest table.
+BOOST_AUTO_TEST_CASE(the_largest_table_has_room_with_any_seed) {
+  constexpr std::uint32_t kLargest = (1u << 24) - 1;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    MemoryTable large(kLargest, NumberSeed(seed));
+    BOOST_TEST((large.add_region(spec())->value >> 8) == 1u);
   }
 }
 

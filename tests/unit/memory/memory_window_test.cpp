@@ -1,5 +1,6 @@
 // Memory windows (IBTA 10.6.7, ibv_bind_mw(3)).
 #include <boost/test/unit_test.hpp>
+#include <vector>
 
 #include "device_model/memory/in_process_memory.hpp"
 #include "device_model/memory/memory_table.hpp"
@@ -260,6 +261,47 @@ BOOST_AUTO_TEST_CASE(windows_do_not_outlive_their_queue_pair) {
   BOOST_TEST((remote(next(type_2)) == KeyCheck::unknown_key));
   BOOST_TEST((remote(next(type_1)) == KeyCheck::ok));
   BOOST_TEST((remote(next(other), kStart, 1, AccessRight::remote_read, kOtherQp) == KeyCheck::ok));
+}
+
+// However many windows others have bound: the engine does this while everybody waits.
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_has_its_own_windows_looked_at_and_no_others) {
+  MemoryTable large(4096);
+  const Lkey bound = large.add_region({&memory, kPd, 0x7000'0000, 0x10'0000, 0x1000, 0x1F}).value();
+  const auto bind_one = [&](Qpn queue_pair) {
+    const Rkey window = large.add_window(kPd, 2).value();
+    const WindowBinding binding{window, next(window), bound, kStart, 0x100, access_remote_read};
+    BOOST_REQUIRE((large.bind(binding, kPd, queue_pair) == KeyCheck::ok));
+    return next(window);
+  };
+  std::vector<Rkey> own;
+  for (int i = 0; i < 3000; ++i) {
+    bind_one(kOtherQp);
+    if (i % 1000 == 7) own.push_back(bind_one(kQp));
+  }
+  large.remove_window(own[1]);  // out of the middle of the list
+  BOOST_TEST(large.release_queue_pair(kQp) == 2u);
+  BOOST_TEST(large.release_queue_pair(kQp) == 0u);
+  for (const Rkey key : own) {
+    BOOST_TEST((large.check_remote(key, kPd, kQp, kStart, 1, AccessRight::remote_read, range) ==
+                KeyCheck::unknown_key));
+  }
+  // Many of its own go in portions.
+  BOOST_TEST(large.release_queue_pair(kOtherQp, 1000) == 1000u);
+  BOOST_TEST(!large.remove_region(bound));
+  BOOST_TEST(large.release_queue_pair(kOtherQp, 1000) == 1000u);
+  BOOST_TEST(large.release_queue_pair(kOtherQp, 1001) == 1000u);
+  BOOST_TEST(large.remove_region(bound));
+}
+
+// Its number has the same low bits.
+BOOST_AUTO_TEST_CASE(windows_of_a_queue_pair_with_the_same_list_stay) {
+  constexpr Qpn kSameList{kQp.value + (1u << 16)};
+  const Rkey other = table.add_window(kPd, 2).value();
+  BOOST_REQUIRE((bind(binding(type_2)) == KeyCheck::ok));
+  BOOST_REQUIRE((bind(binding(other), kSameList) == KeyCheck::ok));
+  table.release_queue_pair(kQp);
+  BOOST_TEST((remote(next(type_2)) == KeyCheck::unknown_key));
+  BOOST_TEST((remote(next(other), kStart, 1, AccessRight::remote_read, kSameList) == KeyCheck::ok));
 }
 
 BOOST_AUTO_TEST_CASE(removing_what_is_no_window_changes_nothing) {

@@ -17,7 +17,7 @@ namespace {
 
 struct Arrivals {
   HeldPacketPool pool{8192};
-  ReceiveWindow window{&pool};
+  ReceiveWindow window{&pool, 1024};
   ArrivalReports reports;
 
   Arrivals() { window.start(Psn(0)); }

@@ -174,13 +174,25 @@ BOOST_AUTO_TEST_CASE(resources_are_taken_when_the_turn_comes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_packet_too_far_ahead_is_dropped) {
-  const auto window = static_cast<std::uint32_t>(ReceiveWindow::kWindow);
+  const auto window = QpConfig{}.window_packets;
   ask(write_only(window));
   BOOST_CHECK_EQUAL(counters.held_packets, 0u);
   BOOST_CHECK_EQUAL(counters.held_discards, 1u);
   BOOST_CHECK(is_nak(take(), psn(0), NakCode::psn_sequence_error));
   ask(write_only(window - 1));
   BOOST_CHECK_EQUAL(counters.held_packets, 1u);
+}
+
+// However long READs are: nothing is sent behind one that reaches out of the window.
+BOOST_AUTO_TEST_CASE(of_all_psns_only_the_peers_window_is_held) {
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 64; i < 1u << 23; i += 4093) {
+    give(write_only(i));
+    taken += i < QpConfig{}.window_packets;
+  }
+  BOOST_CHECK_EQUAL(taken, 1u);
+  BOOST_CHECK_EQUAL(counters.held_packets, taken);
+  BOOST_CHECK_EQUAL(pool.in_use(), taken);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_free_slot_a_packet_is_as_good_as_lost) {

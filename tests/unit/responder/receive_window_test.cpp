@@ -14,11 +14,11 @@ using wire::Psn;
 
 namespace {
 
-constexpr auto kWindow = static_cast<std::uint32_t>(ReceiveWindow::kWindow);
+constexpr std::uint32_t kWindow = 1000;
 
 struct Window {
   HeldPacketPool pool{4096};
-  ReceiveWindow window{&pool};
+  ReceiveWindow window{&pool, kWindow};
 
   bool hold(Psn psn, std::uint32_t psns = 1) {
     return window.hold(rc_packet(wire::Operation::send_middle, psn.value()).inbound(), psns);

@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(what_found_no_slot_is_not_reported_as_arrived) {
 }
 
 BOOST_AUTO_TEST_CASE(one_too_far_ahead_is_not_reported_as_arrived) {
-  ask(write_only(static_cast<std::uint32_t>(ReceiveWindow::kWindow) + 5));
+  ask(write_only(QpConfig{}.window_packets + 5));
   BOOST_REQUIRE_EQUAL(sent().size(), 1u);
   BOOST_CHECK(is_report(take(), psn(0), psn(0) - 1, all_before(0)));
 }

@@ -1,0 +1,112 @@
+// What a process has mapped. The process is this one.
+#include "device_model/control/address_map.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+
+namespace urnic::control::test {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// Pages that are mappings of their own, each with other rights than its neighbours: writable and not, in
+// turn.
+class ManyMappings {
+ public:
+  explicit ManyMappings(std::size_t pages)
+      : bytes_(pages * kPage),
+        start_(static_cast<std::byte*>(
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    BOOST_REQUIRE(start_ != MAP_FAILED);
+    for (std::size_t i = 1; i < pages; i += 2)
+      BOOST_REQUIRE(mprotect(start_ + i * kPage, kPage, PROT_READ) == 0);
+  }
+  ~ManyMappings() { munmap(start_, bytes_); }
+  ManyMappings(const ManyMappings&) = delete;
+  ManyMappings& operator=(const ManyMappings&) = delete;
+
+  std::uint64_t page(std::size_t number) const {
+    return reinterpret_cast<std::uintptr_t>(start_) + number * kPage;
+  }
+  void protect(std::size_t number, int rights) {
+    BOOST_REQUIRE(mprotect(start_ + number * kPage, kPage, rights) == 0);
+  }
+  void unmap(std::size_t number) { munmap(start_ + number * kPage, kPage); }
+
+ private:
+  std::size_t bytes_;
+  std::byte* start_;
+};
+
+using Answer = AddressMap::Answer;
+
+// The kernel of this machine has PROCMAP_QUERY: one question does not bring the whole map.
+bool has_queries(const ManyMappings& many) {
+  AddressMap map(getpid());
+  map.covers(many.page(0), 1, true);
+  return map.mappings_told() == 1;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(address_map)
+
+BOOST_AUTO_TEST_CASE(both_ways_say_the_same) {
+  ManyMappings pages(40);
+  pages.protect(20, PROT_NONE);
+  pages.unmap(30);
+  for (const auto way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    AddressMap map(getpid(), way);
+    BOOST_REQUIRE(map.is_open());
+    const auto covers = [&](std::uint64_t address, std::uint64_t length, bool writable) {
+      const Answer answer = map.covers(address, length, writable);
+      BOOST_CHECK(answer != Answer::unknown);
+      return answer == Answer::yes;
+    };
+    for (int again = 0; again < 2; ++again) {
+      BOOST_TEST(covers(pages.page(0), kPage, true));
+      BOOST_TEST(covers(pages.page(0) + 100, 1, true));
+      BOOST_TEST(!covers(pages.page(0), kPage + 1, true));
+      BOOST_TEST(covers(pages.page(0), 20 * kPage, false));
+      BOOST_TEST(!covers(pages.page(0), 20 * kPage + 1, false));
+      BOOST_TEST(!covers(pages.page(20), 1, false));
+      BOOST_TEST(covers(pages.page(21), 9 * kPage, false));
+      BOOST_TEST(!covers(pages.page(21), 10 * kPage, false));
+      BOOST_TEST(!covers(pages.page(30), kPage, false));
+      BOOST_TEST(covers(pages.page(31), 1, false));
+      BOOST_TEST(!covers(pages.page(31), 1, true));
+      BOOST_TEST(!covers(8, 1, false));
+    }
+  }
+}
+
+// However many mappings the program has beside it: the control thread does this.
+BOOST_AUTO_TEST_CASE(a_region_costs_the_mappings_that_it_lies_in) {
+  const ManyMappings many(20'000);
+  if (!has_queries(many)) {
+    BOOST_TEST_MESSAGE("not tested: the kernel is older than Linux 6.11");
+    return;
+  }
+  AddressMap map(getpid());
+  BOOST_CHECK(map.covers(many.page(10'000), 3 * kPage, false) == Answer::yes);
+  BOOST_TEST(map.mappings_told() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(no_more_mappings_are_looked_at_than_the_control_thread_has_time_for) {
+  const ManyMappings many(3 * AddressMap::kMostMappings);
+  for (const auto way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    AddressMap map(getpid(), way);
+    const std::uint64_t length = 3 * AddressMap::kMostMappings * kPage;
+    BOOST_CHECK(map.covers(many.page(0), length, false) == Answer::unknown);
+    BOOST_TEST(map.mappings_told() == AddressMap::kMostMappings);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_is_not_there_has_no_map) { BOOST_TEST(!AddressMap(-1).is_open()); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test
