@@ -33,12 +33,12 @@ std::string name_of(pid_t pid) {
 
 json to_json(const StuckEngine& engine) {
   return {{"engine", engine.number}, {"devices", engine.devices}, {"seconds", engine.since.count()},
-          {"pid", engine.pid},       {"program", engine.program}, {"what", describe(engine)}};
+          {"pid", engine.pid},       {"program", engine.program}, {"what", sentence_about(engine)}};
 }
 
 }  // namespace
 
-std::string describe(const StuckEngine& engine) {
+std::string sentence_about(const StuckEngine& engine) {
   std::string devices;
   for (const std::string& device : engine.devices) devices += (devices.empty() ? "" : ", ") + device;
   const std::string what =
@@ -85,7 +85,7 @@ std::optional<json> EngineWatch::answer(const json& request) const {
   if (engines.empty()) return std::nullopt;
   const auto cmd = request.find("cmd");
   if (cmd != request.end() && *cmd == "down") return std::nullopt;
-  if (cmd == request.end() || *cmd != "status") return json{{"error", describe(engines.front())}};
+  if (cmd == request.end() || *cmd != "status") return json{{"error", sentence_about(engines.front())}};
   json stuck = json::array();
   for (const StuckEngine& engine : engines) stuck.push_back(to_json(engine));
   return json{{"version", URNIC_VERSION},
@@ -127,7 +127,7 @@ void EngineWatch::look_at_engines() {
                       .program = {}};
     for (const ServedDevice* device : unit.devices) stuck.devices.push_back(device->settings.name);
     if (stuck.pid != 0) stuck.program = name_of(stuck.pid);
-    if (!look.reported) spdlog::critical("{}", describe(stuck));
+    if (!look.reported) spdlog::critical("{}", sentence_about(stuck));
     look.reported = true;
     found.push_back(std::move(stuck));
   }
@@ -158,7 +158,8 @@ void EngineWatch::look_at_end() {
   }
   const std::vector<StuckEngine> engines = stuck();
   if (options_.end_at_once)
-    options_.end_at_once(engines.empty() ? "the control thread does not move" : describe(engines.front()));
+    options_.end_at_once(engines.empty() ? "the control thread does not move"
+                                         : sentence_about(engines.front()));
 }
 
 void EngineWatch::serve_admins() {

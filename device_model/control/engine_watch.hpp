@@ -30,7 +30,7 @@ struct StuckEngine {
 };
 
 // For logs and answers.
-std::string describe(const StuckEngine& engine);
+std::string sentence_about(const StuckEngine& engine);
 
 class EngineWatch {
  public:

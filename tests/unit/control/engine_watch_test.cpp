@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(an_end_that_takes_long_is_made_short) {
 }
 
 BOOST_AUTO_TEST_CASE(a_message_names_program_and_device) {
-  const std::string text =
-      describe({.number = 0, .devices = {"urnic0", "urnic1"}, .since = 7s, .pid = 42, .program = "badprog"});
+  const std::string text = sentence_about(
+      {.number = 0, .devices = {"urnic0", "urnic1"}, .since = 7s, .pid = 42, .program = "badprog"});
   for (const char* part : {"urnic0, urnic1", "7 s", "pid 42", "badprog"}) {
     BOOST_TEST(text.find(part) != std::string::npos, part);
   }
