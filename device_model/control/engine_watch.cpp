@@ -110,11 +110,16 @@ void EngineWatch::run() {
 
 void EngineWatch::look_at_engines() {
   std::vector<StuckEngine> found;
+  // An engine that is told to end, and does not, has not moved either; it asks for no work any more then.
+  const bool ending = [this] {
+    const std::lock_guard lock(mutex_);
+    return end_begun_.has_value();
+  }();
   for (std::size_t i = 0; i < looks_.size(); ++i) {
     const EngineUnit& unit = *fabric_.units()[i];
     Look& look = looks_[i];
     const std::uint64_t heartbeat = unit.engine.heartbeat();
-    if (heartbeat != look.heartbeat || !unit.engine.has_to_move()) {
+    if (heartbeat != look.heartbeat || !(ending || unit.engine.has_to_move())) {
       if (look.reported) spdlog::warn("engine {} moves again", unit.number);
       look = {heartbeat, 0, false, Clock::now()};
       continue;

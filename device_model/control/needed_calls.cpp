@@ -191,9 +191,10 @@ int add_rules(scmp_filter_ctx filter) {
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
 }
 
-// The kernel's own mitigations (SSBD) would come with the filter before Linux 5.16 and slow all threads down.
+// Refused calls are not logged (SCMP_FLTATR_CTL_LOG): every new thread tries clone3, and each would be a
+// line. The kernel's own mitigations (SSBD) would come with the filter before Linux 5.16 and slow all threads
+// down.
 int set_attributes(scmp_filter_ctx filter) {
-  seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a tree instead of a list
   return seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);

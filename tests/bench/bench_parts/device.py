@@ -97,10 +97,10 @@ class Device:
     def memory(self):
         """Bytes in memory: of its own, and shared, which are the rings of its programs and little else."""
         sizes = {}
-        for line in self._read("smaps_rollup").splitlines()[1:]:
-            words = line.split()
-            sizes[words[0]] = int(words[1]) * 1024
+        # Everybody may read this file; smaps_rollup only who may trace the device process.
         for line in self._read("status").splitlines():
-            if line.startswith("RssShmem:"):
-                return {"own": sizes["Anonymous:"], "shared": int(line.split()[1]) * 1024}
-        raise Failed("/proc/PID/status has no RssShmem")
+            if line.startswith(("RssAnon:", "RssShmem:")):
+                sizes[line.split(":")[0]] = int(line.split()[1]) * 1024
+        if len(sizes) == 2:
+            return {"own": sizes["RssAnon"], "shared": sizes["RssShmem"]}
+        raise Failed("/proc/PID/status has no RssAnon and RssShmem")
