@@ -1,6 +1,5 @@
 #include "device_model/engine/doorbell_set.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "device_model/engine/hosted_queue_pair.hpp"
@@ -25,30 +24,29 @@ void DoorbellSet::detach(std::uint32_t number) {
 // The summary before the words: a ringer sets them in the other order, so that what it adds behind this
 // exchange shows at the next look.
 void DoorbellSet::look_at_summary() {
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+  for (std::uint32_t i = 0; i < kGroups; ++i) {
     if (doorbells_.summary[i].load(std::memory_order_relaxed) == 0) continue;
     waiting_[i] |= doorbells_.summary[i].exchange(0);
+    if (waiting_[i] != 0) waiting_groups_ |= 1u << i;  // the program may have cleared it in between
   }
-}
-
-bool DoorbellSet::has_more() const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [](std::uint64_t words) { return words != 0; });
 }
 
 // Takes it from those that wait: the first from `next_` on, around the end.
 std::optional<std::uint32_t> DoorbellSet::next_word() {
-  const std::size_t start = next_ / 64;
-  std::uint64_t wanted = ~std::uint64_t{0} << (next_ % 64);
-  for (std::size_t i = 0; i <= waiting_.size(); ++i, wanted = ~std::uint64_t{0}) {
-    std::uint64_t& words = waiting_[(start + i) % waiting_.size()];
-    if ((words & wanted) == 0) continue;
-    const auto bit = static_cast<std::uint32_t>(std::countr_zero(words & wanted));
-    words &= ~(std::uint64_t{1} << bit);
-    const auto word = static_cast<std::uint32_t>((start + i) % waiting_.size() * 64) + bit;
-    next_ = (word + 1) % static_cast<std::uint32_t>(waiting_.size() * 64);
-    return word;
+  if (waiting_groups_ == 0) return {};
+  std::uint32_t group = next_ / 64;
+  std::uint64_t words = waiting_[group] & ~std::uint64_t{0} << (next_ % 64);
+  if (words == 0) {
+    const std::uint32_t behind = waiting_groups_ & ~1u << group;
+    group = static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : waiting_groups_));
+    words = waiting_[group];
   }
-  return {};
+  const auto bit = static_cast<std::uint32_t>(std::countr_zero(words));
+  waiting_[group] &= ~(std::uint64_t{1} << bit);
+  if (waiting_[group] == 0) waiting_groups_ &= ~(1u << group);
+  const std::uint32_t word = group * 64 + bit;
+  next_ = (word + 1) % (kGroups * 64);
+  return word;
 }
 
 std::uint32_t DoorbellSet::collect_word() {

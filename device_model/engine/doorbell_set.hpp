@@ -43,7 +43,7 @@ class DoorbellSet {
   // the word and 1 for each bit; 0: no doorbell was rung.
   std::uint32_t collect_word();
   // There are words that were seen to have rung doorbells and have not had their turn.
-  bool has_more() const;
+  bool has_more() const { return waiting_groups_ != 0; }
   // All words at once. Returns how many doorbells of somebody's were rung.
   std::uint32_t collect();
 
@@ -64,8 +64,12 @@ class DoorbellSet {
   int wake_;
   std::vector<Bell> bells_;                                    // by doorbell number
   std::unordered_map<std::uint32_t, DoorbellTarget*> others_;  // those that are no QP's
-  // Taken from the summary; the words that they stand for are still to be taken.
-  std::array<std::uint64_t, std::tuple_size_v<decltype(abi::Doorbells::summary)>> waiting_{};
+  // Taken from the summary; the words that they stand for are still to be taken. A bit of `waiting_groups_`
+  // is set for each of the summary's words of which something is.
+  static constexpr std::size_t kGroups = std::tuple_size_v<decltype(abi::Doorbells::summary)>;
+  static_assert(kGroups <= 32);
+  std::array<std::uint64_t, kGroups> waiting_{};
+  std::uint32_t waiting_groups_ = 0;
   std::uint32_t next_ = 0;  // the word whose turn it is
 };
 
