@@ -32,7 +32,7 @@ struct ProcmapQuery {
   std::uint64_t build_id = 0;
 };
 static_assert(sizeof(ProcmapQuery) == 104);
-constexpr unsigned long kProcmapQuery = _IOWR('f', 17, ProcmapQuery);
+static_assert(kProcmapQuery == _IOWR('f', 17, ProcmapQuery));
 // Only mappings with these rights are found.
 constexpr std::uint64_t kReadable = 1;
 constexpr std::uint64_t kWritable = 2;
@@ -77,7 +77,7 @@ AddressMap::Answer AddressMap::query(std::uint64_t address, bool writable, std::
   query.flags = kReadable | (writable ? kWritable : 0);
   query.address = address;
   if (ioctl(maps_.get(), kProcmapQuery, &query) != 0)
-    return errno == ENOTTY || errno == EINVAL ? Answer::unknown : Answer::no;
+    return errno == ENOTTY || errno == EINVAL || errno == ENOSYS ? Answer::unknown : Answer::no;
   ++mappings_told_;
   end = query.end;
   return Answer::yes;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "device_model/control/address_map.hpp"
 #include "device_model/control/confinement.hpp"
 
 namespace urnic::control {
@@ -184,6 +185,9 @@ int add_rules(scmp_filter_ctx filter) {
   if (error != 0) return error;
   error = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
                            SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, 0));
+  if (error != 0) return error;
+  // Registration asks about a program's mappings.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery));
   if (error != 0) return error;
   // Logging asks whether it writes to a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS));
