@@ -187,12 +187,13 @@ int add_rules(scmp_filter_ctx filter) {
                            SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, 0));
   if (error != 0) return error;
   // Registration asks about a program's mappings.
-  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery));
+  error =
+      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery, 0));
   if (error != 0) return error;
   // Logging asks whether it writes to a terminal.
-  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS));
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
   if (error != 0) return error;
-  return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+  return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
 }
 
 // Refused calls are not logged (SCMP_FLTATR_CTL_LOG): every new thread tries clone3, and each would be a
