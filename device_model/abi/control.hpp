@@ -4,7 +4,7 @@
 // A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
 // and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
 // as SCM_RIGHTS in the order that each body's comment gives. `open_context`, `open_shared_context` or
-// `join_context` comes first. A message of the wrong length, an unknown opcode or a handle of somebody else
+// `join_context` comes first, unless an exec is announced. A message of the wrong length, an unknown opcode or a handle of somebody else
 // is answered with EINVAL; nonsense in the header closes the connection.
 //
 // Bodies of requests about memory that is not simply registered are in memory_messages.hpp, those about
@@ -80,6 +80,7 @@ enum class ControlOpcode : std::uint32_t {
   destroy_counters = 121,
   read_counters = 122,
   create_tag_matching = 110,
+  announce_exec = 130,  // sent by the kernel stand-in
 };
 
 struct RequestHeader {
@@ -181,6 +182,13 @@ struct ReregisterMrRequest {
   std::uint32_t handle;
   std::uint32_t flags;
   RegisterMrRequest change;
+};
+
+// The process at the other end of the connection is about to call exec, or has called it in vain. In between
+// nothing but its present address space is reached: a process's number would lead to the program behind it.
+struct AnnounceExecRequest {
+  std::uint32_t begins;  // 1; 0: it was in vain
+  std::uint32_t reserved;
 };
 
 // Received data that a forked child found in a completion, and that belongs into the memory of the process

@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "device_model/control/files_in_memory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -36,34 +41,50 @@ static_assert(kProcmapQuery == _IOWR('f', 17, ProcmapQuery));
 // Only mappings with these rights are found.
 constexpr std::uint64_t kReadable = 1;
 constexpr std::uint64_t kWritable = 2;
+// And this one is told of.
+constexpr std::uint64_t kShared = 8;
 
 struct CloseFile {
   void operator()(FILE* file) const { std::fclose(file); }
 };
 
-struct MapLine {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  bool readable = false;
-  bool writable = false;
-};
-
-bool parse_map_line(const char* line, MapLine& map) {
-  unsigned long start = 0;
-  unsigned long end = 0;
-  char rights[5] = {};
-  if (std::sscanf(line, "%lx-%lx %4s", &start, &end, rights) != 3) return false;
-  map = {start, end, rights[0] == 'r', rights[1] == 'w'};
-  return true;
-}
+// Of an entry of /proc/PID/pagemap: the page is there; it is a file's, or shared memory.
+constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
+constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
+constexpr std::uint64_t kPageBytes = 4096;
+// More are not looked at: they count as a file's.
+constexpr std::uint64_t kMostPages = 4096;
 
 }  // namespace
 
+bool AddressMap::parse(const char* line, Mapping& mapping) {
+  unsigned long start = 0;
+  unsigned long end = 0;
+  unsigned long inode = 0;
+  unsigned major = 0;
+  unsigned minor = 0;
+  char rights[5] = {};
+  if (std::sscanf(line, "%lx-%lx %4s %*x %x:%x %lu", &start, &end, rights, &major, &minor, &inode) != 6)
+    return false;
+  mapping = {.start = start,
+             .end = end,
+             .readable = rights[0] == 'r',
+             .writable = rights[1] == 'w',
+             .shared = rights[3] == 's',
+             .device = makedev(major, minor),
+             .inode = inode};
+  return true;
+}
+
 AddressMap::AddressMap(pid_t pid, Way way)
-    : maps_(open(("/proc/" + std::to_string(pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC)), way_(way) {}
+    : pid_(pid),
+      maps_(open(("/proc/" + std::to_string(pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC)),
+      way_(way) {}
 
 AddressMap::Answer AddressMap::covers(std::uint64_t address, std::uint64_t length, bool writable) {
   const std::uint64_t end = address + length;
+  may_wait_ = false;
   if (way_ == Way::query) {
     const Answer answer = ask(address, end, writable);
     if (answer != Answer::unknown || mappings_told_ != 0) return answer;
@@ -72,21 +93,31 @@ AddressMap::Answer AddressMap::covers(std::uint64_t address, std::uint64_t lengt
   return read(address, end, writable);
 }
 
-AddressMap::Answer AddressMap::query(std::uint64_t address, bool writable, std::uint64_t& end) {
+AddressMap::Answer AddressMap::query(std::uint64_t address, bool writable, Mapping& mapping) {
   ProcmapQuery query;
   query.flags = kReadable | (writable ? kWritable : 0);
   query.address = address;
   if (ioctl(maps_.get(), kProcmapQuery, &query) != 0)
     return errno == ENOTTY || errno == EINVAL || errno == ENOSYS ? Answer::unknown : Answer::no;
   ++mappings_told_;
-  end = query.end;
+  mapping = {.start = query.start,
+             .end = query.end,
+             .readable = true,
+             .writable = writable,
+             .shared = (query.rights & kShared) != 0,
+             .device = makedev(query.device_major, query.device_minor),
+             .inode = query.inode};
   return Answer::yes;
 }
 
 AddressMap::Answer AddressMap::ask(std::uint64_t address, std::uint64_t end, bool writable) {
   for (std::uint32_t i = 0; i < kMostMappings; ++i) {
-    const Answer answer = query(address, writable, address);
-    if (answer != Answer::yes || address >= end) return answer;
+    Mapping mapping;
+    const Answer answer = query(address, writable, mapping);
+    if (answer != Answer::yes) return answer;
+    look_at(mapping, address, end);
+    address = mapping.end;
+    if (address >= end) return answer;
   }
   return Answer::unknown;
 }
@@ -100,19 +131,41 @@ AddressMap::Answer AddressMap::read(std::uint64_t address, std::uint64_t end, bo
   std::size_t room = 0;
   Answer answer = Answer::unknown;
   for (std::uint32_t i = 0; i < kMostMappings && answer == Answer::unknown; ++i) {
-    MapLine map;
-    if (getline(&line, &room, maps.get()) <= 0 || !parse_map_line(line, map)) {
+    Mapping map;
+    if (getline(&line, &room, maps.get()) <= 0 || !parse(line, map)) {
       answer = Answer::no;
       break;
     }
     ++mappings_told_;
     if (map.end <= address) continue;
     if (map.start > address || !map.readable || (writable && !map.writable)) answer = Answer::no;
+    look_at(map, address, end);
     address = map.end;
     if (answer == Answer::unknown && address >= end) answer = Answer::yes;
   }
   std::free(line);
   return answer;
+}
+
+void AddressMap::look_at(const Mapping& mapping, std::uint64_t address, std::uint64_t end) {
+  const bool anonymous = mapping.device == 0 && mapping.inode == 0;
+  if (may_wait_ || anonymous || is_in_memory(mapping.device, pid_)) return;
+  may_wait_ = mapping.shared || !is_private_copy(address, std::min(end, mapping.end));
+}
+
+bool AddressMap::is_private_copy(std::uint64_t address, std::uint64_t end) const {
+  const std::uint64_t first = address / kPageBytes;
+  const std::uint64_t pages = (end - 1) / kPageBytes - first + 1;
+  const std::string file = "/proc/" + std::to_string(pid_) + "/pagemap";
+  const memory::Descriptor pagemap(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pagemap || pages > kMostPages) return false;
+  std::vector<std::uint64_t> entries(pages);
+  const std::size_t size = pages * sizeof(std::uint64_t);
+  const auto offset = static_cast<off_t>(first * sizeof(std::uint64_t));
+  if (pread(pagemap.get(), entries.data(), size, offset) != static_cast<ssize_t>(size)) return false;
+  return std::all_of(entries.begin(), entries.end(), [](std::uint64_t entry) {
+    return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfFile) == 0;
+  });
 }
 
 }  // namespace urnic::control

@@ -49,6 +49,8 @@ json describe_context(const Context& context) {
     processes.push_back({{"pid", process->pid()},
                          {"program", process->program()},
                          {"memory", memory != nullptr ? memory->way() : "none"}});
+    if (const auto waits = process->waits_for_memory())
+      processes.back()["waits_for_memory_s"] = std::chrono::duration<double>(*waits).count();
     pids.push_back(process->pid());
   }
   const json program = processes.empty() ? json("") : processes[0]["program"];
@@ -70,11 +72,11 @@ json describe_context(const Context& context) {
 }
 
 json describe_pools(const engine::EnginePools& pools) {
-  return {{"staging_arenas", pools.staging_arenas},  {"staging_bytes", pools.staging_bytes},
-          {"held_packets", pools.held_packets},      {"frames_under_way", pools.frames_under_way},
-          {"frames_lent", pools.frames_lent},        {"timers", pools.timers},
-          {"queue_pairs", pools.queue_pairs},        {"late_events", pools.late_events},
-          {"at_rest", pools == engine::kPoolsAtRest}};
+  return {{"staging_arenas", pools.staging_arenas}, {"staging_bytes", pools.staging_bytes},
+          {"held_packets", pools.held_packets},     {"frames_under_way", pools.frames_under_way},
+          {"frames_lent", pools.frames_lent},       {"timers", pools.timers},
+          {"queue_pairs", pools.queue_pairs},       {"memory_stalls", pools.memory_stalls},
+          {"late_events", pools.late_events},       {"at_rest", pools == engine::kPoolsAtRest}};
 }
 
 double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }

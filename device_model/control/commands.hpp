@@ -16,6 +16,7 @@ int add_completion_channel(Session&, const abi::AddCompletionChannelRequest&, ab
 
 int open_shared_context(Session&, const abi::OpenSharedContextRequest&, abi::OpenContextReply&,
                         DescriptorExchange&);
+int announce_exec(Session&, const abi::AnnounceExecRequest&, abi::Empty&, DescriptorExchange&);
 int tell_token(Session&, const abi::Empty&, abi::Empty&, DescriptorExchange&);
 int async_channel(Session&, const abi::Empty&, abi::Empty&, DescriptorExchange&);
 int import_pd(Session&, const abi::HandleRequest&, abi::HandleReply&, DescriptorExchange&);

@@ -22,4 +22,7 @@ std::string drop_powers(bool debuggable);
 // this could not be done; empty if it was.
 std::string allow_needed_calls_only();
 
+// The same for a copier, which reads and writes memory and does nothing else.
+std::string allow_copying_only();
+
 }  // namespace urnic::control

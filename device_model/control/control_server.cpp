@@ -15,8 +15,8 @@ constexpr std::uint64_t kDescriptorsOfConnection = 10;
 }  // namespace
 
 ControlServer::ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
-                             bool refuse_own_process)
-    : loop_(loop), fabric_(fabric), disposal_(disposal), refuse_own_process_(refuse_own_process) {}
+                             const ControlServerOptions& options)
+    : loop_(loop), fabric_(fabric), disposal_(disposal), options_(options) {}
 
 ControlServer::~ControlServer() = default;
 
@@ -30,8 +30,10 @@ void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   const std::uint64_t number = next_connection_++;
   Session session{fabric_, device, contexts_, {}, {}, {}};
   session.disposal = &disposal_;
-  session.refuse_own_process = refuse_own_process_;
+  session.refuse_own_process = options_.refuse_own_process;
+  session.copiers = options_.copiers;
   const auto peer = std::make_shared<Peer>(socket.get());
+  session.peer = peer->pid();
   session.account = fabric_.quotas().account(peer->pid());
   session.connected = session.account->charge(Resource::descriptors, kDescriptorsOfConnection);
   session.has_net_raw = [peer] { return peer->has_net_raw(); };

@@ -17,11 +17,19 @@
 
 namespace urnic::control {
 
+class CopierParent;
+
+// What each session of a server has (session.hpp).
+struct ControlServerOptions {
+  bool refuse_own_process = false;
+  CopierParent* copiers = nullptr;
+};
+
 class ControlServer {
  public:
-  // Loop, fabric and disposal outlive it. Throws std::system_error.
-  // `refuse_own_process`: Session's.
-  ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal, bool refuse_own_process);
+  // Loop, fabric, disposal and copiers outlive it. Throws std::system_error.
+  ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
+                const ControlServerOptions& options);
   // Closes all connections; all objects of all programs go.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
@@ -44,7 +52,7 @@ class ControlServer {
   EventLoop& loop_;
   Fabric& fabric_;
   DescriptorDisposal& disposal_;
-  const bool refuse_own_process_;
+  const ControlServerOptions options_;
   ContextRegistry contexts_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

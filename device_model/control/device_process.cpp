@@ -30,7 +30,7 @@ struct DeviceProcess::Impl {
         counters(loop, fabric, sysfs),
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
-        control(loop, fabric, disposal, options.refuse_own_process),
+        control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
         faults(fabric),
         admin({loop, disposal, fabric, control, sysfs, faults, watch, [this] { look_at_use(); },
                [this] { linger.stay(); },

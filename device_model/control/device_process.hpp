@@ -17,10 +17,15 @@
 
 namespace urnic::control {
 
+class CopierParent;
+
 struct DeviceProcessOptions {
   std::optional<std::chrono::milliseconds> linger;  // see linger.hpp
   // This process is none of the programs, and who says so is refused.
   bool refuse_own_process = false;
+  // Makes processes that copy from and to memory which may keep them waiting; outlives the device process's
+  // objects. Null: such memory is reached as all other memory is, and the engine waits.
+  CopierParent* copiers = nullptr;
   // See engine_watch.hpp.
   std::function<void(const std::string& reason)> end_at_once = {};
 };

@@ -75,6 +75,8 @@ Command find_command(std::uint32_t opcode) {
       return opening(command<abi::JoinContextRequest, abi::JoinContextReply, join_context>());
     case Op::open_shared_context:
       return opening(command<abi::OpenSharedContextRequest, abi::OpenContextReply, open_shared_context>());
+    case Op::announce_exec:
+      return opening(command<abi::AnnounceExecRequest, Empty, announce_exec>());
     case Op::tell_token:
       return one_way(command<Empty, Empty, tell_token>());
     case Op::async_channel:

@@ -20,6 +20,7 @@
 
 #include "device_model/control/configuration.hpp"
 #include "device_model/control/confinement.hpp"
+#include "device_model/control/copier_parent.hpp"
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/logging.hpp"
 #include "device_model/control/run_directory.hpp"
@@ -92,7 +93,7 @@ void confine() {
   if (!problem.empty()) spdlog::info("system calls are not restricted: {}", problem);
 }
 
-[[noreturn]] void serve(const Options& options, const std::string& not_dropped) {
+[[noreturn]] void serve(const Options& options, const std::string& not_dropped, CopierParent& copiers) {
   const Configuration configuration =
       options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
   std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
@@ -103,6 +104,7 @@ void confine() {
     DeviceProcessOptions process_options;
     if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
     process_options.refuse_own_process = true;
+    process_options.copiers = &copiers;
     process_options.end_at_once = [&](const std::string& reason) {
       spdlog::critical("ends at once: {}", reason);
       directory->keep_log();
@@ -152,7 +154,8 @@ int main(int argc, char** argv) {
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
     const std::string not_dropped = drop_powers(options.debuggable);
-    serve(options, not_dropped);
+    const auto copiers = CopierParent::start();
+    serve(options, not_dropped, *copiers);
   } catch (const std::exception& error) {
     fmt::print(stderr, "urnicd: {}\n", error.what());
     return EXIT_FAILURE;

@@ -25,7 +25,12 @@ MemoryObjects::~MemoryObjects() {
     engine::Engine& engine = fabric_.engine(device_);
     memory::MemoryTable& table = device_.device->memory_table();
     visit_in_portions(engine, windows, [&](const auto& entry) { table.remove_window(entry.second->key); });
-    visit_in_portions(engine, regions, [&](const auto& entry) { table.remove_region(entry.second->key); });
+    visit_in_portions(engine, regions, [&](const auto& entry) {
+      const memory::RegionSpec& spec = entry.second->spec;
+      table.remove_region(entry.second->key);
+      if (spec.memory->waiting() != nullptr)
+        engine.data_path().forget_memory(*spec.memory, spec.address, spec.length);
+    });
   } catch (const std::exception& error) {
     spdlog::critical("memory regions cannot be taken away: {}", error.what());
     std::terminate();  // the engine would go on using memory that is about to go

@@ -27,6 +27,34 @@ int check_access(std::uint32_t access) {
   return are_known_rights(access, kKnownAccess) && rights_agree(access) ? 0 : EINVAL;
 }
 
+// Memory that may keep the engine waiting is copied by a process of its own, never left to the program, and
+// looked at by nobody else. Where no copiers can be had at all, it is reached as all other memory is.
+int choose_waiting_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
+  if (session.copiers == nullptr) return 0;
+  const bool is_new = !process.has_copier();
+  memory::CopierMemory* const waiting = process.waiting_memory(*session.copiers);
+  if (waiting == nullptr) {
+    spdlog::error("{} (pid {}) registers memory of a file, and there is no copier left for it",
+                  process.program(), process.pid());
+    return ENOMEM;
+  }
+  spec.memory = waiting;
+  spec.access |= memory::access_placed_by_device;
+  engine::Engine& engine = session.fabric.engine(session.device);
+  if (is_new) engine.execute([&] { engine.expect_waiting_memory(waiting->answer_descriptor()); });
+  return 0;
+}
+
+// Nothing is copied to or from the region's memory from now on, on the engine's thread. A copy that does not
+// end is ended with the copier.
+void forget_waits(const Session& session, const MemoryRegion& region) {
+  memory::WaitingMemory* const memory = region.spec.memory->waiting();
+  if (memory == nullptr) return;
+  engine::DataPath& data_path = session.fabric.engine(session.device).data_path();
+  const bool any = data_path.forget_memory(*memory, region.spec.address, region.spec.length);
+  if (any && !memory->idle()) region.process->end_copier();
+}
+
 // What the device keeps of the rights. Memory on demand may not be there when something is received.
 std::uint32_t kept_access(std::uint32_t access) {
   const std::uint32_t kept = access & kKnownAccess;
@@ -54,16 +82,21 @@ int check_span(const memory::RegionSpec& spec) {
   return 0;
 }
 
-// Memory on demand is looked at when it is used, which works only where an access that the process could not
-// make fails.
-int check_process_memory(const Process& process, const memory::RegionSpec& spec) {
+// Sets by which way the region's memory is reached. Memory on demand is looked at when it is used, which
+// works only where an access that the process could not make fails.
+int choose_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
   if (process.memory() == nullptr) {
     spdlog::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
                   process.memory_problem());
     return EPERM;
   }
-  if (is_on_demand(spec.access)) return process.memory()->heeds_page_protection() ? 0 : EOPNOTSUPP;
-  return process.check_mapped(spec.address, spec.length, needs_writable(spec.access));
+  spec.memory = process.memory();
+  const bool on_demand = is_on_demand(spec.access);
+  if (on_demand && !process.memory()->heeds_page_protection()) return EOPNOTSUPP;
+  Process::Mapped mapped;
+  if (!is_implicit(spec)) mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access));
+  if (!mapped.all && !on_demand) return EFAULT;
+  return mapped.all && !mapped.may_wait ? 0 : choose_waiting_memory(session, process, spec);
 }
 
 }  // namespace
@@ -75,12 +108,12 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
   region->pd = session.context->pds.find(request.pd);
   if (region->pd == nullptr) return EINVAL;
   region->process = session.process;
-  region->spec = {session.process->memory(),  region->pd->id, request.address, request.iova, request.length,
-                  kept_access(request.access)};
+  region->spec = {nullptr,      region->pd->id, request.address,
+                  request.iova, request.length, kept_access(request.access)};
   if (const int error = check_access(request.access)) return error;
   if (const int error = check_span(region->spec)) return error;
   if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
-  if (const int error = check_process_memory(*session.process, region->spec)) return error;
+  if (const int error = choose_memory(session, *session.process, region->spec)) return error;
   return add_region(session, std::move(region), reply);
 }
 
@@ -90,6 +123,7 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empt
   bool removed = false;
   session.fabric.engine(session.device).execute([&] {
     removed = session.device.device->memory_table().remove_region(region->key);
+    if (removed) forget_waits(session, *region);
   });
   if (!removed) return EBUSY;  // windows are bound to it
   --region->pd->users;
@@ -124,18 +158,18 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
   }
   if ((request.flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
     process = session.process;
-    spec.memory = process->memory();
     spec.address = request.change.address;
     spec.iova = request.change.iova;
     spec.length = request.change.length;
   }
   if (const int error = check_span(spec)) return error;
-  if (const int error = check_process_memory(*process, spec)) return error;
+  if (const int error = choose_memory(session, *process, spec)) return error;
 
   bool changed = false;
   transport::Lkey key;
   session.fabric.engine(session.device).execute([&] {
     changed = session.device.device->memory_table().change_region(region->key, spec, key);
+    if (changed) forget_waits(session, *region);
   });
   if (!changed) return EBUSY;
   --region->pd->users;

@@ -162,6 +162,26 @@ constexpr const char* kIntruders[] = {"execve", "execveat", "fork",   "vfork",  
                                       "bpf",    "mount",    "setns",  "unshare",      "init_module",
                                       "setuid", "setgid",   "capset", "finit_module", "pivot_root"};
 
+constexpr const char* kCopierNeeds[] = {
+    "process_vm_readv",
+    "process_vm_writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "read",
+    "write",
+    "clock_gettime",
+    "restart_syscall",
+    "mmap",
+    "munmap",
+    "brk",
+    "madvise",
+    "exit_group",
+    "rt_sigreturn",
+    "futex",
+};
+
 struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
@@ -205,16 +225,29 @@ int set_attributes(scmp_filter_ctx filter) {
   return seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 }
 
-}  // namespace
+int add_copier_rules(scmp_filter_ctx filter) {
+  int error = 0;
+  for (const char* name : kCopierNeeds) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR && error == 0) error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  }
+  return error;
+}
 
-std::string allow_needed_calls_only() {
+std::string restrict(int (*add)(scmp_filter_ctx)) {
   if (kSanitized) return "this is a build with a sanitizer";
   const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
   if (filter == nullptr) return "no memory for it";
   int error = set_attributes(filter.get());
-  if (error == 0) error = add_rules(filter.get());
+  if (error == 0) error = add(filter.get());
   if (error == 0) error = seccomp_load(filter.get());
   return error == 0 ? std::string() : std::string(std::strerror(-error));
 }
+
+}  // namespace
+
+std::string allow_needed_calls_only() { return restrict(add_rules); }
+
+std::string allow_copying_only() { return restrict(add_copier_rules); }
 
 }  // namespace urnic::control

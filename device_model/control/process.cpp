@@ -11,12 +11,14 @@
 #include <cstring>
 #include <system_error>
 
-#include "device_model/control/address_map.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
 
 namespace urnic::control {
 namespace {
+
+// One after the other. Memory keeps the page of each until its process ends.
+constexpr std::size_t kMostCopiers = 8;
 
 // -1 if `descriptor` is no pidfd.
 pid_t pid_of(int descriptor) {
@@ -48,30 +50,57 @@ Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::stri
   if (pid_ < 0) throw std::system_error(EINVAL, std::generic_category(), "not a pidfd");
   pidfd_ = memory::Descriptor(fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 0));
   if (!pidfd_) throw std::system_error(errno, std::generic_category(), "pidfd");
+  // Nothing else is kept: closing it could block.
+  if (memory::is_mem_file(mem.get(), pid_)) {
+    mem_ = memory::Descriptor(fcntl(mem.get(), F_DUPFD_CLOEXEC, 0));
+  }
   memory_ = memory::open_process_memory(pid_, std::move(pidfd), std::move(mem), memory_problem_);
   if (memory_ != nullptr) memory_->set_owner(pid_);
 }
 
-int Process::check_mapped(std::uint64_t address, std::uint64_t length, bool writable) const {
-  if (pid_ > 0) {
-    AddressMap map(pid_);
-    // Only now: the number was the process's own while the map was being opened.
-    if (has_ended(pidfd_.get())) return EFAULT;
-    const auto covered = map.is_open() ? map.covers(address, length, writable) : AddressMap::Answer::unknown;
-    if (covered != AddressMap::Answer::unknown) return covered == AddressMap::Answer::yes ? 0 : EFAULT;
-  }
-  return probe(address, length);
+Process::Mapped Process::look_at(std::uint64_t address, std::uint64_t length, bool writable) const {
+  if (pid_ <= 0) return probe(address, length);
+  AddressMap map(pid_);
+  // Only now: the number was the process's own while the map was being opened.
+  if (has_ended(pidfd_.get())) return {};
+  if (!map.is_open()) return probe(address, length);
+  // What would take too long to find out shows when it is used.
+  const auto covered = map.covers(address, length, writable);
+  if (covered == AddressMap::Answer::unknown) return {.all = true, .may_wait = true};
+  return {.all = covered == AddressMap::Answer::yes, .may_wait = map.may_wait()};
 }
 
-// Without /proc's view of the process, or where it would take too long, the ends at least can be tried.
-int Process::probe(std::uint64_t address, std::uint64_t length) const {
+// Without /proc's view of the process the ends at least can be tried.
+Process::Mapped Process::probe(std::uint64_t address, std::uint64_t length) const {
   std::array<std::byte, 2> bytes;
   std::array<memory::Transfer, 2> ends{
       memory::Transfer{address, std::span(bytes).first(1)},
       memory::Transfer{address + length - 1, std::span(bytes).last(1)},
   };
   memory_->read(ends);
-  return ends[0].failed || ends[1].failed ? EFAULT : 0;
+  return {.all = !ends[0].failed && !ends[1].failed};
+}
+
+memory::CopierMemory* Process::waiting_memory(CopierParent& parent) {
+  if (copier_ != nullptr) return waiting_memories_.back().get();
+  if (memory_ == nullptr || !mem_ || waiting_memories_.size() == kMostCopiers) return nullptr;
+  memory::CopierDescriptors descriptors = memory::make_copier_descriptors();
+  auto copier = parent.make(pid_, pidfd_.get(), mem_.get(), descriptors);
+  if (copier == nullptr) return nullptr;
+  waiting_memories_.push_back(std::make_unique<memory::CopierMemory>(std::move(descriptors), *memory_));
+  copier_ = std::move(copier);
+  return waiting_memories_.back().get();
+}
+
+void Process::end_copier() {
+  if (copier_ == nullptr) return;
+  waiting_memories_.back()->give_up();
+  copier_.reset();
+}
+
+std::optional<std::chrono::nanoseconds> Process::waits_for_memory() const {
+  if (copier_ == nullptr) return std::nullopt;
+  return waiting_memories_.back()->takes_already();
 }
 
 std::string printable_name(const char* name, std::size_t size) {

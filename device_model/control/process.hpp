@@ -3,11 +3,16 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "device_model/control/address_map.hpp"
+#include "device_model/control/copier_parent.hpp"
+#include "device_model/memory/copier_memory.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/process_memory.hpp"
 
@@ -26,19 +31,35 @@ class Process {
   memory::ApplicationMemory* memory() const { return memory_.get(); }
   const std::string& memory_problem() const { return memory_problem_; }
 
-  // 0 if the process has all of [address, address + length) mapped, readable and, if asked, writable; EFAULT
-  // if not. What registration on real hardware learns by pinning the pages. Pages are not touched, so sparse
-  // memory stays sparse.
-  int check_mapped(std::uint64_t address, std::uint64_t length, bool writable) const;
+  // The process has all of [address, address + length) mapped, readable and, if asked, writable. What
+  // registration on real hardware learns by pinning the pages. Pages are not touched, so sparse memory stays
+  // sparse.
+  struct Mapped {
+    bool all = false;
+    bool may_wait = false;  // its pages may take any time to come
+  };
+  Mapped look_at(std::uint64_t address, std::uint64_t length, bool writable) const;
+
+  // The same memory by way of a copier, which is made at the first call; null if there can be none. After
+  // `end_copier`, a new one.
+  memory::CopierMemory* waiting_memory(CopierParent& parent);
+  bool has_copier() const { return copier_ != nullptr; }
+  // The copier is killed; what refers to its memory goes on to exist, and fails.
+  void end_copier();
+  // For how long the copier has been waiting for the memory.
+  std::optional<std::chrono::nanoseconds> waits_for_memory() const;
 
  private:
-  int probe(std::uint64_t address, std::uint64_t length) const;
+  Mapped probe(std::uint64_t address, std::uint64_t length) const;
 
   memory::Descriptor pidfd_;
+  memory::Descriptor mem_;
   pid_t pid_ = 0;
   std::string program_;
   std::unique_ptr<memory::ApplicationMemory> memory_;
   std::string memory_problem_;
+  std::vector<std::unique_ptr<memory::CopierMemory>> waiting_memories_;  // the last may have a copier
+  std::unique_ptr<Copier> copier_;
 };
 
 // Whether a pidfd or a /proc/PID/mem is of this process or of one of its threads. A mem file of another /proc

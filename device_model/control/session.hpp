@@ -16,6 +16,7 @@
 
 namespace urnic::control {
 
+class CopierParent;
 class DescriptorDisposal;
 
 // One connection's view of the device.
@@ -30,6 +31,8 @@ struct Session {
   std::shared_ptr<Account> account{};   // of the process at the other end
   Charge connected{};
   std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
+  pid_t peer = 0;                                            // the process at the other end; 0: it is hidden
+  CopierParent* copiers = nullptr;                           // null: none can be had
   bool refuse_own_process = false;                           // as a program: its memory is this process's own
   DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
 };

@@ -14,7 +14,12 @@
 
 namespace urnic::engine {
 
-enum class AccessKind : std::uint8_t { read, write, atomic };
+enum class AccessKind : std::uint8_t {
+  read,
+  write,
+  atomic,
+  none  // it was taken out of its list (memory_stall.hpp)
+};
 
 // An access to application memory. `local` is where a read goes to and a write comes from.
 struct MemoryAction {
@@ -71,7 +76,8 @@ struct ActionList {
   std::vector<PacketAction> packets;
   StagingArena* arena = nullptr;  // belongs to StagingArenas
 
-  ActionList() {
+  // Room for a round: nothing is allocated as it fills.
+  void reserve() {
     memory.reserve(4096);
     atomics.reserve(512);
     completions.reserve(4096);

@@ -33,6 +33,7 @@ DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
   failed_.reserve(256);
   to_notify_.reserve(256);
   for (ActionList& list : lists_) {
+    list.reserve();
     list.number = ++list_number_;
     list.arena = &arenas_.take();
   }
@@ -41,6 +42,7 @@ DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
 bool DataPath::round() {
   const transport::Time begin = now_;
   sent_ = {};
+  const bool resumed = !stalls_.empty() && finish_stalls();
   // Before the timers, which wait for what may be among it.
   const link::Load delivered = deliver_due();
   const bool taken = junction_ != nullptr && take_from_other_engines();
@@ -56,7 +58,7 @@ bool DataPath::round() {
   }
   if (!owes_batch()) {
     if (junction_ != nullptr) exchange_with_other_engines();
-    return taken || delivered.frames != 0 || (!ready_.empty() && !deliveries_come_first());
+    return resumed || taken || delivered.frames != 0 || (!ready_.empty() && !deliveries_come_first());
   }
   carry_out();
   if (clock_ != nullptr && links_take_time()) pace_.round(begin, clock_(), sent_, delivered);
@@ -76,8 +78,8 @@ link::Load DataPath::round_limit() const {
 // Packets that were dropped have used bytes that only the end of a batch gives back, although they have asked
 // for no action.
 bool DataPath::owes_batch() const {
-  return !filling().empty() || !filling().arena->empty() || held_packets_.owes_flush() ||
-         (frames_under_way_ != nullptr && frames_under_way_->owes_release());
+  return !filling().empty() || !filling().arena->empty() || !ended_stalls_.empty() ||
+         held_packets_.owes_flush() || (frames_under_way_ != nullptr && frames_under_way_->owes_release());
 }
 
 // What is sent now would be delivered behind the frames that are late already, or be late itself.
@@ -246,16 +248,18 @@ void DataPath::pump_ready() {
 void DataPath::carry_out() {
   ActionList& list = filling();
   ActionList& next = lists_[filling_ ^ 1];
+  if (memory_may_wait_) stalls_.take_from(list);
   memory_batch_.run(list, failed_);
   finish_completions(list);
   if (junction_ != nullptr) junction_->release();
   if (frames_under_way_ != nullptr) frames_under_way_->release();
   held_packets_.batch_flushed();
+  ended_stalls_.clear();
   // The writes and completions just done were the last to refer to what the list before had gathered.
   arenas_.give_back(*next.arena);
   next.arena = &arenas_.take();
   filling_ ^= 1;
-  report_failures(list);
+  report_failures(list, failed_);
   transmit_packets(list);
   for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;
   failed_.clear();
@@ -263,6 +267,43 @@ void DataPath::carry_out() {
   list.number = ++list_number_;
   end_inputs();
   if (junction_ != nullptr) junction_->publish();
+}
+
+// True if a queue pair goes on.
+bool DataPath::finish_stalls() {
+  bool any = false;
+  while (auto ended = stalls_.take_ended()) {
+    finish(std::move(ended));
+    any = true;
+  }
+  return any;
+}
+
+// What `carry_out` does with a list whose memory accesses are done.
+void DataPath::finish(std::unique_ptr<MemoryStall> ended) {
+  MemoryStall& stall = *ended_stalls_.emplace_back(std::move(ended));
+  finish_completions(stall.list());
+  report_failures(stall.list(), stall.failed());
+  transmit_packets(stall.list());
+  for (ActionStream* stream : stall.failed()) stream->failed_at = ActionStream::kNotFailed;
+  stall.queue_pair().resume(stall);
+}
+
+void DataPath::end_wait(QueuePairContext& queue_pair) {
+  auto stall = stalls_.take(queue_pair);
+  if (stall == nullptr) return;
+  stall->fail();
+  finish(std::move(stall));
+}
+
+bool DataPath::forget_memory(const memory::ApplicationMemory& memory, std::uint64_t address,
+                             std::uint64_t length) {
+  bool any = false;
+  while (QueuePairContext* const queue_pair = stalls_.find(memory, address, length)) {
+    end_wait(*queue_pair);
+    any = true;
+  }
+  return any;
 }
 
 void DataPath::finish_completions(ActionList& list) {
@@ -276,8 +317,8 @@ void DataPath::finish_completions(ActionList& list) {
 // A responder whose program has died says nothing: its peers see what a dead host looks like, silence, and
 // not an error that a program made. The control thread takes the rest away as soon as it notices. A target
 // that others have open, too, is not dead, and says what it has met.
-void DataPath::report_failures(const ActionList& list) {
-  for (const ActionStream* stream : failed_) {
+void DataPath::report_failures(const ActionList& list, const std::vector<ActionStream*>& failed) {
+  for (const ActionStream* stream : failed) {
     const bool responds = stream->stream == transport::Stream::responder;
     const bool is_dead =
         responds && !stream->queue_pair->is_shared() && !list.memory[stream->failed_at].memory->owner_lives();
@@ -351,6 +392,7 @@ EnginePools DataPath::pools() const {
           .frames_lent = junction_ != nullptr ? junction_->frames_lent() : 0,
           .timers = timers_.armed(),
           .queue_pairs = count(ready_) + count(urgent_) + count(port_is_busy_) + count(touched_),
+          .memory_stalls = stalls_.size(),
           .late_events = count(putting_off_) + count(backlog_)};
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "device_model/engine/engine_pools.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_batch.hpp"
+#include "device_model/engine/memory_stalls.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
 #include "device_model/engine/staging_arenas.hpp"
 #include "device_model/engine/timers.hpp"
@@ -50,6 +52,11 @@ class DataPath {
   // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
   transport::HeldPacketPool& held_packets() { return held_packets_; }
   Timers& timers() { return timers_; }
+  // From now on some region's memory may keep whoever copies from or to it waiting.
+  void expect_waiting_memory() { memory_may_wait_ = true; }
+  // Ends the wait of the QPs that have to do with these bytes of `memory`: their accesses fail. False: there
+  // is none.
+  bool forget_memory(const memory::ApplicationMemory& memory, std::uint64_t address, std::uint64_t length);
   // When there is something to do without any new input: a timer, a frame that arrives, a port that has room
   // again.
   std::optional<transport::Time> wake_at() const;
@@ -84,6 +91,11 @@ class DataPath {
   // Something was written to a pipe that may not have taken it.
   void wrote_to(EventPipe& pipe);
 
+  // The QP, which waits for memory, does so no longer: its accesses fail.
+  void end_wait(QueuePairContext& queue_pair);
+  // The same, and nobody is told: the QP goes.
+  void forget_stall(const QueuePairContext& queue_pair) { stalls_.drop(queue_pair); }
+
   // Ends a batch of inputs: asks the touched QPs what they want, raises the events that are owed.
   void end_inputs();
   // Event records that their pipe did not take yet.
@@ -108,8 +120,10 @@ class DataPath {
   void pump_again_when_ports_have_room();
   std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
   void carry_out();
+  bool finish_stalls();
+  void finish(std::unique_ptr<MemoryStall> ended);
   void finish_completions(ActionList& list);
-  void report_failures(const ActionList& list);
+  void report_failures(const ActionList& list, const std::vector<ActionStream*>& failed);
   void enters_link(const PacketAction& packet);
   void transmit_packets(ActionList& list);
   void notify_queues();
@@ -123,6 +137,10 @@ class DataPath {
   std::uint32_t filling_ = 0;
   std::uint64_t list_number_ = 0;
   MemoryBatch memory_batch_;
+  bool memory_may_wait_ = false;
+  MemoryStalls stalls_;
+  // Ended; the batch that is being filled may refer to their payload.
+  std::vector<std::unique_ptr<MemoryStall>> ended_stalls_;
   transport::HeldPacketPool held_packets_;
   std::vector<ActionStream*> failed_;
   Timers timers_;

@@ -87,6 +87,11 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
   doorbells_.remove(doorbells);
 }
 
+void Engine::expect_waiting_memory(int answer) {
+  sleeper_.add(answer);
+  data_path_.expect_waiting_memory();
+}
+
 transport::Time Engine::now() const { return data_path_.now(); }
 
 void Engine::run() {

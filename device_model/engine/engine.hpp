@@ -72,6 +72,9 @@ class Engine {
   void add_doorbells(DoorbellSet& doorbells);
   void remove_doorbells(DoorbellSet& doorbells);
   transport::Time now() const;
+  // Some region's memory may keep whoever copies from or to it waiting (memory/waiting_memory.hpp); the
+  // eventfd says when a copy has ended. It leaves the engine when it is closed. Throws std::system_error.
+  void expect_waiting_memory(int answer);
 
   // For devices.
   DataPath& data_path() { return data_path_; }

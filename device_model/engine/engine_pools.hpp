@@ -13,6 +13,7 @@ struct EnginePools {
   std::uint32_t frames_lent = 0;       // to other engines
   std::uint32_t timers = 0;            // armed
   std::uint32_t queue_pairs = 0;       // that wait for their turn or for their port
+  std::uint32_t memory_stalls = 0;     // queue pairs that wait for memory
   std::uint32_t late_events = 0;       // that a moderated CQ or a full pipe puts off
 
   friend bool operator==(const EnginePools&, const EnginePools&) = default;

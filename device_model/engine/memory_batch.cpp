@@ -2,22 +2,9 @@
 
 #include <algorithm>
 
+#include "device_model/engine/message_tail.hpp"
+
 namespace urnic::engine {
-
-namespace {
-
-constexpr std::uint64_t kWord = 8;
-
-constexpr std::uint64_t word_begin(std::uint64_t address) { return address & ~(kWord - 1); }
-
-// Where the part of a message's last bytes begins that must be seen last: the last aligned word, or what the
-// message has of it. The stores of one copy are not ordered among themselves, those of a later one are behind
-// it; so programs that wait for the last byte find the rest in place.
-std::uint64_t tail_begin(std::uint64_t begin, std::uint64_t end) {
-  return std::max(begin, word_begin(end - 1));
-}
-
-}  // namespace
 
 MemoryBatch::MemoryBatch() {
   for (Direction* direction : {&reads_, &writes_}) {
@@ -49,6 +36,8 @@ void MemoryBatch::run(ActionList& list, std::vector<ActionStream*>& failed) {
       case AccessKind::atomic:
         add_atomic(index);
         break;
+      case AccessKind::none:
+        break;
     }
   }
   end_stretch();
@@ -63,6 +52,7 @@ bool MemoryBatch::must_wait(const MemoryAction& action) const {
     case AccessKind::atomic:
       return stream.stretch_with_write == stretch_;
     case AccessKind::write:
+    case AccessKind::none:
       break;
   }
   return false;
@@ -125,7 +115,7 @@ void MemoryBatch::add_write(std::uint32_t index) {
     const auto length = static_cast<std::uint32_t>(to - at);
     Transfers& batch = transfers_of(writes_, action.memory);
     if (!joinable || !join(batch, at, local, length, index)) {
-      const std::uint64_t boundary = word_begin(at + kWord - 1);
+      const std::uint64_t boundary = word_begin(at + kWordBytes - 1);
       if (boundary > at && boundary < to) {
         const auto head = static_cast<std::uint32_t>(boundary - at);
         append(batch, at, local, head, index);

@@ -6,6 +6,8 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/event_pipe.hpp"
+#include "device_model/engine/memory_stall.hpp"
+#include "device_model/transport/ack_timer.hpp"
 
 namespace urnic::engine {
 
@@ -67,6 +69,7 @@ transport::QpConfig QueuePairContext::transport_config(const HostedQueuePairConf
 }
 
 QueuePairContext::~QueuePairContext() {
+  if (stall_ != nullptr) data_path_.forget_stall(*this);
   if (!timer_) return;
   data_path_.timers().remove(*timer_);
   if (config_.xrc_domain != nullptr) config_.xrc_domain->remove(*this);
@@ -79,6 +82,8 @@ void QueuePairContext::install() {
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
                               const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
+  // What waits is done before what the program asks for now, and may not be done in time.
+  if (stall_ != nullptr && (state == QpState::reset || state == QpState::error)) data_path_.end_wait(*this);
   if (path) {
     path_ = *path;
     frame_template_.emplace(path_);
@@ -115,7 +120,53 @@ void QueuePairContext::prefetch_peer() const {
   if (peer_device_ != nullptr) peer_device_->queue_pairs().prefetch(machine_.parameters().destination);
 }
 
+void QueuePairContext::stall(MemoryStall& stall) {
+  stall_ = &stall;
+  ready_hook.unlink();
+  urgent_hook.unlink();
+}
+
+void QueuePairContext::resume(MemoryStall& stall) {
+  stall_ = nullptr;
+  for (const HeldInput* input; (input = stall.next_input()) != nullptr; stall.drop_input()) {
+    if (!take_held(*input)) break;
+  }
+  no_timer_before_ = time_for_answers();
+  doorbell();
+}
+
+// What the transport believes to have sent long ago leaves only now.
+transport::Time QueuePairContext::time_for_answers() const {
+  transport::AckTimer timer;
+  timer.set_code(machine_.parameters().timeout);
+  const transport::Time now = data_path_.now();
+  return timer.interval() == transport::Nanoseconds::max() ? now : now + timer.interval();
+}
+
+// False: the arena has no room, and the packet counts as lost.
+bool QueuePairContext::take_held(const HeldInput& input) {
+  const std::size_t size = input.bytes.size();
+  std::byte* const place = data_path_.filling().arena->take(static_cast<std::uint32_t>(size));
+  if (place == nullptr) return false;
+  std::copy(input.bytes.begin(), input.bytes.end(), place);
+  const transport::InboundPacket packet{
+      .headers = input.headers,
+      .payload = {place + input.grh_bytes, size - input.grh_bytes},
+      .congestion_experienced = input.congestion_experienced,
+      .selective_acks = input.selective_acks,
+      .grh = {place, input.grh_bytes},
+  };
+  if (input.kind == HeldInput::Kind::packet) {
+    receive(packet);
+  } else {
+    receive_datagram(packet);
+  }
+  return true;
+}
+
 void QueuePairContext::doorbell() {
+  if (stall_ != nullptr) [[unlikely]]
+    return;
   send_ring_.doorbell();
   send_ring_.prefetch_next();
   machine_.prefetch_next_request();
@@ -124,17 +175,23 @@ void QueuePairContext::doorbell() {
 }
 
 void QueuePairContext::receive(const transport::InboundPacket& packet) {
+  if (stall_ != nullptr) [[unlikely]]
+    return stall_->hold(HeldInput::Kind::packet, packet);
   receive_ring_.prefetch_producer();  // for the credits of the acknowledgement
   machine_.receive(packet, data_path_.now());
   data_path_.touch(*this);
 }
 
 void QueuePairContext::receive_datagram(const transport::InboundPacket& packet) {
+  if (stall_ != nullptr) [[unlikely]]
+    return stall_->hold(HeldInput::Kind::datagram, packet);
   machine_.receive_datagram(packet);
   data_path_.touch(*this);
 }
 
 void QueuePairContext::on_timer(transport::Time now) {
+  if (stall_ != nullptr) [[unlikely]]
+    return;  // resumed, it sets its timer anew
   machine_.on_timer(now);
   data_path_.touch(*this);
 }
@@ -162,16 +219,22 @@ void QueuePairContext::owner_died() {
 }
 
 void QueuePairContext::forget(const SharedReceiveQueue& queue) {
+  if (stall_ != nullptr) data_path_.end_wait(*this);
   if (xrc_receives_->forget(queue)) machine_.receive_lost();
 }
 
 void QueuePairContext::after_input() {
+  if (stall_ != nullptr) [[unlikely]]
+    return;
   if (queues_make_no_sense() || must_enter_error_) enter_error();
   follow_state();
   if (machine_.wants_pump()) data_path_.want_pump(*this);
   if (machine_.tells_of_hole()) data_path_.hole_to_tell();
   if (machine_.is_urgent()) data_path_.want_urgent_pump(*this);
-  if (timer_) data_path_.timers().set(*timer_, machine_.deadline());
+  if (!timer_) return;
+  std::optional<transport::Time> deadline = machine_.deadline();
+  if (deadline && *deadline < no_timer_before_) deadline = no_timer_before_;
+  data_path_.timers().set(*timer_, deadline);
 }
 
 bool QueuePairContext::queues_make_no_sense() const {

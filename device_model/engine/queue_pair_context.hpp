@@ -29,6 +29,8 @@ namespace urnic::engine {
 
 class DataPath;
 class Device;
+class MemoryStall;
+struct HeldInput;
 struct CompletionAction;
 struct PacketAction;
 
@@ -81,6 +83,11 @@ class QueuePairContext final : public transport::Host {
   void owner_died();
   // XRC target: an SRQ of its domain goes.
   void forget(const SharedReceiveQueue& queue);
+
+  // The QP waits for memory from now on, or does so no longer and takes what has come meanwhile. While it
+  // waits it sends nothing, and its inputs are put off.
+  void stall(MemoryStall& stall);
+  void resume(MemoryStall& stall);
 
   // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
   // state.
@@ -148,6 +155,8 @@ class QueuePairContext final : public transport::Host {
   bool push(CompletionQueue& queue, const transport::Completion& completion);
   void finish_of_domain(const transport::Completion& completion);
   void added(CompletionQueue& queue, bool first, bool there_was_room);
+  bool take_held(const HeldInput& input);
+  transport::Time time_for_answers() const;
   bool queues_make_no_sense() const;
   void enter_error();
   void follow_state();
@@ -157,7 +166,9 @@ class QueuePairContext final : public transport::Host {
   // memory.
   DataPath& data_path_;
   const wire::Qpn qpn_;
+  MemoryStall* stall_ = nullptr;         // while it waits for memory
   std::optional<TimerId> timer_;         // from `install` on
+  transport::Time no_timer_before_{};    // after a wait for memory
   bool in_error_ = false;                // as published in the shared indices
   bool must_enter_error_ = false;        // a CQ overran
   std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew

@@ -23,9 +23,14 @@ struct Transfer {
   bool failed = false;  // set by read and write
 };
 
+class WaitingMemory;
+
 // How a process's memory is reached; every process memory is one of these.
 class ApplicationMemory : public transport::AddressSpace {
  public:
+  ApplicationMemory() = default;
+  ApplicationMemory(const ApplicationMemory&) = delete;
+  ApplicationMemory& operator=(const ApplicationMemory&) = delete;
   virtual ~ApplicationMemory() = default;
   // Reads (writes) every transfer of the batch, in order, in as few system calls as the way allows. A
   // transfer that cannot be done whole is marked failed and does not keep the others from being tried. No
@@ -38,14 +43,24 @@ class ApplicationMemory : public transport::AddressSpace {
   // Whether an access that the process itself could not make fails. Where it does not, memory must be looked
   // at when it is registered, and cannot be registered before it is there.
   virtual bool heeds_page_protection() const { return true; }
+  // Whether only the address space may be reached that the process has now, even if a copy costs more: from
+  // before it calls exec until it is known that it did so in vain.
+  virtual void keep_to_address_space([[maybe_unused]] bool keep) {}
   // The way, for status displays and logs.
   virtual const char* way() const = 0;
+  // Memory that may keep whoever copies from or to it waiting; null for all other memory. Whoever must not
+  // wait copies by way of what this returns.
+  WaitingMemory* waiting() const { return waiting_; }
   // The process whose memory it is; 0 if that has no number here, or if it is no process's.
   pid_t owner() const { return owner_; }
   void set_owner(pid_t owner) { owner_ = owner; }
 
+ protected:
+  explicit ApplicationMemory(WaitingMemory& waiting) : waiting_(&waiting) {}
+
  private:
   pid_t owner_ = 0;
+  WaitingMemory* waiting_ = nullptr;
 };
 
 // Chooses the way for a process that introduced itself with its pidfd and its /proc/self/mem; `pid` is its

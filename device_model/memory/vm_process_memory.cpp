@@ -54,7 +54,7 @@ void VmProcessMemory::go_on(std::span<Transfer> rest, MemFileWay mem_file_way) {
 
 void VmProcessMemory::read(std::span<Transfer> batch) {
   if (!process_is_there()) return fail_all(batch);
-  if (!number_works_) return mem_.read(batch);
+  if (!number_works_ || only_mem_file_) return mem_.read(batch);
   const std::size_t tried =
       run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
         const auto count = group.count - k;
@@ -75,7 +75,7 @@ void VmProcessMemory::write(std::span<Transfer> batch) {
 }
 
 void VmProcessMemory::write_as_is(std::span<Transfer> batch) {
-  if (!number_works_) return mem_.write(batch);
+  if (!number_works_ || only_mem_file_) return mem_.write(batch);
   const std::size_t tried =
       run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
         const auto count = group.count - k;

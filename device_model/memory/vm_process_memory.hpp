@@ -20,6 +20,7 @@ class VmProcessMemory final : public ApplicationMemory {
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
   bool owner_lives() override;
+  void keep_to_address_space(bool keep) override { only_mem_file_ = keep; }
   const char* way() const override { return "process_vm_readv"; }
 
  private:
@@ -36,6 +37,7 @@ class VmProcessMemory final : public ApplicationMemory {
   MemFileMemory mem_;
   bool gone_ = false;
   bool number_works_ = true;
+  bool only_mem_file_ = false;
   std::int64_t checked_at_ = -1;  // tick of the coarse clock
 };
 

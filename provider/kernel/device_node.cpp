@@ -12,6 +12,7 @@
 
 #include "provider/kernel/descriptor_table.hpp"
 #include "provider/kernel/device_number.hpp"
+#include "provider/kernel/exec_notice.hpp"
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory.hpp"
@@ -50,7 +51,9 @@ void tell_of_other_user(const PathText& node) {
   [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
 }
 
-int connect_to(const PathText& node, int flags) {
+}  // namespace
+
+int connect_to_node(const PathText& node, int flags) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (!node.fits() || node.length() >= sizeof address.sun_path) {
@@ -79,8 +82,6 @@ int connect_to(const PathText& node, int flags) {
   errno = error;
   return -1;
 }
-
-}  // namespace
 
 bool identify_socket(const char* path, dev_t device, ino_t inode, dev_t& number) {
   if (!stand_in_active()) return false;
@@ -118,8 +119,10 @@ int open_device_node(int directory, const char* path, int flags) {
   }
   PathText node;
   append_node_path(last_component(path), node);
-  const int descriptor = connect_to(node, flags);
-  if (descriptor >= 0) enter_device(descriptor);
+  const int descriptor = connect_to_node(node, flags);
+  if (descriptor < 0) return -1;
+  enter_device(descriptor);
+  note_opened_device(last_component(path));
   return descriptor;
 }
 

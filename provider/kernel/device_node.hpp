@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "provider/kernel/bounded_text.hpp"
+
 namespace urnic::kernel {
 
 // What programs see of a node's mode: what udev's rules for rdma give every uverbs and rdma_cm node.
@@ -22,5 +24,9 @@ bool identify_descriptor(int descriptor, dev_t& number);
 // descriptor, or -1 and errno: ENXIO if nobody listens, as for a node without a device, or if the path is no
 // node.
 int open_device_node(int directory, const char* path, int flags);
+
+// Connects to the device process behind the socket `node`, with the open() flags O_CLOEXEC and O_NONBLOCK.
+// Returns the descriptor, or -1 and errno: EACCES if that process is another user's.
+int connect_to_node(const PathText& node, int flags);
 
 }  // namespace urnic::kernel

@@ -48,6 +48,10 @@ constinit NextSymbol<int(int, const char*, int, int)> next_faccessat{"faccessat"
 constinit NextSymbol<ssize_t(const char*, char*, size_t)> next_readlink{"readlink"};
 constinit NextSymbol<ssize_t(int, const char*, char*, size_t)> next_readlinkat{"readlinkat"};
 constinit NextSymbol<int(const char*)> next_chdir{"chdir"};
+constinit NextSymbol<int(const char*, char* const*, char* const*)> next_execve{"execve"};
+constinit NextSymbol<int(const char*, char* const*, char* const*)> next_execvpe{"execvpe"};
+constinit NextSymbol<int(int, char* const*, char* const*)> next_fexecve{"fexecve"};
+constinit NextSymbol<int(int, const char*, char* const*, char* const*, int)> next_execveat{"execveat"};
 
 __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_open.look_up();
@@ -65,6 +69,10 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_readlink.look_up();
   next_readlinkat.look_up();
   next_chdir.look_up();
+  next_execve.look_up();
+  next_execvpe.look_up();
+  next_fexecve.look_up();
+  next_execveat.look_up();
 }
 
 // The C library that the program runs with has no such function.
@@ -149,6 +157,26 @@ ssize_t readlinkat(int directory, const char* path, char* target, size_t size) {
 int chdir(const char* path) {
   if (auto* next = next_chdir.known()) return next(path);
   return static_cast<int>(syscall(SYS_chdir, path));
+}
+
+int execve(const char* path, char* const* arguments, char* const* environment) {
+  if (auto* next = next_execve.known()) return next(path, arguments, environment);
+  return static_cast<int>(syscall(SYS_execve, path, arguments, environment));
+}
+
+int execvpe(const char* file, char* const* arguments, char* const* environment) {
+  if (auto* next = next_execvpe.known()) return next(file, arguments, environment);
+  return missing(-1);
+}
+
+int fexecve(int descriptor, char* const* arguments, char* const* environment) {
+  if (auto* next = next_fexecve.known()) return next(descriptor, arguments, environment);
+  return static_cast<int>(syscall(SYS_execveat, descriptor, "", arguments, environment, AT_EMPTY_PATH));
+}
+
+int execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (auto* next = next_execveat.known()) return next(directory, path, arguments, environment, flags);
+  return static_cast<int>(syscall(SYS_execveat, directory, path, arguments, environment, flags));
 }
 
 int open_2(const char* path, int flags) {

@@ -33,6 +33,10 @@ int faccessat(int directory, const char* path, int mode, int flags);
 ssize_t readlink(const char* path, char* target, size_t size);
 ssize_t readlinkat(int directory, const char* path, char* target, size_t size);
 int chdir(const char* path);
+int execve(const char* path, char* const* arguments, char* const* environment);
+int execvpe(const char* file, char* const* arguments, char* const* environment);
+int fexecve(int descriptor, char* const* arguments, char* const* environment);
+int execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
 // Looked up at their first call.
 int open_2(const char* path, int flags);                   // __open_2

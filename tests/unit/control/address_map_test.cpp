@@ -1,11 +1,14 @@
 // What a process has mapped. The process is this one.
 #include "device_model/control/address_map.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 
 namespace urnic::control::test {
 namespace {
@@ -106,6 +109,55 @@ BOOST_AUTO_TEST_CASE(no_more_mappings_are_looked_at_than_the_control_thread_has_
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_is_not_there_has_no_map) { BOOST_TEST(!AddressMap(-1).is_open()); }
+
+// A file of this process's, unlinked, with one page.
+memory::Descriptor file_in(const char* directory) {
+  std::string name = std::string(directory) + "/urnic-address-map-XXXXXX";
+  memory::Descriptor file(mkostemp(name.data(), O_CLOEXEC));
+  BOOST_REQUIRE(file);
+  unlink(name.c_str());
+  BOOST_REQUIRE(ftruncate(file.get(), kPage) == 0);
+  return file;
+}
+
+// One page of `file`, or of no file (-1).
+struct OnePage {
+  OnePage(int file, int flags)
+      : start(static_cast<std::byte*>(mmap(nullptr, kPage, PROT_READ | PROT_WRITE, flags, file, 0))) {
+    BOOST_REQUIRE(start != MAP_FAILED);
+  }
+  ~OnePage() { munmap(start, kPage); }
+  OnePage(const OnePage&) = delete;
+  OnePage& operator=(const OnePage&) = delete;
+
+  bool may_wait(AddressMap::Way way) const {
+    AddressMap map(getpid(), way);
+    BOOST_TEST((map.covers(reinterpret_cast<std::uintptr_t>(start), kPage, true) == Answer::yes));
+    return map.may_wait();
+  }
+
+  std::byte* start;
+};
+
+// Only what is in memory anyway is reached by the engine itself.
+BOOST_AUTO_TEST_CASE(pages_of_files_may_take_their_time) {
+  const memory::Descriptor in_memory(memfd_create("address-map", MFD_CLOEXEC));
+  BOOST_REQUIRE(ftruncate(in_memory.get(), kPage) == 0);
+  const memory::Descriptor shared_memory = file_in("/dev/shm");
+  const memory::Descriptor on_disk(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const OnePage anonymous(-1, MAP_PRIVATE | MAP_ANONYMOUS);
+  const OnePage anonymous_shared(-1, MAP_SHARED | MAP_ANONYMOUS);
+  const OnePage memfd(in_memory.get(), MAP_SHARED);
+  const OnePage posix(shared_memory.get(), MAP_SHARED);
+  const OnePage unread(on_disk.get(), MAP_PRIVATE);
+  const OnePage written(on_disk.get(), MAP_PRIVATE);
+  written.start[0] = std::byte{1};
+  for (const AddressMap::Way way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    for (const OnePage* page : {&anonymous, &anonymous_shared, &memfd, &posix, &written})
+      BOOST_TEST(!page->may_wait(way));
+    BOOST_TEST(unread.may_wait(way));
+  }
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -89,6 +89,33 @@ BOOST_AUTO_TEST_CASE(after_exec_the_new_program_is_not_touched) {
   }
 }
 
+// Not even once, whatever the clock says.
+BOOST_AUTO_TEST_CASE(an_exec_that_was_announced_leads_nowhere) {
+  ExecutingChild executing;
+  auto memory = reach(executing.child, Way::process_vm);
+  memory->keep_to_address_space(true);
+  std::byte byte{};
+  BOOST_REQUIRE(reads(*memory, executing.pages.address(0), byte));
+  BOOST_TEST((byte == std::byte{'O'}));
+  executing.child.start('e');
+  for (int i = 0; i < 100'000 && executing.byte_behind_the_number() != 'N'; ++i) {
+    if (reads(*memory, executing.pages.address(0), byte)) BOOST_REQUIRE((byte == std::byte{'O'}));
+  }
+  BOOST_REQUIRE(executing.child.finish() == 'r');
+  for (int i = 0; i < 1000; ++i) BOOST_REQUIRE(!reads(*memory, executing.pages.address(0), byte));
+}
+
+BOOST_AUTO_TEST_CASE(an_exec_in_vain_changes_nothing) {
+  ExecutingChild executing;
+  auto memory = reach(executing.child, Way::process_vm);
+  std::byte byte{};
+  for (const bool keep : {true, false}) {
+    memory->keep_to_address_space(keep);
+    BOOST_REQUIRE(reads(*memory, executing.pages.address(0), byte));
+    BOOST_TEST((byte == std::byte{'O'}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_process_once_lost_stays_lost) {
   ExecutingChild executing;
   auto memory = reach(executing.child, Way::process_vm);

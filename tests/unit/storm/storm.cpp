@@ -35,6 +35,7 @@ std::string unlike_rest(const EnginePools& pools) {
       {"frames lent", &EnginePools::frames_lent},
       {"timers", &EnginePools::timers},
       {"queue pairs that wait", &EnginePools::queue_pairs},
+      {"queue pairs that wait for memory", &EnginePools::memory_stalls},
       {"late events", &EnginePools::late_events}};
   std::string wrong;
   for (const auto& [name, pool] : each) {

@@ -1,0 +1,17 @@
+// What a copier does: it copies for the device process from and to the memory of one program, and waits in
+// its stead (waiting_memory.hpp).
+#pragma once
+
+#include "device_model/memory/copier_memory.hpp"
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::memory {
+
+// Carries out one job of `page`.
+void copy(CopierPage& page, ApplicationMemory& memory);
+
+// Carries out jobs until this process is killed, or a descriptor is none of a copier. Throws
+// std::system_error if the page cannot be mapped.
+void run_copier(const CopierDescriptors& descriptors, ApplicationMemory& memory);
+
+}  // namespace urnic::memory

@@ -1,0 +1,70 @@
+#include "provider/kernel/exec_notice.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "device_model/abi/control.hpp"
+#include "provider/kernel/device_node.hpp"
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+// Which process has opened a device, and a device: one device process has all of them. A child of fork, which
+// has another number, has opened none.
+std::atomic<pid_t> opener{0};
+char device[16];
+
+void tell(std::uint32_t begins) {
+  const KeptErrno kept;
+  PathText node;
+  append_node_path(device, node);
+  const int connection = connect_to_node(node, O_CLOEXEC);
+  if (connection < 0) return;
+  const timeval patience{1, 0};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  struct {
+    abi::RequestHeader header;
+    abi::AnnounceExecRequest body;
+  } request = {};
+  request.header.magic = abi::kControlMagic;
+  request.header.opcode = static_cast<std::uint32_t>(abi::ControlOpcode::announce_exec);
+  request.header.length = sizeof request;
+  request.body.begins = begins;
+  struct {
+    abi::ReplyHeader header;
+    abi::Empty body;
+  } reply;
+  if (send(connection, &request, sizeof request, MSG_NOSIGNAL) == sizeof request) {
+    while (recv(connection, &reply, sizeof reply, 0) < 0 && errno == EINTR) continue;
+  }
+  close(connection);
+}
+
+}  // namespace
+
+void note_opened_device(const char* name) {
+  const std::size_t length = std::strlen(name);
+  if (length >= sizeof device || opener.load(std::memory_order_relaxed) == getpid()) return;
+  std::memcpy(device, name, length + 1);
+  opener.store(getpid(), std::memory_order_release);
+}
+
+void announce_exec() {
+  if (opener.load(std::memory_order_acquire) == getpid()) tell(1);
+}
+
+void take_back_exec() {
+  if (opener.load(std::memory_order_acquire) == getpid()) tell(0);
+}
+
+}  // namespace urnic::kernel

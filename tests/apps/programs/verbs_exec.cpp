@@ -1,0 +1,142 @@
+// A program that becomes another one by exec while a peer writes to its memory: what the peer writes must not
+// come to lie in the new program. Says how often it did.
+//
+// Usage: verbs_exec COUNT          the peer, which starts the others
+//        verbs_exec target IN OUT  opens a device, and becomes the next
+//        verbs_exec heir OUT       has memory at the same place, and looks whether it stays as it is
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+
+#include "tests/apps/programs/endpoint.hpp"
+#include "tests/apps/programs/requests.hpp"
+#include "tests/apps/programs/require.hpp"
+
+namespace urnic::apps {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kLength = 64 * 1024;
+constexpr auto kWatch = 30ms;
+
+// Where no program has anything by itself.
+std::byte* const kPlace = reinterpret_cast<std::byte*>(std::uintptr_t{0x3'0000'0000});
+
+std::span<std::byte> take_place() {
+  void* const pages = mmap(kPlace, kLength, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+  require(pages == kPlace, "memory at a fixed place");
+  return {kPlace, kLength};
+}
+
+struct Introduction {
+  QpAddress address;
+  std::uint32_t rkey = 0;
+};
+
+template <class Value>
+void tell(int pipe, const Value& value) {
+  require(write(pipe, &value, sizeof value) == sizeof value, "a pipe to another program");
+}
+template <class Value>
+Value hear(int pipe) {
+  Value value{};
+  require(read(pipe, &value, sizeof value) == sizeof value, "another program says nothing");
+  return value;
+}
+
+[[noreturn]] void be_target(const char* self, int in, int out) {
+  const Device device(device_names().second);
+  const std::span<std::byte> place = take_place();
+  ibv_mr* const mr = ibv_reg_mr(device.pd(), place.data(), place.size(), kAllAccess);
+  require(mr != nullptr, "memory cannot be registered");
+  Endpoint endpoint(device, {});
+  tell(out, Introduction{endpoint.address(), mr->rkey});
+  endpoint.connect(hear<QpAddress>(in));
+  while (place.back() == std::byte{0}) usleep(100);  // until the peer writes
+  // A name that is not there first: a program in whose exec nothing comes goes on as before.
+  execl("/nowhere", "/nowhere", nullptr);
+  place.back() = std::byte{0};
+  while (place.back() == std::byte{0}) usleep(100);
+  execl(self, self, "heir", std::to_string(out).c_str(), nullptr);
+  throw std::runtime_error("exec");
+}
+
+void be_heir(int out) {
+  const std::span<std::byte> place = take_place();
+  const auto end = std::chrono::steady_clock::now() + kWatch;
+  bool touched = false;
+  while (!touched && std::chrono::steady_clock::now() < end) {
+    touched = std::any_of(place.begin(), place.end(), [](std::byte byte) { return byte != std::byte{0}; });
+  }
+  tell(out, touched);
+}
+
+bool write_during_exec(const char* self, const Device& device, const Memory& source) {
+  std::array<int, 2> down{};
+  std::array<int, 2> up{};
+  require(pipe(down.data()) == 0 && pipe(up.data()) == 0, "pipes");
+  const pid_t child = fork();
+  require(child >= 0, "fork");
+  if (child == 0) {
+    execl(self, self, "target", std::to_string(down[0]).c_str(), std::to_string(up[1]).c_str(), nullptr);
+    _exit(127);
+  }
+  EndpointOptions options;
+  options.timeout = 8;
+  options.retry_count = 1;
+  Endpoint endpoint(device, options);
+  const auto target = hear<Introduction>(up[0]);
+  endpoint.connect(target.address);
+  tell(down[1], endpoint.address());
+  ibv_sge segment = source.segment(0, kLength);
+  const auto place = reinterpret_cast<std::uintptr_t>(kPlace);
+  for (int i = 0; i < 8; ++i) endpoint.post(rdma_request(IBV_WR_RDMA_WRITE, segment, place, target.rkey));
+  while (endpoint.wait_send().status == IBV_WC_SUCCESS) {
+    endpoint.post(rdma_request(IBV_WR_RDMA_WRITE, segment, place, target.rkey));
+  }
+  const bool touched = hear<bool>(up[0]);
+  waitpid(child, nullptr, 0);
+  for (const int end : {down[0], down[1], up[0], up[1]}) close(end);
+  return touched;
+}
+
+void be_peer(const char* self, int count) {
+  const Device device(device_names().first);
+  const Memory source(device.pd(), kLength);
+  std::fill_n(source.data(), kLength, std::byte{0xEE});
+  int touched = 0;
+  for (int i = 0; i < count; ++i) touched += write_during_exec(self, device, source) ? 1 : 0;
+  fmt::print("{} of {} were written to\n", touched, count);
+}
+
+}  // namespace
+}  // namespace urnic::apps
+
+int main(int argc, char** argv) {
+  try {
+    const std::string what = argc > 1 ? argv[1] : "";
+    if (what == "target" && argc == 4)
+      urnic::apps::be_target(argv[0], std::atoi(argv[2]), std::atoi(argv[3]));
+    if (what == "heir" && argc == 3) {
+      urnic::apps::be_heir(std::atoi(argv[2]));
+    } else {
+      urnic::apps::be_peer("/proc/self/exe", std::atoi(what.c_str()));
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

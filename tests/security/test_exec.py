@@ -1,0 +1,20 @@
+#!/usr/bin/python3
+"""What peers write to a program does not come to lie in the program that it becomes by exec."""
+
+import unittest
+
+import fabric
+
+TIMES = 40
+
+
+class Exec(unittest.TestCase):
+    def test_heir_is_not_written_to(self):
+        with fabric.Fabric() as own:
+            own.up()
+            said = own.run_on_urnic(own.verbs_program("verbs_exec"), TIMES)
+            self.assertIn(f"0 of {TIMES} were written to", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
