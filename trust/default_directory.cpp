@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "device_model/abi/run_directory.hpp"
+#include "device_model/memory/descriptor.hpp"
 #include "trust/directory.hpp"
 
 namespace urnic::trust {
@@ -58,18 +59,13 @@ class Turn {
     constexpr std::chrono::milliseconds patience{1000};
     constexpr std::chrono::milliseconds look_again{10};
     for (auto waited = look_again; waited < patience; waited += look_again) {
-      if (flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+      if (flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
       std::this_thread::sleep_for(look_again);
     }
   }
-  ~Turn() {
-    if (folder_ >= 0) close(folder_);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
 
  private:
-  int folder_;
+  memory::Descriptor folder_;
 };
 
 fs::path find_or_make_in(const fs::path& folder) {
@@ -90,6 +86,11 @@ fs::path find_or_make_in(const fs::path& folder) {
 fs::path default_run_directory(const std::string& name) {
   if (const auto runtime = runtime_directory()) return *runtime / "urnic" / name;
   return find_or_make_in("/tmp") / name;
+}
+
+fs::path chosen_run_directory() {
+  const char* const given = std::getenv(abi::kRunDirectoryVariable);
+  return given != nullptr && *given != '\0' ? fs::path(given) : default_run_directory("default");
 }
 
 }  // namespace urnic::trust

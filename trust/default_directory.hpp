@@ -1,4 +1,4 @@
-// Which run directory a device process has that was given none.
+// Which run directory is meant where no command line names one.
 #pragma once
 
 #include <filesystem>
@@ -14,5 +14,9 @@ namespace urnic::trust {
 // None of them can be taken by another user beforehand. Throws std::system_error if no directory can be made
 // in /tmp.
 std::filesystem::path default_run_directory(const std::string& name);
+
+// $URNIC_DIR as it is set; if it is not, or empty, the run directory of the device process `default`. Throws
+// like `default_run_directory`.
+std::filesystem::path chosen_run_directory();
 
 }  // namespace urnic::trust

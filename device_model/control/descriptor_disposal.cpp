@@ -21,59 +21,59 @@ constexpr std::chrono::seconds kIdle{1};
 }  // namespace
 
 struct DescriptorDisposal::State {
-  struct Account {
+  struct Sender {
     std::deque<memory::Descriptor> waiting;
     std::size_t closing = 0;
     Clock::time_point closed = Clock::now();  // when the last one was, or the first one came
 
     std::size_t open() const { return waiting.size() + closing; }
   };
-  using Accounts = std::map<pid_t, Account>;
+  using Senders = std::map<pid_t, Sender>;
 
-  // An account that has something to close and may have a thread for it; the senders take turns.
-  Accounts::iterator next() {
-    auto account = accounts.upper_bound(last);
-    for (std::size_t looked = 0; looked < accounts.size(); ++looked, ++account) {
-      if (account == accounts.end()) account = accounts.begin();
-      if (!account->second.waiting.empty() && account->second.closing < kThreadsPerSender) return account;
+  // A sender that has something to close and may have a thread for it; the senders take turns.
+  Senders::iterator next() {
+    auto sender = senders.upper_bound(last);
+    for (std::size_t looked = 0; looked < senders.size(); ++looked, ++sender) {
+      if (sender == senders.end()) sender = senders.begin();
+      if (!sender->second.waiting.empty() && sender->second.closing < kThreadsPerSender) return sender;
     }
-    return accounts.end();
+    return senders.end();
   }
 
   // Takes the lock away for the time of the close.
-  void close_one(Accounts::iterator account, std::unique_lock<std::mutex>& lock) {
-    last = account->first;
-    memory::Descriptor descriptor = std::move(account->second.waiting.front());
-    account->second.waiting.pop_front();
-    ++account->second.closing;
+  void close_one(Senders::iterator sender, std::unique_lock<std::mutex>& lock) {
+    last = sender->first;
+    memory::Descriptor descriptor = std::move(sender->second.waiting.front());
+    sender->second.waiting.pop_front();
+    ++sender->second.closing;
     lock.unlock();
     descriptor.reset();
     lock.lock();
-    --account->second.closing;
-    account->second.closed = Clock::now();
-    if (account->second.open() == 0) accounts.erase(account);
+    --sender->second.closing;
+    sender->second.closed = Clock::now();
+    if (sender->second.open() == 0) senders.erase(sender);
   }
 
   void run() {
     pthread_setname_np(pthread_self(), "urnic-disposal");
     std::unique_lock lock(mutex);
     for (;;) {
-      if (const auto account = next(); account != accounts.end()) {
-        close_one(account, lock);
+      if (const auto sender = next(); sender != senders.end()) {
+        close_one(sender, lock);
         continue;
       }
       if (ending) break;
       ++idle;
       const bool called = work.wait_for(lock, kIdle) == std::cv_status::no_timeout;
       --idle;
-      if (!called && next() == accounts.end()) break;
+      if (!called && next() == senders.end()) break;
     }
     --threads;
   }
 
   mutable std::mutex mutex;
   std::condition_variable work;
-  Accounts accounts;
+  Senders senders;
   pid_t last = 0;  // whose descriptor was the last to be closed
   std::size_t threads = 0;
   std::size_t idle = 0;
@@ -91,7 +91,7 @@ DescriptorDisposal::~DescriptorDisposal() {
 void DescriptorDisposal::close(memory::Descriptor descriptor, pid_t sender) {
   if (!descriptor) return;
   const std::lock_guard lock(state_->mutex);
-  state_->accounts[sender].waiting.push_back(std::move(descriptor));
+  state_->senders[sender].waiting.push_back(std::move(descriptor));
   if (state_->idle > 0) return state_->work.notify_one();
   if (state_->threads == kThreads) return;
   try {
@@ -109,16 +109,16 @@ void DescriptorDisposal::close(std::vector<memory::Descriptor>& descriptors, pid
 
 bool DescriptorDisposal::refuses(pid_t sender) const {
   const std::lock_guard lock(state_->mutex);
-  const auto found = state_->accounts.find(sender);
-  if (found == state_->accounts.end()) return false;
-  const State::Account& account = found->second;
-  return account.open() >= kMost || (account.open() >= kMany && Clock::now() - account.closed > kPatience);
+  const auto found = state_->senders.find(sender);
+  if (found == state_->senders.end()) return false;
+  const State::Sender& state = found->second;
+  return state.open() >= kMost || (state.open() >= kMany && Clock::now() - state.closed > kPatience);
 }
 
 std::size_t DescriptorDisposal::open() const {
   const std::lock_guard lock(state_->mutex);
   std::size_t count = 0;
-  for (const auto& [sender, account] : state_->accounts) count += account.open();
+  for (const auto& [pid, sender] : state_->senders) count += sender.open();
   return count;
 }
 

@@ -31,7 +31,8 @@ class DescriptorDisposal {
   DescriptorDisposal(const DescriptorDisposal&) = delete;
   DescriptorDisposal& operator=(const DescriptorDisposal&) = delete;
 
-  // Never blocks. `sender` is the process that it came from (0: unknown), to whose account it goes.
+  // Never blocks. `sender` is the process that it came from (0: unknown); the limits above count
+  // by it.
   void close(memory::Descriptor descriptor, pid_t sender);
   // All of them; the vector is empty then.
   void close(std::vector<memory::Descriptor>& descriptors, pid_t sender);

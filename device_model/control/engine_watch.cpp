@@ -13,7 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "device_model/control/message_socket.hpp"
+#include "device_model/control/peer.hpp"
 #include "device_model/control/process.hpp"
+#include "trust/peer.hpp"
 
 namespace urnic::control {
 namespace {
@@ -184,10 +186,7 @@ void EngineWatch::serve_admins() {
 }
 
 void EngineWatch::serve(int connection) {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return;
-  if (peer.uid != geteuid() && peer.uid != 0) return;
+  if (!trust::peer_is_own_user(connection)) return;
   std::array<char, 4096> bytes;
   pollfd entry{connection, POLLIN, 0};
   if (poll(&entry, 1, kRequestPatience) != 1) return;
@@ -195,7 +194,7 @@ void EngineWatch::serve(int connection) {
   int flags = 0;
   const ssize_t size =
       receive_bytes(connection, std::as_writable_bytes(std::span(bytes)), descriptors, flags);
-  disposal_.close(descriptors, peer.pid);
+  disposal_.close(descriptors, peer_number(connection));
   if (size <= 0) return;
   const json request = json::parse(bytes.data(), bytes.data() + size, nullptr, false);
   const bool down = request.is_object() && request.contains("cmd") && request["cmd"] == "down";

@@ -1,4 +1,4 @@
-// A Unix socket that accepts connections from this user's programs (and root's).
+// A Unix socket that accepts connections from this user's programs, and nobody else's (trust/peer.hpp).
 #pragma once
 
 #include <filesystem>

@@ -24,6 +24,7 @@
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/logging.hpp"
 #include "device_model/control/run_directory.hpp"
+#include "trust/default_directory.hpp"
 
 namespace {
 
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
   raise_descriptor_limit();
   block_signals();
   try {
-    if (options.run_directory.empty()) options.run_directory = default_run_directory().string();
+    if (options.run_directory.empty()) options.run_directory = urnic::trust::chosen_run_directory().string();
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
     const std::string not_dropped = drop_powers(options.debuggable);

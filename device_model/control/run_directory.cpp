@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <thread>
 
 #include "device_model/abi/run_directory.hpp"
-#include "trust/default_directory.hpp"
 #include "trust/directory.hpp"
 
 namespace urnic::control {
@@ -205,12 +203,5 @@ fs::path RunDirectory::log_file() const { return path_ / abi::kLogFile; }
 fs::path RunDirectory::admin_socket() const { return path_ / abi::kAdminSocket; }
 fs::path RunDirectory::device_nodes() const { return path_ / abi::kDeviceNodes; }
 fs::path RunDirectory::sysfs() const { return path_ / abi::kSysfs; }
-
-fs::path default_run_directory() {
-  if (const char* given = std::getenv(abi::kRunDirectoryVariable); given != nullptr && *given != '\0') {
-    return given;
-  }
-  return trust::default_run_directory("default");
-}
 
 }  // namespace urnic::control

@@ -46,7 +46,4 @@ class RunDirectory {
   bool keep_log_ = false;
 };
 
-// $URNIC_DIR, else the one that trust/default_directory.hpp names.
-std::filesystem::path default_run_directory();
-
 }  // namespace urnic::control

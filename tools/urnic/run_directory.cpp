@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "device_model/abi/run_directory.hpp"
 #include "tools/urnic/failure.hpp"
 #include "trust/default_directory.hpp"
@@ -13,11 +11,8 @@ namespace urnic::cli {
 namespace {
 
 std::filesystem::path choose(const std::string& name) {
-  const char* explicit_directory = std::getenv(abi::kRunDirectoryVariable);
-  if (name.empty() && explicit_directory != nullptr && *explicit_directory != '\0') {
-    return std::filesystem::absolute(explicit_directory);
-  }
-  return trust::default_run_directory(name.empty() ? "default" : name);
+  if (name.empty()) return std::filesystem::absolute(trust::chosen_run_directory());
+  return trust::default_run_directory(name);
 }
 
 // One that is not there yet will be made by the device process, which looks again.

@@ -7,9 +7,9 @@
 
 namespace urnic::cli {
 
-// $URNIC_DIR if set, else the one that trust/default_directory.hpp names. An explicit `name` (not
-// empty) beats $URNIC_DIR, so that `--name` always does what it says. Throws Failure if the path is too long
-// for the sockets in it, if `name` is not a plain file name, or if another user could have made the directory
+// The one that trust/default_directory.hpp names, as an absolute path. An explicit `name` (not empty) beats
+// $URNIC_DIR, so that `--name` always does what it says. Throws Failure if the path is too long for the
+// sockets in it, if `name` is not a plain file name, or if another user could have made the directory
 // (trust/directory.hpp).
 std::filesystem::path run_directory(const std::string& name);
 

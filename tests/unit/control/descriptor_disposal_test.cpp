@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
+#include "tests/unit/control/many_descriptors.hpp"
 #include "tests/unit/control/running_process.hpp"
 
 namespace urnic::control::test {
@@ -76,12 +77,21 @@ bool comes_true(Condition condition) {
   return false;
 }
 
+constexpr abi::RequestHeader header_of(abi::ControlOpcode opcode) {
+  return {abi::kControlMagic, static_cast<std::uint32_t>(opcode), sizeof(abi::RequestHeader), 1};
+}
+constexpr abi::RequestHeader kQueryDevice = header_of(abi::ControlOpcode::query_device);
+// Has no reply, so it can be sent any number of times.
+constexpr abi::RequestHeader kTellToken = header_of(abi::ControlOpcode::tell_token);
+
+std::span<const std::byte> bytes_of(const abi::RequestHeader& header) {
+  return std::as_bytes(std::span(&header, 1));
+}
+
 // True if the device process answers a request on a new connection.
 bool is_served(const std::filesystem::path& node) {
   const memory::Descriptor bystander = connect_to(node, SOCK_SEQPACKET);
-  const abi::RequestHeader header{
-      abi::kControlMagic, static_cast<std::uint32_t>(abi::ControlOpcode::query_device), sizeof header, 1};
-  BOOST_REQUIRE(send_message(bystander.get(), std::as_bytes(std::span(&header, 1)), {}));
+  BOOST_REQUIRE(send_message(bystander.get(), bytes_of(kQueryDevice), {}));
   pollfd answer{bystander.get(), POLLIN, 0};
   return poll(&answer, 1, kPatience) == 1;
 }
@@ -115,6 +125,13 @@ class Pause {
 void hand_over(int connection, std::span<const std::byte> bytes, LingeringSocket& socket) {
   const memory::Descriptor sent = socket.take_sender();
   BOOST_REQUIRE(send_message(connection, bytes, std::array{sent.get()}));
+}
+
+// Each socket in a message of its own, while the control thread stands still.
+void hand_over_in_pause(RunningProcess& process, int connection, std::span<const std::byte> bytes,
+                        std::span<LingeringSocket> sockets) {
+  const Pause pause(process);
+  for (LingeringSocket& socket : sockets) hand_over(connection, bytes, socket);
 }
 
 BOOST_AUTO_TEST_SUITE(descriptor_disposal)
@@ -164,12 +181,7 @@ BOOST_AUTO_TEST_CASE(a_message_with_one_that_blocks_stops_nobody) {
   RunningProcess process;
   LingeringSocket lingering;
   const memory::Descriptor offender = connect_to(process.node(0), SOCK_SEQPACKET);
-  const abi::RequestHeader header{
-      abi::kControlMagic, static_cast<std::uint32_t>(abi::ControlOpcode::tell_token), sizeof header, 1};
-  {
-    const Pause pause(process);
-    hand_over(offender.get(), std::as_bytes(std::span(&header, 1)), lingering);
-  }
+  hand_over_in_pause(process, offender.get(), bytes_of(kTellToken), {&lingering, 1});
   BOOST_TEST(is_served(process.node(0)));
   process.end();
 }
@@ -193,24 +205,10 @@ BOOST_AUTO_TEST_CASE(too_many_in_a_message_stop_nobody) {
   RunningProcess process;
   LingeringSocket lingering;
   const memory::Descriptor offender = connect_to(process.node(0), SOCK_SEQPACKET);
-  constexpr std::size_t kCount = 100;
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(kCount * sizeof(int))> ancillary{};
-  std::byte byte{};
-  iovec part{&byte, 1};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = ancillary.data();
-  header.msg_controllen = ancillary.size();
-  cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(kCount * sizeof(int));
   {
     const Pause pause(process);
     const memory::Descriptor sent = lingering.take_sender();
-    std::fill_n(reinterpret_cast<int*>(CMSG_DATA(rights)), kCount, sent.get());
-    BOOST_REQUIRE(sendmsg(offender.get(), &header, 0) == 1);
+    BOOST_REQUIRE(send_many_descriptors(offender.get(), std::vector<int>(100, sent.get())));
   }
   BOOST_TEST(is_served(process.node(0)));
   process.end();
@@ -221,10 +219,7 @@ BOOST_AUTO_TEST_CASE(the_admin_socket_is_not_stopped_either) {
   LingeringSocket lingering;
   AdminProgram offender(process);
   const std::string line = "{\"cmd\":\"status\"}\n";
-  {
-    const Pause pause(process);
-    hand_over(offender.descriptor(), std::as_bytes(std::span(line)), lingering);
-  }
+  hand_over_in_pause(process, offender.descriptor(), std::as_bytes(std::span(line)), {&lingering, 1});
   BOOST_TEST(is_served(process.node(0)));
   AdminProgram bystander(process);
   BOOST_TEST(bystander.ask({{"cmd", "status"}}).contains("pid"));
@@ -235,18 +230,12 @@ BOOST_AUTO_TEST_CASE(a_program_whose_descriptors_block_is_refused_and_others_are
   RunningProcess process;
   std::array<LingeringSocket, DescriptorDisposal::kThreadsPerSender> lingering;
   const memory::Descriptor offender = connect_to(process.node(0), SOCK_SEQPACKET);
-  const abi::RequestHeader header{
-      abi::kControlMagic, static_cast<std::uint32_t>(abi::ControlOpcode::tell_token), sizeof header, 1};
-  const auto bytes = std::as_bytes(std::span(&header, 1));
-  {
-    const Pause pause(process);
-    for (auto& socket : lingering) hand_over(offender.get(), bytes, socket);
-  }
+  hand_over_in_pause(process, offender.get(), bytes_of(kTellToken), lingering);
   const std::array handed{STDERR_FILENO};
   pollfd end{offender.get(), POLLIN | POLLHUP, 0};
   // One message now and then, until the patience has ended.
   const bool refused = comes_true([&] {
-    for (int i = 0; i < 8; ++i) send_message(offender.get(), bytes, handed);
+    for (int i = 0; i < 8; ++i) send_message(offender.get(), bytes_of(kTellToken), handed);
     return poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0;
   });
   BOOST_TEST(refused);

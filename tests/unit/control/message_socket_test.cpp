@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "tests/unit/control/many_descriptors.hpp"
+
 namespace urnic::control::test {
 namespace {
 
@@ -53,22 +55,7 @@ BOOST_AUTO_TEST_CASE(too_long_is_unusable) {
 
 BOOST_AUTO_TEST_CASE(too_many_descriptors_are_unusable_and_leak_nothing) {
   const auto before = open_descriptors();
-  std::array<int, 20> many;
-  many.fill(STDERR_FILENO);
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof many)> ancillary{};
-  std::byte byte{};
-  iovec part{&byte, 1};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = ancillary.data();
-  header.msg_controllen = ancillary.size();
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof many);
-  std::copy(many.begin(), many.end(), reinterpret_cast<int*>(CMSG_DATA(rights)));
-  BOOST_REQUIRE(sendmsg(theirs.get(), &header, 0) == 1);
+  BOOST_REQUIRE(send_many_descriptors(theirs.get(), std::vector<int>(20, STDERR_FILENO)));
   BOOST_TEST((receive_message(ours.get(), message) == ReceiveResult::unusable));
   message.descriptors.clear();
   BOOST_TEST(open_descriptors() == before);

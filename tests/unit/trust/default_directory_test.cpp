@@ -6,8 +6,10 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
+#include "device_model/abi/run_directory.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 #include "tests/unit/trust/other_user.hpp"
 
@@ -16,30 +18,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RuntimeDirectory {
+// An environment variable with another value (null: without one) for as long as this lives.
+class Variable {
  public:
-  explicit RuntimeDirectory(const char* value) {
-    const char* const before = std::getenv(kVariable);
-    if (before != nullptr) before_ = before;
-    had_ = before != nullptr;
-    if (value == nullptr) {
-      unsetenv(kVariable);
-    } else {
-      setenv(kVariable, value, 1);
-    }
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    set(value);
   }
-  ~RuntimeDirectory() {
-    if (had_) {
-      setenv(kVariable, before_.c_str(), 1);
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const char* value) {
+    if (value == nullptr) {
+      unsetenv(name_);
     } else {
-      unsetenv(kVariable);
+      setenv(name_, value, 1);
     }
   }
 
- private:
-  static constexpr char kVariable[] = "XDG_RUNTIME_DIR";
-  std::string before_;
-  bool had_;
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+struct RuntimeDirectory : Variable {
+  explicit RuntimeDirectory(const char* value) : Variable("XDG_RUNTIME_DIR", value) {}
 };
 
 // Writes where the other user's run directory would be, in a child process, and returns that.
@@ -58,6 +62,17 @@ BOOST_AUTO_TEST_CASE(the_runtime_directory_of_this_user) {
   for (const char* end : {"", "/"}) {
     const RuntimeDirectory variable((runtime.path().string() + end).c_str());
     BOOST_TEST(default_run_directory("lab") == runtime.path() / "urnic" / "lab");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_the_environment_names_is_taken_as_it_is) {
+  const control::test::TemporaryDirectory runtime;
+  const RuntimeDirectory variable(runtime.path().c_str());
+  const Variable named(abi::kRunDirectoryVariable, "some/where");
+  BOOST_TEST(chosen_run_directory() == "some/where");
+  for (const char* none : {static_cast<const char*>(nullptr), ""}) {
+    const Variable unnamed(abi::kRunDirectoryVariable, none);
+    BOOST_TEST(chosen_run_directory() == runtime.path() / "urnic" / "default");
   }
 }
 
