@@ -17,14 +17,15 @@ import os
 import pathlib
 import random
 import secrets
+import shutil
 import struct
 import subprocess
 import sys
 import time
 
 import fabric
-from device_fuzz.admin_requests import AdminRequests
 
+ADMIN_REQUESTS = pathlib.Path(__file__).parent / "device_fuzz" / "admin_requests.py"
 ATTACKERS = 3
 ROUND_SECONDS = 20
 LIFE_SECONDS = (0.3, 8.0)  # of an attacker
@@ -93,7 +94,7 @@ class DeviceProcess:
 
     def check(self):
         if self.program.status is not None or self.reported():
-            raise Failed(f"the device process has ended, or a sanitizer reports:\n{self.reported()}\n{self.program}")
+            raise Failed(f"the device process has ended, or a sanitizer reports:\n{self.program}\n{self.reported()}")
 
     def descriptors(self):
         """How many are open; None if only root may look."""
@@ -112,7 +113,7 @@ class DeviceProcess:
         self.own.down()
         status = self.program.wait(120.0)
         if status != 0 or self.reported():
-            raise Failed(f"the device process ended with status {status}\n{self.reported()}\n{self.program}")
+            raise Failed(f"the device process ended with status {status}\n{self.program}\n{self.reported()}")
 
 
 class Attack:
@@ -120,8 +121,7 @@ class Attack:
         self.own, self.device, self.options, self.counts = own, device, options, counts
         self.chance = random.Random(options.seed)
         self.attackers = []
-        self.kills = self.started = 0
-        self.admin = AdminRequests(own.run_directory / "admin.sock", random.Random(options.seed + 1))
+        self.kills = self.started = self.admin_sent = self.admin_refused = 0
 
     def start_one(self):
         self.started += 1
@@ -149,15 +149,24 @@ class Attack:
         self.attackers.remove(attacker)
 
     def rage(self, seconds):
+        # As the user whose devices these are: nobody else's requests are heard.
+        script = self.own.directory / "admin_requests.py"
+        shutil.copy(ADMIN_REQUESTS, script)
+        script.chmod(0o644)
+        admin = self.own.start(sys.executable, "-B", script, self.own.run_directory / "admin.sock",
+                               self.chance.randrange(1 << 60), seconds)
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.is_enough():
             self.look_after()
-            self.admin.some()
             self.device.check()
             time.sleep(self.chance.random() * 0.05)
         for attacker in list(self.attackers):
             self.kill(attacker)
-        self.admin.end()
+        if admin.wait() != 0:
+            raise Failed(f"admin requests: {admin}")
+        told = json.loads(admin.output().splitlines()[-1])
+        self.admin_sent += told["sent"]
+        self.admin_refused += told["refused"]
 
     def is_enough(self):
         return bool(self.options.messages) and self.counts.read()["messages"] >= self.options.messages
@@ -268,7 +277,7 @@ class Fuzz:
             f"descriptors handed over {counts['descriptors']}",
             f"attackers {self.attack.started}, killed {self.attack.kills}",
             f"work requests posted {counts['posted']}, words scribbled {counts['scribbled']}",
-            f"admin requests {self.attack.admin.sent}, of which {self.attack.admin.refused} refused",
+            f"admin requests {self.attack.admin_sent}, of which {self.attack.admin_refused} refused",
             f"bystander: round trips {in_us('round_trips')}, control requests {in_us('requests')}",
             f"device process: MiB {', '.join(f'{size:.0f}' for size in self.sizes)}; descriptors "
             f"{', '.join(map(str, self.open))}; leaks 0, reports 0"))

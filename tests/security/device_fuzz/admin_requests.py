@@ -1,12 +1,18 @@
 """Requests on the admin socket: such that make sense, and the same ones bent. None of them ends the device process or
-changes what the devices of the bystander (urnic0, urnic1) do: whoever may ask for that may have it."""
+changes what the devices of the bystander (urnic0, urnic1) do: whoever may ask for that may have it.
+
+Usage: admin_requests.py SOCKET SEED SECONDS. Prints how many were sent and refused as JSON.
+"""
 
 import array
 import contextlib
 import json
 import os
+import random
 import select
 import socket
+import sys
+import time
 
 OWN = ("urnic2", "urnic3")
 ALL = ("urnic0", "urnic1", "urnic2", "urnic3", "all")
@@ -106,3 +112,18 @@ class AdminRequests:
         for connection in self.connections:
             connection.close()
         self.connections = []
+
+
+def main():
+    socket_path, seed, seconds = sys.argv[1:]
+    requests = AdminRequests(socket_path, random.Random(int(seed)))
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        requests.some()
+        time.sleep(requests.chance.random() * 0.05)
+    requests.end()
+    print(json.dumps({"sent": requests.sent, "refused": requests.refused}))
+
+
+if __name__ == "__main__":
+    main()
