@@ -28,7 +28,7 @@ import fabric
 ADMIN_REQUESTS = pathlib.Path(__file__).parent / "device_fuzz" / "admin_requests.py"
 ATTACKERS = 3
 ROUND_SECONDS = 20
-LIFE_SECONDS = (0.3, 8.0)  # of an attacker
+LIFE_SECONDS = (0.3, 6.0)  # of an attacker
 REST_SECONDS = 60
 # Allocators keep memory; attackers' objects of a round must not add up.
 GROWTH_MIB = 200
@@ -137,10 +137,10 @@ class Attack:
                 continue
             self.attackers.remove(attacker)
             if attacker.status != 0:
-                raise Failed(f"an attacker failed: {attacker}")
+                raise Failed(f"an attacker ended with status {attacker.status}: {attacker}")
         while len(self.attackers) < self.options.attackers:
             self.start_one()
-        if self.chance.random() < 0.05:
+        if self.chance.random() < 0.1:
             self.kill(self.chance.choice(self.attackers))
 
     def kill(self, attacker):
@@ -294,7 +294,7 @@ def parse():
 
 def main():
     options = parse()
-    print(f"seed {options.seed}", flush=True)
+    print(f"seed {options.seed}, {options.seconds:g} s", flush=True)
     with fabric.Fabric() as own:
         try:
             fuzz = Fuzz(own, options)

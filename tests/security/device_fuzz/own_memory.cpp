@@ -47,8 +47,10 @@ std::uint64_t OwnMemory::length() const {
 void OwnMemory::disturb() {
   void* const place = data_ + kPart * chance_.below(kBytes / kPart);
   switch (chance_.below(8)) {
-    case 0:
+    case 0:  // not mapped at all for a moment, in which nothing here maps anything that would get this place
       munmap(place, kPart);
+      usleep(200);
+      map_at(place, PROT_NONE, kPrivate);
       break;
     case 1:
       map_at(place, PROT_NONE, kPrivate);
