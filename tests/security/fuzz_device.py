@@ -198,21 +198,21 @@ class Fuzz:
         return {name: limit["used"] for name, limit in self.status()["limits"].items()}
 
     def wait_for_rest(self, used, what):
-        """Until programs have taken no more than `used`."""
+        """Until programs have taken no more than `used`, and no more descriptors are open than the first time."""
         last = {}
 
         def is_at_rest():
             self.device.check()
             last.update(self.used())
-            return all(last[name] <= used[name] for name in used)
+            last["open"] = self.device.descriptors()
+            is_more_open = self.open and self.open[0] is not None and last["open"] > self.open[0]
+            return not is_more_open and all(last[name] <= used[name] for name in used)
         try:
             fabric.wait_until(is_at_rest, what, REST_SECONDS)
         except AssertionError as problem:
-            raise Failed(f"{problem}: {last} instead of {used}") from None
-        # Descriptors are closed by threads of their own.
-        time.sleep(3.5)
+            raise Failed(f"{problem}: {last} instead of {used}, open {self.open}") from None
         self.sizes.append(self.device.mebibytes())
-        self.open.append(self.device.descriptors())
+        self.open.append(last["open"])
 
     def run(self):
         before = self.used()
@@ -259,9 +259,6 @@ class Fuzz:
         counts = self.counts.read()
         if counts["unanswered"]:
             raise Failed(f"{counts['unanswered']} requests were not answered within 30 s")
-        first, last = self.open[0], self.open[-1]
-        if first is not None and last > first:
-            raise Failed(f"{last} descriptors are open, {first} were in the beginning")
         # What the first round has made the allocator keep is what later ones find.
         if self.sizes[-1] > self.sizes[1] + GROWTH_MIB:
             raise Failed(f"the device process has grown, MiB after each round: {self.sizes}")

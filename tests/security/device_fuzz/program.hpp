@@ -4,7 +4,7 @@
 
 #include <array>
 #include <functional>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,7 +77,7 @@ class Program {
   void open();
   Request opening();
 
-  // requests.cpp: each makes one request that makes sense with what there is.
+  // creations.cpp, requests.cpp: each makes one request that makes sense with what there is.
   Request any_request();
   Request any_creation();
   Request any_destruction();
@@ -111,7 +111,10 @@ class Program {
   Request about_handle(abi::ControlOpcode opcode, std::vector<std::uint32_t>& handles, bool ends);
   Request about_qp(abi::ControlOpcode opcode);
   template <typename Body>
-  static Request request(abi::ControlOpcode opcode, const Body& body);
+  static Request request(abi::ControlOpcode opcode, const Body& body) {
+    const auto bytes = std::as_bytes(std::span(&body, 1));
+    return {opcode, {bytes.begin(), bytes.end()}, {}, {}};
+  }
   abi::AddressVector path();
   void remember(std::vector<std::uint32_t>& kind, std::uint32_t handle);
   void remember_keys(const abi::RegisterMrReply& reply, std::vector<std::uint32_t>& kind);
