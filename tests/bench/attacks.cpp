@@ -25,6 +25,7 @@ using apps::require;
 
 constexpr int kWindows = 100'000;
 constexpr std::size_t kMappings = 65'000;
+constexpr int kRemoteRead = IBV_ACCESS_REMOTE_READ;
 constexpr int kLargeCq = 1 << 20;
 constexpr std::uint32_t kFlushed = 16'384;  // requests of a QP in the error state
 constexpr int kFlushedQps = 30;             // fill a little less than half of the CQ
@@ -86,7 +87,7 @@ void many_mappings() {
             std::strerror(errno));
   wait_for_the_word();
   while (go_on()) {
-    ibv_mr* const mr = ibv_reg_mr(device.pd(), pages.data(), pages.size(), IBV_ACCESS_REMOTE_READ);
+    ibv_mr* const mr = ibv_reg_mr(device.pd(), pages.data(), pages.size(), kRemoteRead);
     require(mr != nullptr, "ibv_reg_mr: {}", std::strerror(errno));
     require(ibv_dereg_mr(mr) == 0, "ibv_dereg_mr");
   }
