@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import subprocess
+import threading
 
 from lossbench_parts.programs import Failed, last_line, stop
 
@@ -25,11 +26,11 @@ ATTACKS = {
     "mappings": "a range of 65,000 mappings is registered again and again",
     "resize_cq": "a CQ with 491,520 completions is resized again and again",
     "doorbells": "doorbells of 12,000 idle QPs ring all the time",
-    "contexts": "a program takes all contexts that it may have",
-    "memory": "a program takes all memory that it may have",
-    "queue_pairs": "a program takes all QPs that it may have",
-    "completion_queues": "a program takes all CQs that it may have",
-    "keys": "a program takes all memory keys that it may have",
+    "contexts": "a program takes all contexts that it may have, and is killed",
+    "memory": "a program takes all memory that it may have, and is killed",
+    "queue_pairs": "a program takes all QPs that it may have, and is killed",
+    "completion_queues": "a program takes all CQs that it may have, and is killed",
+    "keys": "a program takes all memory keys that it may have, and is killed",
 }
 GREED = ("contexts", "memory", "queue_pairs", "completion_queues", "keys")
 OWN_ATTACK = {"killed": "dying_qp"}  # the same preparations
@@ -64,7 +65,7 @@ def prepared(bench, device, attack):
 
 @contextlib.contextmanager
 def attacking(bench, device, attack, process):
-    greedy = None
+    greedy, end_of_greed = None, None
     if attack == "killed":
         os.killpg(process.pid, signal.SIGKILL)
     elif process is not None:
@@ -72,13 +73,16 @@ def attacking(bench, device, attack, process):
         process.stdin.flush()
     elif attack in GREED:
         greedy = start(device, bench.program("verbs_greedy"), attack)
+        # Giving all of it back is to fall into the bystander's time, too.
+        end_of_greed = threading.Timer(bench.seconds / 2, lambda: os.killpg(greedy.pid, signal.SIGKILL))
+        end_of_greed.start()
     try:
         yield
-        program = process or greedy
-        if attack != "killed" and program is not None and program.poll() is not None:
-            raise Failed(f"the attack has ended: {last_line(program.stdout.read())}")
+        if attack != "killed" and process is not None and process.poll() is not None:
+            raise Failed(f"the attack has ended: {last_line(process.stdout.read())}")
     finally:
         if greedy is not None:
+            end_of_greed.cancel()
             stop(greedy)
 
 
