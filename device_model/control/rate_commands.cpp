@@ -1,5 +1,6 @@
 // limit_rate: how fast a QP may send (ibv_modify_qp_rate_limit(3)).
 #include <cerrno>
+#include <limits>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
@@ -8,8 +9,10 @@
 namespace urnic::control {
 
 bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps) {
-  return (limits::kRateLimitedTypes >> qp.request.type & 1) != 0 &&
-         (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
+  // The types that only this protocol has are not among the bits.
+  const bool is_limited = qp.request.type < std::numeric_limits<std::uint32_t>::digits &&
+                          (limits::kRateLimitedTypes >> qp.request.type & 1) != 0;
+  return is_limited && (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
 }
 
 // Only what sends can be slowed down: the kernel's drivers take it from RTS on, too.

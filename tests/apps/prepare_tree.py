@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Installs a build, and the test programs beside it, where an ordinary user can read them, or removes that again.
 
-Usage: prepare_tree.py install BUILD LINK | remove LINK
-LINK becomes a symbolic link to the installed tree.
+Usage: prepare_tree.py install BUILD LINK [COMPONENT] | remove LINK
+LINK becomes a symbolic link to the installed tree. COMPONENT: the test programs (default: apps).
 """
 
 import os
@@ -13,14 +13,14 @@ import sys
 import tempfile
 
 
-def install(build, link):
+def install(build, link, component):
     remove(link)
     # Not inside the build folder: that may lie where nobody but its owner can look.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="urnic-tree-"))
     folder.chmod(0o755)
     link.symlink_to(folder)
-    for component in ((), ("--component", "apps")):
-        subprocess.run(["cmake", "--install", build, "--prefix", folder, *component], check=True)
+    for words in ((), ("--component", component)):
+        subprocess.run(["cmake", "--install", build, "--prefix", folder, *words], check=True)
 
 
 def remove(link):
@@ -33,8 +33,8 @@ def remove(link):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "install":
-        install(sys.argv[2], pathlib.Path(sys.argv[3]))
+    if len(sys.argv) in (4, 5) and sys.argv[1] == "install":
+        install(sys.argv[2], pathlib.Path(sys.argv[3]), (sys.argv[4:] or ["apps"])[0])
     elif len(sys.argv) == 3 and sys.argv[1] == "remove":
         remove(pathlib.Path(sys.argv[2]))
     else:

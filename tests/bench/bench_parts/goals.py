@@ -2,6 +2,8 @@
 
 import statistics
 
+from bench_parts.bystander import ATTACKS
+
 
 class Goal:
     """`name` is a measurement; with `against`, its figure is divided by that one's of the same round. `better` is
@@ -59,4 +61,8 @@ GOALS = [
     Goal("processor share of the device process, nothing happening", "idle 0", "<=", NOTHING, unit="%"),
     Goal("the same with 1,000 idle QPs", "idle 1000", "<=", NOTHING, unit="%"),
     Goal("sleeping programs: `ib_send_lat -e` 2 B, typical / `tcp_lat`", "send_lat events", "<=", 1.0, "tcp_lat"),
+    *(goal for name, words in ATTACKS.items() if name != "idle" for goal in (
+        Goal(f"a bystander's worst control request, {words}", f"bystander {name}", "<=", 1000, unit="µs"),
+        Goal("the bystander's typical round trip then / with nobody beside it", f"bystander {name}", "<=", 2,
+             "bystander idle", "round_trip", "round_trip"))),
 ]

@@ -5,6 +5,7 @@ import tempfile
 import time
 
 from bench_parts import beside, perftest
+from bench_parts.bystander import ATTACKS, LIMITS, measure_bystander
 from bench_parts.device import Device
 from bench_parts.transit import transit_times
 from lossbench_parts.programs import Failed
@@ -192,6 +193,19 @@ class Idle(Measurement):
                 "wakeups": (device.wakeups() - wakeups) / passed}
 
 
+class BystanderBeside(Measurement):
+    """The worst control request of a program that does nothing to anybody, beside one that attacks."""
+
+    def __init__(self, attack):
+        super().__init__(f"bystander {attack}", "µs", f"a bystander's worst control request, {ATTACKS[attack]}")
+        self.attack = attack
+
+    def run(self, bench, device):
+        # Of its own: what an attack leaves in allocators is not the other measurements' business.
+        with Device(device.urnic, LIMITS) as other:
+            return measure_bystander(bench, other, self.attack)
+
+
 class CapturedWrite(Measurement):
     """A fixed amount of data, as long as its capture fits into memory."""
 
@@ -330,7 +344,7 @@ def everything():
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
         FileLimit(), CapturedWrite(False), CapturedWrite(True), *(Transit(delay) for delay in DELAYS),
-        ConnectRate(), QpMemory(), Idle(0), Idle(1000),
+        ConnectRate(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
         TcpSizes("tcp_lat", "µs", 1e6), MemorySpeed(),

@@ -1,0 +1,45 @@
+// Descriptors of every kind that a program may hand over where the protocol wants others.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tests/security/device_fuzz/chance.hpp"
+#include "tests/security/device_fuzz/connection.hpp"
+
+namespace urnic::device_fuzz {
+
+class OddDescriptors {
+ public:
+  // `device_process`: its pid, whose own pidfd and memory are handed over, too.
+  OddDescriptors(Chance& chance, int device_process) : chance_(chance), device_process_(device_process) {}
+
+  // A new descriptor of a random kind; what another end of it needs is kept until `change_after`. Of
+  // /dev/null where this machine does not have that kind.
+  Owned make();
+  // Once they have been sent: memory files shrink, other ends go or get data.
+  void change_after();
+
+ private:
+  int make_number();
+  int make_pipe_end();
+  int make_unix_socket();
+  int make_lingering_socket();
+  int make_memfd();
+  int make_epoll();
+  int make_process_file();
+  int make_pidfd();
+  void keep(int number) { other_ends_.emplace_back(number); }
+
+  Chance& chance_;
+  int device_process_;
+  std::vector<Owned> other_ends_;
+  std::vector<Owned> to_shrink_;
+};
+
+// As open_context and join_context want it: a pidfd of this process, and its memory.
+std::vector<Owned> own_identity();
+// Read end and write end.
+std::vector<Owned> new_pipe();
+
+}  // namespace urnic::device_fuzz
