@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <system_error>
+#include <thread>
 
 namespace urnic::control {
 namespace {
@@ -13,6 +15,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kSmallestBlock = 128;  // two cache lines: what the index blocks need
 constexpr std::uint64_t kSmallestArena = 256 * 1024;
 constexpr std::uint64_t kLargestStep = 32 * 1024 * 1024;
+// The kernel takes 0.2 ms for a MiB.
+constexpr std::uint64_t kGivenBackElsewhere = 4 * 1024 * 1024;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -50,6 +54,17 @@ ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
 
 ArenaBlock::~ArenaBlock() {
   if (owner_ != nullptr) owner_->release(*this);
+}
+
+// The charges are the control thread's to give back.
+ArenaAllocator::~ArenaAllocator() {
+  for (const auto& arena : arenas_) arena->charge = Charge();
+  if (total_ < kGivenBackElsewhere) return;
+  try {
+    std::thread([arenas = std::move(arenas_)] {}).detach();
+  } catch (const std::system_error&) {
+    // No thread can be had: here, then.
+  }
 }
 
 ArenaBlock ArenaAllocator::allocate(std::uint64_t length) {

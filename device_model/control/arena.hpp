@@ -50,6 +50,8 @@ class ArenaAllocator {
   // Arenas are charged to `account`.
   ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
       : first_number_(0), limit_(limit), account_(std::move(account)) {}
+  // Gives large memory back in a thread of its own, for which nobody waits.
+  ~ArenaAllocator();
   ArenaAllocator(const ArenaAllocator&) = delete;
   ArenaAllocator& operator=(const ArenaAllocator&) = delete;
 

@@ -50,10 +50,10 @@ class SilentMemory(unittest.TestCase):
     def test_waits_alone_and_goes_on(self):
         self.check_bystander()
         status = self.fabric.status()
-        self.assertNotIn("stuck", status["engine"])
+        self.assertEqual(status["engine"]["stuck"], [])
         waiting = [process for context in status["contexts"] for process in context["processes"]
                    if "waits_for_memory_s" in process]
-        self.assertEqual({process["program"] for process in waiting}, {"verbs_silent_memory"[:15]}, status)
+        self.assertEqual({process["program"] for process in waiting}, {"verbs_silent_memory"})
         self.assertIsNone(self.program.status)
         os.kill(self.server, signal.SIGUSR1)
         self.assertEqual(self.program.wait(), 0, self.program)
@@ -79,7 +79,8 @@ class SilentMemory(unittest.TestCase):
     def check_rest(self):
         parents = children(self.process)
         fabric.wait_until(lambda: copiers(parents) == 0, "the end of all copiers")
-        fabric.wait_until(lambda: self.fabric.status()["engine"]["pools"]["at_rest"], "pools at rest")
+        fabric.wait_until(lambda: all(pools["at_rest"] for pools in self.fabric.status()["engine"]["pools"]),
+                          "pools at rest")
         self.check_bystander()
 
 
