@@ -120,8 +120,8 @@ class DataPath {
   void pump_again_when_ports_have_room();
   std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
   void carry_out();
-  bool finish_stalls();
-  void finish(std::unique_ptr<MemoryStall> ended);
+  [[gnu::cold]] bool finish_stalls();
+  [[gnu::cold]] void finish(std::unique_ptr<MemoryStall> ended);
   void finish_completions(ActionList& list);
   void report_failures(const ActionList& list, const std::vector<ActionStream*>& failed);
   void enters_link(const PacketAction& packet);

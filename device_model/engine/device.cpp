@@ -96,9 +96,18 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
     ++port_counters_.wrong_origin;
     return;
   }
+  if (queue_pair->is_stalled()) [[unlikely]]
+    return queue_pair->hold(frame, origin);
   transport::InboundPacket packet = parsed_packet();
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
+}
+
+// It has been counted when it came the first time.
+void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) {
+  --port_counters_.received_packets;
+  port_counters_.received_bytes -= frame.size();
+  receiver().arrive(frame, origin);
 }
 
 // A frame that is no RoCE packet is somebody else's, and no error.

@@ -93,6 +93,8 @@ class Device final : private link::FrameReceiver {
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const { return port_.room_at(least); }
+  // A frame that came once already, to a QP that held it.
+  [[gnu::cold]] void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin);
   // For links.
   link::FrameReceiver& receiver() { return *this; }
 

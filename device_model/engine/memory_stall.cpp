@@ -218,17 +218,29 @@ bool MemoryStall::touches(const memory::ApplicationMemory& memory, std::uint64_t
   });
 }
 
-void MemoryStall::hold(HeldInput::Kind kind, const transport::InboundPacket& packet) {
-  if (held_.size() == kHeldInputs || held_bytes_ + packet.payload.size() > kHeldBytes) return;
-  HeldInput& input = held_.emplace_back();
-  input.kind = kind;
-  input.headers = packet.headers;
-  input.congestion_experienced = packet.congestion_experienced;
-  input.selective_acks = packet.selective_acks;
-  input.grh_bytes = packet.grh.size();
-  input.bytes.assign(packet.grh.begin(), packet.grh.end());
-  input.bytes.insert(input.bytes.end(), packet.payload.begin(), packet.payload.end());
-  held_bytes_ += input.bytes.size();
+HeldInput* MemoryStall::place_for_input(std::size_t size) {
+  if (held_.size() == kHeldInputs || held_bytes_ + size > kHeldBytes) return nullptr;
+  held_bytes_ += size;
+  return &held_.emplace_back();
+}
+
+void MemoryStall::hold(const wire::Frame& frame, const link::PacketOrigin& origin) {
+  HeldInput* const input = place_for_input(frame.size());
+  if (input == nullptr) return;
+  input->origin = origin;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+    input->bytes.insert(input->bytes.end(), piece.begin(), piece.end());
+}
+
+void MemoryStall::hold(const transport::InboundPacket& datagram) {
+  HeldInput* const input = place_for_input(datagram.grh.size() + datagram.payload.size());
+  if (input == nullptr) return;
+  input->headers = datagram.headers;
+  input->congestion_experienced = datagram.congestion_experienced;
+  input->selective_acks = datagram.selective_acks;
+  input->grh_bytes = datagram.grh.size();
+  for (const auto piece : {datagram.grh, datagram.payload})
+    input->bytes.insert(input->bytes.end(), piece.begin(), piece.end());
 }
 
 }  // namespace urnic::engine

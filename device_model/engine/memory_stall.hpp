@@ -6,26 +6,28 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "device_model/engine/action_list.hpp"
 #include "device_model/engine/address_handle_table.hpp"
+#include "device_model/link/packet_identity.hpp"
 #include "device_model/memory/waiting_memory.hpp"
 #include "device_model/transport/host.hpp"
+#include "wire/frame.hpp"
 
 namespace urnic::engine {
 
-// A packet that arrives while its queue pair waits.
+// What arrives while its queue pair waits: a whole frame, with its origin; or a datagram, which the device
+// may have given to others as well.
 struct HeldInput {
-  enum class Kind : std::uint8_t { packet, datagram };
-
-  Kind kind = Kind::packet;
+  std::optional<link::PacketOrigin> origin;
   wire::TransportHeaders headers;
   bool congestion_experienced = false;
   transport::SelectiveAcks selective_acks = transport::SelectiveAcks::no;
   std::size_t grh_bytes = 0;
-  std::vector<std::byte> bytes;  // the GRH, then the payload
+  std::vector<std::byte> bytes;  // the frame; or the GRH, then the payload
 };
 
 class MemoryStall {
@@ -51,8 +53,9 @@ class MemoryStall {
   ActionList& list() { return list_; }
   const std::vector<ActionStream*>& failed() const { return failed_; }
 
-  // If too much is held already, the packet counts as lost.
-  void hold(HeldInput::Kind kind, const transport::InboundPacket& packet);
+  // If too much is held already, it counts as lost.
+  [[gnu::cold]] void hold(const wire::Frame& frame, const link::PacketOrigin& origin);
+  [[gnu::cold]] void hold(const transport::InboundPacket& datagram);
   // The oldest, or null.
   const HeldInput* next_input() const { return held_.empty() ? nullptr : &held_.front(); }
   void drop_input() { held_.pop_front(); }
@@ -73,6 +76,7 @@ class MemoryStall {
   void do_now(std::uint32_t index);
   void operate_now(std::uint32_t index);
   void fail(std::uint32_t index);
+  HeldInput* place_for_input(std::size_t size);
 
   QueuePairContext& queue_pair_;
   ActionList list_;

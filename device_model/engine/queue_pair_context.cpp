@@ -143,25 +143,28 @@ transport::Time QueuePairContext::time_for_answers() const {
   return timer.interval() == transport::Nanoseconds::max() ? now : now + timer.interval();
 }
 
-// False: the arena has no room, and the packet counts as lost.
+// False: the arena has no room, and what is held counts as lost.
 bool QueuePairContext::take_held(const HeldInput& input) {
   const std::size_t size = input.bytes.size();
   std::byte* const place = data_path_.filling().arena->take(static_cast<std::uint32_t>(size));
   if (place == nullptr) return false;
   std::copy(input.bytes.begin(), input.bytes.end(), place);
-  const transport::InboundPacket packet{
+  if (input.origin) {
+    config_.device->arrive_again({.headers = {place, size}, .payload = {}, .trailer = {}}, *input.origin);
+    return true;
+  }
+  receive_datagram({
       .headers = input.headers,
       .payload = {place + input.grh_bytes, size - input.grh_bytes},
       .congestion_experienced = input.congestion_experienced,
       .selective_acks = input.selective_acks,
       .grh = {place, input.grh_bytes},
-  };
-  if (input.kind == HeldInput::Kind::packet) {
-    receive(packet);
-  } else {
-    receive_datagram(packet);
-  }
+  });
   return true;
+}
+
+void QueuePairContext::hold(const wire::Frame& frame, const link::PacketOrigin& origin) {
+  stall_->hold(frame, origin);
 }
 
 void QueuePairContext::doorbell() {
@@ -175,8 +178,6 @@ void QueuePairContext::doorbell() {
 }
 
 void QueuePairContext::receive(const transport::InboundPacket& packet) {
-  if (stall_ != nullptr) [[unlikely]]
-    return stall_->hold(HeldInput::Kind::packet, packet);
   receive_ring_.prefetch_producer();  // for the credits of the acknowledgement
   machine_.receive(packet, data_path_.now());
   data_path_.touch(*this);
@@ -184,7 +185,7 @@ void QueuePairContext::receive(const transport::InboundPacket& packet) {
 
 void QueuePairContext::receive_datagram(const transport::InboundPacket& packet) {
   if (stall_ != nullptr) [[unlikely]]
-    return stall_->hold(HeldInput::Kind::datagram, packet);
+    return stall_->hold(packet);
   machine_.receive_datagram(packet);
   data_path_.touch(*this);
 }
@@ -192,6 +193,7 @@ void QueuePairContext::receive_datagram(const transport::InboundPacket& packet) 
 void QueuePairContext::on_timer(transport::Time now) {
   if (stall_ != nullptr) [[unlikely]]
     return;  // resumed, it sets its timer anew
+  if (now < no_timer_before_) return data_path_.timers().set(*timer_, no_timer_before_);
   machine_.on_timer(now);
   data_path_.touch(*this);
 }
@@ -231,10 +233,7 @@ void QueuePairContext::after_input() {
   if (machine_.wants_pump()) data_path_.want_pump(*this);
   if (machine_.tells_of_hole()) data_path_.hole_to_tell();
   if (machine_.is_urgent()) data_path_.want_urgent_pump(*this);
-  if (!timer_) return;
-  std::optional<transport::Time> deadline = machine_.deadline();
-  if (deadline && *deadline < no_timer_before_) deadline = no_timer_before_;
-  data_path_.timers().set(*timer_, deadline);
+  if (timer_) data_path_.timers().set(*timer_, machine_.deadline());
 }
 
 bool QueuePairContext::queues_make_no_sense() const {

@@ -86,8 +86,11 @@ class QueuePairContext final : public transport::Host {
 
   // The QP waits for memory from now on, or does so no longer and takes what has come meanwhile. While it
   // waits it sends nothing, and its inputs are put off.
-  void stall(MemoryStall& stall);
-  void resume(MemoryStall& stall);
+  [[gnu::cold]] void stall(MemoryStall& stall);
+  [[gnu::cold]] void resume(MemoryStall& stall);
+  bool is_stalled() const { return stall_ != nullptr; }
+  // A frame for the QP, which is stalled, that is to arrive again when it goes on.
+  [[gnu::cold]] void hold(const wire::Frame& frame, const link::PacketOrigin& origin);
 
   // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
   // state.
@@ -155,7 +158,7 @@ class QueuePairContext final : public transport::Host {
   bool push(CompletionQueue& queue, const transport::Completion& completion);
   void finish_of_domain(const transport::Completion& completion);
   void added(CompletionQueue& queue, bool first, bool there_was_room);
-  bool take_held(const HeldInput& input);
+  [[gnu::cold]] bool take_held(const HeldInput& input);
   transport::Time time_for_answers() const;
   bool queues_make_no_sense() const;
   void enter_error();
