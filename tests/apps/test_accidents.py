@@ -228,9 +228,10 @@ class HostileDescriptors(Killed):
                 with self.assertRaises(BlockingIOError):
                     while True:
                         lingering.send(bytes(65536))
-                connection.connect(str(next((self.fabric.run_directory / "dev").glob("uverbs*"))))
                 # Only who closes it last waits, so the device process gets it after everybody else has let go.
+                # And it may turn away whoever connects before the message is there.
                 os.kill(self.process, signal.SIGSTOP)
+                connection.connect(str(next((self.fabric.run_directory / "dev").glob("uverbs*"))))
                 socket.send_fds(connection, [b"nonsense"], [lingering.fileno()])
                 lingering.close()
                 os.kill(self.process, signal.SIGCONT)

@@ -5,7 +5,7 @@ import unittest
 
 import fabric
 
-TIMES = 40
+TIMES = 20
 
 
 class Exec(unittest.TestCase):

@@ -56,6 +56,15 @@ Value hear(int pipe) {
   return value;
 }
 
+void wait_for_write(std::span<const std::byte> place) {
+  const volatile std::byte& last = place.back();
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (last == std::byte{0}) {
+    require(std::chrono::steady_clock::now() < end, "nobody writes");
+    usleep(100);
+  }
+}
+
 [[noreturn]] void be_target(const char* self, int in, int out) {
   const Device device(device_names().second);
   const std::span<std::byte> place = take_place();
@@ -64,11 +73,11 @@ Value hear(int pipe) {
   Endpoint endpoint(device, {});
   tell(out, Introduction{endpoint.address(), mr->rkey});
   endpoint.connect(hear<QpAddress>(in));
-  while (place.back() == std::byte{0}) usleep(100);  // until the peer writes
+  wait_for_write(place);
   // A name that is not there first: a program in whose exec nothing comes goes on as before.
   execl("/nowhere", "/nowhere", nullptr);
   place.back() = std::byte{0};
-  while (place.back() == std::byte{0}) usleep(100);
+  wait_for_write(place);
   execl(self, self, "heir", std::to_string(out).c_str(), nullptr);
   throw std::runtime_error("exec");
 }
@@ -94,8 +103,7 @@ bool write_during_exec(const char* self, const Device& device, const Memory& sou
     _exit(127);
   }
   EndpointOptions options;
-  options.timeout = 8;
-  options.retry_count = 1;
+  options.timeout = 12;  // so that the end comes soon, and not before it
   Endpoint endpoint(device, options);
   const auto target = hear<Introduction>(up[0]);
   endpoint.connect(target.address);
