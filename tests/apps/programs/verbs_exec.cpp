@@ -3,7 +3,7 @@
 //
 // Usage: verbs_exec COUNT          the peer, which starts the others
 //        verbs_exec target IN OUT  opens a device, and becomes the next
-//        verbs_exec heir OUT       has memory at the same place, and looks whether it stays as it is
+// The next is exec_heir, beside it.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -25,13 +26,10 @@
 namespace urnic::apps {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t kLength = 64 * 1024;
-constexpr auto kWatch = 30ms;
 
-// Where no program has anything by itself.
-std::byte* const kPlace = reinterpret_cast<std::byte*>(std::uintptr_t{0x3'0000'0000});
+// Where no program has anything by itself, but for exec_heir.
+std::byte* const kPlace = reinterpret_cast<std::byte*>(std::uintptr_t{0x3000'0000});
 
 std::span<std::byte> take_place() {
   void* const pages = mmap(kPlace, kLength, PROT_READ | PROT_WRITE,
@@ -78,18 +76,9 @@ void wait_for_write(std::span<const std::byte> place) {
   execl("/nowhere", "/nowhere", nullptr);
   place.back() = std::byte{0};
   wait_for_write(place);
-  execl(self, self, "heir", std::to_string(out).c_str(), nullptr);
+  const std::string heir = std::filesystem::read_symlink(self).replace_filename("exec_heir");
+  execl(heir.c_str(), heir.c_str(), std::to_string(out).c_str(), nullptr);
   throw std::runtime_error("exec");
-}
-
-void be_heir(int out) {
-  const std::span<std::byte> place = take_place();
-  const auto end = std::chrono::steady_clock::now() + kWatch;
-  bool touched = false;
-  while (!touched && std::chrono::steady_clock::now() < end) {
-    touched = std::any_of(place.begin(), place.end(), [](std::byte byte) { return byte != std::byte{0}; });
-  }
-  tell(out, touched);
 }
 
 bool write_during_exec(const char* self, const Device& device, const Memory& source) {
@@ -137,11 +126,7 @@ int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "target" && argc == 4)
       urnic::apps::be_target(argv[0], std::atoi(argv[2]), std::atoi(argv[3]));
-    if (what == "heir" && argc == 3) {
-      urnic::apps::be_heir(std::atoi(argv[2]));
-    } else {
-      urnic::apps::be_peer("/proc/self/exe", std::atoi(what.c_str()));
-    }
+    urnic::apps::be_peer("/proc/self/exe", std::atoi(what.c_str()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
