@@ -4,8 +4,8 @@
 // A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
 // and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
 // as SCM_RIGHTS in the order that each body's comment gives. `open_context`, `open_shared_context` or
-// `join_context` comes first, unless an exec is announced. A message of the wrong length, an unknown opcode or
-// a handle of somebody else is answered with EINVAL; nonsense in the header closes the connection.
+// `join_context` comes first, unless an exec is announced. A message of the wrong length, an unknown opcode
+// or a handle of somebody else is answered with EINVAL; nonsense in the header closes the connection.
 //
 // Bodies of requests about memory that is not simply registered are in memory_messages.hpp, those about
 // steering in steering_messages.hpp, those about tag matching in tag_matching.hpp, and what a device and its
