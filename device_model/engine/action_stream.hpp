@@ -27,6 +27,16 @@ struct ActionStream {
   std::uint32_t failed_at = kNotFailed;
   transport::AccessTag failed_tag;
 
+  // The access at `index` failed. True if it is the first of this stream that is known to have failed.
+  bool fail(std::uint32_t index, const transport::AccessTag& tag) {
+    const bool first = failed_at == kNotFailed;
+    if (index < failed_at) {
+      failed_at = index;
+      failed_tag = tag;
+    }
+    return first;
+  }
+
   // Whatever was emitted when the list held `accesses` memory accesses lies behind the failed one.
   bool discards(std::uint32_t accesses) const { return accesses > failed_at; }
 };

@@ -198,11 +198,7 @@ void MemoryStall::operate_now(std::uint32_t index) {
 
 void MemoryStall::fail(std::uint32_t index) {
   const MemoryAction& action = list_.memory[index];
-  ActionStream& stream = *action.stream;
-  if (stream.failed_at == ActionStream::kNotFailed) failed_.push_back(&stream);
-  if (index >= stream.failed_at) return;
-  stream.failed_at = index;
-  stream.failed_tag = action.tag;
+  if (action.stream->fail(index, action.tag)) failed_.push_back(action.stream);
 }
 
 void MemoryStall::fail() {
