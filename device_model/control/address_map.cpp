@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device_model/control/files_in_memory.hpp"
+#include "device_model/memory/bytewise_copies.hpp"
 
 namespace urnic::control {
 namespace {
@@ -52,7 +53,6 @@ struct CloseFile {
 constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
 constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
-constexpr std::uint64_t kPageBytes = 4096;
 // More are not looked at: they count as a file's.
 constexpr std::uint64_t kMostPages = 4096;
 
@@ -154,8 +154,8 @@ void AddressMap::look_at(const Mapping& mapping, std::uint64_t address, std::uin
 }
 
 bool AddressMap::is_private_copy(std::uint64_t address, std::uint64_t end) const {
-  const std::uint64_t first = address / kPageBytes;
-  const std::uint64_t pages = (end - 1) / kPageBytes - first + 1;
+  const std::uint64_t first = address / memory::kPageBytes;
+  const std::uint64_t pages = (end - 1) / memory::kPageBytes - first + 1;
   const std::string file = "/proc/" + std::to_string(pid_) + "/pagemap";
   const memory::Descriptor pagemap(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!pagemap || pages > kMostPages) return false;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "device_model/control/address_map.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
 

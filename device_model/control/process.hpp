@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "device_model/control/address_map.hpp"
 #include "device_model/control/copier_parent.hpp"
 #include "device_model/memory/copier_memory.hpp"
 #include "device_model/memory/descriptor.hpp"
