@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device_model/control/files_in_memory.hpp"
@@ -45,16 +48,15 @@ constexpr std::uint64_t kWritable = 2;
 // And this one is told of.
 constexpr std::uint64_t kShared = 8;
 
-struct CloseFile {
-  void operator()(FILE* file) const { std::fclose(file); }
-};
-
 // Of an entry of /proc/PID/pagemap: the page is there; it is a file's, or shared memory.
 constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
 constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
 // More are not looked at: they count as a file's.
 constexpr std::uint64_t kMostPages = 4096;
+// What a look at a file's pages takes, in mappings.
+constexpr std::uint32_t kMappingsPerFile = 8;
+constexpr std::uint32_t kPagesPerMapping = 64;
 
 }  // namespace
 
@@ -83,74 +85,87 @@ AddressMap::AddressMap(pid_t pid, Way way)
       way_(way) {}
 
 AddressMap::Answer AddressMap::covers(std::uint64_t address, std::uint64_t length, bool writable) {
-  const std::uint64_t end = address + length;
-  may_wait_ = false;
-  if (way_ == Way::query) {
-    const Answer answer = ask(address, end, writable);
-    if (answer != Answer::unknown || mappings_told_ != 0) return answer;
-    way_ = Way::text;  // not even one was told of: the kernel does not know the question
+  if (!question_) {
+    question_ = Question{.next = address, .end = address + length, .writable = writable};
+    may_wait_ = false;
+    text_.reset();
   }
-  return read(address, end, writable);
+  const Answer answer = go_on();
+  if (answer != Answer::not_yet) question_.reset();
+  return answer;
 }
 
-AddressMap::Answer AddressMap::query(std::uint64_t address, bool writable, Mapping& mapping) {
+AddressMap::Answer AddressMap::go_on() {
+  question_->cost = 0;
+  while (question_->cost < kMappingsPerPortion) {
+    Mapping mapping;
+    if (const Answer answer = next(mapping); answer != Answer::yes) return answer;
+    ++question_->cost;
+    if (mapping.end <= question_->next) continue;  // below
+    if (mapping.start > question_->next || !mapping.readable || (question_->writable && !mapping.writable))
+      return Answer::no;
+    look_at(mapping);
+    question_->next = mapping.end;
+    if (question_->next >= question_->end) return Answer::yes;
+  }
+  return Answer::not_yet;
+}
+
+AddressMap::Answer AddressMap::next(Mapping& mapping) {
+  if (way_ == Way::query) {
+    const Answer answer = next_by_query(mapping);
+    if (answer != Answer::unknown) return answer;
+    way_ = Way::text;
+  }
+  return next_by_text(mapping);
+}
+
+AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
   ProcmapQuery query;
-  query.flags = kReadable | (writable ? kWritable : 0);
-  query.address = address;
+  query.flags = kReadable | (question_->writable ? kWritable : 0);
+  query.address = question_->next;
   if (ioctl(maps_.get(), kProcmapQuery, &query) != 0)
     return errno == ENOTTY || errno == EINVAL || errno == ENOSYS ? Answer::unknown : Answer::no;
   ++mappings_told_;
   mapping = {.start = query.start,
              .end = query.end,
              .readable = true,
-             .writable = writable,
+             .writable = question_->writable,
              .shared = (query.rights & kShared) != 0,
              .device = makedev(query.device_major, query.device_minor),
              .inode = query.inode};
   return Answer::yes;
 }
 
-AddressMap::Answer AddressMap::ask(std::uint64_t address, std::uint64_t end, bool writable) {
-  for (std::uint32_t i = 0; i < kMostMappings; ++i) {
-    Mapping mapping;
-    const Answer answer = query(address, writable, mapping);
-    if (answer != Answer::yes) return answer;
-    look_at(mapping, address, end);
-    address = mapping.end;
-    if (address >= end) return answer;
+// Follows the mappings upwards, by which they are sorted. The kernel has no way to begin at an address.
+AddressMap::Answer AddressMap::next_by_text(Mapping& mapping) {
+  if (text_ == nullptr && !open_text()) return Answer::unknown;
+  std::array<char, 512> line;
+  bool begins = false;
+  while (!begins) {  // the rest of a line is a file's name, which may say anything
+    if (std::fgets(line.data(), line.size(), text_.get()) == nullptr) return Answer::no;
+    begins = std::exchange(line_begins_, std::strchr(line.data(), '\n') != nullptr);
   }
-  return Answer::unknown;
+  if (!parse(line.data(), mapping)) return Answer::no;
+  ++mappings_told_;
+  return Answer::yes;
 }
 
-// Follows the mappings upwards, by which they are sorted. The kernel has no way to begin at `address`.
-AddressMap::Answer AddressMap::read(std::uint64_t address, std::uint64_t end, bool writable) {
+bool AddressMap::open_text() {
   const int copy = fcntl(maps_.get(), F_DUPFD_CLOEXEC, 0);
-  const std::unique_ptr<FILE, CloseFile> maps(copy >= 0 ? fdopen(copy, "r") : nullptr);
-  if (maps == nullptr || lseek(copy, 0, SEEK_SET) != 0) return Answer::unknown;
-  char* line = nullptr;
-  std::size_t room = 0;
-  Answer answer = Answer::unknown;
-  for (std::uint32_t i = 0; i < kMostMappings && answer == Answer::unknown; ++i) {
-    Mapping map;
-    if (getline(&line, &room, maps.get()) <= 0 || !parse(line, map)) {
-      answer = Answer::no;
-      break;
-    }
-    ++mappings_told_;
-    if (map.end <= address) continue;
-    if (map.start > address || !map.readable || (writable && !map.writable)) answer = Answer::no;
-    look_at(map, address, end);
-    address = map.end;
-    if (answer == Answer::unknown && address >= end) answer = Answer::yes;
-  }
-  std::free(line);
-  return answer;
+  text_.reset(copy >= 0 ? fdopen(copy, "r") : nullptr);
+  line_begins_ = true;
+  return text_ != nullptr && lseek(copy, 0, SEEK_SET) == 0;
 }
 
-void AddressMap::look_at(const Mapping& mapping, std::uint64_t address, std::uint64_t end) {
+void AddressMap::look_at(const Mapping& mapping) {
   const bool anonymous = mapping.device == 0 && mapping.inode == 0;
   if (may_wait_ || anonymous || is_in_memory(mapping.device, pid_)) return;
-  may_wait_ = mapping.shared || !is_private_copy(address, std::min(end, mapping.end));
+  const std::uint64_t end = std::min(question_->end, mapping.end);
+  const std::uint64_t pages = (end - question_->next) / memory::kPageBytes;
+  question_->cost +=
+      kMappingsPerFile + static_cast<std::uint32_t>(std::min(pages, kMostPages)) / kPagesPerMapping;
+  may_wait_ = mapping.shared || !is_private_copy(question_->next, end);
 }
 
 bool AddressMap::is_private_copy(std::uint64_t address, std::uint64_t end) const {

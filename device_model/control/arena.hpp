@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <vector>
@@ -57,8 +59,13 @@ class ArenaAllocator {
 
   // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
   // an empty block. Throws std::system_error with ENOMEM when the limit, the account's share or the
-  // machine's memory is used up.
+  // machine's memory is used up. Takes some 0.2 ms for each MiB that has not been prepared.
   ArenaBlock allocate(std::uint64_t length);
+
+  // Does a portion of the work of allocating blocks of these lengths. To be called until it returns true;
+  // then `allocate` takes no longer for them than for small ones. Throws as `allocate` does; what is prepared
+  // then goes.
+  bool prepare(std::initializer_list<std::uint64_t> lengths);
 
   // For whoever is told about a block.
   int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
@@ -73,9 +80,22 @@ class ArenaAllocator {
     SharedMapping mapping;
     std::map<std::uint64_t, std::uint64_t> free;  // offset to length, no two adjacent
     std::uint64_t untouched = 0;                  // no block was ever at or above this offset
+    std::vector<bool> populated;                  // which of its steps have memory behind them
+  };
+  // A block on its way to being zeroed memory.
+  struct Preparation {
+    ArenaBlock block;
+    std::uint64_t dirty = 0;  // bytes from its start that an earlier block may have written
+    std::uint64_t done = 0;   // bytes from its start that are ready
+
+    bool ready() const { return done == block.length(); }
   };
 
-  bool cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment, ArenaBlock& block);
+  Preparation reserve(std::uint64_t length);
+  bool cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment, Preparation& made);
+  void go_on(Preparation& preparation);
+  static void populate(Arena& arena, std::uint64_t offset, std::uint64_t length);
+  Preparation& preparation_of(std::uint64_t length, std::vector<const Preparation*>& found);
   void add_arena(std::uint64_t at_least);
   void release(const ArenaBlock& block);
 
@@ -84,6 +104,7 @@ class ArenaAllocator {
   std::shared_ptr<Account> account_;  // may be null
   std::uint64_t total_ = 0;
   std::vector<std::unique_ptr<Arena>> arenas_;
+  std::list<Preparation> preparations_;
 };
 
 }  // namespace urnic::control

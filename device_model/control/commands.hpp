@@ -1,6 +1,7 @@
 // The control protocol's requests, one function each. All return 0 or the errno that the reply carries, and
 // may throw std::bad_alloc or std::system_error, which become one. `session.context` is set for all but those
-// that open or join one.
+// that open or join one. A request that takes long does a portion of its work and returns kNotYet: it is
+// called again, with the same message, after other programs' requests.
 #pragma once
 
 #include "device_model/abi/query_messages.hpp"
@@ -8,6 +9,8 @@
 #include "device_model/control/session.hpp"
 
 namespace urnic::control {
+
+inline constexpr int kNotYet = -1;
 
 int open_context(Session&, const abi::OpenContextRequest&, abi::OpenContextReply&, DescriptorExchange&);
 int join_context(Session&, const abi::JoinContextRequest&, abi::JoinContextReply&, DescriptorExchange&);

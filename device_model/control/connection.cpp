@@ -23,7 +23,8 @@ std::string peer_of(const Session& session) {
 
 Connection::Connection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
                        Session session, std::function<void()> handled, std::function<void()> closed)
-    : disposal_(disposal),
+    : loop_(loop),
+      disposal_(disposal),
       sender_(peer_number(socket.get())),
       socket_(std::move(socket)),
       session_(std::move(session)),
@@ -37,17 +38,30 @@ Connection::~Connection() {
   // descriptors.
   shutdown(socket_.get(), SHUT_RDWR);
   disposal_.close(std::move(socket_), sender_);
-  if (session_.context == nullptr) return;
+  if (unfinished_ != nullptr) disposal_.close(unfinished_->descriptors, sender_);
+}
+
+std::shared_ptr<Context> Connection::take_context() {
+  if (session_.context.use_count() != 1) return nullptr;
   const ObjectCounts alive = session_.context->counts();
-  if (session_.context.use_count() == 1 &&
-      alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
+  if (alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
     spdlog::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),
                   alive.qp, alive.cq, alive.mr, alive.mw, alive.pd);
   }
+  return std::move(session_.context);
 }
 
-void Connection::ready(std::uint32_t) {
+// While a request is unfinished only the program's end is of interest.
+void Connection::ready(std::uint32_t events) {
+  if (unfinished_ != nullptr) {
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0) close();
+    return;
+  }
   if (handle_one()) return handled_();
+  close();
+}
+
+void Connection::close() {
   watch_.reset();
   const auto closed = std::move(closed_);
   closed();
@@ -55,12 +69,12 @@ void Connection::ready(std::uint32_t) {
 
 bool Connection::handle_one() {
   Message message;
-  const bool go_on = handle(message);
+  const bool go_on = receive_and_handle(message);
   disposal_.close(message.descriptors, sender_);
   return go_on;
 }
 
-bool Connection::handle(Message& message) {
+bool Connection::receive_and_handle(Message& message) {
   switch (receive_message(socket_.get(), message)) {
     case ReceiveResult::message:
       break;
@@ -79,11 +93,41 @@ bool Connection::handle(Message& message) {
     return false;
   }
   Reply reply;
-  if (!dispatch(session_, message, reply)) {
-    spdlog::warn("{} sent {} bytes that are no control message: connection closed", peer_of(session_),
-                 message.length);
-    return false;
+  switch (dispatch(session_, message, reply)) {
+    case Dispatched::answered:
+      break;
+    case Dispatched::not_yet:
+      put_aside(std::move(message));
+      return true;
+    case Dispatched::nonsense:
+      spdlog::warn("{} sent {} bytes that are no control message: connection closed", peer_of(session_),
+                   message.length);
+      return false;
   }
+  return answer(reply);
+}
+
+void Connection::put_aside(Message&& message) {
+  unfinished_ = std::make_unique<Message>(std::move(message));
+  watch_.change(0);
+  work_ = WorkInPortions::Work(loop_.work(), [this] { return go_on(); });
+}
+
+bool Connection::go_on() {
+  Reply reply;
+  if (dispatch(session_, *unfinished_, reply) == Dispatched::not_yet) return true;
+  disposal_.close(unfinished_->descriptors, sender_);
+  unfinished_.reset();
+  watch_.change(EPOLLIN);
+  if (answer(reply)) {
+    handled_();
+  } else {
+    close();
+  }
+  return false;
+}
+
+bool Connection::answer(const Reply& reply) {
   if (reply.length == 0) return true;
   if (send_message(socket_.get(), reply.bytes(), reply.descriptors)) return true;
   if (errno != EPIPE && errno != ECONNRESET) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "device_model/control/descriptor_disposal.hpp"
 #include "device_model/control/dispatch.hpp"
@@ -19,13 +20,26 @@ class Connection {
   Connection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket, Session session,
              std::function<void()> handled, std::function<void()> closed);
   ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The context, if no other connection has it: to be taken down. Else null.
+  std::shared_ptr<Context> take_context();
+  const std::shared_ptr<Account>& account() const { return session_.account; }
 
  private:
   void ready(std::uint32_t events);
-  // False: close.
+  void close();
+  // These return false if the connection is to be closed.
   bool handle_one();
-  bool handle(Message& message);
+  bool receive_and_handle(Message& message);
+  bool answer(const Reply& reply);
 
+  void put_aside(Message&& message);
+  // Another portion of the unfinished request; whether there is more to do.
+  bool go_on();
+
+  EventLoop& loop_;
   DescriptorDisposal& disposal_;
   const pid_t sender_;
   memory::Descriptor socket_;
@@ -33,6 +47,8 @@ class Connection {
   std::function<void()> handled_;
   std::function<void()> closed_;
   ScopedWatch watch_;
+  std::unique_ptr<Message> unfinished_;  // a message whose request takes several portions of work
+  WorkInPortions::Work work_;            // on it
 };
 
 }  // namespace urnic::control

@@ -16,7 +16,7 @@ namespace urnic::control {
 namespace {
 
 // How many QPs go between two of the engine's batches when a program ends: other programs' packets wait.
-constexpr std::size_t kRemovedAtOnce = 32;
+constexpr std::size_t kRemovedAtOnce = 16;
 
 [[noreturn]] void fail(int error, const char* what) {
   throw std::system_error(error, std::generic_category(), what);
@@ -73,91 +73,115 @@ Context::Context(std::uint32_t context_id, const abi::ContextToken& context_toke
 
 Context::~Context() {
   try {
-    remove_flows();
-    remove_queue_pairs();
-    remove_shared_receive_queues();
-    remove_xrc_domains();
-    remove_address_handles();
-    memory_.reset();  // goes now, unless it is shared
-    remove_completion();
+    while (remove_portion()) {
+    }
   } catch (const std::exception& error) {
     spdlog::critical("context {}: cannot be taken down: {}", id, error.what());
     std::terminate();  // the engine would go on using memory that is about to go
   }
 }
 
-void Context::remove_flows() {
-  std::vector<std::uint32_t> numbers;
-  for (const auto& [handle, flow] : flows) numbers.push_back(flow->number);
-  std::sort(numbers.begin(), numbers.end());
-  if (!numbers.empty()) {
-    fabric.engine(device).execute([&] { device.device->remove_steering_rules(numbers); });
-  }
-  device.flows -= static_cast<std::uint32_t>(flows.size());
-  flows.clear();
-  device.flow_counters -= static_cast<std::uint32_t>(flow_counters.size());
-  flow_counters.clear();
-  for (const auto& [handle, qp] : rss_qps) --qp->pd->users;
-  device.queue_pairs -= static_cast<std::uint32_t>(rss_qps.size());
-  rss_qps.clear();
+bool Context::remove_portion() {
+  return remove_flows() || remove_flow_counters() || remove_rss_queue_pairs() || remove_queue_pairs() ||
+         remove_shared_receive_queues() || remove_xrc_domains() || remove_address_handles() ||
+         remove_memory() || remove_completion_queues() || remove_from_engine();
 }
 
-void Context::remove_queue_pairs() {
-  std::vector<QueuePair*> batch;
-  const auto remove_batch = [&] {
-    std::vector<wire::Qpn> numbers;
-    for (const QueuePair* qp : batch) numbers.push_back(wire::Qpn{qp->qpn});
-    release_windows(fabric.engine(device), *device.device, numbers);
-    fabric.engine(device).execute([&] {
-      for (QueuePair* qp : batch) {
-        if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
-        qp->device_end->hosted->remove_listener(*async_events_, qp->user_handle);
-        qp->device_end.reset();  // which others may go on using
-      }
-    });
-    batch.clear();
-  };
-  for (const auto& [handle, qp] : qps) {
-    batch.push_back(qp.get());
-    if (batch.size() == kRemovedAtOnce) remove_batch();
-  }
-  if (!batch.empty()) remove_batch();
-  for (const auto& [handle, qp] : qps) {
+bool Context::remove_flows() {
+  const auto some = flows.take_some(kPortion);
+  if (some.empty()) return false;
+  std::vector<std::uint32_t> numbers;
+  for (const auto& flow : some) numbers.push_back(flow->number);
+  std::sort(numbers.begin(), numbers.end());
+  fabric.engine(device).execute([&] { device.device->remove_steering_rules(numbers); });
+  device.flows -= static_cast<std::uint32_t>(some.size());
+  return true;
+}
+
+bool Context::remove_flow_counters() {
+  const auto some = flow_counters.take_some(kPortion);
+  device.flow_counters -= static_cast<std::uint32_t>(some.size());
+  return !some.empty();
+}
+
+bool Context::remove_rss_queue_pairs() {
+  const auto some = rss_qps.take_some(kPortion);
+  for (const auto& qp : some) --qp->pd->users;
+  device.queue_pairs -= static_cast<std::uint32_t>(some.size());
+  return !some.empty();
+}
+
+bool Context::remove_queue_pairs() {
+  std::vector<wire::Qpn> numbers;
+  for (auto next = qps.begin(); next != qps.end() && numbers.size() < kRemovedAtOnce; ++next)
+    numbers.push_back(wire::Qpn{next->second->qpn});
+  if (numbers.empty()) return false;
+  if (unbind_portion(fabric.engine(device), *device.device, numbers, portions_unbound_)) return true;
+  portions_unbound_ = 0;
+
+  const auto some = qps.take_some(kRemovedAtOnce);
+  fabric.engine(device).execute([&] {
+    for (const auto& qp : some) {
+      if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
+      qp->device_end->hosted->remove_listener(*async_events_, qp->user_handle);
+      qp->device_end.reset();  // which others may go on using
+    }
+  });
+  for (const auto& qp : some) {
     leave_all_groups(device, *qp);
     if (qp->pd != nullptr) --qp->pd->users;  // it may be another context's as well, and stay
     if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
   }
-  device.queue_pairs -= static_cast<std::uint32_t>(qps.size());
-  qps.clear();
+  device.queue_pairs -= static_cast<std::uint32_t>(some.size());
+  return true;
 }
 
-void Context::remove_shared_receive_queues() {
-  visit_in_portions(fabric.engine(device), srqs, [this](const auto& entry) {
-    SharedReceiveQueue& srq = *entry.second;
-    if (srq.tags) doorbells_->detach(srq.tags->doorbell);
-    srq.queue.reset();
+bool Context::remove_shared_receive_queues() {
+  const auto some = srqs.take_some(kPortion);
+  if (some.empty()) return false;
+  fabric.engine(device).execute([&] {
+    for (const auto& srq : some) {
+      if (srq->tags) doorbells_->detach(srq->tags->doorbell);
+      srq->queue.reset();
+    }
   });
-  for (const auto& [handle, srq] : srqs) --srq->pd->users;
-  device.shared_receive_queues -= static_cast<std::uint32_t>(srqs.size());
-  srqs.clear();
+  for (const auto& srq : some) --srq->pd->users;
+  device.shared_receive_queues -= static_cast<std::uint32_t>(some.size());
+  return true;
 }
 
-void Context::remove_xrc_domains() {
-  device.xrc_domains -= static_cast<std::uint32_t>(xrc_domains.size());
-  xrc_domains.clear();
+bool Context::remove_xrc_domains() {
+  const auto some = xrc_domains.take_some(kPortion);
+  device.xrc_domains -= static_cast<std::uint32_t>(some.size());
+  return !some.empty();
 }
 
-void Context::remove_address_handles() {
-  engine::AddressHandleTable& addresses = device.device->address_handles();
-  visit_in_portions(fabric.engine(device), address_handles,
-                    [&](const auto& entry) { addresses.remove(entry.second->number); });
-  for (const auto& [handle, address] : address_handles) --address->pd->users;
-  device.address_handles -= static_cast<std::uint32_t>(address_handles.size());
-  address_handles.clear();
+bool Context::remove_address_handles() {
+  const auto some = address_handles.take_some(kPortion);
+  if (some.empty()) return false;
+  fabric.engine(device).execute([&] {
+    for (const auto& address : some) device.device->address_handles().remove(address->number);
+  });
+  for (const auto& address : some) --address->pd->users;
+  device.address_handles -= static_cast<std::uint32_t>(some.size());
+  return true;
 }
 
-void Context::remove_completion() {
-  visit_in_portions(fabric.engine(device), cqs, [](const auto& entry) { entry.second->queue.reset(); });
+// They stay if another context imports them.
+bool Context::remove_memory() { return memory_.use_count() == 1 && memory_->remove_portion(); }
+
+bool Context::remove_completion_queues() {
+  const auto some = cqs.take_some(kPortion);
+  if (some.empty()) return false;
+  fabric.engine(device).execute([&] {
+    for (const auto& cq : some) cq->queue.reset();
+  });
+  device.completion_queues -= static_cast<std::uint32_t>(some.size());
+  return true;
+}
+
+bool Context::remove_from_engine() {
+  if (doorbells_ == nullptr) return false;
   fabric.engine(device).execute([this] {
     fabric.engine(device).remove_doorbells(*doorbells_);
     doorbells_.reset();
@@ -165,8 +189,7 @@ void Context::remove_completion() {
     device.device->events().remove(*async_events_);
     async_events_.reset();
   });
-  device.completion_queues -= static_cast<std::uint32_t>(cqs.size());
-  cqs.clear();
+  return true;
 }
 
 std::uint32_t Context::take_doorbell() {

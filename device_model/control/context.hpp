@@ -46,6 +46,7 @@ struct CompletionQueue {
   std::uint64_t user_handle = 0;
   std::uint32_t users = 0;  // QPs and SRQs that complete here, a QP with one CQ for both counting twice
   ArenaBlock ring;
+  ArenaBlock next_ring;  // while it is being resized
   ArenaBlock indices;
   std::unique_ptr<engine::CompletionQueue> queue;
 };
@@ -103,10 +104,11 @@ struct QueuePair {
   ArenaBlock receive_ring;
   ArenaBlock indices;
   std::shared_ptr<DeviceQueuePair> device_end;
-  std::vector<wire::Gid> groups;   // that it is attached to
-  std::uint32_t declined_ece = 0;  // options that its peer does not have
-  std::uint32_t flows = 0;         // that lead to it
-  std::uint32_t spreaders = 0;     // entries of RSS QPs
+  std::vector<wire::Gid> groups;       // that it is attached to
+  std::uint32_t declined_ece = 0;      // options that its peer does not have
+  std::uint32_t flows = 0;             // that lead to it
+  std::uint32_t spreaders = 0;         // entries of RSS QPs
+  std::uint32_t portions_unbound = 0;  // of its windows, when it is about to go
 
   bool has_doorbell() const { return xrcd == nullptr; }
 };
@@ -154,10 +156,14 @@ class Context {
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
           std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared,
           const std::shared_ptr<Account>& account);
-  // Takes every object away: what leads to QPs first, then QPs.
+  // Takes every object away.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+
+  // A portion of what the destructor does, which then has less to do: what leads to QPs first, then QPs.
+  // False: there was nothing left. No program has the context any more.
+  bool remove_portion();
 
   const std::uint32_t id;
   const abi::ContextToken token;
@@ -188,6 +194,7 @@ class Context {
   ObjectCounts counts() const;
 
   std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
+  bool ending = false;                   // no program has it any more; it is being taken down
   ArenaAllocator arenas;
 
  private:
@@ -209,12 +216,17 @@ class Context {
   HandleTable<Flow> flows;
 
  private:
-  void remove_flows();
-  void remove_queue_pairs();
-  void remove_shared_receive_queues();
-  void remove_xrc_domains();
-  void remove_address_handles();
-  void remove_completion();
+  // Each takes a portion away; false if nothing was left of its kind.
+  bool remove_flows();
+  bool remove_flow_counters();
+  bool remove_rss_queue_pairs();
+  bool remove_queue_pairs();
+  bool remove_shared_receive_queues();
+  bool remove_xrc_domains();
+  bool remove_address_handles();
+  bool remove_memory();
+  bool remove_completion_queues();
+  bool remove_from_engine();
   void drop_closed_channels();
 
   std::unique_ptr<engine::EventPipe> async_events_;
@@ -227,6 +239,7 @@ class Context {
   std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
   std::vector<std::weak_ptr<Process>> processes_;
   bool several_processes_ = false;
+  std::uint32_t portions_unbound_ = 0;  // of the windows of those QPs that go next
 };
 
 }  // namespace urnic::control

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -26,7 +27,8 @@ void ContextRegistry::add(const std::shared_ptr<Context>& context) {
 
 std::shared_ptr<Context> ContextRegistry::find(const abi::ContextToken& token) const {
   for (const auto& known : contexts_) {
-    if (auto context = known.lock(); context != nullptr && same(context->token, token)) return context;
+    auto context = known.lock();
+    if (context != nullptr && !context->ending && same(context->token, token)) return context;
   }
   return nullptr;
 }
@@ -37,6 +39,10 @@ std::vector<std::shared_ptr<Context>> ContextRegistry::all() const {
     if (auto context = known.lock()) alive.push_back(std::move(context));
   }
   return alive;
+}
+
+bool ContextRegistry::empty() const {
+  return std::all_of(contexts_.begin(), contexts_.end(), [](const auto& known) { return known.expired(); });
 }
 
 abi::ContextToken make_token() {

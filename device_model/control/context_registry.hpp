@@ -16,10 +16,10 @@ class ContextRegistry {
  public:
   // Takes note of a context; connections own it.
   void add(const std::shared_ptr<Context>& context);
-  // Null if no context has this token.
+  // Null if no context has this token, or the one that has it is being taken down.
   std::shared_ptr<Context> find(const abi::ContextToken& token) const;
   std::vector<std::shared_ptr<Context>> all() const;
-  bool empty() const { return all().empty(); }
+  bool empty() const;
   // Numbers for people: 1, 2, 3, …
   std::uint32_t next_id() { return next_id_++; }
 

@@ -14,6 +14,20 @@ constexpr std::uint64_t kDescriptorsOfConnection = 10;
 
 }  // namespace
 
+struct ControlServer::Ending {
+  Ending(std::shared_ptr<Context> taken_down, std::shared_ptr<Account> of)
+      : context(std::move(taken_down)), account(std::move(of)) {
+    account->begin_ending();
+  }
+  ~Ending() { account->finish_ending(); }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Account> account;
+  WorkInPortions::Work work;
+};
+
 ControlServer::ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
                              const ControlServerOptions& options)
     : loop_(loop), fabric_(fabric), disposal_(disposal), options_(options) {}
@@ -48,8 +62,22 @@ void ControlServer::note_change() {
 }
 
 void ControlServer::close(std::uint64_t connection) {
-  connections_.erase(connection);
+  const auto closed = connections_.extract(connection);
+  if (auto context = closed.mapped()->take_context())
+    take_down(std::move(context), closed.mapped()->account());
   note_change();
+}
+
+// Not in one go: a program with thousands of objects would keep all others waiting.
+void ControlServer::take_down(std::shared_ptr<Context> context, std::shared_ptr<Account> account) {
+  context->ending = true;
+  const auto ending = endings_.emplace(endings_.end(), std::move(context), std::move(account));
+  ending->work = WorkInPortions::Work(loop_.work(), [this, ending] {
+    if (ending->context->remove_portion()) return true;
+    endings_.erase(ending);
+    note_change();
+    return false;
+  });
 }
 
 }  // namespace urnic::control

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -46,7 +47,11 @@ class ControlServer {
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
+  // A context without a program, which is being taken down.
+  struct Ending;
+
   void close(std::uint64_t connection);
+  void take_down(std::shared_ptr<Context> context, std::shared_ptr<Account> account);
   void note_change();
 
   EventLoop& loop_;
@@ -56,6 +61,7 @@ class ControlServer {
   ContextRegistry contexts_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::list<Ending> endings_;
   std::uint64_t next_connection_ = 0;
   std::function<void()> changed_;
 };

@@ -13,6 +13,8 @@ namespace {
 // The manual page promises at least the entries that were asked for; rings are powers of two.
 std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
 
+std::uint64_t ring_bytes(std::uint32_t slots) { return std::uint64_t{slots} * sizeof(abi::Cqe); }
+
 // The clock that the program's provider reads, too.
 std::uint64_t monotonic_nanoseconds() {
   timespec now{};
@@ -43,7 +45,8 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
   }
   const std::uint32_t slots = slots_for(request.entries);
   cq->user_handle = request.user_handle;
-  cq->ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
+  if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
+  cq->ring = context.arenas.allocate(ring_bytes(slots));
   cq->indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));
   cq->queue = std::make_unique<engine::CompletionQueue>(engine::CompletionQueueConfig{
       .ring = cq->ring.as<abi::Cqe>(),
@@ -94,16 +97,19 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   CompletionQueue* cq = context.cqs.find(request.handle);
   if (cq == nullptr || !is_valid_size(request.entries)) return EINVAL;
   const std::uint32_t slots = slots_for(request.entries);
-  ArenaBlock ring = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::Cqe));
-  // What was posted before this request, and completes as soon as the engine looks, is complete first: a
-  // program that has posted datagrams and makes the queue too small for them is told so.
   engine::Engine& engine = session.fabric.engine(session.device);
-  engine.execute([] {});
-  engine::CompletionQueue::clear(ring.as<abi::Cqe>(), slots);
-  engine.execute([&] { cq->queue->begin_move(ring.as<abi::Cqe>(), slots); });
+  if (cq->next_ring.length() != ring_bytes(slots)) {
+    if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
+    cq->next_ring = context.arenas.allocate(ring_bytes(slots));
+    // What was posted before this request, and completes as soon as the engine looks, is complete first: a
+    // program that has posted datagrams and makes the queue too small for them is told so.
+    engine.execute([] {});
+    engine.execute([&] { cq->queue->begin_move(cq->next_ring.as<abi::Cqe>(), slots); });
+  }
   auto moved = engine::CompletionQueue::Moved::more;
-  while (moved == engine::CompletionQueue::Moved::more)
-    engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
+  engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
+  if (moved == engine::CompletionQueue::Moved::more) return kNotYet;
+  ArenaBlock ring = std::move(cq->next_ring);
   // More completions are waiting than the new ring would hold.
   if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;
   cq->ring = std::move(ring);

@@ -214,9 +214,11 @@ bool read_header(const Message& message, abi::RequestHeader& header) {
 
 }  // namespace
 
-bool dispatch(Session& session, Message& message, Reply& reply) {
+Dispatched dispatch(Session& session, Message& message, Reply& reply) {
   abi::RequestHeader header{};
-  if (!read_header(message, header)) return false;
+  if (!read_header(message, header)) return Dispatched::nonsense;
+  // To a program, what it has closed is gone: its next request finds the room.
+  if (session.account != nullptr && session.account->endings() != 0) return Dispatched::not_yet;
   const Command command = find_command(header.opcode);
   DescriptorExchange descriptors{std::move(message.descriptors), {}};
   message.descriptors.clear();
@@ -224,6 +226,8 @@ bool dispatch(Session& session, Message& message, Reply& reply) {
   reply.length = sizeof(abi::ReplyHeader);
   const int error = run_command(command, session, message.bytes().subspan(sizeof header), reply, descriptors);
   message.descriptors = std::move(descriptors.received);  // what no handler has taken
+  if (error == kNotYet) return Dispatched::not_yet;
+  session.looking.reset();
   if (error != 0) {
     reply.length = sizeof(abi::ReplyHeader);
     descriptors.sent.clear();
@@ -234,13 +238,13 @@ bool dispatch(Session& session, Message& message, Reply& reply) {
                    std::strerror(error));
     }
     reply.length = 0;
-    return true;
+    return Dispatched::answered;
   }
   const abi::ReplyHeader reply_header{
       abi::kControlMagic, header.opcode, static_cast<std::uint32_t>(reply.length), header.sequence, error, 0};
   std::memcpy(reply.storage.data(), &reply_header, sizeof reply_header);
   reply.descriptors = std::move(descriptors.sent);
-  return true;
+  return Dispatched::answered;
 }
 
 }  // namespace urnic::control

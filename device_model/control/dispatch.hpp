@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "device_model/abi/control.hpp"
@@ -20,9 +21,15 @@ struct Reply {
   std::span<const std::byte> bytes() const { return std::span(storage).first(length); }
 };
 
-// Handles one message as it came from a program, its descriptors with it. False if the header is nonsense:
-// the connection is to be closed. Everything else that is wrong becomes an error in the reply. Descriptors
-// that nobody needs stay in `message`: closing one may block, so the caller decides where that happens.
-bool dispatch(Session& session, Message& message, Reply& reply);
+enum class Dispatched : std::uint8_t {
+  answered,  // if the reply has a length
+  not_yet,   // a portion of the work is done: to be called again with the same message
+  nonsense,  // the header is wrong: the connection is to be closed
+};
+
+// Handles one message as it came from a program, its descriptors with it. Everything that is wrong with it,
+// but for its header, becomes an error in the reply. Descriptors that nobody needs stay in `message`: closing
+// one may block, so the caller decides where that happens.
+Dispatched dispatch(Session& session, Message& message, Reply& reply);
 
 }  // namespace urnic::control

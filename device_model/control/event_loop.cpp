@@ -8,11 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <thread>
 
 namespace urnic::control {
 namespace {
 
 constexpr EventLoop::WatchId kStopWatch = 0;
+// A thread that never sleeps gets the processor late when a program's request comes.
+constexpr std::chrono::microseconds kBetweenPortions{50};
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -60,7 +63,8 @@ void EventLoop::run() {
   running_ = true;
   while (running_) {
     std::array<epoll_event, 64> events;
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    const int patience = work_.empty() ? -1 : 0;
+    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
     if (count < 0 && errno == EINTR) continue;
     checked(count, "epoll_wait");
     for (int i = 0; i < count; ++i) {
@@ -78,6 +82,9 @@ void EventLoop::run() {
       const std::shared_ptr<Watch> watch = found->second;
       watch->handler(events[static_cast<std::size_t>(i)].events);
     }
+    if (work_.empty()) continue;
+    work_.run_one();
+    std::this_thread::sleep_for(kBetweenPortions);
   }
 }
 

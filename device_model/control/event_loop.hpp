@@ -7,6 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "device_model/control/work_in_portions.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -28,6 +29,9 @@ class EventLoop {
   void run();
   void stop();
 
+  // What is done between two looks at the descriptors.
+  WorkInPortions& work() { return work_; }
+
  private:
   struct Watch {
     int descriptor;
@@ -38,6 +42,7 @@ class EventLoop {
   memory::Descriptor stop_event_;
   std::unordered_map<WatchId, std::shared_ptr<Watch>> watches_;
   WatchId next_id_ = 1;
+  WorkInPortions work_;
   bool running_ = false;
 };
 

@@ -2,9 +2,11 @@
 // after its object's end names nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 namespace urnic::control {
 
@@ -32,9 +34,16 @@ class HandleTable {
     return object;
   }
 
+  // Any of them, at most `most`.
+  std::vector<std::unique_ptr<T>> take_some(std::size_t most) {
+    std::vector<std::unique_ptr<T>> taken;
+    taken.reserve(std::min(most, objects_.size()));
+    while (taken.size() < most && !objects_.empty()) taken.push_back(take(objects_.begin()->first));
+    return taken;
+  }
+
   std::size_t size() const { return objects_.size(); }
   bool empty() const { return objects_.empty(); }
-  void clear() { objects_.clear(); }
   auto begin() const { return objects_.begin(); }
   auto end() const { return objects_.end(); }
 

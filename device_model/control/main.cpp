@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +48,16 @@ void raise_descriptor_limit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The kernel enlarges a process's table of descriptors while all its threads wait, 10 ms and more each time
+// (synchronize_rcu in expand_fdtable). Before any thread starts it takes no time.
+void enlarge_descriptor_table() {
+  constexpr rlim_t kMost = 65'536;  // half a MiB
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const auto last = static_cast<int>(std::min(limit.rlim_cur, kMost)) - 1;
+  close(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, last));
 }
 
 // Before any thread starts, so that all inherit it.
@@ -149,6 +160,7 @@ int main(int argc, char** argv) {
 
   close_inherited(options.ready_descriptor);
   raise_descriptor_limit();
+  enlarge_descriptor_table();
   block_signals();
   try {
     if (options.run_directory.empty()) options.run_directory = urnic::trust::chosen_run_directory().string();

@@ -56,7 +56,13 @@ class MemoryObjects {
   MemoryObjects(const MemoryObjects&) = delete;
   MemoryObjects& operator=(const MemoryObjects&) = delete;
 
+  // A portion of what the destructor does, which then has less to do. False: there was nothing left.
+  bool remove_portion();
+
  private:
+  bool remove_windows();
+  bool remove_regions();
+
   Fabric& fabric_;
   ServedDevice& device_;
 

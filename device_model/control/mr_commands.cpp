@@ -84,7 +84,7 @@ int check_span(const memory::RegionSpec& spec) {
 
 // Sets by which way the region's memory is reached. Memory on demand is looked at when it is used, which
 // works only where an access that the process could not make fails.
-int choose_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
+int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) {
   if (process.memory() == nullptr) {
     spdlog::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
                   process.memory_problem());
@@ -93,10 +93,12 @@ int choose_memory(const Session& session, Process& process, memory::RegionSpec& 
   spec.memory = process.memory();
   const bool on_demand = is_on_demand(spec.access);
   if (on_demand && !process.memory()->heeds_page_protection()) return EOPNOTSUPP;
-  Process::Mapped mapped;
-  if (!is_implicit(spec)) mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access));
-  if (!mapped.all && !on_demand) return EFAULT;
-  return mapped.all && !mapped.may_wait ? 0 : choose_waiting_memory(session, process, spec);
+  std::optional<Process::Mapped> mapped = Process::Mapped{};
+  if (!is_implicit(spec))
+    mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access), session.looking);
+  if (!mapped) return kNotYet;
+  if (!mapped->all && !on_demand) return EFAULT;
+  return mapped->all && !mapped->may_wait ? 0 : choose_waiting_memory(session, process, spec);
 }
 
 }  // namespace

@@ -59,16 +59,24 @@ Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::stri
   if (memory_ != nullptr) memory_->set_owner(pid_);
 }
 
-Process::Mapped Process::look_at(std::uint64_t address, std::uint64_t length, bool writable) const {
+std::optional<Process::Mapped> Process::look_at(std::uint64_t address, std::uint64_t length, bool writable,
+                                                std::unique_ptr<AddressMap>& under_way) const {
   if (pid_ <= 0) return probe(address, length);
-  AddressMap map(pid_);
+  if (under_way == nullptr) under_way = std::make_unique<AddressMap>(pid_);
   // Only now: the number was the process's own while the map was being opened.
-  if (has_ended(pidfd_.get())) return {};
-  if (!map.is_open()) return probe(address, length);
-  // What would take too long to find out shows when it is used.
-  const auto covered = map.covers(address, length, writable);
-  if (covered == AddressMap::Answer::unknown) return {.all = true, .may_wait = true};
-  return {.all = covered == AddressMap::Answer::yes, .may_wait = map.may_wait()};
+  if (has_ended(pidfd_.get())) return Mapped{};
+  if (!under_way->is_open()) return probe(address, length);
+  switch (under_way->covers(address, length, writable)) {
+    case AddressMap::Answer::not_yet:
+      return std::nullopt;
+    case AddressMap::Answer::unknown:  // it shows when it is used
+      return Mapped{.all = true, .may_wait = true};
+    case AddressMap::Answer::no:
+      return Mapped{};
+    case AddressMap::Answer::yes:
+      break;
+  }
+  return Mapped{.all = true, .may_wait = under_way->may_wait()};
 }
 
 // Without /proc's view of the process the ends at least can be tried.

@@ -17,6 +17,8 @@
 
 namespace urnic::control {
 
+class AddressMap;
+
 class Process {
  public:
   // `pidfd` and `mem` are what the program sent and are checked here: throws std::system_error with EINVAL
@@ -32,12 +34,14 @@ class Process {
 
   // The process has all of [address, address + length) mapped, readable and, if asked, writable. What
   // registration on real hardware learns by pinning the pages. Pages are not touched, so sparse memory stays
-  // sparse.
+  // sparse. Empty: a portion of the work is done; to be called again with the same arguments. `under_way`,
+  // empty at first, is what has been found so far.
   struct Mapped {
     bool all = false;
     bool may_wait = false;  // its pages may take any time to come
   };
-  Mapped look_at(std::uint64_t address, std::uint64_t length, bool writable) const;
+  std::optional<Mapped> look_at(std::uint64_t address, std::uint64_t length, bool writable,
+                                std::unique_ptr<AddressMap>& under_way) const;
 
   // The same memory by way of a copier, which is made at the first call; null if there can be none. After
   // `end_copier`, a new one.

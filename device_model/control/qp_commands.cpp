@@ -71,12 +71,17 @@ void size_rings(const abi::CreateQpRequest& request, transport::QpService servic
   given.max_inline_data = given.send_slot_size - kSendHead;
 }
 
-void allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
-  if (qp.service == transport::QpService::xrc_target) return;
+// Returns whether they are; otherwise a portion of the work is done.
+bool allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
+  if (qp.service == transport::QpService::xrc_target) return true;
   const abi::CreateQpReply& given = qp.given;
-  qp.send_ring = arenas.allocate(std::uint64_t{given.send_slots} * given.send_slot_size);
-  qp.receive_ring = arenas.allocate(std::uint64_t{given.receive_slots} * given.receive_slot_size);
+  const std::uint64_t send = std::uint64_t{given.send_slots} * given.send_slot_size;
+  const std::uint64_t receive = std::uint64_t{given.receive_slots} * given.receive_slot_size;
+  if (!arenas.prepare({send, receive})) return false;
+  qp.send_ring = arenas.allocate(send);
+  qp.receive_ring = arenas.allocate(receive);
   qp.indices = arenas.allocate(sizeof(abi::QueuePairIndices));
+  return true;
 }
 
 // The send queue of a QP on a tag-matching SRQ is the device's (rdma-core, Documentation/tag_matching.md),
@@ -185,7 +190,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
 
   qp->user_handle = request.user_handle;
   size_rings(request, *service, qp->given);
-  allocate_rings(context.arenas, *qp);
+  if (!allocate_rings(context.arenas, *qp)) return kNotYet;
   qp->device_end = std::make_shared<DeviceQueuePair>();
   qp->device_end->hosted = make_hosted(session, *qp);
   if (!install(context, *qp)) return ENOMEM;
@@ -251,8 +256,9 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   if (qp == nullptr) return EINVAL;
   if (!qp->groups.empty() || qp->flows != 0 || qp->spreaders != 0) return EBUSY;  // as the kernel has it
   const std::array number{wire::Qpn{qp->qpn}};
-  release_windows(session.fabric.engine(session.device), *session.device.device, number);
-  session.fabric.engine(session.device).execute([&] {
+  engine::Engine& engine = session.fabric.engine(session.device);
+  if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
+  engine.execute([&] {
     if (qp->has_doorbell()) context.doorbells().detach(qp->doorbell);
     reply.async_events_reported =
         qp->device_end->hosted->remove_listener(context.async_events(), qp->user_handle);

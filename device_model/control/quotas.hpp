@@ -87,6 +87,11 @@ class Account : public std::enable_shared_from_this<Account> {
   Charge charge(Resource counted, std::uint64_t count, std::uint64_t bytes = 0);
   std::uint64_t used(Resource resource) const { return used_[Quotas::index(resource)]; }
 
+  // Contexts that the program has closed and that are being taken down.
+  std::uint32_t endings() const { return endings_; }
+  void begin_ending() { ++endings_; }
+  void finish_ending() { --endings_; }
+
  private:
   friend class Charge;
   bool may_take(Resource resource, std::uint64_t amount) const;
@@ -95,6 +100,7 @@ class Account : public std::enable_shared_from_this<Account> {
 
   Quotas& quotas_;
   std::array<std::uint64_t, kResources> used_{};
+  std::uint32_t endings_ = 0;
 };
 
 // What objects cost this process beside their queues, in bytes, rounded up generously.

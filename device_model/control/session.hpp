@@ -9,6 +9,7 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/memory_messages.hpp"
+#include "device_model/control/address_map.hpp"
 #include "device_model/control/context.hpp"
 #include "device_model/control/context_registry.hpp"
 #include "device_model/control/quotas.hpp"
@@ -35,6 +36,7 @@ struct Session {
   CopierParent* copiers = nullptr;                           // null: none can be had
   bool refuse_own_process = false;                           // as a program: its memory is this process's own
   DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
+  std::unique_ptr<AddressMap> looking{};                     // what an unfinished registration has found
 };
 
 // The descriptors of one request and of its reply.

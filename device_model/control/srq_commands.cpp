@@ -13,11 +13,16 @@ namespace {
 
 bool is_valid_size(std::uint32_t requests) { return requests >= 1 && requests <= limits::kMaxSrqWr; }
 
-// Slots and the ring of their numbers, empty.
-void allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint32_t slot_size,
+// Slots and the ring of their numbers, empty. Returns whether they are there; otherwise a portion of the work
+// is done.
+bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint32_t slot_size,
                     ArenaBlock& slots, ArenaBlock& posted) {
-  slots = arenas.allocate(std::uint64_t{slot_count} * slot_size);
-  posted = arenas.allocate(std::uint64_t{slot_count} * sizeof(std::uint32_t));
+  const std::uint64_t slot_bytes = std::uint64_t{slot_count} * slot_size;
+  const std::uint64_t posted_bytes = std::uint64_t{slot_count} * sizeof(std::uint32_t);
+  if (!arenas.prepare({slot_bytes, posted_bytes})) return false;
+  slots = arenas.allocate(slot_bytes);
+  posted = arenas.allocate(posted_bytes);
+  return true;
 }
 
 std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const SharedReceiveQueue& srq) {
@@ -46,11 +51,11 @@ bool install(Session& session, SharedReceiveQueue& srq, std::uint32_t& number) {
   return installed;
 }
 
-// The program posts nothing meanwhile, or has itself to blame: what it posts may then be lost.
-void grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
+// The program posts nothing meanwhile, or has itself to blame: what it posts may then be lost. 0 or kNotYet.
+int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   ArenaBlock slots;
   ArenaBlock posted;
-  allocate_queue(session.context->arenas, slot_count, srq.slot_size, slots, posted);
+  if (!allocate_queue(session.context->arenas, slot_count, srq.slot_size, slots, posted)) return kNotYet;
   std::memcpy(slots.data(), srq.slots.data(), std::size_t{srq.slot_count} * srq.slot_size);
   session.fabric.engine(session.device).execute([&] {
     srq.queue->grow(slots.data(), posted.as<std::uint32_t>(), slot_count);
@@ -58,6 +63,7 @@ void grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   srq.slots = std::move(slots);
   srq.posted = std::move(posted);
   srq.slot_count = slot_count;
+  return 0;
 }
 
 // `srq` has its XRC domain and CQ, if any.
@@ -74,7 +80,8 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
   srq->slot_size = static_cast<std::uint32_t>(
       std::bit_ceil(sizeof(abi::ReceiveWqe) + request.max_sge * sizeof(abi::ScatterGather)));
   srq->max_sge = request.max_sge;
-  allocate_queue(context.arenas, srq->slot_count, srq->slot_size, srq->slots, srq->posted);
+  if (!allocate_queue(context.arenas, srq->slot_count, srq->slot_size, srq->slots, srq->posted))
+    return kNotYet;
   srq->indices = context.arenas.allocate(sizeof(abi::SharedReceiveIndices));
   srq->queue = make_queue(session, *srq);
   if (!install(session, *srq, reply.number)) return ENOMEM;
@@ -124,7 +131,7 @@ int modify_srq(Session& session, const abi::ModifySrqRequest& request, abi::Modi
   const bool arms = (request.mask & IBV_SRQ_LIMIT) != 0;
   if (arms && request.limit > max_wr) return EINVAL;
   if (max_wr > srq->slot_count) {
-    grow(session, *srq, max_wr);
+    if (const int error = grow(session, *srq, max_wr)) return error;
     reply.slots = describe(srq->slots, session, descriptors);
     reply.posted = describe(srq->posted, session, descriptors);
   }

@@ -40,7 +40,9 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
   const std::uint32_t slots = std::bit_ceil(request.max_operations);
   auto tags = std::make_unique<TagMatching>();
   tags->cq = cq;
-  tags->operations = context.arenas.allocate(std::uint64_t{slots} * sizeof(abi::TagOperation));
+  const std::uint64_t operations = std::uint64_t{slots} * sizeof(abi::TagOperation);
+  if (!context.arenas.prepare({operations})) return kNotYet;
+  tags->operations = context.arenas.allocate(operations);
   tags->indices = context.arenas.allocate(sizeof(abi::TagMatchingIndices));
   tags->matching = make_matching(session, *srq, *tags, slots, request.max_tags);
   tags->doorbell = context.take_doorbell();

@@ -31,9 +31,7 @@ std::uint32_t immediate_or_rkey(const transport::Completion& completion) {
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(const CompletionQueueConfig& config) : config_(config) {
-  clear(config_.ring, config_.slots);
-}
+CompletionQueue::CompletionQueue(const CompletionQueueConfig& config) : config_(config) {}
 
 // The first lap's entries are valid with phase 1 (queues.hpp, Cqe).
 std::uint8_t CompletionQueue::phase(std::uint32_t index) const {
@@ -139,10 +137,6 @@ void CompletionQueue::raise(std::uint32_t arm) {
   if (config_.channel == nullptr) return;
   ++completion_events_;
   config_.channel->push(config_.user_handle);
-}
-
-void CompletionQueue::clear(abi::Cqe* ring, std::uint32_t slots) {
-  for (std::uint32_t i = 0; i < slots; ++i) ring[i].phase.store(0, std::memory_order_release);
 }
 
 // What the program says of its consumer index is believed as far as the old ring goes.

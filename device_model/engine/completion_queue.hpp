@@ -16,8 +16,8 @@ namespace urnic::engine {
 class EventPipe;
 
 struct CompletionQueueConfig {
-  abi::Cqe* ring = nullptr;
-  std::uint32_t slots = 0;  // a power of two
+  abi::Cqe* ring = nullptr;  // all zero: no CQE counts as written
+  std::uint32_t slots = 0;   // a power of two
   abi::CompletionQueueIndices* indices = nullptr;
   std::uint64_t user_handle = 0;
   EventPipe* channel = nullptr;       // may be null
@@ -34,7 +34,7 @@ struct CqModeration {
   transport::Nanoseconds period{0};
 };
 
-// Clears the ring's phases when made. Engine thread only from then on. The mappings belong to the context and
+// Engine thread only. The mappings belong to the context and
 // outlive the CQ. The hook is for the data path's list of queues whose event is put off.
 class CompletionQueue
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -59,10 +59,10 @@ class CompletionQueue
   // From now on (ibv_modify_cq). An event that was put off before is due at once.
   void moderate(const CqModeration& moderation);
 
-  // Moves unread CQEs to a new ring (ibv_resize_cq), which must be `clear`, and goes over to it: in portions,
-  // so that nobody else waits until a long ring is copied. Until the last one, CQEs are added to the old
-  // ring. `begin_move` first, then `move` until it returns anything but `more`. The program reads nothing
-  // meanwhile.
+  // Moves unread CQEs to a new ring (ibv_resize_cq), which must be all zero, and goes over to it: in
+  // portions, so that nobody else waits until a long ring is copied. Until the last one, CQEs are added to
+  // the old ring. `begin_move` first, then `move` until it returns anything but `more`. The program reads
+  // nothing meanwhile.
   enum class Moved : std::uint8_t {
     more,
     all,          // `unread` CQEs are in the new ring, which is the CQ's now
@@ -70,8 +70,6 @@ class CompletionQueue
   };
   void begin_move(abi::Cqe* ring, std::uint32_t slots);
   Moved move(std::uint32_t most, std::uint32_t& unread);
-  // So that no CQE in the ring counts as written. Any thread, while no CQ has the ring.
-  static void clear(abi::Cqe* ring, std::uint32_t slots);
 
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }

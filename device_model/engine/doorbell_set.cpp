@@ -50,19 +50,30 @@ std::optional<std::uint32_t> DoorbellSet::next_word() {
 }
 
 std::uint32_t DoorbellSet::collect_word() {
-  look_at_summary();
-  const auto word = next_word();
-  if (!word) return 0;
-  const std::uint64_t all = doorbells_.bits[*word].exchange(0);
-  call_word(*word, all);
-  return 1 + static_cast<std::uint32_t>(std::popcount(all));
+  if (left_over_ == 0) {
+    look_at_summary();
+    const auto word = next_word();
+    if (!word) return 0;
+    left_over_word_ = *word;
+    left_over_ = doorbells_.bits[*word].exchange(0);
+  }
+  const std::uint64_t taken = meant_ == 0 ? some_of(left_over_) : left_over_;
+  left_over_ &= ~taken;
+  meant_ = call_word(left_over_word_, taken);
+  return meant_ == 0 ? kCostOfNothing : 1 + static_cast<std::uint32_t>(std::popcount(taken));
+}
+
+// The first kForNothing of them.
+std::uint64_t DoorbellSet::some_of(std::uint64_t bits) {
+  std::uint64_t rest = bits;
+  for (std::uint32_t i = 0; i < kForNothing; ++i) rest &= rest - 1;
+  return bits & ~rest;
 }
 
 std::uint32_t DoorbellSet::collect() {
-  std::uint32_t rung = 0;
-  look_at_summary();
-  while (const auto word = next_word()) rung += call_word(*word, doorbells_.bits[*word].exchange(0));
-  return rung;
+  std::uint32_t meant = 0;
+  while (collect_word() != 0) meant += meant_;
+  return meant;
 }
 
 std::uint32_t DoorbellSet::call_word(std::uint32_t word, std::uint64_t all) {
@@ -78,17 +89,16 @@ std::uint32_t DoorbellSet::call_word(std::uint32_t word, std::uint64_t all) {
       next.queue_pair->prefetch();
     }
   }
-  std::uint32_t rung = 0;
+  std::uint32_t meant = 0;
   for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
     QueuePairContext* const rang = bell(number_of(bits)).queue_pair;
     if (rang == nullptr) {
-      rung += ring_other(number_of(bits));
+      meant += ring_other(number_of(bits));
       continue;
     }
-    rang->doorbell();
-    ++rung;
+    if (rang->doorbell()) ++meant;
   }
-  return rung;
+  return meant;
 }
 
 std::uint32_t DoorbellSet::ring_other(std::uint32_t number) {

@@ -39,12 +39,15 @@ class DoorbellSet {
   int wake_descriptor() const { return wake_; }
 
   // Takes the rung doorbells of one word, 64 at most, and calls what they stand for. A bit that nothing has
-  // is ignored. The words have their turns, beginning behind the last one. Returns what that has cost: 1 for
-  // the word and 1 for each bit; 0: no doorbell was rung.
+  // is ignored. The words have their turns, beginning behind the last one. A program that rings for nothing
+  // has but kForNothing doorbells taken at once, until one means something. Returns what that has cost: 1 for
+  // the word and 1 for each bit, or kCostOfNothing if none meant something; 0: no doorbell was rung.
   std::uint32_t collect_word();
+  static constexpr std::uint32_t kForNothing = 4;
+  static constexpr std::uint32_t kCostOfNothing = 64;
   // There are words that were seen to have rung doorbells and have not had their turn.
-  bool has_more() const { return waiting_groups_ != 0; }
-  // All words at once. Returns how many doorbells of somebody's were rung.
+  bool has_more() const { return waiting_groups_ != 0 || left_over_ != 0; }
+  // All words at once. Returns how many doorbells meant something.
   std::uint32_t collect();
 
  private:
@@ -58,6 +61,7 @@ class DoorbellSet {
   std::optional<std::uint32_t> next_word();
   std::uint32_t call_word(std::uint32_t word, std::uint64_t all);
   std::uint32_t ring_other(std::uint32_t number);
+  static std::uint64_t some_of(std::uint64_t bits);
   Bell bell(std::uint32_t number) const { return number < bells_.size() ? bells_[number] : Bell{}; }
 
   abi::Doorbells& doorbells_;
@@ -71,6 +75,10 @@ class DoorbellSet {
   std::array<std::uint64_t, kGroups> waiting_{};
   std::uint32_t waiting_groups_ = 0;
   std::uint32_t next_ = 0;  // the word whose turn it is
+  // Doorbells of a word that was taken and not had all of its turn.
+  std::uint64_t left_over_ = 0;
+  std::uint32_t left_over_word_ = 0;
+  std::uint32_t meant_ = 1;  // how many meant something when some were taken last
 };
 
 }  // namespace urnic::engine

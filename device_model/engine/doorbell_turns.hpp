@@ -14,8 +14,8 @@ class DoorbellSet;
 // Engine thread only.
 class DoorbellTurns {
  public:
-  // Doorbells taken between two rounds of the data path, but for the rest of the last word. As many idle QPs
-  // cost some 0.1 ms when each comes from main memory; with work, they have more to send than a round takes.
+  // Doorbells taken between two rounds of the data path, but for the rest of the last word: with work, they
+  // have more to send than a round takes. Of those that are rung for nothing a look takes far fewer.
   static constexpr std::uint32_t kPerLook = 256;
 
   void add(DoorbellSet& set) { sets_.push_back(&set); }

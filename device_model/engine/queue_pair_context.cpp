@@ -132,7 +132,8 @@ void QueuePairContext::resume(MemoryStall& stall) {
     if (!take_held(*input)) break;
   }
   no_timer_before_ = time_for_answers();
-  doorbell();
+  send_ring_.doorbell();
+  take_posted();
 }
 
 // What the transport believes to have sent long ago leaves only now.
@@ -167,10 +168,17 @@ void QueuePairContext::hold(const wire::Frame& frame, const link::PacketOrigin& 
   stall_->hold(frame, origin);
 }
 
-void QueuePairContext::doorbell() {
+// In the error state receives are completed at a doorbell, too.
+bool QueuePairContext::doorbell() {
   if (stall_ != nullptr) [[unlikely]]
-    return;
+    return false;
   send_ring_.doorbell();
+  if (!send_ring_.pending() && !send_ring_.lied() && !in_error_) return false;
+  take_posted();
+  return true;
+}
+
+void QueuePairContext::take_posted() {
   send_ring_.prefetch_next();
   machine_.prefetch_next_request();
   machine_.doorbell(data_path_.now());

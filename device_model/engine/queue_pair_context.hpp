@@ -65,7 +65,8 @@ class QueuePairContext final : public transport::Host {
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained);
   void set_recovery(const transport::RecoverySettings& settings);
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
-  void doorbell();
+  // Its program rang. False: for nothing, and no `after_input` follows.
+  bool doorbell();
   void receive(const transport::InboundPacket& packet);
   // The same where `takes_datagrams`.
   void receive_datagram(const transport::InboundPacket& packet);
@@ -162,6 +163,7 @@ class QueuePairContext final : public transport::Host {
   transport::Time time_for_answers() const;
   bool queues_make_no_sense() const;
   void enter_error();
+  void take_posted();
   void follow_state();
   transport::QpConfig transport_config(const HostedQueuePairConfig& config);
 

@@ -194,10 +194,10 @@ class Idle(Measurement):
 
 
 class BystanderBeside(Measurement):
-    """The worst control request of a program that does nothing to anybody, beside one that attacks."""
+    """The control requests of a program that does nothing to anybody, beside one that attacks."""
 
     def __init__(self, attack):
-        super().__init__(f"bystander {attack}", "µs", f"a bystander's worst control request, {ATTACKS[attack]}")
+        super().__init__(f"bystander {attack}", "µs", f"a bystander's control requests (99.9th percentile), {ATTACKS[attack]}")
         self.attack = attack
 
     def run(self, bench, device):

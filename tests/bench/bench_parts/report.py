@@ -31,7 +31,8 @@ NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "me
          ("slowest", 100, "slowest pair {} % of an even share"), ("create_us", 1, "creating {} µs"),
          ("connect_us", 1, "connecting {} µs"), ("destroy_us", 1, "destroying {} µs"), ("shared", 1, "its rings {} KiB"),
          ("wakeups", 1, "{} wakeups a second"), ("frames", 1e-3, "{} thousand frames"), ("lost", 1, "{} of them lost"),
-         ("request", 1, "a request {} µs"), ("round_trip", 1, "a round trip {} µs"), ("round_trip_p99", 1, "its 99th percentile {} µs"),
+         ("request", 1, "a request {} µs"), ("worst_request", 1, "the worst {} µs"),
+         ("round_trip", 1, "a round trip {} µs"), ("round_trip_p99", 1, "its 99th percentile {} µs"),
          ("worst_round_trip", 1, "the worst {} µs"))
 
 

@@ -8,7 +8,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+
+#include "device_model/memory/descriptor.hpp"
+#include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
 namespace {
@@ -46,10 +50,16 @@ class ManyMappings {
 
 using Answer = AddressMap::Answer;
 
+Answer covers(AddressMap& map, std::uint64_t address, std::uint64_t length, bool writable) {
+  Answer answer = Answer::not_yet;
+  while (answer == Answer::not_yet) answer = map.covers(address, length, writable);
+  return answer;
+}
+
 // The kernel of this machine has PROCMAP_QUERY: one question does not bring the whole map.
 bool has_queries(const ManyMappings& many) {
   AddressMap map(getpid());
-  map.covers(many.page(0), 1, true);
+  covers(map, many.page(0), 1, true);
   return map.mappings_told() == 1;
 }
 
@@ -65,7 +75,7 @@ BOOST_AUTO_TEST_CASE(both_ways_say_the_same) {
     AddressMap map(getpid(), way);
     BOOST_REQUIRE(map.is_open());
     const auto covers = [&](std::uint64_t address, std::uint64_t length, bool writable) {
-      const Answer answer = map.covers(address, length, writable);
+      const Answer answer = test::covers(map, address, length, writable);
       BOOST_CHECK(answer != Answer::unknown);
       return answer == Answer::yes;
     };
@@ -94,17 +104,42 @@ BOOST_AUTO_TEST_CASE(a_region_costs_the_mappings_that_it_lies_in) {
     return;
   }
   AddressMap map(getpid());
-  BOOST_CHECK(map.covers(many.page(10'000), 3 * kPage, false) == Answer::yes);
+  BOOST_CHECK(covers(map, many.page(10'000), 3 * kPage, false) == Answer::yes);
   BOOST_TEST(map.mappings_told() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(no_more_mappings_are_looked_at_than_the_control_thread_has_time_for) {
-  const ManyMappings many(3 * AddressMap::kMostMappings);
+// Between two portions the control thread has time for others.
+BOOST_AUTO_TEST_CASE(many_mappings_are_looked_at_in_portions) {
+  constexpr std::size_t kMany = 20'000;
+  const ManyMappings many(kMany);
   for (const auto way : {AddressMap::Way::query, AddressMap::Way::text}) {
     AddressMap map(getpid(), way);
-    const std::uint64_t length = 3 * AddressMap::kMostMappings * kPage;
-    BOOST_CHECK(map.covers(many.page(0), length, false) == Answer::unknown);
-    BOOST_TEST(map.mappings_told() == AddressMap::kMostMappings);
+    std::size_t portions = 0;
+    for (auto answer = Answer::not_yet; answer == Answer::not_yet; ++portions) {
+      const std::uint64_t before = map.mappings_told();
+      answer = map.covers(many.page(0), kMany * kPage, false);
+      BOOST_TEST(map.mappings_told() - before <= AddressMap::kMappingsPerPortion);
+      BOOST_TEST((answer == Answer::yes || answer == Answer::not_yet));
+    }
+    BOOST_TEST(portions >= kMany / AddressMap::kMappingsPerPortion);
+  }
+}
+
+// The name is longer than what is read at once, and its rest looks like a line of its own.
+BOOST_AUTO_TEST_CASE(the_name_of_a_file_is_no_mapping) {
+  const TemporaryDirectory directory;
+  std::filesystem::path deep = directory.path();
+  while (deep.string().size() < 600) deep /= std::string(100, 'd');
+  std::filesystem::create_directories(deep);
+  for (std::size_t padding = 0; padding < 120; ++padding) {
+    const auto file = deep / (std::string(padding, 'x') + "10000-fffffffff000 rwxp 00000000 00:00 0");
+    const memory::Descriptor opened(open(file.c_str(), O_RDWR | O_CREAT, 0600));
+    BOOST_REQUIRE(ftruncate(opened.get(), kPage) == 0);
+    void* const place = mmap(nullptr, kPage, PROT_READ, MAP_SHARED, opened.get(), 0);
+    AddressMap map(getpid(), AddressMap::Way::text);
+    BOOST_CHECK(covers(map, 0x10000, kPage, true) == Answer::no);
+    munmap(place, kPage);
+    unlink(file.c_str());
   }
 }
 
@@ -132,7 +167,7 @@ struct OnePage {
 
   bool may_wait(AddressMap::Way way) const {
     AddressMap map(getpid(), way);
-    BOOST_TEST((map.covers(reinterpret_cast<std::uintptr_t>(start), kPage, true) == Answer::yes));
+    BOOST_TEST((covers(map, reinterpret_cast<std::uintptr_t>(start), kPage, true) == Answer::yes));
     return map.may_wait();
   }
 

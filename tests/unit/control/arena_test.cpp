@@ -69,6 +69,59 @@ BOOST_AUTO_TEST_CASE(freed_neighbours_join) {
   BOOST_TEST(arenas.total_size() == total);
 }
 
+// Each call does a little, and what it has prepared is what is given.
+BOOST_AUTO_TEST_CASE(large_blocks_are_prepared_in_portions) {
+  constexpr std::uint64_t kLarge = 3 << 20;
+  ArenaAllocator arenas(64 << 20);
+  int fresh = 0;
+  while (!arenas.prepare({kLarge, 4096, kLarge})) ++fresh;
+  BOOST_TEST(fresh >= 64);
+  const std::uint64_t total = arenas.total_size();
+  {
+    const ArenaBlock one = arenas.allocate(kLarge);
+    const ArenaBlock other = arenas.allocate(kLarge);
+    BOOST_TEST((one.arena() != other.arena() || one.offset() != other.offset()));
+    BOOST_TEST(arenas.total_size() == total);
+    for (const ArenaBlock* block : {&one, &other}) {
+      BOOST_TEST(is_zero(*block));
+      std::memset(block->data(), 0xA5, block->length());
+    }
+  }
+  int again = 0;
+  while (!arenas.prepare({kLarge, kLarge})) ++again;
+  BOOST_TEST(again == fresh);
+  BOOST_TEST(is_zero(arenas.allocate(kLarge)));
+  BOOST_TEST(is_zero(arenas.allocate(kLarge)));
+}
+
+BOOST_AUTO_TEST_CASE(small_blocks_need_no_preparation) {
+  ArenaAllocator arenas(64 << 20);
+  BOOST_TEST(arenas.prepare({128, 4096, 0}));
+  BOOST_TEST(arenas.total_size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_prepared_goes_when_the_rest_cannot_be_had) {
+  ArenaAllocator arenas(8 << 20);
+  const auto is_out_of_memory = [](const std::system_error& error) { return error.code().value() == ENOMEM; };
+  const auto prepare_all = [&] {
+    while (!arenas.prepare({5 << 20, 4 << 20})) {
+    }
+  };
+  BOOST_CHECK_EXCEPTION(prepare_all(), std::system_error, is_out_of_memory);
+  const ArenaBlock block = arenas.allocate(5 << 20);
+  BOOST_TEST(is_zero(block));
+}
+
+// An arena is larger than its first blocks: memory that nobody has yet is not taken from the machine.
+BOOST_AUTO_TEST_CASE(an_arena_takes_memory_as_its_blocks_do) {
+  ArenaAllocator arenas(64 << 20);
+  const ArenaBlock block = arenas.allocate(4096);
+  struct stat file {};
+  BOOST_REQUIRE(fstat(arenas.descriptor(block.arena()), &file) == 0);
+  BOOST_TEST(file.st_size == 256 * 1024);
+  BOOST_TEST(file.st_blocks * 512 == 64 * 1024);
+}
+
 BOOST_AUTO_TEST_CASE(the_limit_holds) {
   ArenaAllocator arenas(1 << 20);
   const ArenaBlock half = arenas.allocate(600 * 1024);
@@ -87,7 +140,8 @@ BOOST_AUTO_TEST_CASE(programs_cannot_shrink_an_arena_under_the_device) {
   BOOST_TEST(ftruncate(descriptor, 1 << 30) == -1);
   struct stat status {};
   BOOST_REQUIRE(fstat(descriptor, &status) == 0);
-  BOOST_TEST(status.st_blocks * 512 >= status.st_size);  // no page can be missing later
+  BOOST_TEST(static_cast<std::uint64_t>(status.st_blocks) * 512 >=
+             block.length());  // no page can be missing later
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_an_empty_block) {

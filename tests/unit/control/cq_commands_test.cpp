@@ -50,6 +50,41 @@ BOOST_AUTO_TEST_CASE(at_least_the_entries_asked_for_are_given) {
   BOOST_TEST(reply.entries == 1u);
 }
 
+// Making and resizing a large CQ are done a little at a time, so that other programs have their turns.
+BOOST_AUTO_TEST_CASE(what_takes_long_is_done_in_portions) {
+  const auto portions = [this](Message message) {
+    int count = 1;
+    while (program.dispatch_once(message) == Dispatched::not_yet) ++count;
+    return count;
+  };
+  const auto create_cq = [](std::uint32_t entries) {
+    return make_message(ControlOpcode::create_cq, abi::CreateCqRequest{1, 0, entries, 0});
+  };
+  BOOST_TEST(portions(create_cq(64)) == 1);
+  BOOST_TEST(portions(create_cq(1 << 16)) >= 16);
+  const std::uint32_t handle = program.create_cq(1 << 14);
+  for (int i = 0; i < 1 << 14; ++i) cq(handle).queue->push(transport::Completion{});
+  BOOST_TEST(portions(make_message(ControlOpcode::resize_cq, abi::ResizeCqRequest{handle, 1 << 15})) >=
+             16 + 16);
+}
+
+// A program that gives up in between, and asks for something else.
+BOOST_AUTO_TEST_CASE(a_resize_that_was_not_finished_harms_nothing) {
+  const std::uint32_t handle = program.create_cq(1 << 14);
+  for (int i = 0; i < 1 << 14; ++i) cq(handle).queue->push(transport::Completion{});
+  Message given_up = make_message(ControlOpcode::resize_cq, abi::ResizeCqRequest{handle, 1 << 15});
+  for (int i = 0; i < 40; ++i) BOOST_REQUIRE(program.dispatch_once(given_up) == Dispatched::not_yet);
+  BOOST_REQUIRE(cq(handle).next_ring.length() != 0u);
+  abi::ResizeCqReply reply{};
+  BOOST_TEST(program.call(ControlOpcode::resize_cq, abi::ResizeCqRequest{handle, 1 << 16}, reply) == 0);
+  BOOST_TEST(reply.entries == 1u << 16);
+  BOOST_TEST(reply.unread == 1u << 14);
+  BOOST_TEST(cq(handle).next_ring.length() == 0u);
+  while (program.dispatch_once(given_up) == Dispatched::not_yet) {
+  }
+  BOOST_TEST(program.call(ControlOpcode::destroy_cq, handle) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(sizes_and_vectors_have_limits) {
   abi::CreateCqReply reply{};
   BOOST_TEST(create({1, 0, 0, 0}, reply) == EINVAL);

@@ -80,14 +80,18 @@ class DirectProgram {
   }
 
   // Sends what may be nonsense.
-  bool dispatch_raw(Message& message) { return dispatch(session_, message, reply_); }
+  bool dispatch_raw(Message& message) { return dispatch_once(message) == Dispatched::answered; }
+  // A portion of a request's work.
+  Dispatched dispatch_once(Message& message) { return dispatch(session_, message, reply_); }
 
   // The errno of the reply; with 0, `body` is what came behind the header.
   template <class Request, class Body>
   int call(ControlOpcode opcode, const Request& request, Body& body,
            std::vector<memory::Descriptor> descriptors = {}) {
     Message message = make_message(opcode, request, std::move(descriptors));
-    if (!dispatch(session_, message, reply_)) return -1;
+    Dispatched dispatched = Dispatched::not_yet;
+    while (dispatched == Dispatched::not_yet) dispatched = dispatch_once(message);
+    if (dispatched != Dispatched::answered) return -1;
     abi::ReplyHeader header{};
     std::memcpy(&header, reply_.storage.data(), sizeof header);
     if (header.magic != abi::kControlMagic || header.length != reply_.length || header.sequence != 7 ||

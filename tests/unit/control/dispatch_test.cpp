@@ -281,6 +281,16 @@ BOOST_AUTO_TEST_CASE(random_messages_harm_nobody) {
   BOOST_TEST(bystander.call(ControlOpcode::query_qp, abi::HandleRequest{qp.handle, 0}, query) == 0);
 }
 
+// The room that it had is free then.
+BOOST_AUTO_TEST_CASE(a_program_waits_until_what_it_has_closed_is_gone) {
+  OpenProgram program(machine);
+  Message message = make_message(ControlOpcode::allocate_pd, abi::Empty{});
+  program.session().account->begin_ending();
+  BOOST_TEST((program.dispatch_once(message) == Dispatched::not_yet));
+  program.session().account->finish_ending();
+  BOOST_TEST((program.dispatch_once(message) == Dispatched::answered));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

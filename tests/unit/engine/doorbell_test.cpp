@@ -67,14 +67,31 @@ BOOST_AUTO_TEST_CASE(the_words_of_a_set_have_their_turns) {
   BOOST_TEST(one.targets[1].rung == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(doorbells_of_nobody_cost_turns_as_well) {
+BOOST_AUTO_TEST_CASE(who_rings_for_nothing_has_few_taken_at_once) {
   Ringer one(0);
   for (std::uint32_t i = 0; i < 640; ++i) one.doorbells->ring(i);
   DoorbellTurns turns;
   turns.add(one.set);
   int looks = 0;
   while (turns.look()) ++looks;
-  BOOST_TEST(looks == 3);  // of four words each
+  // The first word is taken before it is known that nothing has it.
+  constexpr int kParts = 1 + (640 - 64) / DoorbellSet::kForNothing;
+  constexpr int kPartsPerLook = DoorbellTurns::kPerLook / DoorbellSet::kCostOfNothing;
+  BOOST_TEST(looks == (kParts + kPartsPerLook - 1) / kPartsPerLook);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_means_something_ends_that) {
+  Ringer one(1);  // number 0 means something
+  for (std::uint32_t i = 64; i < 192; ++i) one.doorbells->ring(i);
+  BOOST_TEST(one.set.collect_word() == DoorbellSet::kCostOfNothing);
+  for (std::uint32_t i = 0; i < 64 / DoorbellSet::kForNothing; ++i)
+    BOOST_TEST(one.set.collect_word() == DoorbellSet::kCostOfNothing);
+  BOOST_TEST(!one.set.has_more());
+  for (std::uint32_t i = 0; i < 128; ++i) one.doorbells->ring(i);
+  BOOST_TEST(one.set.collect_word() == DoorbellSet::kForNothing + 1);  // with number 0
+  BOOST_TEST(one.targets[0].rung == 1u);
+  BOOST_TEST(one.set.collect_word() == DoorbellSet::kCostOfNothing);  // all the rest of the word
+  BOOST_TEST(one.set.has_more());
 }
 
 BOOST_AUTO_TEST_CASE(a_look_is_bounded_and_whoever_rings_little_is_not_kept_waiting) {
