@@ -44,7 +44,6 @@ enum class ControlOpcode : std::uint32_t {
   modify_qp = 31,
   query_qp = 32,
   destroy_qp = 33,
-  bind_mw = 34,
   set_ece = 35,
   query_ece = 36,
   limit_rate = 37,
@@ -113,7 +112,8 @@ struct ArenaRange {
   std::uint64_t length;
 };
 
-// Descriptors sent: a pidfd of the sender, /proc/self/mem (O_RDWR), read end and write end of the pipe that
+// Descriptors sent: a pidfd of the sender (may be left out: not every process may make one; then the process
+// that has connected counts as the sender), /proc/self/mem (O_RDWR), read end and write end of the pipe that
 // carries asynchronous events to the program (16-byte ib_uverbs_async_event_desc records).
 struct OpenContextRequest {
   std::uint32_t version;  // kControlVersion
@@ -130,9 +130,9 @@ struct OpenContextReply {
   std::uint32_t reserved;
 };
 
-// A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd,
-// /proc/self/mem. Memory it registers from then on is its own; the context lives until its last connection
-// closes.
+// A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may
+// be left out, as above), /proc/self/mem. Memory it registers from then on is its own; the context lives
+// until its last connection closes.
 struct JoinContextRequest {
   ContextToken token;
   std::uint32_t version;

@@ -80,6 +80,7 @@ enum CqeFlag : std::uint8_t {
   cqe_shared_receive = 1 << 5,  // the receive WQE was in slot `wqe_index` of SRQ `shared_receive_queue`
   // The first 8 bytes of `inline_data` are the time, in nanoseconds of CLOCK_MONOTONIC.
   cqe_timestamp = 1 << 6,
+  cqe_over_ipv6 = 1 << 7,  // with cqe_grh: the header is IPv6's, else IPv4's
 };
 
 // cqe_inline is for small receives: who polls copies the data to the WQE's segments, as virtual addresses of

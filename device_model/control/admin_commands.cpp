@@ -174,7 +174,12 @@ json AdminServer::counters(const json& request, AdminConnectionState&) {
     }
     for (const auto& [counter, value] : link_values(surroundings_.fabric, *device)) values[counter] = value;
   }
-  return {{"devices", devices}};
+  json answer{{"devices", devices}};
+  if (only == nullptr) {
+    for (const SwitchCounterValue& counter : switch_values(surroundings_.fabric))
+      answer["switch"][std::string(counter.name)] = counter.value;
+  }
+  return answer;
 }
 
 json AdminServer::lease(const json&, AdminConnectionState& state) {

@@ -12,6 +12,7 @@
 #include "device_model/control/limits.hpp"
 #include "device_model/control/link_keys.hpp"
 #include "device_model/control/recovery_names.hpp"
+#include "device_model/settings/table_reader.hpp"
 
 namespace urnic::control {
 namespace {

@@ -11,7 +11,7 @@
 #include "device_model/control/raw_packet_rights.hpp"
 #include "device_model/control/recovery_names.hpp"
 #include "device_model/link/link_settings.hpp"
-#include "device_model/settings/table_reader.hpp"
+#include "device_model/settings/setting_error.hpp"
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/identifiers.hpp"

@@ -44,6 +44,12 @@ std::shared_ptr<Process> make_process(const Session& session, std::vector<memory
   return std::make_shared<Process>(std::move(received[0]), std::move(received[1]), name);
 }
 
+// The pidfd, which comes first, may be missing: not every process may make one.
+bool complete(const Session& session, std::vector<memory::Descriptor>& received, std::size_t wanted) {
+  if (received.size() + 1 == wanted) received.insert(received.begin(), session.peer_pidfd());
+  return received.size() == wanted;
+}
+
 void introduce(Session& session, std::shared_ptr<Context> context, std::shared_ptr<Process> process) {
   context->add_process(process);
   session.context = std::move(context);
@@ -91,14 +97,14 @@ bool same_version(const Session& session, std::uint32_t version) {
 
 int open_context(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
                  DescriptorExchange& descriptors) {
-  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
+  if (session.context != nullptr || !complete(session, descriptors.received, 4)) return EINVAL;
   if (!same_version(session, request.version)) return EPROTO;
   return open(session, request, reply, descriptors, nullptr);
 }
 
 int open_shared_context(Session& session, const abi::OpenSharedContextRequest& request,
                         abi::OpenContextReply& reply, DescriptorExchange& descriptors) {
-  if (session.context != nullptr || descriptors.received.size() != 4) return EINVAL;
+  if (session.context != nullptr || !complete(session, descriptors.received, 4)) return EINVAL;
   if (!same_version(session, request.open.version)) return EPROTO;
   const auto original = session.contexts.find(request.token);
   if (original == nullptr || &original->device != &session.device) return EINVAL;
@@ -112,7 +118,7 @@ int open_shared_context(Session& session, const abi::OpenSharedContextRequest& r
 
 int join_context(Session& session, const abi::JoinContextRequest& request, abi::JoinContextReply& reply,
                  DescriptorExchange& descriptors) {
-  if (session.context != nullptr || descriptors.received.size() != 2) return EINVAL;
+  if (session.context != nullptr || !complete(session, descriptors.received, 2)) return EINVAL;
   if (request.version != abi::kControlVersion) return EPROTO;
   auto context = session.contexts.find(request.token);
   if (context == nullptr || &context->device != &session.device) return EINVAL;

@@ -50,6 +50,7 @@ void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   session.peer = peer->pid();
   session.account = fabric_.quotas().account(peer->pid());
   session.connected = session.account->charge(Resource::descriptors, kDescriptorsOfConnection);
+  session.peer_pidfd = [peer] { return peer->pidfd(); };
   session.has_net_raw = [peer] { return peer->has_net_raw(); };
   connections_.emplace(number, std::make_unique<Connection>(
                                    loop_, disposal_, std::move(socket), std::move(session),

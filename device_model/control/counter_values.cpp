@@ -25,6 +25,16 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   return copy;
 }
 
+std::vector<SwitchCounterValue> switch_values(Fabric& fabric) {
+  std::uint64_t unknown_destination = 0;
+  std::uint64_t trunk_overruns = 0;
+  fabric.execute_on_all([&](EngineUnit& unit) {
+    unknown_destination += unit.wires.unknown_destination();
+    trunk_overruns += unit.wires.trunk_overruns();
+  });
+  return {{"unknown_destination", unknown_destination}, {"trunk_overruns", trunk_overruns}};
+}
+
 std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
   const engine::PortCounters& port = counters.port;
   return {

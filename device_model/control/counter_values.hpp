@@ -39,6 +39,12 @@ struct LinkCounterValue {
   std::uint64_t value;
 };
 std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& counters);
+// What the switch between the devices dropped, by cause; of the parts of all engines together.
+struct SwitchCounterValue {
+  std::string_view name;
+  std::uint64_t value;
+};
+std::vector<SwitchCounterValue> switch_values(Fabric& fabric);
 // Of both directions of the device's link, as "link_tx_lost"; no files show them.
 std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device);
 

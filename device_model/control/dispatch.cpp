@@ -183,8 +183,6 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::CreateRssQpRequest, abi::HandleReply, create_rss_qp>();
     case Op::destroy_rss_qp:
       return command<HandleRequest, Empty, destroy_rss_qp>();
-    case Op::bind_mw:  // windows are bound by work requests
-      break;
   }
   return {};
 }

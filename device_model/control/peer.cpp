@@ -1,5 +1,6 @@
 #include "device_model/control/peer.hpp"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -84,6 +85,10 @@ Peer::Peer(int socket) {
   pid_ = peer.pid;
   uid_ = peer.uid;
   pidfd_ = pidfd_of(socket, pid_);
+}
+
+memory::Descriptor Peer::pidfd() const {
+  return memory::Descriptor(pidfd_ ? fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
 }
 
 bool Peer::has_net_raw() const {

@@ -20,6 +20,8 @@ class Peer {
   // Whether that process has CAP_NET_RAW at this moment, by what the kernel's capable() asks: in the
   // effective set of its main thread, and in the user namespace of this process. False once it has ended.
   bool has_net_raw() const;
+  // Another descriptor of the peer's pidfd; empty if it has none.
+  memory::Descriptor pidfd() const;
 
   pid_t pid() const { return pid_; }
 

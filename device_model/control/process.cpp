@@ -43,8 +43,6 @@ bool is_of_own_process(int pidfd, int mem) {
   return memory::is_mem_file(mem) && is_own_thread(memory::mem_file_number(mem));
 }
 
-bool is_pidfd(int descriptor) { return pid_of(descriptor) >= 0; }
-
 Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::string program)
     : program_(std::move(program)) {
   pid_ = pid_of(pidfd.get());

@@ -69,9 +69,6 @@ class Process {
 // than ours has no number here; only who may trace this process can have opened it.
 bool is_of_own_process(int pidfd, int mem);
 
-// True for a descriptor made by pidfd_open.
-bool is_pidfd(int descriptor);
-
 // The part of a name of fixed size before its NUL, with everything unprintable replaced: it goes into logs
 // and status displays.
 std::string printable_name(const char* name, std::size_t size);

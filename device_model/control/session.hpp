@@ -31,6 +31,8 @@ struct Session {
   memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
   std::shared_ptr<Account> account{};   // of the process at the other end
   Charge connected{};
+  // Of the process at the other end, by the kernel's word; empty if it has ended or cannot be had.
+  std::function<memory::Descriptor()> peer_pidfd = [] { return memory::Descriptor(); };
   std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
   pid_t peer = 0;                                            // the process at the other end; 0: it is hidden
   CopierParent* copiers = nullptr;                           // null: none can be had

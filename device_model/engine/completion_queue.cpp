@@ -19,6 +19,7 @@ std::uint8_t flags_of(const transport::Completion& completion) {
   if (completion.with_immediate) flags |= abi::cqe_with_immediate;
   if (completion.with_invalidate) flags |= abi::cqe_with_invalidate;
   if (completion.with_grh) flags |= abi::cqe_grh;
+  if (completion.over_ipv6) flags |= abi::cqe_over_ipv6;
   return flags;
 }
 

@@ -9,6 +9,7 @@
 
 #include "device_model/fault/opcode_names.hpp"
 #include "device_model/fault/packet_filter.hpp"
+#include "device_model/settings/table_reader.hpp"
 #include "wire/aeth.hpp"
 #include "wire/psn.hpp"
 

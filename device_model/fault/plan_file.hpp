@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device_model/fault/fault_rule.hpp"
-#include "device_model/settings/table_reader.hpp"
+#include "device_model/settings/setting_error.hpp"
 
 namespace urnic::fault {
 

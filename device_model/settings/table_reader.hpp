@@ -8,18 +8,13 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace urnic::settings {
+#include "device_model/settings/setting_error.hpp"
 
-// One line, as above.
-class SettingError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace urnic::settings {
 
 // Parses a whole file's text; `name` stands for the file in errors. Throws SettingError.
 toml::table parse(const std::string& text, const std::string& name);

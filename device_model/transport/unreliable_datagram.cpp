@@ -10,6 +10,9 @@ namespace {
 // not every program may claim one (IBTA 10.2.5).
 constexpr std::uint32_t kControlledQkey = 1u << 31;
 
+// An IPv4 header has zeros in front (IBTA A17.4.5.2).
+bool is_ipv6(std::span<const std::byte> grh) { return grh[0] >> 4 == std::byte{6}; }
+
 }  // namespace
 
 WorkStatus UnreliableDatagram::check(const SendRequest& request) const {
@@ -64,6 +67,7 @@ void UnreliableDatagram::take_packet(const InboundPacket& packet) {
   completion.with_immediate = (wire::traits(packet.headers.bth.opcode).headers & wire::has_immediate) != 0;
   completion.immediate = packet.headers.immediate;
   completion.with_grh = true;
+  completion.over_ipv6 = is_ipv6(packet.grh);
   completion.solicited = packet.headers.bth.solicited;
   receives().complete(completion, packet.headers.deth.source);
 }

@@ -157,7 +157,8 @@ struct Completion {
   std::uint32_t byte_length = 0;
   bool with_immediate = false;
   bool with_invalidate = false;
-  bool with_grh = false;  // the message has a global route header in front, which `byte_length` counts
+  bool with_grh = false;   // the message has a global route header in front, which `byte_length` counts
+  bool over_ipv6 = false;  // with_grh: which is an IPv6 header; else an IPv4 header is in its second half
   wire::Immediate immediate;
   wire::Rkey invalidated;
   std::uint32_t vendor_error = 0;

@@ -32,9 +32,16 @@ bool same_file(const char* path, dev_t device, ino_t inode) {
   return real::stat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
+bool ends_with(const char* text, const char* end) {
+  const std::size_t length = std::strlen(text);
+  const std::size_t end_length = std::strlen(end);
+  return length >= end_length && std::strcmp(text + length - end_length, end) == 0;
+}
+
 // True if the path that a device process bound its socket to is that of one of our nodes. The spelling may
 // differ (a symbolic link on the way); the same text is enough, for the node is gone once its process has
-// ended.
+// ended. Where the run directory is mounted elsewhere than the device process has it, as into a container,
+// the path leads nowhere, and the names are what can be compared.
 bool is_node_path(const char* bound) {
   const char* name = last_component(bound);
   if (!is_node_name(name)) return false;
@@ -42,7 +49,9 @@ bool is_node_path(const char* bound) {
   append_node_path(name, node);
   if (std::strcmp(node.text(), bound) == 0) return true;
   struct stat status;
-  return real::stat(bound, &status) == 0 && same_file(node.text(), status.st_dev, status.st_ino);
+  if (real::stat(bound, &status) == 0) return same_file(node.text(), status.st_dev, status.st_ino);
+  const char* const below = node.text() + std::strlen(run_directory());
+  return ends_with(bound, below) && real::stat(node.text(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
 void tell_of_other_user(const PathText& node) {

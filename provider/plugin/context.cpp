@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "device_model/abi/memory_messages.hpp"
 #include "provider/plugin/allocation.hpp"
@@ -125,18 +126,19 @@ int map_doorbells(Context& context, ReceivedDescriptors& received) {
   return 0;
 }
 
-int send_introduction(Context& context, const abi::OpenContextRequest& request, const int (&descriptors)[4],
-                      const abi::ContextToken* imported, abi::OpenContextReply& reply,
-                      ReceivedDescriptors& received) {
+int send_introduction(Context& context, const abi::OpenContextRequest& request,
+                      std::span<const int> descriptors, const abi::ContextToken* imported,
+                      abi::OpenContextReply& reply, ReceivedDescriptors& received) {
+  const std::size_t count = descriptors.size();
   if (imported == nullptr) {
-    return context.control.exchange(
-        {abi::ControlOpcode::open_context, &request, sizeof request, descriptors, 4, &reply, sizeof reply},
-        received);
+    return context.control.exchange({abi::ControlOpcode::open_context, &request, sizeof request,
+                                     descriptors.data(), count, &reply, sizeof reply},
+                                    received);
   }
   const abi::OpenSharedContextRequest shared{request, *imported};
-  return context.control.exchange(
-      {abi::ControlOpcode::open_shared_context, &shared, sizeof shared, descriptors, 4, &reply, sizeof reply},
-      received);
+  return context.control.exchange({abi::ControlOpcode::open_shared_context, &shared, sizeof shared,
+                                   descriptors.data(), count, &reply, sizeof reply},
+                                  received);
 }
 
 // `imported`: the token of the context whose objects this one shares, or null. 0 or an errno.
@@ -147,8 +149,9 @@ int introduce(ibv_context& verbs, Context& context, const abi::ContextToken* imp
   abi::OpenContextRequest request{};
   request.version = abi::kControlVersion;
   copy_program_name(request.program);
-  const int descriptors[] = {identity.pid_descriptor.get(), identity.memory.get(), verbs.async_fd,
-                             context.async_events_writer.get()};
+  const int all[] = {identity.pid_descriptor.get(), identity.memory.get(), verbs.async_fd,
+                     context.async_events_writer.get()};
+  const auto descriptors = std::span(all).subspan(identity.pid_descriptor.valid() ? 0 : 1);
   abi::OpenContextReply reply{};
   ReceivedDescriptors received;
   if (const int error = send_introduction(context, request, descriptors, imported, reply, received))

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <span>
 
 #include "provider/plugin/death_watch.hpp"
 #include "provider/plugin/device_death.hpp"
@@ -19,12 +20,13 @@ int join_context(Context& context, ControlConnection& connection) {
   request.token = context.token;
   request.version = abi::kControlVersion;
   copy_program_name(request.program);
-  const int descriptors[] = {identity.pid_descriptor.get(), identity.memory.get()};
+  const int all[] = {identity.pid_descriptor.get(), identity.memory.get()};
+  const auto descriptors = std::span(all).subspan(identity.pid_descriptor.valid() ? 0 : 1);
   abi::JoinContextReply reply{};
   ReceivedDescriptors received;
-  return connection.exchange(
-      {abi::ControlOpcode::join_context, &request, sizeof request, descriptors, 2, &reply, sizeof reply},
-      received);
+  return connection.exchange({abi::ControlOpcode::join_context, &request, sizeof request, descriptors.data(),
+                              descriptors.size(), &reply, sizeof reply},
+                             received);
 }
 
 // A forked child shares its parent's descriptor, but answers must not go to whoever reads first, and memory

@@ -68,6 +68,9 @@ bool has_flush_errors(Cq& cq);
 
 // The completion's ibv_wc_flags.
 unsigned int wc_flags_of(const Completion& completion);
+// What RoCE devices put there for a datagram, where InfiniBand has a service level: how it came (bit 3: in
+// UDP; bits 0 to 2: over IPv6 or IPv4). UCX takes from it what the global route header is.
+std::uint8_t service_level_of(const Completion& completion);
 
 // To be called, without the lock, after a poll that found nothing.
 void rest_after_empty_poll(Context& context);

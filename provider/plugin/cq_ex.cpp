@@ -50,9 +50,9 @@ __be32 read_immediate(ibv_cq_ex* cq) { return current(cq).immediate_or_rkey; }
 std::uint32_t read_qpn(ibv_cq_ex* cq) { return current(cq).qpn; }
 std::uint32_t read_source_qpn(ibv_cq_ex* cq) { return current(cq).source_qpn; }
 unsigned int read_flags(ibv_cq_ex* cq) { return wc_flags_of(current(cq)); }
-// RoCE has no local identifiers; the service level of a received packet is not kept.
+// RoCE has no local identifiers.
 std::uint32_t read_source_lid(ibv_cq_ex*) { return 0; }
-std::uint8_t read_service_level(ibv_cq_ex*) { return 0; }
+std::uint8_t read_service_level(ibv_cq_ex* cq) { return service_level_of(current(cq)); }
 std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
 
 std::uint64_t read_timestamp(ibv_cq_ex* cq) { return current(cq).timestamp; }

@@ -150,6 +150,7 @@ void fill(ibv_wc& wc, const Completion& completion) {
   wc.qp_num = completion.qpn;
   wc.src_qp = completion.source_qpn;
   wc.wc_flags = wc_flags_of(completion);
+  wc.sl = service_level_of(completion);
 }
 
 unsigned int tag_wc_flags_of(const Completion& completion) {
@@ -169,6 +170,14 @@ unsigned int wc_flags_of(const Completion& completion) {
   if ((completion.flags & abi::cqe_with_invalidate) != 0) flags |= IBV_WC_WITH_INV;
   if (is_tag_completion(completion)) flags |= tag_wc_flags_of(completion);
   return flags;
+}
+
+std::uint8_t service_level_of(const Completion& completion) {
+  constexpr std::uint8_t kUdp = 8;
+  constexpr std::uint8_t kIpv6 = 1;
+  constexpr std::uint8_t kIpv4 = 2;
+  if ((completion.flags & abi::cqe_grh) == 0) return 0;
+  return kUdp | ((completion.flags & abi::cqe_over_ipv6) != 0 ? kIpv6 : kIpv4);
 }
 
 bool next_completion(Cq& cq, Completion& completion) {

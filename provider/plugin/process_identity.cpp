@@ -14,9 +14,9 @@
 
 namespace urnic::provider {
 
+// valgrind 3.19 does not know pidfd_open, and filters of system calls may refuse it.
 int ProcessIdentity::open() {
   pid_descriptor.reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  if (!pid_descriptor.valid()) return errno;
   memory.reset(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
   return memory.valid() ? 0 : errno;
 }

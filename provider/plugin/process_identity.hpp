@@ -6,8 +6,8 @@
 namespace urnic::provider {
 
 struct ProcessIdentity {
-  Descriptor pid_descriptor;
-  Descriptor memory;  // /proc/self/mem, read and write
+  Descriptor pid_descriptor;  // none where the process may not have one: the device process finds out itself
+  Descriptor memory;          // /proc/self/mem, read and write
 
   // 0 or an errno.
   int open();

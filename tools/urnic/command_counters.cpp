@@ -17,22 +17,35 @@ struct CounterOptions {
   bool json = false;
 };
 
-void print_device(const std::string& device, const nlohmann::json& counters, bool all) {
+// Returns whether there was something to print.
+bool print_counters(const std::string& of, const nlohmann::json& counters, bool all) {
+  bool any = false;
   for (const auto& [counter, value] : counters.items()) {
     const auto count = value.get<std::uint64_t>();
-    if (all || count != 0) fmt::print("{:<10} {:<32} {:>14}\n", device, counter, count);
+    if (!all && count == 0) continue;
+    fmt::print("{:<10} {:<32} {:>14}\n", of, counter, count);
+    any = true;
   }
+  return any;
+}
+
+void print_device(const std::string& device, const nlohmann::json& counters, bool all) {
+  if (!print_counters(device, counters, all))
+    fmt::print("{:<10} nothing has been counted (--all shows the zeros)\n", device);
 }
 
 void counters(const CounterOptions& options) {
   nlohmann::json request{{"cmd", "counters"}};
   if (!options.device.empty()) request["device"] = options.device;
-  const nlohmann::json devices = connect_or_fail(run_directory(options.name)).ask(request).at("devices");
+  const nlohmann::json answer = connect_or_fail(run_directory(options.name)).ask(request);
+  nlohmann::json devices = answer.at("devices");
   if (options.json) {
+    if (answer.contains("switch")) devices["switch"] = answer.at("switch");
     fmt::print("{}\n", devices.dump(2));
     return;
   }
   for (const auto& [device, values] : devices.items()) print_device(device, values, options.all);
+  if (answer.contains("switch")) print_counters("switch", answer.at("switch"), options.all);
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ BOOST_DATA_TEST_CASE(an_answer_goes_to_who_has_sent, data::make({0, 1}), gid_ind
   ibv_wc received = wait_completion(two.right.cq());
   BOOST_TEST(received.byte_len == kGrh + 1000);
   BOOST_TEST((received.wc_flags & IBV_WC_GRH) != 0u);
+  BOOST_TEST(received.sl == (gid_index == 1 ? 0xAu : 0x9u));  // by the GID, over IPv4 or IPv6 (UCX reads it)
   BOOST_TEST(received.src_qp == two.left.qp()->qp_num);
   BOOST_TEST(!difference(two.right.message(1000), 1));
 

@@ -28,8 +28,8 @@ constexpr std::array kOpcodes{
     ControlOpcode::allocate_mw,  ControlOpcode::deallocate_mw, ControlOpcode::create_cq,
     ControlOpcode::destroy_cq,   ControlOpcode::resize_cq,     ControlOpcode::create_qp,
     ControlOpcode::modify_qp,    ControlOpcode::query_qp,      ControlOpcode::destroy_qp,
-    ControlOpcode::bind_mw,      ControlOpcode::create_srq,    ControlOpcode::modify_srq,
-    ControlOpcode::query_srq,    ControlOpcode::destroy_srq};
+    ControlOpcode::create_srq,   ControlOpcode::modify_srq,    ControlOpcode::query_srq,
+    ControlOpcode::destroy_srq};
 
 std::vector<std::byte> noise(std::mt19937_64& chance, std::size_t length) {
   std::vector<std::byte> bytes(length);

@@ -60,6 +60,8 @@ BOOST_AUTO_TEST_CASE(counters_count) {
   BOOST_TEST(counters.at("out_of_sequence") == 0);
   const json one = admin.ask({{"cmd", "counters"}, {"device", "urnic1"}}).at("devices");
   BOOST_TEST(one.size() == 1u);
+  const json nothing_dropped{{"unknown_destination", 0}, {"trunk_overruns", 0}};
+  BOOST_TEST(admin.ask({{"cmd", "counters"}}).at("switch") == nothing_dropped);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_request_is_answered_with_an_error) {

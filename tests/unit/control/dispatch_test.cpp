@@ -161,6 +161,26 @@ BOOST_AUTO_TEST_CASE(descriptors_that_are_something_else_are_refused) {
   BOOST_TEST(machine.contexts.empty());
 }
 
+// valgrind and filters of system calls refuse pidfd_open: the kernel knows who has connected.
+BOOST_AUTO_TEST_CASE(a_program_without_a_pidfd_is_known_by_its_connection) {
+  const auto open_without = [](DirectProgram& program) {
+    Pipe pipe = make_pipe();
+    std::vector<memory::Descriptor> descriptors;
+    descriptors.push_back(own_memory());
+    descriptors.push_back(std::move(pipe.read_end));
+    descriptors.push_back(std::move(pipe.write_end));
+    abi::OpenContextRequest request{};
+    request.version = abi::kControlVersion;
+    return program.call(ControlOpcode::open_context, request, program.opened, std::move(descriptors));
+  };
+  DirectProgram unknown(machine);
+  BOOST_TEST(open_without(unknown) == EINVAL);
+  DirectProgram known(machine);
+  known.session().peer_pidfd = own_pidfd;
+  BOOST_TEST(open_without(known) == 0);
+  BOOST_TEST(known.session().process->pid() == getpid());
+}
+
 BOOST_AUTO_TEST_CASE(missing_and_superfluous_descriptors_are_refused) {
   DirectProgram program(machine);
   abi::OpenContextRequest request{};

@@ -19,7 +19,7 @@
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/hosted_queue_pair.hpp"
 #include "device_model/engine/xrc_domain.hpp"
-#include "device_model/memory/in_process_memory.hpp"
+#include "tests/unit/memory/in_process_memory.hpp"
 
 namespace urnic::engine::test {
 

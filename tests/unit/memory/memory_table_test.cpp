@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "device_model/memory/in_process_memory.hpp"
+#include "tests/unit/memory/in_process_memory.hpp"
 
 namespace urnic::memory::test {
 

@@ -105,9 +105,18 @@ BOOST_AUTO_TEST_CASE(a_receive_gets_the_grh_and_then_the_message) {
   BOOST_CHECK(one.with_grh && one.with_immediate && one.immediate == packet.headers.immediate);
   BOOST_CHECK(one.source == kPeer && one.solicited && one.opcode == CompletionOpcode::receive);
   const std::vector<std::byte> head = memory.bytes(kBuffer, kGrhBytes);
-  BOOST_CHECK(std::equal(head.begin(), head.end(), grh().begin()));
+  BOOST_CHECK(std::equal(head.begin(), head.end(), grh.begin()));
   BOOST_CHECK(memory.bytes(kBuffer + kGrhBytes, 10) == pattern(10));
   BOOST_CHECK(host.sent.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_receive_tells_which_header_the_grh_is) {
+  for (const bool ipv6 : {false, true}) {
+    post_receive();
+    grh[0] = ipv6 ? std::byte{0x6F} : std::byte{0};
+    ask(datagram(4));
+    BOOST_TEST(host.completions.back().over_ipv6 == ipv6);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_message_is_a_grh) {

@@ -87,7 +87,7 @@ struct UnreliableBench {
   void give(Packet packet) {
     packets_.push_back(std::move(packet));
     InboundPacket inbound = packets_.back().inbound();
-    inbound.grh = grh_;
+    inbound.grh = grh;
     qp.receive(inbound);
   }
   void ask(Packet packet) {
@@ -120,7 +120,7 @@ struct UnreliableBench {
     return all;
   }
 
-  std::array<std::byte, kGrhBytes> grh() const { return grh_; }
+  std::array<std::byte, kGrhBytes> grh = make_grh();  // of packets that come
 
  private:
   QpConfig make_config() {
@@ -145,7 +145,6 @@ struct UnreliableBench {
     return made;
   }
 
-  std::array<std::byte, kGrhBytes> grh_ = make_grh();
   std::deque<Packet> packets_;
 };
 

@@ -1,4 +1,4 @@
-#include "device_model/memory/in_process_memory.hpp"
+#include "tests/unit/memory/in_process_memory.hpp"
 
 #include <cstdint>
 #include <cstring>
