@@ -1,12 +1,13 @@
 #include "device_model/control/connection.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/control/log.hpp"
 #include "device_model/control/peer.hpp"
 
 namespace urnic::control {
@@ -45,8 +46,8 @@ std::shared_ptr<Context> Connection::take_context() {
   if (session_.context.use_count() != 1) return nullptr;
   const ObjectCounts alive = session_.context->counts();
   if (alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
-    spdlog::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),
-                  alive.qp, alive.cq, alive.mr, alive.mw, alive.pd);
+    log::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),
+               alive.qp, alive.cq, alive.mr, alive.mw, alive.pd);
   }
   return std::move(session_.context);
 }
@@ -83,13 +84,13 @@ bool Connection::receive_and_handle(Message& message) {
     case ReceiveResult::closed:
       return false;
     case ReceiveResult::unusable:
-      spdlog::warn("{} sent a message that is too long or has too many descriptors: connection closed",
-                   peer_of(session_));
+      log::warn("{} sent a message that is too long or has too many descriptors: connection closed",
+                peer_of(session_));
       return false;
   }
   if (!message.descriptors.empty() && disposal_.refuses(sender_)) {
-    spdlog::warn("{} has sent descriptors that block when they are closed: connection closed",
-                 peer_of(session_));
+    log::warn("{} has sent descriptors that block when they are closed: connection closed",
+              peer_of(session_));
     return false;
   }
   Reply reply;
@@ -100,8 +101,8 @@ bool Connection::receive_and_handle(Message& message) {
       put_aside(std::move(message));
       return true;
     case Dispatched::nonsense:
-      spdlog::warn("{} sent {} bytes that are no control message: connection closed", peer_of(session_),
-                   message.length);
+      log::warn("{} sent {} bytes that are no control message: connection closed", peer_of(session_),
+                message.length);
       return false;
   }
   return answer(reply);
@@ -131,7 +132,7 @@ bool Connection::answer(const Reply& reply) {
   if (reply.length == 0) return true;
   if (send_message(socket_.get(), reply.bytes(), reply.descriptors)) return true;
   if (errno != EPIPE && errno != ECONNRESET) {
-    spdlog::warn("{} cannot be answered: {}: connection closed", peer_of(session_), std::strerror(errno));
+    log::warn("{} cannot be answered: {}: connection closed", peer_of(session_), std::strerror(errno));
   }
   return false;
 }

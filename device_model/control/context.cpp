@@ -1,7 +1,6 @@
 #include "device_model/control/context.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <system_error>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/multicast.hpp"
 #include "device_model/control/portions.hpp"
 
@@ -76,7 +76,7 @@ Context::~Context() {
     while (remove_portion()) {
     }
   } catch (const std::exception& error) {
-    spdlog::critical("context {}: cannot be taken down: {}", id, error.what());
+    log::critical("context {}: cannot be taken down: {}", id, error.what());
     std::terminate();  // the engine would go on using memory that is about to go
   }
 }

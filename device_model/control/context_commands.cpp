@@ -1,7 +1,6 @@
 // open_context, open_shared_context, join_context, add_completion_channel: connections and what they bring
 // along.
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
@@ -37,8 +37,8 @@ std::shared_ptr<Process> make_process(const Session& session, std::vector<memory
                                       const char (&program)[sizeof(abi::OpenContextRequest::program)]) {
   const std::string name = printable_name(program, sizeof program);
   if (session.refuse_own_process && is_of_own_process(received[0].get(), received[1].get())) {
-    spdlog::warn("{}: {} has handed over the device process itself as a program: refused",
-                 session.device.settings.name, name);
+    log::warn("{}: {} has handed over the device process itself as a program: refused",
+              session.device.settings.name, name);
     throw std::system_error(EINVAL, std::generic_category(), "the device process is no program");
   }
   return std::make_shared<Process>(std::move(received[0]), std::move(received[1]), name);
@@ -55,8 +55,8 @@ void introduce(Session& session, std::shared_ptr<Context> context, std::shared_p
   session.context = std::move(context);
   session.process = std::move(process);
   if (session.process->memory() == nullptr) {
-    spdlog::warn("context {}: {} (pid {}): {}; registering memory will fail", session.context->id,
-                 session.process->program(), session.process->pid(), session.process->memory_problem());
+    log::warn("context {}: {} (pid {}): {}; registering memory will fail", session.context->id,
+              session.process->program(), session.process->pid(), session.process->memory_problem());
   }
 }
 
@@ -70,9 +70,9 @@ int open(Session& session, const abi::OpenContextRequest& request, abi::OpenCont
       std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric, session.device,
                                 std::move(events), std::move(shared), session.account);
   session.contexts.add(context);
-  spdlog::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
-                process->pid(), session.device.settings.name,
-                process->memory() != nullptr ? process->memory()->way() : "no way");
+  log::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
+             process->pid(), session.device.settings.name,
+             process->memory() != nullptr ? process->memory()->way() : "no way");
 
   reply.token = context->token;
   reply.context = context->id;
@@ -86,7 +86,7 @@ int open(Session& session, const abi::OpenContextRequest& request, abi::OpenCont
 
 bool same_version(const Session& session, std::uint32_t version) {
   if (version == abi::kControlVersion) return true;
-  spdlog::warn(
+  log::warn(
       "{}: a program's provider speaks version {} of the control protocol, this is version {}: "
       "install provider and device process of one release",
       session.device.settings.name, version, abi::kControlVersion);
@@ -123,7 +123,7 @@ int join_context(Session& session, const abi::JoinContextRequest& request, abi::
   auto context = session.contexts.find(request.token);
   if (context == nullptr || &context->device != &session.device) return EINVAL;
   auto process = make_process(session, descriptors.received, request.program);
-  spdlog::debug("context {}: {} (pid {}) joins", context->id, process->program(), process->pid());
+  log::debug("context {}: {} (pid {}) joins", context->id, process->program(), process->pid());
   reply.context = context->id;
   introduce(session, std::move(context), std::move(process));
   return 0;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "device_model/control/confinement.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/message_socket.hpp"
 #include "device_model/memory/copier.hpp"
 #include "device_model/memory/process_memory.hpp"
@@ -164,7 +164,7 @@ std::unique_ptr<Copier> CopierParent::make(pid_t pid, int pidfd, int mem,
   const bool answered = send_message(socket_.get(), std::as_bytes(std::span{&request, 1}), sent) &&
                         poll(&entry, 1, kAnswerPatience) == 1 &&
                         recv(socket_.get(), &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer;
-  if (!answered) spdlog::error("the process that makes copiers does not answer");
+  if (!answered) log::error("the process that makes copiers does not answer");
   return answer.number != 0 ? std::make_unique<Copier>(*this, answer.number) : nullptr;
 }
 

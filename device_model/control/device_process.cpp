@@ -1,7 +1,6 @@
 #include "device_model/control/device_process.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
@@ -18,6 +17,7 @@
 #include "device_model/control/event_loop.hpp"
 #include "device_model/control/fabric.hpp"
 #include "device_model/control/linger.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/sysfs_tree.hpp"
 
 namespace urnic::control {
@@ -54,7 +54,7 @@ struct DeviceProcess::Impl {
   void look_at_use() { linger.set_used(!control.contexts().empty() || admin.leases() != 0); }
 
   void end(const char* reason) {
-    spdlog::info("ends: {}", reason);
+    log::info("ends: {}", reason);
     watch.expect_end();
     loop.stop();
   }

@@ -1,7 +1,5 @@
 #include "device_model/control/dispatch.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -10,6 +8,7 @@
 #include <type_traits>
 
 #include "device_model/control/commands.hpp"
+#include "device_model/control/log.hpp"
 
 namespace urnic::control {
 namespace {
@@ -196,10 +195,10 @@ int run_command(const Command& command, Session& session, Body body, Reply& repl
   } catch (const std::bad_alloc&) {
     return ENOMEM;
   } catch (const std::system_error& error) {
-    spdlog::debug("{}: request refused: {}", session.device.settings.name, error.what());
+    log::debug("{}: request refused: {}", session.device.settings.name, error.what());
     return error.code().value() > 0 ? error.code().value() : EIO;
   } catch (const std::exception& error) {
-    spdlog::error("{}: a request could not be handled: {}", session.device.settings.name, error.what());
+    log::error("{}: a request could not be handled: {}", session.device.settings.name, error.what());
     return EIO;
   }
 }
@@ -232,8 +231,8 @@ Dispatched dispatch(Session& session, Message& message, Reply& reply) {
   }
   if (!command.has_reply) {
     if (error != 0) {
-      spdlog::warn("{}: message {} refused: {}", session.device.settings.name, header.opcode,
-                   std::strerror(error));
+      log::warn("{}: message {} refused: {}", session.device.settings.name, header.opcode,
+                std::strerror(error));
     }
     reply.length = 0;
     return Dispatched::answered;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "device_model/control/log.hpp"
 #include "device_model/control/message_socket.hpp"
 #include "device_model/control/peer.hpp"
 #include "device_model/control/process.hpp"
@@ -122,7 +122,7 @@ void EngineWatch::look_at_engines() {
     Look& look = looks_[i];
     const std::uint64_t heartbeat = unit.engine.heartbeat();
     if (heartbeat != look.heartbeat || !(ending || unit.engine.has_to_move())) {
-      if (look.reported) spdlog::warn("engine {} moves again", unit.number);
+      if (look.reported) log::warn("engine {} moves again", unit.number);
       look = {heartbeat, 0, false, Clock::now()};
       continue;
     }
@@ -134,7 +134,7 @@ void EngineWatch::look_at_engines() {
                       .program = {}};
     for (const ServedDevice* device : unit.devices) stuck.devices.push_back(device->settings.name);
     if (stuck.pid != 0) stuck.program = name_of(stuck.pid);
-    if (!look.reported) spdlog::critical("{}", sentence_about(stuck));
+    if (!look.reported) log::critical("{}", sentence_about(stuck));
     look.reported = true;
     found.push_back(std::move(stuck));
   }

@@ -1,7 +1,6 @@
 #include "device_model/control/listening_socket.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "device_model/control/log.hpp"
 #include "device_model/control/peer.hpp"
 #include "trust/peer.hpp"
 
@@ -69,7 +69,7 @@ void ListeningSocket::turn_away(memory::Descriptor connection) {
 void ListeningSocket::accept_one() {
   memory::Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection && (errno == EMFILE || errno == ENFILE)) {
-    spdlog::error("no descriptors left: a program is turned away; raise the limit (ulimit -n)");
+    log::error("no descriptors left: a program is turned away; raise the limit (ulimit -n)");
     reserve_.reset();
     connection = memory::Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     turn_away(std::move(connection));
@@ -78,18 +78,18 @@ void ListeningSocket::accept_one() {
   }
   if (!connection) return;
   if (!trust::peer_is_own_user(connection.get())) {
-    spdlog::warn("a program of another user is turned away");
+    log::warn("a program of another user is turned away");
     return turn_away(std::move(connection));
   }
   if (disposal_.refuses(peer_number(connection.get()))) {
-    spdlog::warn("pid {} is turned away: it has sent descriptors that block when they are closed",
-                 peer_number(connection.get()));
+    log::warn("pid {} is turned away: it has sent descriptors that block when they are closed",
+              peer_number(connection.get()));
     return turn_away(std::move(connection));
   }
   try {
     accepted_(std::move(connection));
   } catch (const std::exception& error) {
-    spdlog::error("a program is turned away: {}", error.what());
+    log::error("a program is turned away: {}", error.what());
   }
 }
 

@@ -23,6 +23,7 @@
 #include "device_model/control/confinement.hpp"
 #include "device_model/control/copier_parent.hpp"
 #include "device_model/control/device_process.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/logging.hpp"
 #include "device_model/control/run_directory.hpp"
 #include "trust/default_directory.hpp"
@@ -72,7 +73,7 @@ void block_signals() {
 void tell_ready(int descriptor) {
   if (descriptor < 0) return;
   constexpr char text[] = "ready\n";
-  if (write(descriptor, text, sizeof text - 1) < 0) spdlog::warn("nobody waits on --ready-fd {}", descriptor);
+  if (write(descriptor, text, sizeof text - 1) < 0) log::warn("nobody waits on --ready-fd {}", descriptor);
   close(descriptor);
 }
 
@@ -102,7 +103,7 @@ void make_absolute(std::string& path) {
 
 void confine() {
   const std::string problem = allow_needed_calls_only();
-  if (!problem.empty()) spdlog::info("system calls are not restricted: {}", problem);
+  if (!problem.empty()) log::info("system calls are not restricted: {}", problem);
 }
 
 [[noreturn]] void serve(const Options& options, const std::string& not_dropped, CopierParent& copiers) {
@@ -111,22 +112,22 @@ void confine() {
   std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
   std::optional<RunDirectory> directory(std::in_place, options.run_directory);
   start_logging(*directory, configuration.log_level, options.foreground);
-  if (!not_dropped.empty()) spdlog::info("{}", not_dropped);
+  if (!not_dropped.empty()) log::info("{}", not_dropped);
   {
     DeviceProcessOptions process_options;
     if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
     process_options.refuse_own_process = true;
     process_options.copiers = &copiers;
     process_options.end_at_once = [&](const std::string& reason) {
-      spdlog::critical("ends at once: {}", reason);
+      log::critical("ends at once: {}", reason);
       directory->keep_log();
       directory.reset();
       _exit(EXIT_FAILURE);
     };
     DeviceProcess process(*directory, configuration, process_options);
     process.stop_on_signals(kEndSignals);
-    spdlog::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
-                 configuration.devices.size(), directory->path().string());
+    log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
+              configuration.devices.size(), directory->path().string());
     confine();
     tell_ready(options.ready_descriptor);
     if (!options.foreground) leave_the_terminal();

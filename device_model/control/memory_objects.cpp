@@ -1,10 +1,9 @@
 #include "device_model/control/memory_objects.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 
 #include "device_model/control/limits.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/portions.hpp"
 
 namespace urnic::control {
@@ -25,7 +24,7 @@ MemoryObjects::~MemoryObjects() {
     while (remove_portion()) {
     }
   } catch (const std::exception& error) {
-    spdlog::critical("memory regions cannot be taken away: {}", error.what());
+    log::critical("memory regions cannot be taken away: {}", error.what());
     std::terminate();  // the engine would go on using memory that is about to go
   }
   for (const auto& [handle, memory] : device_memories) device_.device_memory -= memory->block.length();

@@ -1,11 +1,11 @@
 // modify_qp: attributes checked, merged with those set before, and handed to the engine in its own types.
 #include <infiniband/verbs.h>
-#include <spdlog/spdlog.h>
 
 #include <cerrno>
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/path_resolution.hpp"
 #include "device_model/control/rate_limit.hpp"
 #include "device_model/transport/qp_transitions.hpp"
@@ -51,7 +51,7 @@ int check_values(const ServedDevice& device, const abi::ModifyQpRequest& request
   const std::uint32_t bad = transport::bad_values(request.mask, values, device_limits);
   if (bad == 0) return 0;
   const auto first = static_cast<transport::QpAttribute>(bad & -bad);
-  spdlog::debug("{}: modify_qp: value of {} out of range", device.settings.name, transport::name(first));
+  log::debug("{}: modify_qp: value of {} out of range", device.settings.name, transport::name(first));
   return EINVAL;
 }
 
@@ -69,9 +69,8 @@ int check_transition(const ServedDevice& device, transport::QpService service, Q
       transport::check_transition(service, current, next, request.mask, believed);
   if (check.error == transport::TransitionError::none) return 0;
   const auto first = static_cast<transport::QpAttribute>(check.attributes & -check.attributes);
-  spdlog::debug("{}: modify_qp from {} to {} refused: {} is missing or not allowed there",
-                device.settings.name, transport::name(current), transport::name(next),
-                transport::name(first));
+  log::debug("{}: modify_qp from {} to {} refused: {} is missing or not allowed there", device.settings.name,
+             transport::name(current), transport::name(next), transport::name(first));
   return EINVAL;
 }
 

@@ -1,7 +1,6 @@
 // Memory regions and windows: register_mr, deregister_mr, reregister_mr, place_received, allocate_mw,
 // deallocate_mw
 #include <infiniband/verbs.h>
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <cerrno>
@@ -10,6 +9,7 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
+#include "device_model/control/log.hpp"
 #include "device_model/control/regions.hpp"
 
 namespace urnic::control {
@@ -34,8 +34,8 @@ int choose_waiting_memory(const Session& session, Process& process, memory::Regi
   const bool is_new = !process.has_copier();
   memory::CopierMemory* const waiting = process.waiting_memory(*session.copiers);
   if (waiting == nullptr) {
-    spdlog::error("{} (pid {}) registers memory of a file, and there is no copier left for it",
-                  process.program(), process.pid());
+    log::error("{} (pid {}) registers memory of a file, and there is no copier left for it",
+               process.program(), process.pid());
     return ENOMEM;
   }
   spec.memory = waiting;
@@ -86,8 +86,8 @@ int check_span(const memory::RegionSpec& spec) {
 // works only where an access that the process could not make fails.
 int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) {
   if (process.memory() == nullptr) {
-    spdlog::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
-                  process.memory_problem());
+    log::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
+               process.memory_problem());
     return EPERM;
   }
   spec.memory = process.memory();

@@ -193,6 +193,8 @@ BOOST_AUTO_TEST_CASE(the_documentation_has_each_counter) {
     for (const CounterValue& counter : values) names.insert(std::string(counter.name));
   }
   for (const LinkCounterValue& counter : link_counter_values({})) names.insert(std::string(counter.name));
+  Fabric fabric(default_configuration());
+  for (const SwitchCounterValue& counter : switch_values(fabric)) names.insert(std::string(counter.name));
   for (const std::string& name : names)
     BOOST_TEST(page.find("\n| `" + name + "` |") != std::string::npos, name);
   std::istringstream lines(page);
