@@ -4,7 +4,9 @@ what the programs can do over extended and unreliable connections and with datag
 
 import contextlib
 import os
+import queue
 import re
+import threading
 import time
 import unittest
 
@@ -74,28 +76,50 @@ def measure(on, program, options, devices=fabric.DEVICES, gid="1"):
 class Perftest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.fabric = cls.enterClassContext(fabric.Fabric())
-        cls.fabric.up()
+        cls.fabrics = [cls.enterClassContext(fabric.Fabric()) for _ in range(2)]
+        for own in cls.fabrics:
+            own.up()
+        cls.fabric = cls.fabrics[0]
         cls.has = {program[0]: letters(program[0], cls.fabric) for program in PROGRAMS}
+
+    def side_by_side(self, cases, run=measure, fabrics=None):
+        """Two pairs at a time, each on devices of its own: a pair alone leaves the machine idle as it begins and ends."""
+        waiting, failures = queue.SimpleQueue(), []
+        for case in cases:
+            waiting.put(case)
+
+        def work(own):
+            while True:
+                try:
+                    case = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                try:
+                    run(own, *case)
+                except (AssertionError, OSError) as failure:
+                    failures.append((case, failure))
+
+        threads = [threading.Thread(target=work, args=(own,)) for own in fabrics or self.fabrics]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for case, failure in failures:
+            with self.subTest(case):
+                raise failure
+        self.assertTrue(waiting.empty(), "an exception has ended a thread")
 
     def matrix(self, letter):
         """Every program that has the option."""
         programs = [program for program in PROGRAMS if letter in self.has[program[0]]]
         self.assertTrue(programs, f"no program has -{letter}: the help was not understood")
-        for program in programs:
-            for options in OPTIONS[letter]:
-                with self.subTest(" ".join(program + options)):
-                    measure(self.fabric, program, options)
+        self.side_by_side((program, options) for program in programs for options in OPTIONS[letter])
 
     def test_defaults(self):
-        for program in PROGRAMS:
-            with self.subTest(" ".join(program)):
-                measure(self.fabric, program, ())
+        self.side_by_side((program, ()) for program in PROGRAMS)
 
     def test_on_one_device(self):
-        for program in PROGRAMS:
-            with self.subTest(" ".join(program)):
-                measure(self.fabric, program, (), ("urnic1", "urnic1"))
+        self.side_by_side((program, (), ("urnic1", "urnic1")) for program in PROGRAMS)
 
     def test_all_sizes(self):
         self.matrix("a")
@@ -117,15 +141,17 @@ class Perftest(unittest.TestCase):
 
     def test_extended_posting(self):
         """Under the number of a device that perftest knows to have it, the programs post with ibv_qp_ex."""
-        with fabric.Fabric() as own:
-            own.up("[device]\nvendor_part_id = 4119\n")
-            for program in PROGRAMS:
-                for options in ((), ("--use_old_post_send",)):
-                    with self.subTest(" ".join(program + options)):
-                        _, output = own.run_pair(command(program, fabric.DEVICES[0], options),
-                                                 command(program, fabric.DEVICES[1], options), timeout=120)
-                        check(output, options)
-                        self.assertRegex(output, r"ibv_wr\* API\s*:\s*" + ("OFF" if options else "ON"))
+        def run(own, program, options):
+            _, output = own.run_pair(command(program, fabric.DEVICES[0], options),
+                                     command(program, fabric.DEVICES[1], options), timeout=120)
+            check(output, options)
+            self.assertRegex(output, r"ibv_wr\* API\s*:\s*" + ("OFF" if options else "ON"))
+
+        with fabric.Fabric() as one, fabric.Fabric() as other:
+            for own in (one, other):
+                own.up("[device]\nvendor_part_id = 4119\n")
+            self.side_by_side(((program, options) for program in PROGRAMS for options in ((), ("--use_old_post_send",))),
+                              run, (one, other))
 
     def test_without_acknowledgements(self):
         for program in UNRELIABLE:

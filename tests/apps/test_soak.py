@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A soak: verbs_soak's mixed traffic over a link in bad weather for a minute, from a fresh seed.
+"""A soak: verbs_soak's mixed traffic over a link in bad weather for 20 seconds, from a fresh seed.
 
 For longer, or the same again, or with another recovery:
 
@@ -13,7 +13,7 @@ import unittest
 
 import fabric
 
-SECONDS = int(os.environ.get("URNIC_SOAK_SECONDS", "60"))
+SECONDS = int(os.environ.get("URNIC_SOAK_SECONDS", "20"))
 RECOVERY = os.environ.get("URNIC_SOAK_RECOVERY", "sack")
 # What was under way when the time is over is finished, each QP within verbs_soak's patience.
 END_SECONDS = 120

@@ -20,7 +20,7 @@ import unittest
 import fabric
 import storm_programs
 
-SECONDS = int(os.environ.get("URNIC_STORM_SECONDS", "60"))
+SECONDS = int(os.environ.get("URNIC_STORM_SECONDS", "20"))
 SEED = os.environ.get("URNIC_STORM_SEED")
 STORM_SECONDS = 4
 # What was under way on a link of 5 ms that reorders is gone by then.
