@@ -300,6 +300,11 @@ Program::Request Program::multicast() {
                  body);
 }
 
+// None follows.
+Program::Request Program::exec_notice() {
+  return request(ControlOpcode::announce_exec, abi::AnnounceExecRequest{chance_.below(3), 0});
+}
+
 Program::Request Program::flow() {
   abi::CreateFlowRequest body{};
   body.qp = chance_.any(rss_);

@@ -27,6 +27,7 @@ Program::Request Program::opening() {
       shares ? ControlOpcode::open_shared_context : ControlOpcode::open_context, {}, own_identity(), {}};
   const auto bytes = std::as_bytes(std::span(&body, 1));
   opens.body.assign(bytes.begin(), bytes.begin() + (shares ? sizeof body : sizeof body.open));
+  if (chance_.once_in(6)) opens.descriptors.erase(opens.descriptors.begin());  // without a pidfd
   events_ = new_pipe();
   for (Owned& end : new_pipe()) opens.descriptors.push_back(std::move(end));
   return opens;

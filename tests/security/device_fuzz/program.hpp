@@ -106,6 +106,7 @@ class Program {
   Request resize_cq();
   Request modify_srq();
   Request multicast();
+  Request exec_notice();
   Request advise();
   Request place_received();
   Request about_handle(abi::ControlOpcode opcode, std::vector<std::uint32_t>& handles, bool ends);

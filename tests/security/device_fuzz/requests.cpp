@@ -150,6 +150,7 @@ Program::Request Program::any_creation() {
                                         &Program::flow,
                                         &Program::rss,
                                         &Program::counters,
+                                        &Program::exec_notice,
                                         &Program::channel}))();
 }
 
