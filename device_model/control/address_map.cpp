@@ -18,30 +18,12 @@
 
 #include "device_model/control/files_in_memory.hpp"
 #include "device_model/memory/bytewise_copies.hpp"
+#include "device_model/memory/procmap_query.hpp"
 
 namespace urnic::control {
 namespace {
 
-// struct procmap_query and its ioctl of linux/fs.h, which headers older than Linux 6.11 do not have.
-struct ProcmapQuery {
-  std::uint64_t size = sizeof(ProcmapQuery);
-  std::uint64_t flags = 0;
-  std::uint64_t address = 0;
-  std::uint64_t start = 0;  // from here on the kernel's answer
-  std::uint64_t end = 0;
-  std::uint64_t rights = 0;
-  std::uint64_t page_size = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t inode = 0;
-  std::uint32_t device_major = 0;
-  std::uint32_t device_minor = 0;
-  std::uint32_t name_size = 0;  // 0: neither name nor build id is asked for
-  std::uint32_t build_id_size = 0;
-  std::uint64_t name = 0;
-  std::uint64_t build_id = 0;
-};
-static_assert(sizeof(ProcmapQuery) == 104);
-static_assert(kProcmapQuery == _IOWR('f', 17, ProcmapQuery));
+using memory::ProcmapQuery;
 // Only mappings with these rights are found.
 constexpr std::uint64_t kReadable = 1;
 constexpr std::uint64_t kWritable = 2;
@@ -124,7 +106,7 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
   ProcmapQuery query;
   query.flags = kReadable | (question_->writable ? kWritable : 0);
   query.address = question_->next;
-  if (ioctl(maps_.get(), kProcmapQuery, &query) != 0)
+  if (ioctl(maps_.get(), memory::kProcmapQuery, &query) != 0)
     return errno == ENOTTY || errno == EINVAL || errno == ENOSYS ? Answer::unknown : Answer::no;
   ++mappings_told_;
   mapping = {.start = query.start,

@@ -12,9 +12,6 @@
 
 namespace urnic::control {
 
-// The ioctl by which a maps file of /proc is asked about one mapping (PROCMAP_QUERY, Linux 6.11).
-inline constexpr unsigned long kProcmapQuery = 0xC0686611;
-
 class AddressMap {
  public:
   // How the kernel is asked: about one address (PROCMAP_QUERY, from Linux 6.11 on; else the next), or for the

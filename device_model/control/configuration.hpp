@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device_model/control/quotas.hpp"
-#include "device_model/control/raw_packet_rights.hpp"
+#include "device_model/control/raw_packets.hpp"
 #include "device_model/control/recovery_names.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/setting_error.hpp"

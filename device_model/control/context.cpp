@@ -9,7 +9,6 @@
 
 #include "device_model/control/limits.hpp"
 #include "device_model/control/log.hpp"
-#include "device_model/control/multicast.hpp"
 #include "device_model/control/portions.hpp"
 
 namespace urnic::control {
@@ -128,7 +127,7 @@ bool Context::remove_queue_pairs() {
     }
   });
   for (const auto& qp : some) {
-    leave_all_groups(device, *qp);
+    for (const wire::Gid& group : qp->groups) device.leave_group(group);  // the engine has forgotten them
     if (qp->pd != nullptr) --qp->pd->users;  // it may be another context's as well, and stay
     if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
   }

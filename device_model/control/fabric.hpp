@@ -56,6 +56,9 @@ struct ServedDevice {
   std::uint32_t xrc_domains = 0;  // a domain counts for each context that has it open
   // Those that are shared, while anybody has them open.
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
+
+  // A QP has left the group.
+  void leave_group(const wire::Gid& group);
 };
 
 // An engine with its part of the fabric.

@@ -28,9 +28,9 @@ class ProblemWatch final : public spdlog::sinks::base_sink<std::mutex> {
 
 }  // namespace
 
-void start_logging(const RunDirectory& directory, const std::string& level, bool foreground) {
+void start_logging(const std::filesystem::path& file, const std::string& level, bool foreground) {
   std::vector<spdlog::sink_ptr> sinks{
-      std::make_shared<spdlog::sinks::rotating_file_sink_mt>(directory.log_file().string(), kLargestLog,
+      std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file.string(), kLargestLog,
                                                              kOlderLogs),
       std::make_shared<ProblemWatch>(),
   };

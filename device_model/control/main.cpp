@@ -111,7 +111,7 @@ void confine() {
       options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
   std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
   std::optional<RunDirectory> directory(std::in_place, options.run_directory);
-  start_logging(*directory, configuration.log_level, options.foreground);
+  start_logging(directory->log_file(), configuration.log_level, options.foreground);
   if (!not_dropped.empty()) log::info("{}", not_dropped);
   {
     DeviceProcessOptions process_options;

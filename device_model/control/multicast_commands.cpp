@@ -5,7 +5,6 @@
 
 #include "device_model/control/commands.hpp"
 #include "device_model/control/limits.hpp"
-#include "device_model/control/multicast.hpp"
 
 namespace urnic::control {
 namespace {
@@ -24,12 +23,6 @@ QueuePair* find_datagram_qp(Session& session, const abi::MulticastRequest& reque
 
 bool is_member(const QueuePair& qp, const wire::Gid& group) {
   return std::find(qp.groups.begin(), qp.groups.end(), group) != qp.groups.end();
-}
-
-void leave(ServedDevice& device, const wire::Gid& group) {
-  const auto found = device.multicast_groups.find(group);
-  if (found != device.multicast_groups.end() && --found->second == 0) device.multicast_groups.erase(found);
-  --device.multicast_attachments;
 }
 
 }  // namespace
@@ -66,13 +59,8 @@ int detach_multicast(Session& session, const abi::MulticastRequest& request, abi
     session.device.device->multicast_groups().detach(group, qp->device_end->hosted->context());
   });
   std::erase(qp->groups, group);
-  leave(session.device, group);
+  session.device.leave_group(group);
   return 0;
-}
-
-void leave_all_groups(ServedDevice& device, QueuePair& qp) {
-  for (const wire::Gid& group : qp.groups) leave(device, group);
-  qp.groups.clear();
 }
 
 }  // namespace urnic::control

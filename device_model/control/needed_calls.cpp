@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "device_model/control/address_map.hpp"
+#include "device_model/memory/procmap_query.hpp"
 #include "device_model/control/confinement.hpp"
 
 namespace urnic::control {
@@ -208,7 +208,7 @@ int add_rules(scmp_filter_ctx filter) {
   if (error != 0) return error;
   // Registration asks about a program's mappings.
   error =
-      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery, 0));
+      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, memory::kProcmapQuery, 0));
   if (error != 0) return error;
   // Logging asks whether it writes to a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));

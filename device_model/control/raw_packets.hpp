@@ -1,0 +1,21 @@
+// Who may send and receive raw packets: [device] raw_packets (docs/configuration.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace urnic::control {
+
+enum class RawPackets : std::uint8_t {
+  all,         // whoever may open the device
+  privileged,  // who has CAP_NET_RAW, as on a NIC
+};
+
+// In the order of RawPackets.
+inline constexpr std::array<std::string_view, 2> kRawPacketsNames{"all", "privileged"};
+constexpr std::string_view name(RawPackets raw_packets) {
+  return kRawPacketsNames[static_cast<std::size_t>(raw_packets)];
+}
+
+}  // namespace urnic::control
