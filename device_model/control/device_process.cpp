@@ -8,17 +8,17 @@
 #include <csignal>
 #include <system_error>
 
-#include "device_model/control/active_faults.hpp"
-#include "device_model/control/admin_server.hpp"
-#include "device_model/control/control_server.hpp"
-#include "device_model/control/counter_files.hpp"
-#include "device_model/control/descriptor_disposal.hpp"
-#include "device_model/control/engine_watch.hpp"
-#include "device_model/control/event_loop.hpp"
-#include "device_model/control/fabric.hpp"
-#include "device_model/control/linger.hpp"
-#include "device_model/control/log.hpp"
-#include "device_model/control/sysfs_tree.hpp"
+#include "device_model/control/admin/active_faults.hpp"
+#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/loop/descriptor_disposal.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/loop/linger.hpp"
+#include "device_model/control/sysfs/counter_files.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
 

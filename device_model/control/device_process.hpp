@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device_model/control/configuration.hpp"
+#include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/run_directory.hpp"
 #include "device_model/memory/descriptor.hpp"
 

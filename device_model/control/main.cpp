@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "device_model/control/configuration.hpp"
-#include "device_model/control/confinement.hpp"
-#include "device_model/control/copier_parent.hpp"
+#include "device_model/control/confinement/confinement.hpp"
 #include "device_model/control/device_process.hpp"
-#include "device_model/control/log.hpp"
-#include "device_model/control/logging.hpp"
+#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/log/logging.hpp"
+#include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/run_directory.hpp"
 #include "trust/default_directory.hpp"
 

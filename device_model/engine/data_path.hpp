@@ -22,7 +22,7 @@
 #include "device_model/engine/timers.hpp"
 #include "device_model/link/frames_under_way.hpp"
 #include "device_model/link/junction.hpp"
-#include "device_model/transport/held_packets.hpp"
+#include "device_model/transport/responder/held_packets.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {

@@ -8,7 +8,7 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair_context.hpp"
 #include "device_model/engine/receive_spreading.hpp"
-#include "device_model/transport/unreliable_datagram.hpp"
+#include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/network_codec.hpp"
 
 namespace urnic::engine {

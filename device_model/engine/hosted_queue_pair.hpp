@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "device_model/abi/queues.hpp"
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/reliable/queue_pair.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::engine {

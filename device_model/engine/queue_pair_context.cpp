@@ -7,7 +7,7 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/event_pipe.hpp"
 #include "device_model/engine/memory_stall.hpp"
-#include "device_model/transport/ack_timer.hpp"
+#include "device_model/transport/requester/ack_timer.hpp"
 
 namespace urnic::engine {
 

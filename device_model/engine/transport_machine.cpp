@@ -1,8 +1,8 @@
 #include "device_model/engine/transport_machine.hpp"
 
-#include "device_model/transport/raw_packet.hpp"
-#include "device_model/transport/unreliable_connection.hpp"
-#include "device_model/transport/unreliable_datagram.hpp"
+#include "device_model/transport/unreliable/raw_packet.hpp"
+#include "device_model/transport/unreliable/unreliable_connection.hpp"
+#include "device_model/transport/unreliable/unreliable_datagram.hpp"
 
 namespace urnic::engine {
 

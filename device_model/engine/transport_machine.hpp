@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "device_model/transport/queue_pair.hpp"
-#include "device_model/transport/unreliable_queue_pair.hpp"
+#include "device_model/transport/reliable/queue_pair.hpp"
+#include "device_model/transport/unreliable/unreliable_queue_pair.hpp"
 
 namespace urnic::engine {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device_model/control/configuration.hpp"
+#include "device_model/control/fabric/configuration.hpp"
 #include "device_model/fault/fault_plan.hpp"
 #include "device_model/fault/plan_file.hpp"
 

@@ -1,5 +1,5 @@
 // What a process has mapped. The process is this one.
-#include "device_model/control/address_map.hpp"
+#include "device_model/control/objects/address_map.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 
 #include "device_model/abi/run_directory.hpp"
 #include "device_model/capture/capture_ring.hpp"
-#include "device_model/control/admin_connection.hpp"
+#include "device_model/control/admin/admin_connection.hpp"
 #include "tests/unit/control/socket_program.hpp"
 
 namespace urnic::control::test {

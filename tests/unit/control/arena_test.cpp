@@ -1,4 +1,4 @@
-#include "device_model/control/arena.hpp"
+#include "device_model/control/objects/arena.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "device_model/control/configuration.hpp"
+#include "device_model/control/fabric/configuration.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 // What a device process can do no more. In children, for it cannot be taken back.
-#include "device_model/control/confinement.hpp"
+#include "device_model/control/confinement/confinement.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -1,9 +1,9 @@
 // The end of a context, in portions between which other programs are served.
-#include "device_model/control/context.hpp"
+#include "device_model/control/objects/context.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/control/portions.hpp"
+#include "device_model/control/objects/portions.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

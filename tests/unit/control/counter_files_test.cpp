@@ -1,4 +1,4 @@
-#include "device_model/control/counter_files.hpp"
+#include "device_model/control/sysfs/counter_files.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Address handles and multicast groups: who may make and join them, how many there can be.
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

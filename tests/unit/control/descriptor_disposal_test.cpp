@@ -1,5 +1,5 @@
 // Descriptors that block whoever closes them: sockets with SO_LINGER and bytes that nobody reads.
-#include "device_model/control/descriptor_disposal.hpp"
+#include "device_model/control/loop/descriptor_disposal.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>

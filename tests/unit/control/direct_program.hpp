@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "device_model/abi/query_messages.hpp"
-#include "device_model/control/configuration.hpp"
-#include "device_model/control/dispatch.hpp"
-#include "device_model/control/fabric.hpp"
+#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/uverbs/dispatch.hpp"
 
 namespace urnic::control::test {
 

@@ -1,5 +1,5 @@
 // An engine that stands still is seen and named, and does not keep the process from ending.
-#include "device_model/control/engine_watch.hpp"
+#include "device_model/control/admin/engine_watch.hpp"
 
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "device_model/control/configuration.hpp"
+#include "device_model/control/fabric/configuration.hpp"
 
 namespace urnic::control::test {
 namespace {

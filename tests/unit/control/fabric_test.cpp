@@ -1,5 +1,5 @@
 // How devices are divided among engines.
-#include "device_model/control/fabric.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "device_model/abi/steering_messages.hpp"
-#include "device_model/control/flow_specs.hpp"
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/uverbs/flow_specs.hpp"
 #include "tests/unit/control/direct_program.hpp"
 #include "wire/frame.hpp"
 

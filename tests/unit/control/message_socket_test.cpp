@@ -1,4 +1,4 @@
-#include "device_model/control/message_socket.hpp"
+#include "device_model/control/loop/message_socket.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

@@ -1,4 +1,4 @@
-#include "device_model/control/path_resolution.hpp"
+#include "device_model/control/uverbs/path_resolution.hpp"
 
 #include <boost/test/unit_test.hpp>
 

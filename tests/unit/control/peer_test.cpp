@@ -1,5 +1,5 @@
 // What the kernel says of the process at the other end of a connection.
-#include "device_model/control/peer.hpp"
+#include "device_model/control/loop/peer.hpp"
 
 #include <linux/capability.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/steering_messages.hpp"
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 #include "tests/unit/control/direct_program.hpp"
 

@@ -1,5 +1,5 @@
 // What a program may take of the device process, and what the others still can.
-#include "device_model/control/quotas.hpp"
+#include "device_model/control/fabric/quotas.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <system_error>

@@ -11,8 +11,8 @@
 #include <memory>
 #include <thread>
 
-#include "device_model/control/event_loop.hpp"
-#include "device_model/control/listening_socket.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/loop/listening_socket.hpp"
 #include "device_model/control/run_directory.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 

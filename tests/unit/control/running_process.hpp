@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "device_model/control/device_process.hpp"
-#include "device_model/control/message_socket.hpp"
+#include "device_model/control/loop/message_socket.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {

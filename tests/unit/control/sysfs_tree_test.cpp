@@ -1,4 +1,4 @@
-#include "device_model/control/sysfs_tree.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
 
 #include <dirent.h>
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {

@@ -1,7 +1,7 @@
 // What makes an SRQ a tag-matching one: sizes, limits, who may be on it, and how it goes.
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/control/limits.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

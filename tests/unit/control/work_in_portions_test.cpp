@@ -1,5 +1,5 @@
 // Work that the control thread does a little of at a time.
-#include "device_model/control/work_in_portions.hpp"
+#include "device_model/control/loop/work_in_portions.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <optional>

@@ -1,6 +1,6 @@
 // The engine's pool of packets that wait for their turn: its slots live as long as the lists of actions need
 // them, and come back from queue pairs that go.
-#include "device_model/transport/held_packets.hpp"
+#include "device_model/transport/responder/held_packets.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

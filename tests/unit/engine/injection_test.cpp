@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "device_model/engine/queue_pair_context.hpp"
-#include "device_model/transport/raw_packet.hpp"
+#include "device_model/transport/unreliable/raw_packet.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/raw_frames.hpp"
 #include "tests/unit/engine/test_srq.hpp"

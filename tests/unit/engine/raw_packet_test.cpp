@@ -1,5 +1,5 @@
 // Raw packets through the engine: over the switch, past steering rules, beside everybody else's packets.
-#include "device_model/transport/raw_packet.hpp"
+#include "device_model/transport/unreliable/raw_packet.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_roce_packet_for_nobody_is_a_frame_like_others_to_normal_r
   BOOST_TEST(received(beside1, bytes, 2 * kReceived));
 }
 
-// Of a program without CAP_NET_RAW (device_model/control/flow_commands.cpp).
+// Of a program without CAP_NET_RAW (device_model/control/uverbs/flow_commands.cpp).
 BOOST_AUTO_TEST_CASE(a_sniffer_of_one_context_sees_none_of_the_packets_of_others) {
   for (const std::uint32_t context : {7u, 8u}) {
     TestQp sender(program0, 2, {});

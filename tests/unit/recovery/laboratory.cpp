@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "device_model/transport/held_packets.hpp"
+#include "device_model/transport/responder/held_packets.hpp"
 
 namespace urnic::transport::lab {
 

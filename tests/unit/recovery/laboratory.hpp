@@ -11,7 +11,7 @@
 #include <functional>
 #include <memory>
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/reliable/queue_pair.hpp"
 #include "tests/unit/recovery/link.hpp"
 #include "tests/unit/recovery/picoseconds.hpp"
 #include "tests/unit/recovery/uniform_queues.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "device_model/transport/queue_pair.hpp"
+#include "device_model/transport/reliable/queue_pair.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
 #include "tests/unit/transport_bench/packets.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device_model/transport/requester.hpp"
+#include "device_model/transport/requester/requester.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
 #include "tests/unit/transport_bench/packets.hpp"

@@ -1,6 +1,6 @@
 // What the scoreboard says of packets under way, lost and arrived, in disorder and back in order.
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/scoreboard.hpp"
+#include "device_model/transport/recovery/scoreboard.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

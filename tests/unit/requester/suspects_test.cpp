@@ -1,6 +1,6 @@
 // When packets that others have overtaken count as lost (suspects.hpp; RFC 8985, section 6.2).
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/suspects.hpp"
+#include "device_model/transport/recovery/suspects.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/arrival_reports.hpp"
+#include "device_model/transport/responder/arrival_reports.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

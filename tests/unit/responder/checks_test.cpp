@@ -2,8 +2,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/transport/psn_check.hpp"
 #include "device_model/transport/request_check.hpp"
+#include "device_model/transport/responder/psn_check.hpp"
 
 using namespace urnic;
 using namespace urnic::transport;

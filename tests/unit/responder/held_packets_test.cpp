@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/held_packets.hpp"
+#include "device_model/transport/responder/held_packets.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/receive_window.hpp"
+#include "device_model/transport/responder/receive_window.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

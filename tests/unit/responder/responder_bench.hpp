@@ -7,8 +7,8 @@
 #include <deque>
 #include <vector>
 
-#include "device_model/transport/held_packets.hpp"
-#include "device_model/transport/responder.hpp"
+#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/responder.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
 #include "tests/unit/transport_bench/packets.hpp"

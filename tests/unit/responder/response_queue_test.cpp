@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/response_queue.hpp"
+#include "device_model/transport/responder/response_queue.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -5,7 +5,7 @@
 #include "device_model/engine/queue_pair_context.hpp"
 #include "device_model/fault/fault_plan.hpp"
 #include "device_model/fault/plan_file.hpp"
-#include "device_model/transport/unreliable_datagram.hpp"
+#include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/storm/weather.hpp"
 

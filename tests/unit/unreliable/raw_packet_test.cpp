@@ -1,6 +1,6 @@
 // Raw packets: whole frames out, whole frames in.
 #define BOOST_TEST_DYN_LINK
-#include "device_model/transport/raw_packet.hpp"
+#include "device_model/transport/unreliable/raw_packet.hpp"
 
 #include <boost/test/unit_test.hpp>
 

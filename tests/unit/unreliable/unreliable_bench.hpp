@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "device_model/transport/unreliable_connection.hpp"
-#include "device_model/transport/unreliable_datagram.hpp"
+#include "device_model/transport/unreliable/unreliable_connection.hpp"
+#include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
 #include "tests/unit/transport_bench/packets.hpp"

@@ -1,0 +1,57 @@
+#include "device_model/control/admin/active_capture.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace urnic::control {
+namespace {
+
+constexpr std::size_t kRingBytes = std::size_t{32} << 20;
+constexpr std::size_t kMacBytes = 6;
+
+static_assert(link::kMaxWhyBytes <= capture::kMaxCommentBytes);
+
+// An Ethernet header begins with destination and source.
+bool concerns(const wire::Frame& frame, const wire::MacAddress& mac) {
+  if (frame.headers.size() < 2 * kMacBytes) return false;
+  return std::memcmp(frame.headers.data(), mac.bytes.data(), kMacBytes) == 0 ||
+         std::memcmp(frame.headers.data() + kMacBytes, mac.bytes.data(), kMacBytes) == 0;
+}
+
+std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const CapturePoints& points) {
+  std::vector<ActiveCapture::Interface> interfaces;
+  for (const auto& device : fabric.devices()) {
+    for (const link::CapturePoint point : points) interfaces.push_back({device->settings.name, point});
+  }
+  return interfaces;
+}
+
+}  // namespace
+
+ActiveCapture::ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points)
+    : fabric_(fabric),
+      interfaces_(interfaces_of(fabric, points)),
+      several_engines_(fabric.engines() > 1),
+      writer_(kRingBytes) {
+  if (device != nullptr) only_ = device->settings.mac;
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.add_observer(*this); });
+}
+
+ActiveCapture::~ActiveCapture() {
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.remove_observer(*this); });
+}
+
+void ActiveCapture::observe(const link::Observation& observation) {
+  if (only_ && !concerns(observation.frame, *only_)) return;
+  // A handful: comparing is as fast as any table.
+  const auto seen = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const Interface& interface) {
+    return interface.point == observation.point && interface.device == observation.device;
+  });
+  if (seen == interfaces_.end()) return;  // a point that was not asked for
+  std::unique_lock<std::mutex> lock;
+  if (several_engines_) lock = std::unique_lock(one_writer_);
+  writer_.observe(observation.frame,
+                  {static_cast<std::uint16_t>(seen - interfaces_.begin()), observation.why});
+}
+
+}  // namespace urnic::control

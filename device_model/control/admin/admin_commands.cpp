@@ -1,0 +1,216 @@
+// The admin socket's requests, one function each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "device_model/control/admin/active_capture.hpp"
+#include "device_model/control/admin/admin_lookup.hpp"
+#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/sysfs/counter_values.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+json describe_limits() {
+  return {{"max_qp", limits::kMaxQp},         {"max_qp_wr", limits::kMaxQpWr},
+          {"max_sge", limits::kMaxSge},       {"max_inline_data", limits::kMaxInlineData},
+          {"max_cq", limits::kMaxCq},         {"max_cqe", limits::kMaxCqe},
+          {"max_mr", limits::kMaxMr},         {"max_mw", limits::kMaxMw},
+          {"max_pd", limits::kMaxPd},         {"max_qp_rd_atom", limits::kMaxRdAtomic},
+          {"max_srq", limits::kMaxSrq},       {"max_srq_wr", limits::kMaxSrqWr},
+          {"max_msg_sz", limits::kMaxMessage}};
+}
+
+json describe_quotas(const Quotas& quotas) {
+  json all = json::object();
+  for (std::size_t i = 0; i < kResources; ++i) {
+    const auto resource = static_cast<Resource>(i);
+    const Allowance& allowance = quotas.allowance(resource);
+    all[std::string(kResourceNames[i])] = {
+        {"used", quotas.used(resource)}, {"all", allowance.all}, {"program", allowance.program}};
+  }
+  return all;
+}
+
+json describe_context(const Context& context) {
+  const ObjectCounts counts = context.counts();
+  json processes = json::array();
+  json pids = json::array();
+  for (const auto& process : context.processes()) {
+    const auto* memory = process->memory();
+    processes.push_back({{"pid", process->pid()},
+                         {"program", process->program()},
+                         {"memory", memory != nullptr ? memory->way() : "none"}});
+    if (const auto waits = process->waits_for_memory())
+      processes.back()["waits_for_memory_s"] = std::chrono::duration<double>(*waits).count();
+    pids.push_back(process->pid());
+  }
+  const json program = processes.empty() ? json("") : processes[0]["program"];
+  return {{"id", context.id},
+          {"device", context.device.settings.name},
+          {"program", program},
+          {"pids", pids},
+          {"processes", processes},
+          {"objects",
+           {{"pd", counts.pd},
+            {"mr", counts.mr},
+            {"mw", counts.mw},
+            {"cq", counts.cq},
+            {"qp", counts.qp},
+            {"srq", counts.srq},
+            {"xrcd", counts.xrcd},
+            {"channels", counts.channels}}},
+          {"queue_bytes", context.arenas.total_size()}};
+}
+
+json describe_pools(const engine::EnginePools& pools) {
+  return {{"staging_arenas", pools.staging_arenas}, {"staging_bytes", pools.staging_bytes},
+          {"held_packets", pools.held_packets},     {"frames_under_way", pools.frames_under_way},
+          {"frames_lent", pools.frames_lent},       {"timers", pools.timers},
+          {"queue_pairs", pools.queue_pairs},       {"memory_stalls", pools.memory_stalls},
+          {"late_events", pools.late_events},       {"at_rest", pools == engine::kPoolsAtRest}};
+}
+
+double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+}  // namespace
+
+ServedDevice* find_device(const Fabric& fabric, const json& request) {
+  const auto found = request.find("device");
+  if (found == request.end() || found->is_null() || *found == "all") return nullptr;
+  std::string names;
+  for (const auto& device : fabric.devices()) {
+    if (*found == device->settings.name) return device.get();
+    names += device->settings.name + ", ";
+  }
+  throw std::runtime_error(fmt::format("there is no device {}: known are {}all", found->dump(), names));
+}
+
+json AdminServer::handle(const json& request, AdminConnectionState& state) {
+  static const std::map<std::string, Handler> kHandlers{
+      {"status", &AdminServer::status}, {"counters", &AdminServer::counters}, {"lease", &AdminServer::lease},
+      {"keep", &AdminServer::keep},     {"capture", &AdminServer::capture},   {"down", &AdminServer::down},
+      {"link", &AdminServer::link},     {"set", &AdminServer::set},           {"fault", &AdminServer::fault},
+      {"gid", &AdminServer::gid},
+  };
+  const auto cmd = request.find("cmd");
+  const auto handler = cmd != request.end() && cmd->is_string()
+                           ? kHandlers.find(cmd->get_ref<const std::string&>())
+                           : kHandlers.end();
+  if (handler == kHandlers.end()) {
+    throw std::runtime_error(
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, set");
+  }
+  // Most requests wait for an engine, and this thread has others to serve.
+  if (const auto answer = surroundings_.watch.answer(request)) return *answer;
+  return (this->*handler->second)(request, state);
+}
+
+json AdminServer::describe_device(const ServedDevice& device) const {
+  const DeviceSettings& settings = device.settings;
+  json gids = json::array();
+  for (const wire::Gid& gid : settings.gids) gids.push_back(to_text(gid));
+  const auto& g = device.node_guid;
+  return {{"name", settings.name},
+          {"node", fmt::format("uverbs{}", surroundings_.sysfs.node_number(device))},
+          {"node_guid", fmt::format("{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}", g[0], g[1], g[2],
+                                    g[3], g[4], g[5], g[6], g[7])},
+          {"mac", to_text(settings.mac)},
+          {"gids", gids},
+          {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
+          {"raw_packets", name(settings.raw_packets)},
+          {"number_seed", settings.number_seed ? json(*settings.number_seed) : json()},
+          {"recovery", name(settings.recovery.mode)},
+          {"mtu", settings.mtu},
+          {"limits", describe_limits()}};
+}
+
+json AdminServer::status(const json&, AdminConnectionState&) {
+  json devices = json::array();
+  for (const auto& device : surroundings_.fabric.devices()) {
+    surroundings_.fabric.engine(*device).execute([&] { devices.push_back(describe_device(*device)); });
+  }
+  json pools = json::array();
+  surroundings_.fabric.execute_on_all(
+      [&](const EngineUnit& unit) { pools.push_back(describe_pools(unit.engine.data_path().pools())); });
+  json contexts = json::array();
+  for (const auto& context : surroundings_.control.contexts().all()) {
+    contexts.push_back(describe_context(*context));
+  }
+  return {{"version", URNIC_VERSION},
+          {"pid", getpid()},
+          {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
+          {"engine",
+           {{"threads", surroundings_.fabric.engines()},
+            {"stuck", json::array()},
+            {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
+            {"pools", pools}}},
+          {"devices", devices},
+          {"contexts", contexts},
+          {"limits", describe_quotas(surroundings_.fabric.quotas())},
+          {"captures", captures()},
+          {"leases", leases()}};
+}
+
+json AdminServer::counters(const json& request, AdminConnectionState&) {
+  const ServedDevice* only = find_device(surroundings_.fabric, request);
+  json devices = json::object();
+  for (const auto& device : surroundings_.fabric.devices()) {
+    if (only != nullptr && device.get() != only) continue;
+    json& values = devices[device->settings.name] = json::object();
+    const CounterSnapshot counters = snapshot(surroundings_.fabric, *device);
+    for (const CounterValue& counter : port_values(counters))
+      values[std::string(counter.name)] = counter.value;
+    for (const CounterValue& counter : hardware_values(counters)) {
+      values[std::string(counter.name)] = counter.value;
+    }
+    for (const auto& [counter, value] : link_values(surroundings_.fabric, *device)) values[counter] = value;
+  }
+  json answer{{"devices", devices}};
+  if (only == nullptr) {
+    for (const SwitchCounterValue& counter : switch_values(surroundings_.fabric))
+      answer["switch"][std::string(counter.name)] = counter.value;
+  }
+  return answer;
+}
+
+json AdminServer::lease(const json&, AdminConnectionState& state) {
+  state.lease = true;
+  surroundings_.changed();
+  return {{"ok", true}};
+}
+
+json AdminServer::keep(const json&, AdminConnectionState&) {
+  surroundings_.keep();
+  return {{"ok", true}};
+}
+
+json AdminServer::capture(const json& request, AdminConnectionState& state) {
+  if (state.capture != nullptr) throw std::runtime_error("a capture runs on this connection already");
+  const ServedDevice* device = find_device(surroundings_.fabric, request);
+  Charge charge = state.account->charge(Resource::captures, 1);
+  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device, capture_points(request));
+  state.captures = std::move(charge);
+  state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
+  json interfaces = json::array();
+  for (const auto& [name, point] : state.capture->interfaces()) {
+    interfaces.push_back(
+        {{"device", name}, {"point", short_name(point)}, {"description", link::name(point)}});
+  }
+  return {{"ok", true}, {"interfaces", interfaces}};
+}
+
+json AdminServer::down(const json&, AdminConnectionState& state) {
+  surroundings_.shut_down(memory::Descriptor(fcntl(state.socket, F_DUPFD_CLOEXEC, 0)));
+  return {{"ok", true}};
+}
+
+}  // namespace urnic::control

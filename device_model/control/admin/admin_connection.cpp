@@ -1,0 +1,121 @@
+#include "device_model/control/admin/admin_connection.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "device_model/control/admin/active_capture.hpp"
+#include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/loop/peer.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+// Names of programs may hold any bytes; JSON is UTF-8.
+std::string to_line(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+AdminConnection::AdminConnection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
+                                 AdminConnectionState state, Handler handler, std::function<void()> closed)
+    : disposal_(disposal),
+      sender_(peer_number(socket.get())),
+      socket_(std::move(socket)),
+      handler_(std::move(handler)),
+      closed_(std::move(closed)),
+      state_(std::move(state)),
+      watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {
+  state_.socket = socket_.get();
+}
+
+AdminConnection::~AdminConnection() {
+  watch_.reset();
+  disposal_.close(std::move(socket_), sender_);
+}
+
+void AdminConnection::ready(std::uint32_t events) {
+  bool open = true;
+  if ((events & EPOLLOUT) != 0) open = flush();
+  if (open && (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) open = receive() && handle_lines();
+  if (open) {
+    // Who does not read answers is not heard any further.
+    watch_.change(unsent_.empty() ? EPOLLIN : EPOLLOUT);
+    return;
+  }
+  watch_.reset();
+  const auto closed = std::move(closed_);
+  closed();
+}
+
+bool AdminConnection::receive() {
+  std::array<char, 4096> bytes;
+  std::vector<memory::Descriptor> descriptors;
+  int flags = 0;
+  const ssize_t size =
+      receive_bytes(socket_.get(), std::as_writable_bytes(std::span(bytes)), descriptors, flags);
+  if (size < 0) return errno == EAGAIN;
+  disposal_.close(descriptors, sender_);
+  received_.append(bytes.data(), static_cast<std::size_t>(size));
+  return size > 0 && !disposal_.refuses(sender_);
+}
+
+bool AdminConnection::handle_lines() {
+  for (std::size_t end = received_.find('\n'); end != std::string::npos; end = received_.find('\n')) {
+    const std::string line = received_.substr(0, end);
+    received_.erase(0, end + 1);
+    if (!answer(line)) return false;
+  }
+  if (received_.size() < kMaxAdminLine) return true;
+  unsent_ += to_line({{"error", "the line is longer than 65536 bytes"}});
+  flush();
+  return false;
+}
+
+// False: nonsense, or the peer is gone.
+bool AdminConnection::answer(const std::string& line) {
+  const json request = json::parse(line, nullptr, false);
+  if (!request.is_object()) {
+    unsent_ += to_line({{"error", "not a JSON object: one object per line, such as {\"cmd\":\"status\"}"}});
+    flush();
+    return false;
+  }
+  json reply;
+  try {
+    reply = handler_(request, state_);
+  } catch (const std::exception& error) {
+    reply = {{"error", error.what()}};
+    state_.descriptors.clear();
+  }
+  if (!state_.descriptors.empty()) return send_with_descriptors(to_line(reply));
+  unsent_ += to_line(reply);
+  return flush();
+}
+
+bool AdminConnection::send_with_descriptors(const std::string& text) {
+  // A message of its own, so that the descriptors come with this answer and no other.
+  if (!unsent_.empty() && (!flush() || !unsent_.empty())) return false;
+  const auto bytes = std::as_bytes(std::span(text));
+  const bool sent = send_message(socket_.get(), bytes, state_.descriptors);
+  state_.descriptors.clear();
+  return sent;
+}
+
+bool AdminConnection::flush() {
+  while (!unsent_.empty()) {
+    const ssize_t sent = send(socket_.get(), unsent_.data(), unsent_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return errno == EAGAIN;
+    unsent_.erase(0, static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,14 @@
+// Which device a request on the admin socket means.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "device_model/control/fabric/fabric.hpp"
+
+namespace urnic::control {
+
+// The device that `request` names; null if it names none, or "all". Throws std::runtime_error if there is no
+// such device.
+ServedDevice* find_device(const Fabric& fabric, const nlohmann::json& request);
+
+}  // namespace urnic::control

@@ -1,0 +1,76 @@
+// The admin socket: how the urnic command asks and steers a device process (docs/admin-socket.md).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <unordered_map>
+
+#include "device_model/control/admin/active_faults.hpp"
+#include "device_model/control/admin/admin_connection.hpp"
+#include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/loop/listening_socket.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/uverbs/control_server.hpp"
+
+namespace urnic::control {
+
+class AdminServer {
+ public:
+  struct Surroundings {
+    EventLoop& loop;
+    DescriptorDisposal& disposal;
+    Fabric& fabric;
+    const ControlServer& control;
+    const SysfsTree& sysfs;
+    ActiveFaults& faults;
+    const EngineWatch& watch;
+    std::function<void()> changed;  // a lease has come or gone
+    std::function<void()> keep;     // the process is to stay when unused
+    // Asked for by "down". The connection that asked is to be closed once everything is gone: its other end
+    // waits for that.
+    std::function<void(memory::Descriptor waiting)> shut_down;
+  };
+
+  AdminServer(const Surroundings& surroundings, const std::filesystem::path& socket);
+  ~AdminServer();
+
+  std::size_t leases() const;
+  int listening_descriptor() const { return socket_.descriptor(); }
+
+ private:
+  using Handler = nlohmann::json (AdminServer::*)(const nlohmann::json&, AdminConnectionState&);
+
+  void adopt(memory::Descriptor socket);
+  void close(std::uint64_t connection);
+  std::size_t captures() const;
+
+  // admin_commands.cpp. They throw std::exception for what becomes {"error": …}.
+  nlohmann::json handle(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json status(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json counters(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json lease(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json keep(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json capture(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json down(const nlohmann::json& request, AdminConnectionState& state);
+  // link_commands.cpp
+  nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);
+  // gid_commands.cpp
+  nlohmann::json gid(const nlohmann::json& request, AdminConnectionState& state);
+  // fault_commands.cpp
+  nlohmann::json fault(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json describe_device(const ServedDevice& device) const;
+
+  Surroundings surroundings_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::unordered_map<std::uint64_t, std::unique_ptr<AdminConnection>> connections_;
+  std::uint64_t next_connection_ = 0;
+  ListeningSocket socket_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,53 @@
+#include "device_model/control/admin/capture_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace urnic::control {
+namespace {
+
+using link::CapturePoint;
+using nlohmann::json;
+
+constexpr std::array kAll{CapturePoint::before_link, CapturePoint::after_link, CapturePoint::dropped};
+
+CapturePoint point_named(const json& name) {
+  for (const CapturePoint point : kAll) {
+    if (name.is_string() && name.get_ref<const std::string&>() == short_name(point)) return point;
+  }
+  throw std::runtime_error(
+      fmt::format("\"points\" has {}: each must be before, after or dropped", name.dump()));
+}
+
+}  // namespace
+
+std::string_view short_name(CapturePoint point) {
+  switch (point) {
+    case CapturePoint::before_link:
+      return "before";
+    case CapturePoint::after_link:
+      return "after";
+    case CapturePoint::dropped:
+      break;
+  }
+  return "dropped";
+}
+
+CapturePoints capture_points(const json& request) {
+  const auto points = request.find("points");
+  if (points == request.end() || points->is_null()) return {CapturePoint::before_link};
+  if (!points->is_array() || points->empty()) {
+    throw std::runtime_error("\"points\" must be a list of one or more of before, after, dropped");
+  }
+  CapturePoints chosen;
+  for (const json& name : *points) chosen.push_back(point_named(name));
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,49 @@
+// The admin socket's request about fault plans: "fault".
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "device_model/control/admin/active_faults.hpp"
+#include "device_model/control/admin/admin_server.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+json describe(const std::optional<ActiveFaults::State>& state) {
+  if (!state) return {{"plan", nullptr}};
+  json rules = json::array();
+  for (const auto& rule : state->rules) rules.push_back({{"name", rule.name}, {"matches", rule.matches}});
+  return {{"plan", {{"number", state->number}, {"name", state->name}, {"rules", rules}}}};
+}
+
+const std::string& text_in(const json& request, const char* key) {
+  const auto found = request.find(key);
+  if (found == request.end() || !found->is_string())
+    throw std::runtime_error(fmt::format("\"{}\" must be a text", key));
+  return found->get_ref<const std::string&>();
+}
+
+}  // namespace
+
+// "clear" answers what the plan was. With a plan's number, it leaves another one alone.
+json AdminServer::fault(const json& request, AdminConnectionState&) {
+  ActiveFaults& faults = surroundings_.faults;
+  const std::string& what = text_in(request, "do");
+  if (what == "load") {
+    faults.load(text_in(request, "text"), text_in(request, "name"));
+    return describe(faults.state());
+  }
+  if (what == "list") return describe(faults.state());
+  if (what != "clear") throw std::runtime_error("\"do\" must be one of load, list, clear");
+  const auto state = faults.state();
+  const auto number = request.find("number");
+  if (state && number != request.end() && *number != state->number) return describe({});
+  faults.clear();
+  return describe(state);
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,90 @@
+// The admin socket's request about addresses: "gid".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "device_model/control/admin/admin_lookup.hpp"
+#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/sysfs/port_files.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+constexpr wire::Gid kNone{};
+
+wire::Gid read_gid(const json& text) {
+  const auto gid = text.is_string() ? parse_gid(text.get<std::string>()) : std::nullopt;
+  if (!gid || *gid == kNone || wire::is_multicast(*gid))
+    throw std::runtime_error(fmt::format(
+        "gid = {}: allowed is the unicast IPv6 address of one device, such as \"::ffff:192.0.2.7\"",
+        text.dump()));
+  return *gid;
+}
+
+// The index that the GID gets.
+std::size_t add(const Fabric& fabric, std::vector<wire::Gid>& gids, const wire::Gid& gid) {
+  if (fabric.resolve(gid))
+    throw std::runtime_error(fmt::format("{} is a device's address already", to_text(gid)));
+  const auto free = std::find(gids.begin(), gids.end(), kNone);
+  const auto index = static_cast<std::size_t>(free - gids.begin());
+  if (index >= limits::kGidTableLength)
+    throw std::runtime_error(
+        fmt::format("all {} places of the GID table are taken", limits::kGidTableLength));
+  if (free == gids.end()) gids.push_back(kNone);
+  gids[index] = gid;
+  return index;
+}
+
+// The index that it had; those behind it stay where they are.
+std::size_t remove(std::vector<wire::Gid>& gids, const wire::Gid& gid) {
+  const auto found = std::find(gids.begin(), gids.end(), gid);
+  if (found == gids.end()) throw std::runtime_error(fmt::format("{} is not its address", to_text(gid)));
+  const auto used =
+      std::count_if(gids.begin(), gids.end(), [](const wire::Gid& each) { return each != kNone; });
+  if (used == 1)
+    throw std::runtime_error(fmt::format("{} is its only address: add another first", to_text(gid)));
+  *found = kNone;
+  return static_cast<std::size_t>(found - gids.begin());
+}
+
+json describe(const ServedDevice& device) {
+  json gids = json::object();
+  for (std::size_t i = 0; i < device.settings.gids.size(); ++i) {
+    if (device.settings.gids[i] != kNone) gids[std::to_string(i)] = to_text(device.settings.gids[i]);
+  }
+  return gids;
+}
+
+}  // namespace
+
+// Who holds a path or an address handle goes on using the address that it has, as on a real NIC.
+json AdminServer::gid(const json& request, AdminConnectionState&) {
+  Fabric& fabric = surroundings_.fabric;
+  ServedDevice* const only = find_device(fabric, request);
+  const auto added = request.find("add");
+  const auto removed = request.find("remove");
+  if (added != request.end() || removed != request.end()) {
+    if (only == nullptr)
+      throw std::runtime_error("\"device\" must name the one device whose address is meant");
+    if (added != request.end() && removed != request.end())
+      throw std::runtime_error("\"add\" and \"remove\" are two requests");
+    std::vector<wire::Gid>& gids = only->settings.gids;
+    const std::size_t index =
+        added != request.end() ? add(fabric, gids, read_gid(*added)) : remove(gids, read_gid(*removed));
+    show_gid(surroundings_.sysfs.port_folder(*only), index, gids[index]);
+    fabric.engine(*only).execute([&] { only->device->set_gids(gids); });
+  }
+  json answer = json::object();
+  for (const auto& device : fabric.devices()) {
+    if (only == nullptr || only == device.get()) answer[device->settings.name] = describe(*device);
+  }
+  return {{"gids", answer}};
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,196 @@
+// The admin socket's requests about links and loss recovery: "link" and "set".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "device_model/control/admin/admin_lookup.hpp"
+#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/fabric/link_keys.hpp"
+#include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/control/sysfs/counter_values.hpp"
+#include "device_model/control/sysfs/port_files.hpp"
+
+namespace urnic::control {
+namespace {
+
+using link::Direction;
+using link::LinkSettings;
+using nlohmann::json;
+
+json number(double value, bool whole) {
+  if (whole) return static_cast<std::uint64_t>(value);
+  return value;
+}
+
+json describe_settings(const LinkSettings& settings) {
+  json values = json::object();
+  for (const LinkKey& key : link_keys()) values[std::string(key.name)] = number(key.get(settings), key.whole);
+  return values;
+}
+
+json describe_counters(const link::Link* link, Direction direction) {
+  json values = json::object();
+  const link::LinkCounters counters =
+      link != nullptr ? link->channel(direction).counters() : link::LinkCounters{};
+  for (const LinkCounterValue& counter : link_counter_values(counters)) {
+    values[std::string(counter.name)] = counter.value;
+  }
+  return values;
+}
+
+json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
+  const link::Link* link = fabric.wires(device).existing_link(device.index);
+  return {{"state", device.device->link_up(now) ? "up" : "down"},
+          {"tx",
+           {{"settings", describe_settings(device.settings.transmit_link)},
+            {"counters", describe_counters(link, Direction::transmit)}}},
+          {"rx",
+           {{"settings", describe_settings(device.settings.receive_link)},
+            {"counters", describe_counters(link, Direction::receive)}}}};
+}
+
+// What "set" asks for, checked as a whole before anything of it is done.
+struct LinkChange {
+  std::vector<std::pair<const LinkKey*, double>> values;
+  std::optional<bool> up;
+  std::optional<transport::RecoveryMode> recovery;
+  bool transmit = true;
+  bool receive = true;
+};
+
+transport::RecoveryMode read_recovery(const json& wanted) {
+  const auto mode = wanted.is_string() ? find_recovery(wanted.get<std::string>()) : std::nullopt;
+  if (!mode)
+    throw std::runtime_error(
+        fmt::format("recovery = {}: allowed is \"{}\"", wanted.dump(), fmt::join(kRecoveryNames, "\", \"")));
+  return *mode;
+}
+
+// For QPs made from now on, and those there are; with a QP's number only for that one. The number of QPs that
+// were there.
+std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDevice& device,
+                         transport::RecoveryMode mode, std::optional<std::uint32_t> qpn) {
+  transport::RecoverySettings settings = device.settings.recovery;
+  settings.mode = mode;
+  if (!qpn) device.settings.recovery = settings;
+  std::size_t changed = 0;
+  for (const auto& context : control.contexts().all()) {
+    if (&context->device != &device) continue;
+    for (const auto& [handle, qp] : context->qps) {
+      engine::HostedQueuePair& hosted = *qp->device_end->hosted;
+      if (qpn && hosted.qpn().value != *qpn) continue;
+      fabric.engine(device).execute([&] { hosted.set_recovery(settings); });
+      ++changed;
+    }
+  }
+  return changed;
+}
+
+void read_direction(const json& request, LinkChange& change) {
+  const auto found = request.find("direction");
+  if (found == request.end() || found->is_null()) return;
+  if (*found != "tx" && *found != "rx" && *found != "both")
+    throw std::runtime_error(
+        fmt::format("direction = {}: allowed is \"tx\", \"rx\" or \"both\"", found->dump()));
+  change.transmit = *found != "rx";
+  change.receive = *found != "tx";
+}
+
+LinkChange read_change(const json& request) {
+  const json& set = request.at("set");
+  if (!set.is_object()) throw std::runtime_error("\"set\" must be an object such as {\"loss\":0.01}");
+  LinkChange change;
+  read_direction(request, change);
+  for (const auto& [name, value] : set.items()) {
+    if (name == "state") {
+      if (value != "up" && value != "down")
+        throw std::runtime_error(fmt::format("state = {}: allowed is \"up\" or \"down\"", value.dump()));
+      change.up = value == "up";
+      continue;
+    }
+    if (name == "recovery") {
+      change.recovery = read_recovery(value);
+      continue;
+    }
+    const LinkKey* key = find_link_key(name);
+    if (key == nullptr) {
+      std::vector<std::string_view> names{"state", "recovery"};
+      for (const LinkKey& known : link_keys()) names.push_back(known.name);
+      throw std::runtime_error(
+          fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
+    }
+    if (!value.is_number() || !key->accepts(value.get<double>()))
+      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, value.dump(), key->allowed));
+    change.values.emplace_back(key, value.get<double>());
+  }
+  return change;
+}
+
+void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
+  for (const auto& [key, value] : change.values) {
+    if (change.transmit) key->set(device.settings.transmit_link, value);
+    if (change.receive) key->set(device.settings.receive_link, value);
+  }
+  fabric.engine(device).execute([&] {
+    fabric.configure_link(device);
+    if (!change.up) return;
+    link::Link& link = fabric.wires(device).link(device.index);
+    if (*change.up) {
+      link.restore();
+    } else {
+      link.cut(transport::Time::max());
+    }
+  });
+}
+
+}  // namespace
+
+json AdminServer::link(const json& request, AdminConnectionState&) {
+  Fabric& fabric = surroundings_.fabric;
+  ServedDevice* const only = find_device(fabric, request);
+  if (request.contains("set")) {
+    if (!request.contains("device"))
+      throw std::runtime_error("\"device\" must name the device whose link is meant, or be \"all\"");
+    const LinkChange change = read_change(request);
+    for (const auto& device : fabric.devices()) {
+      if (only != nullptr && device.get() != only) continue;
+      apply(fabric, change, *device);
+      if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), *change.up);
+      if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});
+    }
+  }
+  json links = json::object();
+  fabric.execute_on_all([&](EngineUnit& unit) {
+    for (const ServedDevice* device : unit.devices) {
+      if (only != nullptr && only != device) continue;
+      links[device->settings.name] = describe_link(fabric, *device, unit.engine.now());
+    }
+  });
+  return {{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
+}
+
+json AdminServer::set(const json& request, AdminConnectionState&) {
+  Fabric& fabric = surroundings_.fabric;
+  ServedDevice* const only = find_device(fabric, request);
+  const transport::RecoveryMode mode = read_recovery(request.value("recovery", json()));
+  std::optional<std::uint32_t> qpn;
+  if (const auto qp = request.find("qp"); qp != request.end() && !qp->is_null()) {
+    if (!qp->is_number_unsigned() || qp->get<std::uint64_t>() > 0xFFFFFF)
+      throw std::runtime_error(fmt::format("qp = {}: allowed is a QP's number", qp->dump()));
+    qpn = qp->get<std::uint32_t>();
+  }
+  std::size_t changed = 0;
+  for (const auto& device : fabric.devices()) {
+    if (only != nullptr && device.get() != only) continue;
+    changed += set_recovery(fabric, surroundings_.control, *device, mode, qpn);
+  }
+  if (qpn && changed == 0) throw std::runtime_error(fmt::format("there is no QP {}", *qpn));
+  return {{"ok", true}, {"queue_pairs", changed}};
+}
+
+}  // namespace urnic::control

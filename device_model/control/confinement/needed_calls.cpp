@@ -1,0 +1,253 @@
+// The system calls of a device process that runs (confinement.hpp).
+#include <linux/filter.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "device_model/control/confinement/confinement.hpp"
+#include "device_model/memory/procmap_query.hpp"
+
+namespace urnic::control {
+namespace {
+
+// A sanitizer's runtime makes calls of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// By name: not every processor has every one (arm64 has no "open"), and older libraries do not know the
+// newest.
+constexpr const char* kNeeded[] = {
+    // Programs' memory, and the process's own.
+    "process_vm_readv",
+    "process_vm_writev",
+    "mmap",
+    "munmap",
+    "mremap",
+    "mprotect",
+    "madvise",
+    "brk",
+    "memfd_create",
+    "membarrier",
+    // The run directory, sysfs files, logs, fault plans, /proc.
+    "open",
+    "openat",
+    "close",
+    "close_range",
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "lseek",
+    "_llseek",
+    "stat",
+    "fstat",
+    "lstat",
+    "newfstatat",
+    "fstatat64",
+    "fstat64",
+    "statx",
+    "statfs",
+    "fstatfs",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents64",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "symlink",
+    "symlinkat",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "ftruncate",
+    "fallocate",
+    "umask",
+    "flock",
+    "fcntl",
+    "dup",
+    "dup2",
+    "dup3",
+    "fsync",
+    "fdatasync",
+    "getcwd",
+    "chdir",
+    // Connections and pipes of programs.
+    "accept4",
+    "accept",
+    "sendmsg",
+    "sendto",
+    "recvmsg",
+    "recvfrom",
+    "shutdown",
+    "getsockopt",
+    "getsockname",
+    "pipe2",
+    "socketpair",
+    "pidfd_open",
+    // Waiting.
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "eventfd2",
+    "timerfd_create",
+    "timerfd_settime",
+    "signalfd4",
+    "poll",
+    "ppoll",
+    "nanosleep",
+    "clock_nanosleep",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "time",
+    "restart_syscall",
+    "sched_yield",
+    // Threads and signals.
+    "futex",
+    "set_robust_list",
+    "rseq",
+    "set_tid_address",
+    "exit",
+    "exit_group",
+    "gettid",
+    "getpid",
+    "tgkill",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "sched_getaffinity",
+    "prctl",
+    "setsid",
+    // Questions about the machine and this process.
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getrandom",
+    "getrlimit",
+    "prlimit64",
+    "sysinfo",
+    "uname",
+    "getrusage",
+};
+
+// Nothing in the device process makes these, whatever goes wrong.
+constexpr const char* kIntruders[] = {"execve", "execveat", "fork",   "vfork",        "ptrace",
+                                      "bpf",    "mount",    "setns",  "unshare",      "init_module",
+                                      "setuid", "setgid",   "capset", "finit_module", "pivot_root"};
+
+constexpr const char* kCopierNeeds[] = {
+    "process_vm_readv",
+    "process_vm_writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "read",
+    "write",
+    "clock_gettime",
+    "restart_syscall",
+    "mmap",
+    "munmap",
+    "brk",
+    "madvise",
+    "exit_group",
+    "rt_sigreturn",
+    "futex",
+};
+
+struct Release {
+  void operator()(void* filter) const { seccomp_release(filter); }
+};
+
+// 0 or a negative errno, as libseccomp says it.
+int add_rules(scmp_filter_ctx filter) {
+  int error = 0;
+  const auto add = [&](std::uint32_t action, const char* name) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call == __NR_SCMP_ERROR || error != 0) return;
+    error = seccomp_rule_add(filter, action, call, 0);
+  };
+  for (const char* name : kNeeded) add(SCMP_ACT_ALLOW, name);
+  for (const char* name : kIntruders) add(SCMP_ACT_KILL_PROCESS, name);
+  if (error != 0) return error;
+  // Threads only. Flags of clone3 lie in memory, where a filter cannot see them: the C library takes clone
+  // when clone3 is not there.
+  constexpr scmp_datum_t kThread = CLONE_THREAD;
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                           SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread));
+  if (error != 0) return error;
+  error = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
+                           SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, 0));
+  if (error != 0) return error;
+  // Registration asks about a program's mappings.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                           SCMP_A1(SCMP_CMP_EQ, memory::kProcmapQuery, 0));
+  if (error != 0) return error;
+  // Logging asks whether it writes to a terminal.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
+  if (error != 0) return error;
+  return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
+}
+
+// Refused calls are not logged (SCMP_FLTATR_CTL_LOG): every new thread tries clone3, and each would be a
+// line. The kernel's own mitigations (SSBD) would come with the filter before Linux 5.16 and slow all threads
+// down.
+int set_attributes(scmp_filter_ctx filter) {
+  seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+  seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a tree instead of a list
+  return seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+}
+
+int add_copier_rules(scmp_filter_ctx filter) {
+  int error = 0;
+  for (const char* name : kCopierNeeds) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR && error == 0) error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  }
+  return error;
+}
+
+std::string restrict(int (*add)(scmp_filter_ctx)) {
+  if (kSanitized) return "this is a build with a sanitizer";
+  const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
+  if (filter == nullptr) return "no memory for it";
+  int error = set_attributes(filter.get());
+  if (error == 0) error = add(filter.get());
+  if (error == 0) error = seccomp_load(filter.get());
+  return error == 0 ? std::string() : std::string(std::strerror(-error));
+}
+
+}  // namespace
+
+std::string allow_needed_calls_only() { return restrict(add_rules); }
+
+std::string allow_copying_only() { return restrict(add_copier_rules); }
+
+}  // namespace urnic::control

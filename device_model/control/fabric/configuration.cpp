@@ -1,0 +1,307 @@
+#include "device_model/control/fabric/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/link_keys.hpp"
+#include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/settings/table_reader.hpp"
+
+namespace urnic::control {
+namespace {
+
+using settings::TableReader;
+
+wire::Gid link_local_gid(const wire::MacAddress& mac) {
+  wire::Gid gid;
+  gid.bytes[0] = 0xFE;
+  gid.bytes[1] = 0x80;
+  const auto identifier = modified_eui64(mac);
+  std::copy(identifier.begin(), identifier.end(), gid.bytes.begin() + 8);
+  return gid;
+}
+
+// 192.0.2.0/24 is for documentation (RFC 5737): no network that the machine is on has these addresses.
+wire::Gid ipv4_gid(std::size_t device) {
+  wire::Gid gid;
+  gid.bytes[10] = gid.bytes[11] = 0xFF;
+  gid.bytes[12] = 192;
+  gid.bytes[14] = 2;
+  gid.bytes[15] = static_cast<std::uint8_t>(1 + device);
+  return gid;
+}
+
+// Locally administered: "urn" and the device's number.
+wire::MacAddress default_mac(std::size_t device) {
+  return {{0x02, 0x75, 0x72, 0x6E, 0x00, static_cast<std::uint8_t>(device)}};
+}
+
+// 192.0.2.1 to 192.0.2.254
+constexpr std::size_t kMaxDevices = 254;
+// Each has a trunk to each other.
+constexpr std::uint32_t kMaxEngines = 16;
+
+void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
+  const toml::node* node = reader.table().get("gids");
+  if (node == nullptr) return;
+  const std::string allowed =
+      fmt::format("a list of 1 to {} IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"]",
+                  limits::kGidTableLength);
+  const toml::array* list = node->as_array();
+  if (list == nullptr || list->empty() || list->size() > limits::kGidTableLength) {
+    reader.refuse("gids", *node, allowed);
+  }
+  gids.clear();
+  for (const toml::node& entry : *list) {
+    const auto text = entry.value_exact<std::string>();
+    const auto gid = text ? parse_gid(*text) : std::nullopt;
+    if (!gid || *gid == wire::Gid{} || gid->bytes[0] == 0xFF) {
+      reader.refuse("gids", entry, "the unicast address of one device, such as \"::ffff:192.0.2.1\"");
+    }
+    gids.push_back(*gid);
+  }
+}
+
+// As far as every TOML and JSON reader has whole numbers, like the links' seed.
+constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
+
+constexpr std::array<std::string_view, 11> kCommonKeys{"mtu",
+                                                       "vendor_id",
+                                                       "vendor_part_id",
+                                                       "hardware_version",
+                                                       "raw_packets",
+                                                       "number_seed",
+                                                       "recovery",
+                                                       "reordering_packets",
+                                                       "irn_window_packets",
+                                                       "irn_timeout_low_us",
+                                                       "irn_timeout_high_us"};
+
+void read_recovery(const TableReader& reader, transport::RecoverySettings& recovery) {
+  if (const auto mode = reader.word("recovery", kRecoveryNames)) {
+    recovery.mode = static_cast<transport::RecoveryMode>(*mode);
+  }
+  reader.integer("reordering_packets", 1, 1024, recovery.reordering);
+  reader.integer("irn_window_packets", 1, 65536, recovery.irn_window);
+  const auto timeout = [&](std::string_view key, transport::Nanoseconds& out) {
+    const auto value = reader.number(key, 1, 1e7, "microseconds, from 1 to 10000000, such as 320");
+    if (value) out = transport::Nanoseconds(std::llround(*value * 1000));
+  };
+  timeout("irn_timeout_low_us", recovery.irn_timeout_low);
+  timeout("irn_timeout_high_us", recovery.irn_timeout_high);
+}
+
+void read_common(const TableReader& reader, DeviceSettings& device) {
+  reader.integer("vendor_id", 0, 0xFFFFFF, device.vendor_id);
+  reader.integer("vendor_part_id", 0, 0xFFFFFFFF, device.vendor_part_id);
+  reader.integer("hardware_version", 0, 0xFFFFFFFF, device.hardware_version);
+  if (const auto raw_packets = reader.word("raw_packets", kRawPacketsNames))
+    device.raw_packets = static_cast<RawPackets>(*raw_packets);
+  if (const auto seed = reader.integer("number_seed", 0, kLargestSeed))
+    device.number_seed = static_cast<std::uint64_t>(*seed);
+  read_recovery(reader, device.recovery);
+  reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
+  if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {
+    reader.refuse("mtu", *reader.table().get("mtu"), "256, 512, 1024, 2048 or 4096");
+  }
+}
+
+bool is_device_name(const std::string& name) {
+  // libibverbs finds the plugin by the pattern "*urnic*"; the name is a folder in sysfs and part of
+  // perftest's options.
+  return name.size() <= 31 && name.starts_with("urnic") &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+             std::string::npos;
+}
+
+DeviceSettings read_device(const TableReader& reader, std::size_t number, const DeviceSettings& defaults) {
+  std::vector<std::string_view> keys{"name", "mac", "gids"};
+  keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
+  reader.known_keys(keys);
+  DeviceSettings device = defaults;
+  constexpr std::string_view name_rule =
+      "\"urnic\" and up to 26 letters, digits, '_' or '-' more, such as \"urnic0\"";
+  device.name = reader.text("name", name_rule).value_or(fmt::format("urnic{}", number));
+  if (!is_device_name(device.name)) reader.refuse("name", *reader.table().get("name"), name_rule);
+
+  constexpr std::string_view mac_rule = "a unicast Ethernet address such as \"02:75:72:6e:00:00\"";
+  device.mac = default_mac(number);
+  if (const auto text = reader.text("mac", mac_rule)) {
+    const auto mac = parse_mac(*text);
+    if (!mac || (mac->bytes[0] & 1) != 0 || *mac == wire::MacAddress{}) {
+      reader.refuse("mac", *reader.table().get("mac"), mac_rule);
+    }
+    device.mac = *mac;
+  }
+  device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
+  read_gids(reader, device.gids);
+  read_common(reader, device);
+  return device;
+}
+
+void check_unique(const TableReader& reader, const std::vector<DeviceSettings>& devices) {
+  const DeviceSettings& last = devices.back();
+  for (std::size_t i = 0; i + 1 < devices.size(); ++i) {
+    const auto clash = [&](const std::string& what) {
+      reader.fail(reader.table().source(), fmt::format("{} of {} is also of {}: each device needs its own",
+                                                       what, last.name, devices[i].name));
+    };
+    if (devices[i].name == last.name) clash("the name");
+    if (devices[i].mac == last.mac) clash(fmt::format("mac {}", to_text(last.mac)));
+    for (const wire::Gid& gid : last.gids) {
+      const auto& others = devices[i].gids;
+      if (std::find(others.begin(), others.end(), gid) != others.end()) {
+        clash(fmt::format("GID {}", to_text(gid)));
+      }
+    }
+  }
+}
+
+void read_devices(const TableReader& root, const std::string& file, Configuration& configuration) {
+  DeviceSettings defaults;
+  if (const toml::table* table = root.section("device")) {
+    const TableReader reader(*table, file, "device.");
+    reader.known_keys(kCommonKeys);
+    read_common(reader, defaults);
+  }
+  const toml::table nothing;
+  const toml::array* list = root.sections("devices", kMaxDevices);
+  if (list == nullptr) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      configuration.devices.push_back(read_device(TableReader(nothing, file, ""), i, defaults));
+    }
+    return;
+  }
+  for (const toml::node& entry : *list) {
+    const TableReader reader(*entry.as_table(), file, "devices.");
+    configuration.devices.push_back(read_device(reader, configuration.devices.size(), defaults));
+    check_unique(reader, configuration.devices);
+  }
+}
+
+constexpr std::array<std::string_view, 3> kDirectionNames{"tx", "rx", "both"};
+constexpr std::size_t kMaxLinkSections = 1024;
+
+void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
+  for (const LinkKey& key : link_keys()) {
+    const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+    if (!value) continue;
+    if (!key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);
+    key.set(settings, *value);
+  }
+}
+
+// A section adds to what the ones before it said of the same link.
+void read_link(const TableReader& reader, std::vector<DeviceSettings>& devices) {
+  std::vector<std::string_view> keys{"device", "direction", "recovery"};
+  for (const LinkKey& key : link_keys()) keys.push_back(key.name);
+  reader.known_keys(keys);
+  std::vector<std::string_view> names{"all"};
+  for (const DeviceSettings& device : devices) names.push_back(device.name);
+  const std::size_t chosen = reader.word("device", names).value_or(0);
+  const std::size_t direction = reader.word("direction", kDirectionNames).value_or(2);
+  const auto recovery = reader.word("recovery", kRecoveryNames);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (chosen != 0 && chosen != i + 1) continue;
+    if (direction != 1) read_link_values(reader, devices[i].transmit_link);
+    if (direction != 0) read_link_values(reader, devices[i].receive_link);
+    if (recovery) devices[i].recovery.mode = static_cast<transport::RecoveryMode>(*recovery);
+  }
+}
+
+void read_links(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::array* list = root.sections("link", kMaxLinkSections);
+  if (list == nullptr) return;
+  for (const toml::node& entry : *list) {
+    read_link(TableReader(*entry.as_table(), file, "link."), configuration.devices);
+  }
+}
+
+void read_logging(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("logging");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "logging.");
+  reader.known_keys({"level"});
+  constexpr std::array<std::string_view, 6> levels{"trace", "debug", "info", "warning", "error", "off"};
+  if (const auto level = reader.word("level", levels)) configuration.log_level = levels[*level];
+}
+
+void read_engine(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("engine");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "engine.");
+  reader.known_keys({"engines", "idle_spin_us"});
+  reader.integer("engines", 1, kMaxEngines, configuration.engines);
+  auto microseconds = static_cast<std::uint32_t>(configuration.idle_spin.count() / 1000);
+  reader.integer("idle_spin_us", 0, 1'000'000, microseconds);
+  configuration.idle_spin = std::chrono::microseconds(microseconds);
+}
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+// "memory_mib" and "memory_mib_per_program", and so for every resource.
+void read_limits(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("limits");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "limits.");
+  std::vector<std::string> names;
+  for (const std::string_view name : kResourceNames) {
+    names.emplace_back(name == "memory" ? "memory_mib" : name);
+    names.push_back(names.back() + "_per_program");
+  }
+  reader.known_keys(std::vector<std::string_view>(names.begin(), names.end()));
+  for (std::size_t i = 0; i < kResources; ++i) {
+    Allowance& allowance = configuration.allowances[i];
+    const std::uint64_t unit = kResourceNames[i] == "memory" ? kMebibyte : 1;
+    if (const auto all = reader.integer(names[2 * i], 1, 1u << 30)) {
+      allowance.all = static_cast<std::uint64_t>(*all) * unit;
+      allowance.program = allowance.all / 2;
+    }
+    if (const auto program = reader.integer(names[2 * i + 1], 1, 1u << 30)) {
+      allowance.program = static_cast<std::uint64_t>(*program) * unit;
+    }
+  }
+}
+
+}  // namespace
+
+Configuration default_configuration() { return parse_configuration("", "defaults"); }
+
+Configuration load_configuration(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    throw ConfigurationError(
+        fmt::format("{}: cannot be read; --config needs a TOML file that exists", file.string()));
+  }
+  Configuration configuration = parse_configuration(text.str(), file.string());
+  // Beside the file that names it.
+  if (!configuration.fault_plan.empty())
+    configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
+  return configuration;
+}
+
+Configuration parse_configuration(const std::string& text, const std::string& name) {
+  const toml::table parsed = settings::parse(text, name);
+  Configuration configuration;
+  const TableReader root(parsed, name, "");
+  root.known_keys({"device", "devices", "engine", "faults", "limits", "link", "logging"});
+  read_devices(root, name, configuration);
+  read_engine(root, name, configuration);
+  read_limits(root, name, configuration);
+  read_logging(root, name, configuration);
+  read_links(root, name, configuration);
+  configuration.fault_plan =
+      root.text("faults", "the path of a fault plan, such as \"plan.toml\" (docs/faults.md)").value_or("");
+  return configuration;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,67 @@
+// What the device process is told by its TOML file (docs/configuration.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/fabric/raw_packets.hpp"
+#include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/link/link_settings.hpp"
+#include "device_model/settings/setting_error.hpp"
+#include "device_model/transport/recovery_settings.hpp"
+#include "device_model/transport/time.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::control {
+
+struct DeviceSettings {
+  std::string name;
+  wire::MacAddress mac;
+  std::vector<wire::Gid> gids;  // by GID index; never empty
+  std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
+  std::uint32_t vendor_id = 0x75726E;
+  // perftest 4.5 keeps inline data and plain ibv_post_send under this number; it turns both off for one that
+  // it does not know.
+  std::uint32_t vendor_part_id = 26428;
+  std::uint32_t hardware_version = 0;
+  RawPackets raw_packets = RawPackets::all;
+  std::optional<std::uint64_t> number_seed;                        // empty: of the kernel's random numbers
+  transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs, unless told otherwise
+  link::LinkSettings transmit_link;
+  link::LinkSettings receive_link;
+};
+
+struct Configuration {
+  std::vector<DeviceSettings> devices;
+  transport::Nanoseconds idle_spin{50'000};
+  std::uint32_t engines = 1;       // threads among which the devices are divided
+  std::string log_level = "info";  // an spdlog level
+  Allowances allowances = default_allowances();
+  std::string fault_plan;  // a file; empty: none
+};
+
+// One line that names the file, the line, the value and what is allowed.
+using ConfigurationError = settings::SettingError;
+
+// urnic0 and urnic1 on one switch.
+Configuration default_configuration();
+// Throws ConfigurationError.
+Configuration load_configuration(const std::filesystem::path& file);
+// `name` stands for the file in errors.
+Configuration parse_configuration(const std::string& text, const std::string& name);
+
+// The EUI-64 of a MAC address with the universal/local bit turned over (RFC 4291 appendix A), in wire order:
+// a device's node GUID and the lower half of its link-local GID.
+std::array<std::uint8_t, 8> modified_eui64(const wire::MacAddress& mac);
+
+// "02:75:72:6e:00:00", "fe80::1" or "::ffff:192.0.2.1" in text and back.
+std::optional<wire::MacAddress> parse_mac(const std::string& text);
+std::optional<wire::Gid> parse_gid(const std::string& text);
+std::string to_text(const wire::MacAddress& mac);
+std::string to_text(const wire::Gid& gid);
+
+}  // namespace urnic::control

@@ -1,0 +1,143 @@
+#include "device_model/control/fabric/fabric.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  return seed;
+}
+
+// Devices with the same seed in the configuration have different numbers all the same.
+memory::NumberSeed first_numbers(const ServedDevice& device) {
+  const std::uint64_t seed = device.settings.number_seed ? *device.settings.number_seed : random_seed();
+  return memory::NumberSeed(transport::mix(seed, device.index));
+}
+
+}  // namespace
+
+void ServedDevice::leave_group(const wire::Gid& group) {
+  const auto found = multicast_groups.find(group);
+  if (found != multicast_groups.end() && --found->second == 0) multicast_groups.erase(found);
+  --multicast_attachments;
+}
+
+Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
+  const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
+  for (std::size_t i = 0; i < engines; ++i) {
+    engine::EngineConfig config{.idle_spin = configuration.idle_spin};
+    if (engines > 1) config.thread_name += fmt::format("-{}", i);
+    units_.push_back(std::make_unique<EngineUnit>(static_cast<std::uint32_t>(i), config));
+  }
+  if (engines > 1) connect_engines();
+  for (const DeviceSettings& settings : configuration.devices) add_device(settings);
+}
+
+void Fabric::connect_engines() {
+  for (const auto& from : units_) {
+    for (const auto& to : units_) {
+      if (from == to) {
+        trunks_.push_back(nullptr);
+        continue;
+      }
+      link::Trunk& trunk =
+          *trunks_.emplace_back(std::make_unique<link::Trunk>(&from->engine.data_path().staging()));
+      engine::Engine& reader = to->engine;
+      from->junction.add_outgoing(trunk, [&reader] { reader.wake(); });
+      to->junction.add_incoming(trunk);
+    }
+    from->engine.data_path().set_junction(&from->junction);
+  }
+}
+
+void Fabric::add_device(const DeviceSettings& settings) {
+  auto served = std::make_unique<ServedDevice>();
+  served->index = static_cast<std::uint32_t>(devices_.size());
+  served->settings = settings;
+  served->node_guid = modified_eui64(settings.mac);
+  EngineUnit& home = unit(*served);
+  served->device =
+      std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
+                                                            .mac = settings.mac,
+                                                            .gids = settings.gids,
+                                                            .max_qp = limits::kMaxQp,
+                                                            .max_memory_keys = limits::kMaxMemoryKeys,
+                                                            .number = served->index,
+                                                            .numbers = first_numbers(*served)},
+                                       home.engine, home.wires);
+  home.engine.add_device(*served->device);
+  home.devices.push_back(served.get());
+  for (const auto& other : units_) {
+    if (other.get() == &home) continue;
+    link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
+    other->wires.attach_remote(settings.mac, trunk, settings.name);
+  }
+  configure_link(*served);
+  devices_.push_back(std::move(served));
+}
+
+void Fabric::configure_link(const ServedDevice& served) {
+  link::Switch& wires = unit(served).wires;
+  const link::LinkSettings& transmit = served.settings.transmit_link;
+  const link::LinkSettings& receive = served.settings.receive_link;
+  if (wires.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
+    return;
+  link::Link& link = wires.link(served.index);
+  if (link.channel(link::Direction::transmit).settings() != transmit)
+    link.configure(link::Direction::transmit, transmit);
+  if (link.channel(link::Direction::receive).settings() != receive)
+    link.configure(link::Direction::receive, receive);
+}
+
+void Fabric::start() {
+  for (const auto& unit : units_) unit->engine.start();
+}
+
+// All before any goes: they wake one another.
+Fabric::~Fabric() {
+  for (const auto& unit : units_) unit->engine.stop();
+}
+
+void Fabric::execute_on_all(const std::function<void(EngineUnit&)>& task) {
+  for (const auto& unit : units_) unit->engine.execute([&] { task(*unit); });
+}
+
+std::uint64_t Fabric::activity() const {
+  std::uint64_t sum = 0;
+  for (const auto& unit : units_) sum += unit->engine.activity();
+  return sum;
+}
+
+transport::Nanoseconds Fabric::processor_time() const {
+  transport::Nanoseconds sum{0};
+  for (const auto& unit : units_) sum += unit->engine.processor_time();
+  return sum;
+}
+
+bool Fabric::link_is_up(const ServedDevice& served) {
+  bool up = false;
+  engine(served).execute([&] { up = served.device->link_up(engine(served).now()); });
+  return up;
+}
+
+std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
+  if (gid == wire::Gid{}) return {};  // that is an empty place of the table
+  for (const auto& served : devices_) {
+    const auto& gids = served->settings.gids;
+    if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return served->settings.mac;
+  }
+  return {};
+}
+
+}  // namespace urnic::control

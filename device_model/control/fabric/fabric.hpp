@@ -1,0 +1,128 @@
+// All that the device process runs: engines, each with a switch and the devices on it, and the trunks between
+// the switches.
+#pragma once
+
+#include <sys/types.h>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/junction.hpp"
+#include "device_model/link/switch.hpp"
+#include "device_model/link/trunk.hpp"
+#include "device_model/transport/memory_access.hpp"
+
+namespace urnic::control {
+
+class XrcDomain;
+
+// A file, by whatever name it was opened.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+// A device with what only the control thread knows of it.
+struct ServedDevice {
+  std::uint32_t index = 0;  // in configuration order
+  DeviceSettings settings;
+  std::array<std::uint8_t, 8> node_guid{};  // wire order
+  std::unique_ptr<engine::Device> device;
+
+  // Objects of all contexts, against the limits.
+  std::uint32_t queue_pairs = 0;
+  std::uint32_t completion_queues = 0;
+  std::uint32_t shared_receive_queues = 0;
+  std::uint32_t memory_regions = 0;
+  std::uint32_t memory_windows = 0;
+  std::uint32_t protection_domains = 0;
+  std::uint32_t address_handles = 0;
+  std::uint32_t flows = 0;
+  std::uint32_t flow_counters = 0;
+  std::map<wire::Gid, std::uint32_t> multicast_groups;  // those with members, and how many
+  std::uint32_t multicast_attachments = 0;
+  std::uint64_t device_memory = 0;  // bytes
+  std::uint32_t next_pd = 1;
+  std::uint32_t xrc_domains = 0;  // a domain counts for each context that has it open
+  // Those that are shared, while anybody has them open.
+  std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
+
+  // A QP has left the group.
+  void leave_group(const wire::Gid& group);
+};
+
+// An engine with its part of the fabric.
+struct EngineUnit {
+  EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
+      : number(unit_number), junction(wires), engine(config) {}
+
+  const std::uint32_t number;          // from 0
+  std::vector<ServedDevice*> devices;  // that it has, in configuration order
+  // Order matters: the engine's last round uses the others.
+  link::Switch wires;
+  link::Junction junction;
+  engine::Engine engine;
+};
+
+class Fabric {
+ public:
+  // Makes the engines, no more than there are devices, and the devices, which have the engines in turn.
+  // Throws what the parts throw.
+  explicit Fabric(const Configuration& configuration);
+  ~Fabric();
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+
+  // Starts the engines' threads. Until then `execute` runs on the caller's.
+  void start();
+
+  // The engine that has the device, and its switch.
+  engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
+  link::Switch& wires(const ServedDevice& served) { return unit(served).wires; }
+  const link::Switch& wires(const ServedDevice& served) const { return unit(served).wires; }
+  std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
+  const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
+  // Runs `task` on each engine as Engine::execute does, on one after the other.
+  void execute_on_all(const std::function<void(EngineUnit&)>& task);
+  // Of all engines together (engine.hpp).
+  std::uint64_t activity() const;
+  transport::Nanoseconds processor_time() const;
+
+  const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
+
+  // What programs may take of this process.
+  Quotas& quotas() { return quotas_; }
+
+  // Brings the device's link to what its settings say. On its engine's thread once that runs.
+  void configure_link(const ServedDevice& served);
+
+  // Whether the device's link is whole.
+  bool link_is_up(const ServedDevice& served);
+
+  // The Ethernet address of the device that has `gid`: what neighbour discovery finds on a real network.
+  std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
+
+ private:
+  EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
+  void connect_engines();
+  void add_device(const DeviceSettings& settings);
+
+  Quotas quotas_;
+  // Order matters: devices go before the switches that they are attached to, all after the engines have
+  // stopped.
+  std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
+  std::vector<std::unique_ptr<EngineUnit>> units_;
+  std::vector<std::unique_ptr<ServedDevice>> devices_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,139 @@
+#include "device_model/control/fabric/quotas.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+namespace fs = std::filesystem;
+
+// For what the device process opens for itself: engines, sysfs, the log, sockets.
+constexpr std::uint64_t kOwnDescriptors = 128;
+
+std::uint64_t descriptors_of_programs() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOwnDescriptors;
+  return limit.rlim_cur > 2 * kOwnDescriptors ? limit.rlim_cur - kOwnDescriptors : limit.rlim_cur / 2;
+}
+
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// The smallest limit from this process's cgroup up to the root (cgroups(7), version 2), or that of version
+// 1's memory controller.
+std::uint64_t cgroup_memory() {
+  std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
+  const auto consider = [&](const fs::path& file) {
+    std::uint64_t bytes = 0;
+    if (std::ifstream(file) >> bytes) smallest = std::min(smallest, bytes);  // not "max"
+  };
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t colon = line.rfind(':');
+    if (colon == std::string::npos || line.rfind("0::", 0) != 0) continue;
+    fs::path group = "/sys/fs/cgroup" + line.substr(colon + 1);
+    for (; group.native().size() > 1 && group != "/sys/fs"; group = group.parent_path()) {
+      consider(group / "memory.max");
+    }
+  }
+  consider("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  return smallest;
+}
+
+Allowance half_for_each(std::uint64_t all) { return {all / 2, all}; }
+
+[[noreturn]] void refuse(Resource resource) {
+  const bool memory = resource == Resource::memory || resource == Resource::queue_pairs ||
+                      resource == Resource::completion_queues;
+  const std::string_view name = kResourceNames[static_cast<std::size_t>(resource)];
+  throw std::system_error(memory ? ENOMEM : EMFILE, std::generic_category(),
+                          "the program's share of the device process's " + std::string(name));
+}
+
+}  // namespace
+
+Allowances default_allowances() {
+  Allowances allowances;
+  const auto set = [&](Resource resource, const Allowance& value) {
+    allowances[static_cast<std::size_t>(resource)] = value;
+  };
+  set(Resource::descriptors, half_for_each(descriptors_of_programs()));
+  set(Resource::memory, half_for_each(std::min(physical_memory(), cgroup_memory()) / 2));
+  set(Resource::contexts, half_for_each(16384));
+  set(Resource::queue_pairs, half_for_each(limits::kMaxQp));
+  set(Resource::completion_queues, half_for_each(limits::kMaxCq));
+  set(Resource::admin_connections, half_for_each(1024));
+  set(Resource::captures, half_for_each(32));
+  return allowances;
+}
+
+std::shared_ptr<Account> Quotas::account(pid_t pid) {
+  std::erase_if(accounts_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<Account>& known = accounts_[pid];
+  std::shared_ptr<Account> account = known.lock();
+  if (account == nullptr) known = account = std::make_shared<Account>(*this);
+  return account;
+}
+
+Charge& Charge::operator=(Charge&& other) noexcept {
+  std::swap(account_, other.account_);
+  std::swap(counted_, other.counted_);
+  std::swap(count_, other.count_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Charge::~Charge() {
+  if (account_ == nullptr) return;
+  account_->give_back(counted_, count_);
+  account_->give_back(Resource::memory, bytes_);
+}
+
+Charge Account::charge(Resource counted, std::uint64_t count, std::uint64_t bytes) {
+  if (!may_take(counted, count)) refuse(counted);
+  if (!may_take(Resource::memory, bytes)) refuse(Resource::memory);
+  Charge charge;
+  charge.account_ = shared_from_this();
+  charge.counted_ = counted;
+  charge.count_ = count;
+  charge.bytes_ = bytes;
+  take(counted, count);
+  take(Resource::memory, bytes);
+  return charge;
+}
+
+// A program may not have more than is left for all others. So there is always something left for the next one
+// that asks, whatever those before it have taken (dynamic thresholds, Choudhury and Hahne, 1998).
+bool Account::may_take(Resource resource, std::uint64_t amount) const {
+  const Allowance& allowance = quotas_.allowance(resource);
+  if (amount > allowance.all) return false;
+  const std::uint64_t own = used(resource) + amount;
+  const std::uint64_t all = quotas_.used(resource) + amount;
+  return amount == 0 || (own <= allowance.program && all <= allowance.all && own <= allowance.all - all);
+}
+
+void Account::take(Resource resource, std::uint64_t amount) {
+  used_[Quotas::index(resource)] += amount;
+  quotas_.used_[Quotas::index(resource)] += amount;
+}
+
+void Account::give_back(Resource resource, std::uint64_t amount) {
+  used_[Quotas::index(resource)] -= amount;
+  quotas_.used_[Quotas::index(resource)] -= amount;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,118 @@
+#include "device_model/control/loop/event_loop.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+namespace urnic::control {
+namespace {
+
+constexpr EventLoop::WatchId kStopWatch = 0;
+// A thread that never sleeps gets the processor late when a program's request comes.
+constexpr std::chrono::microseconds kBetweenPortions{50};
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+}  // namespace
+
+EventLoop::EventLoop()
+    : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      stop_event_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kStopWatch;
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_event_.get(), &event), "epoll_ctl");
+}
+
+EventLoop::WatchId EventLoop::watch(int descriptor, std::uint32_t events, Handler handler) {
+  const WatchId id = next_id_++;
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = id;
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
+  watches_.emplace(id, std::make_shared<Watch>(Watch{descriptor, std::move(handler)}));
+  return id;
+}
+
+void EventLoop::change(WatchId watch, std::uint32_t events) {
+  const auto found = watches_.find(watch);
+  if (found == watches_.end()) return;
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = watch;
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, found->second->descriptor, &event), "epoll_ctl");
+}
+
+void EventLoop::forget(WatchId watch) {
+  const auto found = watches_.find(watch);
+  if (found == watches_.end()) return;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second->descriptor, nullptr);
+  watches_.erase(found);
+}
+
+void EventLoop::run() {
+  running_ = true;
+  while (running_) {
+    std::array<epoll_event, 64> events;
+    const int patience = work_.empty() ? -1 : 0;
+    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
+    if (count < 0 && errno == EINTR) continue;
+    checked(count, "epoll_wait");
+    for (int i = 0; i < count; ++i) {
+      const WatchId id = events[static_cast<std::size_t>(i)].data.u64;
+      if (id == kStopWatch) {
+        running_ = false;
+        eventfd_t ignored = 0;
+        eventfd_read(stop_event_.get(), &ignored);
+        continue;
+      }
+      // Looked up by number for every event: an earlier handler of this round may have ended the watch. The
+      // copy keeps the handler alive while it ends itself.
+      const auto found = watches_.find(id);
+      if (found == watches_.end()) continue;
+      const std::shared_ptr<Watch> watch = found->second;
+      watch->handler(events[static_cast<std::size_t>(i)].events);
+    }
+    if (work_.empty()) continue;
+    work_.run_one();
+    std::this_thread::sleep_for(kBetweenPortions);
+  }
+}
+
+void EventLoop::stop() { eventfd_write(stop_event_.get(), 1); }
+
+Timer::Timer(EventLoop& loop, std::function<void()> expired)
+    : descriptor_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
+      watch_(loop, descriptor_.get(), EPOLLIN, [this, expired = std::move(expired)](std::uint32_t) {
+        std::uint64_t times = 0;
+        if (read(descriptor_.get(), &times, sizeof times) != sizeof times) return;
+        set_ = false;
+        expired();
+      }) {}
+
+void Timer::set(std::chrono::nanoseconds span) {
+  // A timerfd that is set to zero is switched off.
+  const auto count = std::max<std::int64_t>(span.count(), 1);
+  itimerspec spec{};
+  spec.it_value.tv_sec = count / 1'000'000'000;
+  spec.it_value.tv_nsec = count % 1'000'000'000;
+  checked(timerfd_settime(descriptor_.get(), 0, &spec, nullptr), "timerfd_settime");
+  set_ = true;
+}
+
+void Timer::cancel() {
+  const itimerspec off{};
+  timerfd_settime(descriptor_.get(), 0, &off, nullptr);
+  set_ = false;
+}
+
+}  // namespace urnic::control

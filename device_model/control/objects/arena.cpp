@@ -1,0 +1,218 @@
+#include "device_model/control/objects/arena.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kSmallestBlock = 128;  // two cache lines: what the index blocks need
+constexpr std::uint64_t kSmallestArena = 256 * 1024;
+constexpr std::uint64_t kLargestArenaStep = 32 * 1024 * 1024;
+// Memory that an arena gets, or a block is zeroed, at once: the kernel takes up to 0.3 ms for it.
+constexpr std::uint64_t kPopulatedAtOnce = 64 * 1024;
+// The kernel takes 0.2 ms for a MiB.
+constexpr std::uint64_t kGivenBackElsewhere = 4 * 1024 * 1024;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+[[noreturn]] void out_of_memory(const char* what) {
+  throw std::system_error(ENOMEM, std::generic_category(), what);
+}
+
+memory::Descriptor make_sealed_memory(std::uint64_t size) {
+  memory::Descriptor descriptor(memfd_create("urnic-queues", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor) out_of_memory("memfd_create");
+  if (ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) out_of_memory("queue memory");
+  // A program that shrinks it would be a SIGBUS in the engine.
+  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    throw std::system_error(errno, std::generic_category(), "F_ADD_SEALS");
+  }
+  return descriptor;
+}
+
+}  // namespace
+
+ArenaBlock::ArenaBlock(ArenaBlock&& other) noexcept { *this = std::move(other); }
+
+ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
+  std::swap(owner_, other.owner_);
+  std::swap(arena_, other.arena_);
+  std::swap(offset_, other.offset_);
+  std::swap(length_, other.length_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+ArenaBlock::~ArenaBlock() {
+  if (owner_ != nullptr) owner_->release(*this);
+}
+
+// The charges are the control thread's to give back.
+ArenaAllocator::~ArenaAllocator() {
+  preparations_.clear();
+  for (const auto& arena : arenas_) arena->charge = Charge();
+  if (total_ < kGivenBackElsewhere) return;
+  try {
+    std::thread([arenas = std::move(arenas_)] {}).detach();
+  } catch (const std::system_error&) {
+    // No thread can be had: here, then.
+  }
+}
+
+ArenaBlock ArenaAllocator::allocate(std::uint64_t length) {
+  if (length == 0) return {};
+  if (length > limit_) out_of_memory("queue memory");
+  length = round_up(length, kSmallestBlock);
+  const auto prepared = std::find_if(preparations_.begin(), preparations_.end(), [length](const auto& known) {
+    return known.ready() && known.block.length() == length;
+  });
+  if (prepared != preparations_.end()) {
+    ArenaBlock block = std::move(prepared->block);
+    preparations_.erase(prepared);
+    return block;
+  }
+  Preparation preparation = reserve(length);
+  while (!preparation.ready()) go_on(preparation);
+  return std::move(preparation.block);
+}
+
+bool ArenaAllocator::prepare(std::initializer_list<std::uint64_t> lengths) {
+  std::vector<const Preparation*> found;
+  try {
+    for (const std::uint64_t length : lengths) {
+      if (length <= kPopulatedAtOnce) continue;
+      if (length > limit_) out_of_memory("queue memory");
+      Preparation& preparation = preparation_of(round_up(length, kSmallestBlock), found);
+      if (preparation.ready()) continue;
+      go_on(preparation);
+      return false;
+    }
+  } catch (...) {
+    preparations_.clear();
+    throw;
+  }
+  return true;
+}
+
+// One that is not among `found`, where it then is.
+ArenaAllocator::Preparation& ArenaAllocator::preparation_of(std::uint64_t length,
+                                                            std::vector<const Preparation*>& found) {
+  auto known = std::find_if(preparations_.begin(), preparations_.end(), [&](const Preparation& other) {
+    return other.block.length() == length && std::find(found.begin(), found.end(), &other) == found.end();
+  });
+  if (known == preparations_.end()) known = preparations_.insert(known, reserve(length));
+  found.push_back(&*known);
+  return *known;
+}
+
+ArenaAllocator::Preparation ArenaAllocator::reserve(std::uint64_t length) {
+  Preparation made;
+  const std::uint64_t alignment = std::min(kPage, std::bit_floor(length));
+  for (std::uint32_t index = 0; index < arenas_.size(); ++index) {
+    if (cut(index, length, alignment, made)) return made;
+  }
+  add_arena(length);
+  if (!cut(static_cast<std::uint32_t>(arenas_.size() - 1), length, alignment, made)) {
+    out_of_memory("queue memory");
+  }
+  return made;
+}
+
+bool ArenaAllocator::cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment,
+                         Preparation& made) {
+  Arena& arena = *arenas_[index];
+  for (auto range = arena.free.begin(); range != arena.free.end(); ++range) {
+    const auto [start, room] = *range;
+    const std::uint64_t offset = round_up(start, alignment);
+    if (offset + length > start + room) continue;
+
+    // Insertions first: if they throw, nothing is lost but order.
+    const std::uint64_t behind = start + room - (offset + length);
+    if (behind != 0) arena.free.emplace(offset + length, behind);
+    if (offset != start) {
+      range->second = offset - start;
+    } else {
+      arena.free.erase(range);
+    }
+
+    made.block.owner_ = this;
+    made.block.arena_ = first_number_ + index;
+    made.block.offset_ = offset;
+    made.block.length_ = length;
+    made.block.data_ = arena.mapping.data() + offset;
+    made.dirty = std::min(length, arena.untouched - std::min(arena.untouched, offset));
+    arena.untouched = std::max(arena.untouched, offset + length);
+    return true;
+  }
+  return false;
+}
+
+void ArenaAllocator::go_on(Preparation& preparation) {
+  const ArenaBlock& block = preparation.block;
+  const std::uint64_t portion = std::min(kPopulatedAtOnce, block.length() - preparation.done);
+  populate(*arenas_[block.arena_ - first_number_], block.offset() + preparation.done, portion);
+  if (preparation.done < preparation.dirty) {
+    const std::uint64_t dirty = std::min(portion, preparation.dirty - preparation.done);
+    std::memset(block.data() + preparation.done, 0, dirty);
+  }
+  preparation.done += portion;
+}
+
+// A page that cannot be had later would be a SIGBUS in the engine. Where the kernel knows how (5.14), the
+// mapping has its pages then, so that the engine need not fault them in.
+void ArenaAllocator::populate(Arena& arena, std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = (offset + length - 1) / kPopulatedAtOnce + 1;
+  for (std::uint64_t step = offset / kPopulatedAtOnce; step < end; ++step) {
+    if (arena.populated[step]) continue;
+    const std::uint64_t start = step * kPopulatedAtOnce;
+    const std::uint64_t size = std::min(kPopulatedAtOnce, arena.mapping.size() - start);
+    if (fallocate(arena.descriptor.get(), 0, static_cast<off_t>(start), static_cast<off_t>(size)) != 0)
+      out_of_memory("queue memory");
+    madvise(arena.mapping.data() + start, size, MADV_POPULATE_WRITE);
+    arena.populated[step] = true;
+  }
+}
+
+void ArenaAllocator::add_arena(std::uint64_t at_least) {
+  const std::uint64_t step = std::clamp(total_, kSmallestArena, kLargestArenaStep);
+  std::uint64_t size = round_up(std::max(step, at_least), kPage);
+  if (total_ + size > limit_) size = round_up(at_least, kPage);
+  if (total_ + size > limit_) out_of_memory("queue memory of the context");
+
+  auto arena = std::make_unique<Arena>();
+  if (account_ != nullptr) arena->charge = account_->charge(Resource::descriptors, 1, size);
+  arena->descriptor = make_sealed_memory(size);
+  arena->mapping = SharedMapping(arena->descriptor.get(), size);
+  arena->free.emplace(0, size);
+  arena->populated.resize(round_up(size, kPopulatedAtOnce) / kPopulatedAtOnce);
+  arenas_.push_back(std::move(arena));
+  total_ += size;
+}
+
+void ArenaAllocator::release(const ArenaBlock& block) {
+  Arena& arena = *arenas_[block.arena_ - first_number_];
+  std::uint64_t start = block.offset_;
+  std::uint64_t length = block.length_;
+  auto next = arena.free.lower_bound(start);
+  if (next != arena.free.end() && next->first == start + length) {
+    length += next->second;
+    next = arena.free.erase(next);
+  }
+  if (next != arena.free.begin()) {
+    const auto previous = std::prev(next);
+    if (previous->first + previous->second == start) {
+      previous->second += length;
+      return;
+    }
+  }
+  arena.free.emplace(start, length);
+}
+
+}  // namespace urnic::control

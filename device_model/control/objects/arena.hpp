@@ -1,0 +1,110 @@
+// The shared memory of one context: a few sealed memfds out of which queues are cut, so that a program with
+// tens of thousands of QPs does not pass the kernel's limit on mappings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/objects/mapping.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+class ArenaAllocator;
+
+// A range of an arena; gives itself back. The allocator outlives it.
+class ArenaBlock {
+ public:
+  ArenaBlock() = default;
+  ArenaBlock(ArenaBlock&& other) noexcept;
+  ArenaBlock& operator=(ArenaBlock&& other) noexcept;
+  ~ArenaBlock();
+
+  std::uint32_t arena() const { return arena_; }
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t length() const { return length_; }  // 0 for an empty block
+  std::byte* data() const { return data_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  friend class ArenaAllocator;
+  ArenaAllocator* owner_ = nullptr;
+  std::uint32_t arena_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t length_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+class ArenaAllocator {
+ public:
+  // `limit`: the most bytes that all arenas together may have. They are numbered from `first_number` on.
+  explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0)
+      : first_number_(first_number), limit_(limit) {}
+  // Arenas are charged to `account`.
+  ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
+      : first_number_(0), limit_(limit), account_(std::move(account)) {}
+  // Gives large memory back in a thread of its own, for which nobody waits.
+  ~ArenaAllocator();
+  ArenaAllocator(const ArenaAllocator&) = delete;
+  ArenaAllocator& operator=(const ArenaAllocator&) = delete;
+
+  // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
+  // an empty block. Throws std::system_error with ENOMEM when the limit, the account's share or the
+  // machine's memory is used up. Takes some 0.2 ms for each MiB that has not been prepared.
+  ArenaBlock allocate(std::uint64_t length);
+
+  // Does a portion of the work of allocating blocks of these lengths. To be called until it returns true;
+  // then `allocate` takes no longer for them than for small ones. Throws as `allocate` does; what is prepared
+  // then goes.
+  bool prepare(std::initializer_list<std::uint64_t> lengths);
+
+  // For whoever is told about a block.
+  int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
+  std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->mapping.size(); }
+  std::uint64_t total_size() const { return total_; }
+
+ private:
+  friend class ArenaBlock;
+  struct Arena {
+    Charge charge;
+    memory::Descriptor descriptor;
+    SharedMapping mapping;
+    std::map<std::uint64_t, std::uint64_t> free;  // offset to length, no two adjacent
+    std::uint64_t untouched = 0;                  // no block was ever at or above this offset
+    std::vector<bool> populated;                  // which of its steps have memory behind them
+  };
+  // A block on its way to being zeroed memory.
+  struct Preparation {
+    ArenaBlock block;
+    std::uint64_t dirty = 0;  // bytes from its start that an earlier block may have written
+    std::uint64_t done = 0;   // bytes from its start that are ready
+
+    bool ready() const { return done == block.length(); }
+  };
+
+  Preparation reserve(std::uint64_t length);
+  bool cut(std::uint32_t index, std::uint64_t length, std::uint64_t alignment, Preparation& made);
+  void go_on(Preparation& preparation);
+  static void populate(Arena& arena, std::uint64_t offset, std::uint64_t length);
+  Preparation& preparation_of(std::uint64_t length, std::vector<const Preparation*>& found);
+  void add_arena(std::uint64_t at_least);
+  void release(const ArenaBlock& block);
+
+  const std::uint32_t first_number_;
+  std::uint64_t limit_;
+  std::shared_ptr<Account> account_;  // may be null
+  std::uint64_t total_ = 0;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::list<Preparation> preparations_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,65 @@
+#include "device_model/control/objects/files_in_memory.hpp"
+
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+namespace {
+
+// What one question may read of a process's mounts: any number of them can be made.
+constexpr std::size_t kMostLines = 4096;
+
+// The kernel's own mounts, which memfds, System V segments and anonymous shared mappings are of. They stay,
+// so their numbers are never another file system's.
+std::vector<dev_t> find_kernel_mounts() {
+  std::vector<dev_t> devices;
+  for (const unsigned flags : {0u, unsigned{MFD_HUGETLB}, MFD_HUGETLB | unsigned{MFD_HUGE_2MB},
+                               MFD_HUGETLB | unsigned{MFD_HUGE_1GB}}) {
+    const memory::Descriptor file(memfd_create("urnic-file-system", MFD_CLOEXEC | flags));
+    struct stat status {};
+    if (file && fstat(file.get(), &status) == 0) devices.push_back(status.st_dev);
+  }
+  return devices;
+}
+
+// The type of a mount is the kernel's word; that of a FUSE mount begins with "fuse" (proc(5)).
+bool says_in_memory(const std::string& line, dev_t device) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (std::sscanf(line.c_str(), "%*d %*d %u:%u", &major, &minor) != 2) return false;
+  if (makedev(major, minor) != device) return false;
+  const std::size_t separator = line.find(" - ");
+  if (separator == std::string::npos) return false;
+  const std::string rest = line.substr(separator + 3);
+  const std::string type = rest.substr(0, rest.find(' '));
+  return type == "tmpfs" || type == "hugetlbfs" || type == "devtmpfs";
+}
+
+bool is_mounted_in_memory(const std::string& process, dev_t device) {
+  std::ifstream mounts("/proc/" + process + "/mountinfo");
+  std::string line;
+  for (std::size_t i = 0; i < kMostLines && std::getline(mounts, line); ++i) {
+    if (says_in_memory(line, device)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_in_memory(dev_t device, pid_t pid) {
+  static const std::vector<dev_t> kernel_mounts = find_kernel_mounts();
+  return std::find(kernel_mounts.begin(), kernel_mounts.end(), device) != kernel_mounts.end() ||
+         is_mounted_in_memory(std::to_string(pid), device) || is_mounted_in_memory("self", device);
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,95 @@
+#include "device_model/control/sysfs/counter_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "device_model/control/sysfs/port_files.hpp"
+
+namespace urnic::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+// While counters move, and while QPs exist but nothing has moved for a second. Without QPs nothing can move,
+// and nobody looks.
+constexpr auto kBusyPeriod = 100ms;
+constexpr auto kQuietPeriod = 1s;
+constexpr unsigned kQuietAfter = 10;
+
+}  // namespace
+
+CounterFolder::CounterFolder(const std::filesystem::path& folder, const std::vector<CounterValue>& values) {
+  std::filesystem::create_directories(folder);
+  for (const CounterValue& counter : values) {
+    const std::filesystem::path path = folder / counter.name;
+    memory::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file) throw std::system_error(errno, std::generic_category(), path.string());
+    files_.push_back({std::move(file), ~std::uint64_t{0}});
+  }
+  update(values);
+}
+
+// Counters only grow, so a new value never leaves digits of the old one behind it.
+bool CounterFolder::update(const std::vector<CounterValue>& values) {
+  bool changed = false;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].value == values[i].value) continue;
+    files_[i].value = values[i].value;
+    changed = true;
+    const std::string text = fmt::format("{}\n", values[i].value);
+    [[maybe_unused]] const ssize_t written = pwrite(files_[i].descriptor.get(), text.data(), text.size(), 0);
+  }
+  return changed;
+}
+
+CounterFiles::CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tree)
+    : fabric_(fabric), timer_(loop, [this] { tick(); }) {
+  for (const auto& device : fabric.devices()) {
+    const CounterSnapshot counters = snapshot(fabric, *device);
+    const std::filesystem::path port = tree.port_folder(*device);
+    devices_.push_back({device.get(), port, true, CounterFolder(port / "counters", port_values(counters)),
+                        CounterFolder(port / "hw_counters", hardware_values(counters))});
+  }
+}
+
+void CounterFiles::touch() {
+  const bool was_busy = timer_.is_set() && quiet_ticks_ < kQuietAfter;
+  quiet_ticks_ = 0;
+  if (!was_busy) timer_.set(kBusyPeriod);
+}
+
+bool CounterFiles::update() {
+  bool changed = false;
+  seen_activity_ = fabric_.activity();
+  for (DeviceFiles& files : devices_) {
+    const CounterSnapshot counters = snapshot(fabric_, *files.device);
+    changed |= files.port.update(port_values(counters));
+    changed |= files.hardware.update(hardware_values(counters));
+    if (counters.link_up != files.link_up) show_port_state(files.folder, counters.link_up);
+    files.link_up = counters.link_up;
+  }
+  return changed;
+}
+
+bool CounterFiles::has_queue_pairs() const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const DeviceFiles& files) { return files.device->queue_pairs != 0; });
+}
+
+void CounterFiles::tick() {
+  // Once it is quiet, the engine is not woken only to learn that nothing has moved.
+  const bool may_have_moved = quiet_ticks_ < kQuietAfter || fabric_.activity() != seen_activity_;
+  quiet_ticks_ = may_have_moved && update() ? 0 : quiet_ticks_ + 1;
+  if (quiet_ticks_ < kQuietAfter) {
+    timer_.set(kBusyPeriod);
+  } else if (has_queue_pairs()) {
+    timer_.set(kQuietPeriod);
+  }
+}
+
+}  // namespace urnic::control

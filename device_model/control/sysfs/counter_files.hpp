@@ -1,0 +1,65 @@
+// The files in counters/ and hw_counters/, kept up to date while there is something to count, and with them
+// the port's state, which a fault plan may change at any packet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/sysfs/counter_values.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
+
+namespace urnic::control {
+
+// One folder of counters.
+class CounterFolder {
+ public:
+  // Makes the folder and its files, and keeps the files open.
+  CounterFolder(const std::filesystem::path& folder, const std::vector<CounterValue>& values);
+  // Writes what has changed, in place: a program that has the file open reads the new value after seeking
+  // back. Returns whether anything has. `values` in the order of the constructor's.
+  bool update(const std::vector<CounterValue>& values);
+
+ private:
+  struct File {
+    memory::Descriptor descriptor;
+    std::uint64_t value;
+  };
+  std::vector<File> files_;
+};
+
+class CounterFiles {
+ public:
+  // Loop and fabric outlive it.
+  CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tree);
+
+  // Something happens on the control side: counters may move from now on.
+  void touch();
+  // Brings all files up to date now. Returns whether anything has changed.
+  bool update();
+
+ private:
+  struct DeviceFiles {
+    ServedDevice* device;
+    std::filesystem::path folder;  // of the port
+    bool link_up;                  // as the files say
+    CounterFolder port;
+    CounterFolder hardware;
+  };
+  void tick();
+  bool has_queue_pairs() const;
+
+  Fabric& fabric_;
+  std::vector<DeviceFiles> devices_;
+  unsigned quiet_ticks_ = 0;
+  std::uint64_t seen_activity_ = 0;  // of the engine, before the last update
+  Timer timer_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,150 @@
+#include "device_model/control/sysfs/counter_values.hpp"
+
+namespace urnic::control {
+namespace {
+
+// "Outbound packets discarded by the port because the port is down or congested": between a port and the
+// switch lies its link.
+std::uint64_t transmit_discards(const link::Link* link) {
+  if (link == nullptr) return 0;
+  const link::LinkCounters& counters = link->channel(link::Direction::transmit).counters();
+  return counters.drops(link::DropCause::cut) + counters.drops(link::DropCause::queue_full);
+}
+
+}  // namespace
+
+CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
+  CounterSnapshot copy;
+  engine::Engine& engine = fabric.engine(device);
+  engine.execute([&] {
+    copy = {.transport = device.device->counters(),
+            .port = device.device->port_counters(),
+            .transmit_discards = transmit_discards(fabric.wires(device).existing_link(device.index)),
+            .link_up = device.device->link_up(engine.now())};
+  });
+  return copy;
+}
+
+std::vector<SwitchCounterValue> switch_values(Fabric& fabric) {
+  std::uint64_t unknown_destination = 0;
+  std::uint64_t trunk_overruns = 0;
+  fabric.execute_on_all([&](EngineUnit& unit) {
+    unknown_destination += unit.wires.unknown_destination();
+    trunk_overruns += unit.wires.trunk_overruns();
+  });
+  return {{"unknown_destination", unknown_destination}, {"trunk_overruns", trunk_overruns}};
+}
+
+std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
+  const engine::PortCounters& port = counters.port;
+  return {
+      {"VL15_dropped", 0},
+      {"excessive_buffer_overrun_errors", port.buffer_overruns},
+      {"link_downed", port.link_downed},
+      {"link_error_recovery", 0},
+      {"local_link_integrity_errors", 0},
+      {"multicast_rcv_packets", port.received_multicast},
+      {"multicast_xmit_packets", port.transmitted_multicast},
+      {"port_rcv_constraint_errors", 0},
+      {"port_rcv_data", port.received_bytes / 4},  // in 4-byte words (IBTA 16.1.3.5)
+      {"port_rcv_errors", port.receive_errors},
+      {"port_rcv_packets", port.received_packets},
+      {"port_rcv_remote_physical_errors", 0},
+      {"port_rcv_switch_relay_errors", 0},
+      {"port_xmit_constraint_errors", 0},
+      {"port_xmit_data", port.transmitted_bytes / 4},
+      {"port_xmit_discards", counters.transmit_discards},
+      {"port_xmit_packets", port.transmitted_packets},
+      {"port_xmit_wait", 0},
+      {"symbol_error", 0},
+      {"unicast_rcv_packets", port.received_packets - port.received_multicast},
+      {"unicast_xmit_packets", port.transmitted_packets - port.transmitted_multicast},
+  };
+}
+
+std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
+  const transport::Counters& c = counters.transport;
+  return {
+      {"bad_resp_err", c.bad_responses},                            // bnxt_re
+      {"duplicate_acknowledgement", c.duplicate_acknowledgements},  // ours
+      {"duplicate_request", c.duplicate_request},
+      {"implied_nak_seq_err", c.implied_nak_sequence_error},
+      {"local_ack_timeout_err", c.local_ack_timeout},
+      {"out_of_buffer", c.rnr_nak_sent + c.messages_without_receive},
+      {"out_of_sequence", c.out_of_sequence},
+      {"packet_seq_err", c.packet_sequence_error},
+      {"req_cqe_error", c.requester_cqe_errors},
+      {"req_cqe_flush_error", c.requester_flushed},
+      {"req_remote_access_errors", c.requester_remote_access_errors},
+      {"req_remote_invalid_request", c.requester_remote_invalid_request},
+      {"req_rnr_retries_exceeded", c.rnr_retry_exceeded},
+      {"req_transport_retries_exceeded", c.retry_exceeded},
+      {"resp_cqe_error", c.responder_cqe_errors},
+      {"resp_cqe_flush_error", c.responder_flushed},
+      {"resp_local_length_error", c.responder_local_length_errors},
+      {"resp_remote_access_errors", c.responder_access_errors},
+      {"resp_remote_invalid_request", c.responder_invalid_requests},   // ours
+      {"resp_remote_operation_errors", c.responder_operation_errors},  // ours
+      {"retrans_pkts", c.retransmitted_packets},                       // efa
+      {"rnr_nak_retry_err", c.rnr_nak_retry},
+      {"rx_atomic_requests", c.received_atomic_requests},
+      {"rx_qkey_violations", c.qkey_violations},             // ours
+      {"rx_datagram_discards", c.messages_without_receive},  // ours
+      {"rx_held_discards", c.held_discards},                 // ours
+      {"rx_held_duplicates", c.held_duplicates},             // ours
+      {"rx_held_packets", c.held_packets},                   // ours
+      {"rx_icrc_encapsulated", counters.port.icrc_errors},
+      {"rx_not_roce", counters.port.not_roce},              // ours
+      {"rx_read_repeat_discards", c.read_repeat_discards},  // ours
+      {"rx_read_requests", c.received_read_requests},
+      {"rx_send_requests", c.received_send_requests},  // ours
+      {"rx_unknown_qp", counters.port.unknown_qp},     // ours
+      {"rx_write_requests", c.received_write_requests},
+      {"rx_wrong_address", counters.port.wrong_address},  // ours
+      {"rx_wrong_origin", counters.port.wrong_origin},    // ours
+      {"tx_selective_acks", c.selective_acks_sent},       // ours
+  };
+}
+
+std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& counters) {
+  using link::DropCause;
+  return {
+      {"answered", counters.answered},
+      {"buffer_full", counters.drops(DropCause::buffer_full)},
+      {"burst_lost", counters.drops(DropCause::burst)},
+      {"corrupted", counters.by_link.corrupted},
+      {"cut_dropped", counters.drops(DropCause::cut)},
+      {"delayed", counters.by_link.delayed},
+      {"duplicated", counters.by_link.duplicated},
+      {"ecn_marked", counters.by_link.congestion_marked},
+      {"ecn_not_capable", counters.not_ecn_capable},
+      {"fault_corrupted", counters.by_fault.corrupted},
+      {"fault_delayed", counters.by_fault.delayed},
+      {"fault_dropped", counters.drops(DropCause::fault)},
+      {"fault_duplicated", counters.by_fault.duplicated},
+      {"fault_ecn_marked", counters.by_fault.congestion_marked},
+      {"fault_reordered", counters.by_fault.reordered},
+      {"lost", counters.drops(DropCause::loss)},
+      {"packets", counters.packets},
+      {"queue_full", counters.drops(DropCause::queue_full)},
+      {"reordered", counters.by_link.reordered},
+  };
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device) {
+  std::vector<std::pair<std::string, std::uint64_t>> values;
+  for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
+    link::LinkCounters counters;
+    fabric.engine(device).execute([&] {
+      const link::Link* link = fabric.wires(device).existing_link(device.index);
+      if (link != nullptr) counters = link->channel(direction).counters();
+    });
+    for (const LinkCounterValue& counter : link_counter_values(counters)) {
+      values.emplace_back("link_" + std::string(link::name(direction)) + '_' + std::string(counter.name),
+                          counter.value);
+    }
+  }
+  return values;
+}
+
+}  // namespace urnic::control

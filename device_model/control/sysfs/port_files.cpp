@@ -1,0 +1,81 @@
+#include "device_model/control/sysfs/port_files.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a file says when its port's link is whole, and when it is cut.
+struct StateFile {
+  const char* name;
+  const char* up;
+  const char* down;
+};
+constexpr StateFile kStateFiles[] = {{"state", "4: ACTIVE", "1: DOWN"},
+                                     {"phys_state", "5: LinkUp", "2: Polling"}};
+
+std::string gid_text(const wire::Gid& gid) {
+  std::string text;
+  for (std::size_t i = 0; i < gid.bytes.size(); i += 2) {
+    text += fmt::format("{}{:02x}{:02x}", i == 0 ? "" : ":", gid.bytes[i], gid.bytes[i + 1]);
+  }
+  return text;
+}
+
+// In one step for whoever reads. The new file is made where nobody lists what there is.
+void replace_file(const fs::path& port, const fs::path& file, const std::string& text) {
+  const fs::path fresh = port / ".new";
+  write_file(fresh, text);
+  fs::rename(fresh, file);
+}
+
+}  // namespace
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << '\n';
+  file.close();
+  if (!file)
+    throw fs::filesystem_error("cannot be written", path, std::error_code(errno, std::generic_category()));
+}
+
+void write_port_files(const fs::path& port, const DeviceSettings& settings) {
+  for (const StateFile& file : kStateFiles) write_file(port / file.name, file.up);
+  write_file(port / "rate", limits::kPortRate);
+  write_file(port / "link_layer", "Ethernet");
+  write_file(port / "lid", "0x0");
+  write_file(port / "lid_mask_count", "0");
+  write_file(port / "sm_lid", "0x0");
+  write_file(port / "sm_sl", "0");
+  write_file(port / "cap_mask", fmt::format("0x{:08x}", limits::kPortFlags));
+  fs::create_directories(port / "pkeys");
+  write_file(port / "pkeys" / "0", "0xffff");
+
+  // libibverbs reads the type of every index, of empty ones too; `ndevs` stays away, for it would have to
+  // name a network interface that exists.
+  fs::create_directories(port / "gids");
+  fs::create_directories(port / "gid_attrs" / "types");
+  for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
+    const std::string index = std::to_string(i);
+    write_file(port / "gids" / index, gid_text(i < settings.gids.size() ? settings.gids[i] : wire::Gid{}));
+    write_file(port / "gid_attrs" / "types" / index, "RoCE v2");
+  }
+}
+
+void show_port_state(const fs::path& port, bool up) {
+  for (const StateFile& file : kStateFiles) replace_file(port, port / file.name, up ? file.up : file.down);
+}
+
+void show_gid(const fs::path& port, std::size_t index, const wire::Gid& gid) {
+  replace_file(port, port / "gids" / std::to_string(index), gid_text(gid));
+}
+
+}  // namespace urnic::control

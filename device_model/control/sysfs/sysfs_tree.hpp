@@ -1,0 +1,34 @@
+// The sysfs files of the devices as a kernel driver has them, in the run directory; the kernel stand-in shows
+// them to programs under /sys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "device_model/control/fabric/fabric.hpp"
+
+namespace urnic::control {
+
+class SysfsTree {
+ public:
+  // Writes the tree below `root`, which must not be there yet. Throws std::filesystem::filesystem_error or
+  // std::system_error.
+  SysfsTree(const std::filesystem::path& root, const Fabric& fabric);
+
+  // The N of a device's node, uverbsN.
+  std::uint32_t node_number(const ServedDevice& device) const { return node_numbers_[device.index]; }
+  // …/ports/1 of a device.
+  std::filesystem::path port_folder(const ServedDevice& device) const;
+
+ private:
+  std::filesystem::path root_;
+  std::vector<std::uint32_t> node_numbers_;  // by device index
+};
+
+// Makes folders `prefix`0 to `prefix`(count-1) in `parent` and returns their numbers in the order in which
+// readdir lists them. Where the file system's order can be chosen it is the numbers' order.
+std::vector<std::uint32_t> make_listed_folders(const std::filesystem::path& parent, const char* prefix,
+                                               std::uint32_t count);
+
+}  // namespace urnic::control

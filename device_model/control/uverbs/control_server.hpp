@@ -1,0 +1,69 @@
+// The device nodes of a run directory: a socket per device, and the connections that programs make to it by
+// opening /dev/infiniband/uverbsN.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/loop/listening_socket.hpp"
+#include "device_model/control/objects/context_registry.hpp"
+#include "device_model/control/uverbs/connection.hpp"
+
+namespace urnic::control {
+
+class CopierParent;
+
+// What each session of a server has (session.hpp).
+struct ControlServerOptions {
+  bool refuse_own_process = false;
+  CopierParent* copiers = nullptr;
+};
+
+class ControlServer {
+ public:
+  // Loop, fabric, disposal and copiers outlive it. Throws std::system_error.
+  ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
+                const ControlServerOptions& options);
+  // Closes all connections; all objects of all programs go.
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  // Listens for programs that open `device` at `node`.
+  void serve(ServedDevice& device, const std::filesystem::path& node);
+  // Takes over a connected socket as if a program had opened `device`.
+  void adopt(ServedDevice& device, memory::Descriptor socket);
+
+  const ContextRegistry& contexts() const { return contexts_; }
+  std::size_t connections() const { return connections_.size(); }
+  // Called after a connection has come or gone or has been given an answer.
+  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
+ private:
+  // A context without a program, which is being taken down.
+  struct Ending;
+
+  void close(std::uint64_t connection);
+  void take_down(std::shared_ptr<Context> context, std::shared_ptr<Account> account);
+  void note_change();
+
+  EventLoop& loop_;
+  Fabric& fabric_;
+  DescriptorDisposal& disposal_;
+  const ControlServerOptions options_;
+  ContextRegistry contexts_;
+  std::vector<std::unique_ptr<ListeningSocket>> nodes_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::list<Ending> endings_;
+  std::uint64_t next_connection_ = 0;
+  std::function<void()> changed_;
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,129 @@
+// create_cq, destroy_cq, resize_cq
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+
+namespace urnic::control {
+namespace {
+
+// The manual page promises at least the entries that were asked for; rings are powers of two.
+std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
+
+std::uint64_t ring_bytes(std::uint32_t slots) { return std::uint64_t{slots} * sizeof(abi::Cqe); }
+
+// The clock that the program's provider reads, too.
+std::uint64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// CQEs that the engine moves to another ring while nobody else is served: 64 KiB.
+constexpr std::uint32_t kMovedAtOnce = 1024;
+
+bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
+
+}  // namespace
+
+int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
+              DescriptorExchange& descriptors) {
+  if (!is_valid_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
+    return EINVAL;
+  }
+  if ((request.flags & ~std::uint32_t{abi::cq_timestamps}) != 0) return EINVAL;
+  if (session.device.completion_queues >= limits::kMaxCq) return ENOMEM;
+  Context& context = *session.context;
+  auto cq = std::make_unique<CompletionQueue>();
+  cq->charge = session.account->charge(Resource::completion_queues, 1, object_bytes::kQueue);
+  if (request.channel_inode != 0) {
+    cq->channel = context.find_channel(request.channel_inode);
+    if (cq->channel == nullptr) return EINVAL;
+  }
+  const std::uint32_t slots = slots_for(request.entries);
+  cq->user_handle = request.user_handle;
+  if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
+  cq->ring = context.arenas.allocate(ring_bytes(slots));
+  cq->indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));
+  cq->queue = std::make_unique<engine::CompletionQueue>(engine::CompletionQueueConfig{
+      .ring = cq->ring.as<abi::Cqe>(),
+      .slots = slots,
+      .indices = cq->indices.as<abi::CompletionQueueIndices>(),
+      .user_handle = request.user_handle,
+      .channel = cq->channel != nullptr ? cq->channel->pipe.get() : nullptr,
+      .async_events = &context.async_events(),
+      .clock = (request.flags & abi::cq_timestamps) != 0 ? &monotonic_nanoseconds : nullptr,
+  });
+
+  CompletionQueue& made = *cq;
+  reply.handle = context.cqs.add(std::move(cq));
+  reply.entries = slots;
+  reply.ring = describe(made.ring, session, descriptors);
+  reply.indices = describe(made.indices, session, descriptors);
+  if (made.channel != nullptr) ++made.channel->users;
+  ++session.device.completion_queues;
+  return 0;
+}
+
+int destroy_cq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
+               DescriptorExchange&) {
+  Context& context = *session.context;
+  CompletionQueue* cq = context.cqs.find(request.handle);
+  if (cq == nullptr) return EINVAL;
+  if (cq->users != 0) return EBUSY;
+  session.fabric.engine(session.device).execute([&] {
+    reply.completion_events_reported = cq->queue->completion_events();
+    reply.async_events_reported = cq->queue->async_events();
+    if (cq->channel != nullptr) {
+      reply.completion_events_reported -= cq->channel->pipe->purge(cq->user_handle);
+    }
+    if (reply.async_events_reported != 0) {
+      reply.async_events_reported -= context.async_events().purge(cq->user_handle);
+    }
+    cq->queue.reset();
+  });
+  if (cq->channel != nullptr) --cq->channel->users;
+  --session.device.completion_queues;
+  context.cqs.take(request.handle);
+  return 0;
+}
+
+int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::ResizeCqReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  CompletionQueue* cq = context.cqs.find(request.handle);
+  if (cq == nullptr || !is_valid_size(request.entries)) return EINVAL;
+  const std::uint32_t slots = slots_for(request.entries);
+  engine::Engine& engine = session.fabric.engine(session.device);
+  if (cq->next_ring.length() != ring_bytes(slots)) {
+    if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
+    cq->next_ring = context.arenas.allocate(ring_bytes(slots));
+    // What was posted before this request, and completes as soon as the engine looks, is complete first: a
+    // program that has posted datagrams and makes the queue too small for them is told so.
+    engine.execute([] {});
+    engine.execute([&] { cq->queue->begin_move(cq->next_ring.as<abi::Cqe>(), slots); });
+  }
+  auto moved = engine::CompletionQueue::Moved::more;
+  engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
+  if (moved == engine::CompletionQueue::Moved::more) return kNotYet;
+  ArenaBlock ring = std::move(cq->next_ring);
+  // More completions are waiting than the new ring would hold.
+  if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;
+  cq->ring = std::move(ring);
+  reply.entries = slots;
+  reply.ring = describe(cq->ring, session, descriptors);
+  return 0;
+}
+
+int modify_cq(Session& session, const abi::ModifyCqRequest& request, abi::Empty&, DescriptorExchange&) {
+  CompletionQueue* const cq = session.context->cqs.find(request.handle);
+  if (cq == nullptr) return EINVAL;
+  const engine::CqModeration moderation{request.count, std::chrono::microseconds(request.period_us)};
+  session.fabric.engine(session.device).execute([&] { cq->queue->moderate(moderation); });
+  return 0;
+}
+
+}  // namespace urnic::control

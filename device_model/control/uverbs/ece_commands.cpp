@@ -1,0 +1,52 @@
+// set_ece, query_ece: enhanced connection establishment (IBTA CM annex; ibv_set_ece(3)). Two ends that
+// exchange their options before they connect agree on selective acknowledgements by it, instead of finding
+// out from each other's packets.
+#include <cerrno>
+
+#include "device_model/control/uverbs/commands.hpp"
+
+namespace urnic::control {
+namespace {
+
+using transport::QpState;
+
+std::uint32_t options_of(const Session& session, const QueuePair& qp) {
+  const bool offers = qp.service == transport::QpService::rc &&
+                      transport::reads_selective_acks(session.device.settings.recovery.mode);
+  return offers ? abi::kEceSelectiveAcknowledgement & ~qp.declined_ece : 0;
+}
+
+}  // namespace
+
+// Options are for what is not connected yet. Those that the peer does not have are not used; without
+// selective acknowledgements a QP still keeps what arrives out of order.
+int set_ece(Session& session, const abi::SetEceRequest& request, abi::Empty&, DescriptorExchange&) {
+  QueuePair* const qp = session.context->qps.find(request.handle);
+  if (qp == nullptr || request.vendor_id != session.device.settings.vendor_id) return EINVAL;
+  if (qp->service != transport::QpService::rc) return EOPNOTSUPP;
+  bool unconnected = false;
+  transport::RecoverySettings recovery = session.device.settings.recovery;
+  const std::uint32_t declined = abi::kEceSelectiveAcknowledgement & ~request.options;
+  if (declined != 0 && transport::reads_selective_acks(recovery.mode)) {
+    recovery.mode = transport::RecoveryMode::selective;
+  }
+  session.fabric.engine(session.device).execute([&] {
+    const QpState state = qp->device_end->hosted->state();
+    unconnected = state == QpState::reset || state == QpState::init;
+    if (unconnected) qp->device_end->hosted->set_recovery(recovery);
+  });
+  if (!unconnected) return EINVAL;
+  qp->declined_ece = declined;
+  return 0;
+}
+
+int query_ece(Session& session, const abi::HandleRequest& request, abi::QueryEceReply& reply,
+              DescriptorExchange&) {
+  const QueuePair* const qp = session.context->qps.find(request.handle);
+  if (qp == nullptr) return EINVAL;
+  reply.vendor_id = session.device.settings.vendor_id;
+  reply.options = options_of(session, *qp);
+  return 0;
+}
+
+}  // namespace urnic::control

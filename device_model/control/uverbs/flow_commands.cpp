@@ -1,0 +1,119 @@
+// create_flow, destroy_flow
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/flow_specs.hpp"
+#include "device_model/control/uverbs/raw_packet_rights.hpp"
+
+namespace urnic::control {
+namespace {
+
+// 0 or an errno.
+int kind_of(std::uint32_t type, engine::RuleKind& kind) {
+  switch (type) {
+    case IBV_FLOW_ATTR_NORMAL:
+      kind = engine::RuleKind::normal;
+      return 0;
+    case IBV_FLOW_ATTR_ALL_DEFAULT:
+      kind = engine::RuleKind::all_default;
+      return 0;
+    case IBV_FLOW_ATTR_MC_DEFAULT:
+      kind = engine::RuleKind::multicast_default;
+      return 0;
+    case IBV_FLOW_ATTR_SNIFFER:
+      kind = engine::RuleKind::sniffer;
+      return 0;
+    default:
+      return EINVAL;
+  }
+}
+
+// Frames that are sent are not steered.
+int read_flags(std::uint32_t flags, engine::SteeringRule& rule) {
+  if ((flags & IBV_FLOW_ATTR_FLAGS_EGRESS) != 0) return EOPNOTSUPP;
+  if ((flags & ~std::uint32_t{IBV_FLOW_ATTR_FLAGS_DONT_TRAP}) != 0) return EINVAL;
+  rule.passes_on = flags != 0;
+  return rule.passes_on && rule.kind != engine::RuleKind::normal ? EINVAL : 0;
+}
+
+int read_rule(const abi::CreateFlowRequest& request, engine::SteeringRule& rule) {
+  if (request.port != limits::kPorts || request.spec_count > abi::kMaxFlowSpecs) return EINVAL;
+  if (const int error = kind_of(request.type, rule.kind)) return error;
+  if (const int error = read_flags(request.flags, rule)) return error;
+  // Only a normal rule chooses; one that chooses nothing has all that nobody of a lower number has.
+  if (rule.kind != engine::RuleKind::normal && request.spec_count != 0) return EINVAL;
+  rule.priority = request.priority;
+  return read_flow_specs(std::span(request.specs).first(request.spec_count), rule.match);
+}
+
+// Datagram QPs have rules with some hardware; here their packets find them by number alone.
+int find_queue_pair(Context& context, std::uint32_t handle, Flow& flow) {
+  flow.qp = context.qps.find(handle);
+  if (flow.qp == nullptr) return EINVAL;
+  if (flow.qp->service == transport::QpService::ud) return EOPNOTSUPP;
+  return flow.qp->service == transport::QpService::raw_packet ? 0 : EINVAL;
+}
+
+int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& flow,
+                engine::SteeringTarget& target) {
+  if ((request.qp & abi::kRssQpHandle) == 0) {
+    if (const int error = find_queue_pair(context, request.qp, flow)) return error;
+    target.queue_pair = &flow.qp->device_end->hosted->context();
+    return 0;
+  }
+  flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
+  if (flow.rss_qp == nullptr) return EINVAL;
+  target.spreading = flow.rss_qp->spreading.get();
+  return 0;
+}
+
+// How many flows lead where this one does.
+std::uint32_t& flows_beside(const Flow& flow) {
+  return flow.qp != nullptr ? flow.qp->flows : flow.rss_qp->flows;
+}
+
+}  // namespace
+
+int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::HandleReply& reply,
+                DescriptorExchange&) {
+  if (const int error = check_raw_packets(session, "a flow")) return error;
+  Context& context = *session.context;
+  auto flow = std::make_unique<Flow>();
+  engine::SteeringRule rule;
+  if (const int error = find_target(context, request, *flow, rule.target)) return error;
+  if (const int error = read_rule(request, rule)) return error;
+  // A NIC asks for CAP_NET_RAW; a program without it sees no packets for others' queue pairs.
+  if (!session.has_net_raw()) rule.sees_only = context.id;
+  if (request.counters != 0) {
+    flow->counters = context.flow_counters.find(request.counters);
+    if (flow->counters == nullptr) return EINVAL;
+    rule.target.counters = &flow->counters->values;
+  }
+  if (session.device.flows >= limits::kMaxFlows) return ENOMEM;
+
+  session.fabric.engine(session.device).execute([&] {
+    flow->number = session.device.device->add_steering_rule(rule);
+  });
+  ++flows_beside(*flow);
+  if (flow->counters != nullptr) ++flow->counters->users;
+  ++session.device.flows;
+  reply.handle = context.flows.add(std::move(flow));
+  return 0;
+}
+
+int destroy_flow(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
+  const auto flow = session.context->flows.take(request.handle);
+  if (flow == nullptr) return EINVAL;
+  session.fabric.engine(session.device).execute([&] {
+    session.device.device->remove_steering_rule(flow->number);
+  });
+  --flows_beside(*flow);
+  if (flow->counters != nullptr) --flow->counters->users;
+  --session.device.flows;
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,183 @@
+// modify_qp: attributes checked, merged with those set before, and handed to the engine in its own types.
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/path_resolution.hpp"
+#include "device_model/control/uverbs/rate_limit.hpp"
+#include "device_model/transport/qp_transitions.hpp"
+#include "device_model/transport/unreliable/raw_packet.hpp"
+
+namespace urnic::control {
+namespace {
+
+using transport::QpState;
+
+constexpr std::uint32_t kPsnMask = 0xFFFFFF;
+
+// A change that has been thought through but not made.
+struct Change {
+  QpState state = QpState::reset;
+  bool notify_drained = false;
+  abi::QpAttributes attributes{};
+  std::optional<wire::NetworkHeaders> path;
+};
+
+bool is_state(std::uint32_t value) { return value <= static_cast<std::uint32_t>(QpState::error); }
+
+int check_values(const ServedDevice& device, const abi::ModifyQpRequest& request) {
+  const abi::QpAttributes& a = request.attributes;
+  const transport::QpAttributeValues values{
+      .path_mtu = a.path_mtu,
+      .timeout = a.timeout,
+      .retry_count = a.retry_count,
+      .rnr_retry = a.rnr_retry,
+      .min_rnr_timer = a.min_rnr_timer,
+      .max_qp_rd_atomic = a.max_rd_atomic,
+      .max_dest_rd_atomic = a.max_dest_rd_atomic,
+      .port = a.port,
+      .pkey_index = a.pkey_index,
+  };
+  const transport::QpAttributeLimits device_limits{
+      .active_mtu = limits::mtu_code(device.settings.mtu),
+      .max_qp_rd_atomic = limits::kMaxRdAtomic,
+      .max_dest_rd_atomic = limits::kMaxRdAtomic,
+      .ports = limits::kPorts,
+      .pkeys = limits::kPkeyTableLength,
+  };
+  const std::uint32_t bad = transport::bad_values(request.mask, values, device_limits);
+  if (bad == 0) return 0;
+  const auto first = static_cast<transport::QpAttribute>(bad & -bad);
+  log::debug("{}: modify_qp: value of {} out of range", device.settings.name, transport::name(first));
+  return EINVAL;
+}
+
+// Path migration is not offered (no IBV_DEVICE_AUTO_PATH_MIG): the QP is always in the migrated state.
+int check_path_migration(const abi::ModifyQpRequest& request) {
+  if ((request.mask & transport::attr_alternate_path) != 0) return EOPNOTSUPP;
+  const bool sets_state = (request.mask & transport::attr_path_migration_state) != 0;
+  return sets_state && request.attributes.path_migration_state != IBV_MIG_MIGRATED ? EINVAL : 0;
+}
+
+int check_transition(const ServedDevice& device, transport::QpService service, QpState current, QpState next,
+                     const abi::ModifyQpRequest& request) {
+  const auto believed = static_cast<QpState>(request.attributes.current_state);
+  const transport::TransitionCheck check =
+      transport::check_transition(service, current, next, request.mask, believed);
+  if (check.error == transport::TransitionError::none) return 0;
+  const auto first = static_cast<transport::QpAttribute>(check.attributes & -check.attributes);
+  log::debug("{}: modify_qp from {} to {} refused: {} is missing or not allowed there", device.settings.name,
+             transport::name(current), transport::name(next), transport::name(first));
+  return EINVAL;
+}
+
+// `current` with those members of `wanted` that `mask` names.
+abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttributes& wanted,
+                         std::uint32_t mask) {
+  abi::QpAttributes result = current;
+  const auto has = [mask](transport::QpAttribute attribute) { return (mask & attribute) != 0; };
+  if (has(transport::attr_access_flags)) result.access_flags = wanted.access_flags;
+  if (has(transport::attr_pkey_index)) result.pkey_index = wanted.pkey_index;
+  if (has(transport::attr_port)) result.port = wanted.port;
+  if (has(transport::attr_qkey)) result.qkey = wanted.qkey;
+  if (has(transport::attr_address_vector)) result.path = wanted.path;
+  if (has(transport::attr_path_mtu)) result.path_mtu = wanted.path_mtu;
+  if (has(transport::attr_timeout)) result.timeout = wanted.timeout;
+  if (has(transport::attr_retry_count)) result.retry_count = wanted.retry_count;
+  if (has(transport::attr_rnr_retry)) result.rnr_retry = wanted.rnr_retry;
+  if (has(transport::attr_rq_psn)) result.receive_psn = wanted.receive_psn & kPsnMask;
+  if (has(transport::attr_max_qp_rd_atomic)) result.max_rd_atomic = wanted.max_rd_atomic;
+  if (has(transport::attr_min_rnr_timer)) result.min_rnr_timer = wanted.min_rnr_timer;
+  if (has(transport::attr_sq_psn)) result.send_psn = wanted.send_psn & kPsnMask;
+  if (has(transport::attr_max_dest_rd_atomic)) result.max_dest_rd_atomic = wanted.max_dest_rd_atomic;
+  if (has(transport::attr_destination_qpn)) result.destination_qpn = wanted.destination_qpn & kPsnMask;
+  if (has(transport::attr_rate_limit)) result.rate_limit = wanted.rate_limit;
+  if (has(transport::attr_sqd_async_notify)) result.enable_sqd_notify = wanted.enable_sqd_notify;
+  return result;
+}
+
+// A datagram QP has no path of its own: its messages may be as long as the port lets them.
+transport::QpParameters parameters_for(const ServedDevice& device, const QueuePair& qp,
+                                       const abi::QpAttributes& a) {
+  transport::QpParameters parameters;
+  parameters.access.remote_read = (a.access_flags & IBV_ACCESS_REMOTE_READ) != 0;
+  parameters.access.remote_write = (a.access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;
+  parameters.access.remote_atomic = (a.access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
+  if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
+  if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
+  if (qp.service == transport::QpService::raw_packet)
+    parameters.path_mtu = device.settings.mtu + transport::kRawFrameHeader;
+  parameters.qkey = a.qkey;
+  parameters.destination = wire::Qpn{a.destination_qpn};
+  parameters.receive_psn = wire::Psn{a.receive_psn};
+  parameters.send_psn = wire::Psn{a.send_psn};
+  parameters.max_destination_reads = a.max_dest_rd_atomic;
+  parameters.max_reads = a.max_rd_atomic;
+  parameters.min_rnr_timer = a.min_rnr_timer;
+  parameters.timeout = a.timeout;
+  parameters.retry_count = a.retry_count;
+  parameters.rnr_retry = a.rnr_retry;
+  return parameters;
+}
+
+// What `request` makes of the QP if it is in state `current`.
+int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& request, QpState current,
+            Change& change) {
+  const bool moves = (request.mask & transport::attr_state) != 0;
+  change.state = moves ? static_cast<QpState>(request.attributes.state) : current;
+  change.notify_drained =
+      (request.mask & transport::attr_sqd_async_notify) != 0 && request.attributes.enable_sqd_notify != 0;
+  if (const int error = check_transition(session.device, qp.service, current, change.state, request))
+    return error;
+  if (const int error = check_values(session.device, request)) return error;
+  if (const int error = check_path_migration(request)) return error;
+  if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
+    return EINVAL;
+  if (change.state == QpState::reset) return 0;  // all attributes are forgotten
+  const DeviceQueuePair& before = *qp.device_end;
+  change.attributes = merged(before.attributes, request.attributes, request.mask);
+  change.path = before.path;
+  if ((request.mask & transport::attr_address_vector) != 0) {
+    wire::NetworkHeaders path;
+    const int error = resolve_path(session.fabric, session.device, change.attributes.path,
+                                   before.hosted->qpn(), wire::Qpn{change.attributes.destination_qpn}, path);
+    if (error != 0) return error;
+    change.path = path;
+    change.attributes.path.hop_limit = path.hop_limit;  // ibv_query_qp tells what is sent
+  }
+  return 0;
+}
+
+}  // namespace
+
+int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, DescriptorExchange&) {
+  QueuePair* qp = session.context->qps.find(asked.handle);
+  if (qp == nullptr) return EINVAL;
+  abi::ModifyQpRequest request = asked;
+  request.mask = transport::heeded(qp->service, asked.mask);
+  const abi::QpAttributes& wanted = request.attributes;
+  if ((request.mask & transport::attr_state) != 0 && !is_state(wanted.state)) return EINVAL;
+  if ((request.mask & transport::attr_current_state) != 0 && !is_state(wanted.current_state)) return EINVAL;
+
+  // Checked and changed in one step of the engine: between two, a packet could take the QP to error.
+  int error = 0;
+  Change change;
+  DeviceQueuePair& device_end = *qp->device_end;
+  session.fabric.engine(session.device).execute([&] {
+    error = prepare(session, *qp, request, device_end.hosted->state(), change);
+    if (error != 0) return;
+    device_end.hosted->modify(change.state, parameters_for(session.device, *qp, change.attributes),
+                              change.path, change.notify_drained);
+    const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
+    if (new_rate) device_end.hosted->limit_rate(change.attributes.rate_limit, 0);
+  });
+  if (error != 0) return error;
+  device_end.attributes = change.attributes;
+  device_end.path = change.path;
+  return 0;
+}
+
+}  // namespace urnic::control

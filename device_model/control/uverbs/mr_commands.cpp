@@ -1,0 +1,248 @@
+// Memory regions and windows: register_mr, deregister_mr, reregister_mr, place_received, allocate_mw,
+// deallocate_mw
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <span>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/regions.hpp"
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint32_t kKnownAccess =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
+constexpr std::uint64_t kPageMask = 0xFFF;
+constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>::max();
+
+bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
+
+int check_access(std::uint32_t access) {
+  return are_known_rights(access, kKnownAccess) && rights_agree(access) ? 0 : EINVAL;
+}
+
+// Memory that may keep the engine waiting is copied by a process of its own, never left to the program, and
+// looked at by nobody else. Where no copiers can be had at all, it is reached as all other memory is.
+int choose_waiting_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
+  if (session.copiers == nullptr) return 0;
+  const bool is_new = !process.has_copier();
+  memory::CopierMemory* const waiting = process.waiting_memory(*session.copiers);
+  if (waiting == nullptr) {
+    log::error("{} (pid {}) registers memory of a file, and there is no copier left for it",
+               process.program(), process.pid());
+    return ENOMEM;
+  }
+  spec.memory = waiting;
+  spec.access |= memory::access_placed_by_device;
+  engine::Engine& engine = session.fabric.engine(session.device);
+  if (is_new) engine.execute([&] { engine.expect_waiting_memory(waiting->answer_descriptor()); });
+  return 0;
+}
+
+// Nothing is copied to or from the region's memory from now on, on the engine's thread. A copy that does not
+// end is ended with the copier.
+void forget_waits(const Session& session, const MemoryRegion& region) {
+  memory::WaitingMemory* const memory = region.spec.memory->waiting();
+  if (memory == nullptr) return;
+  engine::DataPath& data_path = session.fabric.engine(session.device).data_path();
+  const bool any = data_path.forget_memory(*memory, region.spec.address, region.spec.length);
+  if (any && !memory->idle()) region.process->end_copier();
+}
+
+// What the device keeps of the rights. Memory on demand may not be there when something is received.
+std::uint32_t kept_access(std::uint32_t access) {
+  const std::uint32_t kept = access & kKnownAccess;
+  return is_on_demand(access) ? kept | memory::access_placed_by_device : kept;
+}
+
+// As the kernel's uverbs layer: whatever gives somebody the right to write needs pages that can be written.
+bool needs_writable(std::uint32_t access) {
+  return (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |
+                    IBV_ACCESS_MW_BIND)) != 0;
+}
+
+// Address 0 and all the length there is: the implicit region (ibv_reg_mr(3)), which is the whole address
+// space at its own addresses. Huge pages can be promised for explicit ones only.
+bool is_implicit(const memory::RegionSpec& spec) {
+  return is_on_demand(spec.access) && spec.address == 0 && spec.length == kWholeAddressSpace;
+}
+
+int check_span(const memory::RegionSpec& spec) {
+  if (is_implicit(spec)) return spec.iova == 0 && (spec.access & IBV_ACCESS_HUGETLB) == 0 ? 0 : EINVAL;
+  if (spec.length == 0 || spec.length > limits::kMaxMrSize) return EINVAL;
+  if (spec.address + spec.length < spec.address || spec.iova + spec.length < spec.iova) return EINVAL;
+  const bool zero_based = (spec.access & IBV_ACCESS_ZERO_BASED) != 0;
+  if (!zero_based && (spec.address & kPageMask) != (spec.iova & kPageMask)) return EINVAL;
+  return 0;
+}
+
+// Sets by which way the region's memory is reached. Memory on demand is looked at when it is used, which
+// works only where an access that the process could not make fails.
+int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) {
+  if (process.memory() == nullptr) {
+    log::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
+               process.memory_problem());
+    return EPERM;
+  }
+  spec.memory = process.memory();
+  const bool on_demand = is_on_demand(spec.access);
+  if (on_demand && !process.memory()->heeds_page_protection()) return EOPNOTSUPP;
+  std::optional<Process::Mapped> mapped = Process::Mapped{};
+  if (!is_implicit(spec))
+    mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access), session.looking);
+  if (!mapped) return kNotYet;
+  if (!mapped->all && !on_demand) return EFAULT;
+  return mapped->all && !mapped->may_wait ? 0 : choose_waiting_memory(session, process, spec);
+}
+
+}  // namespace
+
+int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::RegisterMrReply& reply,
+                DescriptorExchange&) {
+  auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
+  region->pd = session.context->pds.find(request.pd);
+  if (region->pd == nullptr) return EINVAL;
+  region->process = session.process;
+  region->spec = {nullptr,      region->pd->id, request.address,
+                  request.iova, request.length, kept_access(request.access)};
+  if (const int error = check_access(request.access)) return error;
+  if (const int error = check_span(region->spec)) return error;
+  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
+  if (const int error = choose_memory(session, *session.process, region->spec)) return error;
+  return add_region(session, std::move(region), reply);
+}
+
+int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
+  MemoryRegion* region = session.context->regions.find(request.handle);
+  if (region == nullptr) return EINVAL;
+  bool removed = false;
+  session.fabric.engine(session.device).execute([&] {
+    removed = session.device.device->memory_table().remove_region(region->key);
+    if (removed) forget_waits(session, *region);
+  });
+  if (!removed) return EBUSY;  // windows are bound to it
+  --region->pd->users;
+  if (region->device_memory != nullptr) --region->device_memory->users;
+  --session.device.memory_regions;
+  session.context->regions.take(request.handle);
+  return 0;
+}
+
+int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi::RegisterMrReply& reply,
+                  DescriptorExchange&) {
+  constexpr std::uint32_t known =
+      IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
+  MemoryRegion* region = session.context->regions.find(request.handle);
+  if (region == nullptr || request.flags == 0 || (request.flags & ~known) != 0) return EINVAL;
+  if (region->process == nullptr) return EINVAL;  // not a program's memory: ibv_alloc_null_mr(3) and others
+
+  memory::RegionSpec spec = region->spec;
+  ProtectionDomain* pd = region->pd;
+  std::shared_ptr<Process> process = region->process;
+  if ((request.flags & IBV_REREG_MR_CHANGE_PD) != 0) {
+    pd = session.context->pds.find(request.change.pd);
+    if (pd == nullptr) return EINVAL;
+    spec.pd = pd->id;
+  }
+  if ((request.flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
+    if (const int error = check_access(request.change.access)) return error;
+    if (((spec.access ^ request.change.access) & IBV_ACCESS_ZERO_BASED) != 0) {
+      spec.iova = (request.change.access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : spec.address;
+    }
+    spec.access = kept_access(request.change.access);
+  }
+  if ((request.flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
+    process = session.process;
+    spec.address = request.change.address;
+    spec.iova = request.change.iova;
+    spec.length = request.change.length;
+  }
+  if (const int error = check_span(spec)) return error;
+  if (const int error = choose_memory(session, *process, spec)) return error;
+
+  bool changed = false;
+  transport::Lkey key;
+  session.fabric.engine(session.device).execute([&] {
+    changed = session.device.device->memory_table().change_region(region->key, spec, key);
+    if (changed) forget_waits(session, *region);
+  });
+  if (!changed) return EBUSY;
+  --region->pd->users;
+  ++pd->users;
+  region->pd = pd;
+  region->process = std::move(process);
+  region->spec = spec;
+  region->key = key;
+  reply.handle = request.handle;
+  reply.lkey = reply.rkey = key.value;
+  return 0;
+}
+
+// The region's rights and bounds are looked at again: it may have gone since the data arrived.
+int place_received(Session& session, const abi::PlaceReceivedRequest& request, abi::Empty&,
+                   DescriptorExchange&) {
+  if (request.length > sizeof request.data) return EINVAL;
+  auto data = std::to_array(request.data);
+  bool written = false;
+  for (const auto& entry : session.context->regions) {
+    const MemoryRegion& region = *entry.second;
+    if (region.key.value != request.lkey) continue;
+    session.fabric.engine(session.device).execute([&] {
+      const memory::MemoryTable& table = session.device.device->memory_table();
+      transport::MemoryRange range;
+      if (table.check_local(region.key, region.pd->id, request.address, request.length,
+                            transport::AccessRight::local_write, range) != transport::KeyCheck::ok) {
+        return;
+      }
+      memory::Transfer transfer{.address = range.address,
+                                .local = std::as_writable_bytes(std::span(data).first(request.length)),
+                                .failed = false};
+      region.spec.memory->write({&transfer, 1});
+      written = !transfer.failed;
+    });
+    break;
+  }
+  return written ? 0 : EFAULT;
+}
+
+int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::AllocateMwReply& reply,
+                DescriptorExchange&) {
+  ProtectionDomain* pd = session.context->pds.find(request.pd);
+  if (pd == nullptr || (request.type != IBV_MW_TYPE_1 && request.type != IBV_MW_TYPE_2)) return EINVAL;
+  if (session.device.memory_windows >= limits::kMaxMw) return ENOMEM;
+  auto window = std::make_unique<MemoryWindow>();
+  window->charge = session.account->charge(Resource::memory, object_bytes::kKey);
+  window->pd = pd;
+  std::optional<wire::Rkey> key;
+  session.fabric.engine(session.device).execute([&] {
+    key = session.device.device->memory_table().add_window(pd->id, request.type);
+  });
+  if (!key) return ENOMEM;
+  window->key = *key;
+  reply.rkey = key->value;
+  reply.handle = session.context->windows.add(std::move(window));
+  ++pd->users;
+  ++session.device.memory_windows;
+  return 0;
+}
+
+int deallocate_mw(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
+  const MemoryWindow* window = session.context->windows.find(request.handle);
+  if (window == nullptr) return EINVAL;
+  session.fabric.engine(session.device).execute([&] {
+    session.device.device->memory_table().remove_window(window->key);
+  });
+  --window->pd->users;
+  --session.device.memory_windows;
+  session.context->windows.take(request.handle);
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,26 @@
+// allocate_null_mr
+#include <cerrno>
+#include <limits>
+
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/regions.hpp"
+#include "device_model/memory/null_memory.hpp"
+
+namespace urnic::control {
+
+// No right for others: only the L_Key is valid (ibv_alloc_null_mr(3)).
+int allocate_null_mr(Session& session, const abi::HandleRequest& request, abi::RegisterMrReply& reply,
+                     DescriptorExchange&) {
+  static memory::NullMemory nowhere;
+  auto region = std::make_unique<MemoryRegion>();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
+  region->pd = session.context->pds.find(request.handle);
+  if (region->pd == nullptr) return EINVAL;
+  region->spec = {.memory = &nowhere,
+                  .pd = region->pd->id,
+                  .length = std::numeric_limits<std::uint64_t>::max(),
+                  .access = std::uint32_t{memory::access_local_write} | memory::access_placed_by_device};
+  return add_region(session, std::move(region), reply);
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,84 @@
+#include "device_model/control/uverbs/path_resolution.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint32_t kFlowLabelMask = 0xFFFFF;
+constexpr std::uint8_t kRouteHopLimit = 64;  // Linux's default for IPv4 and IPv6 routes
+
+wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
+  wire::Gid gid;
+  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
+  return gid;
+}
+
+// To a single device the hop limit is the route's, whatever the program says: the kernel's
+// ib_resolve_eth_dmac does this for connections and for address handles. To a group it is the program's; IP
+// forbids to send with 0 (RFC 1122, 3.2.1.7).
+std::uint8_t hop_limit(const wire::Gid& destination, std::uint8_t wanted) {
+  return wire::is_multicast(destination) && wanted != 0 ? wanted : kRouteHopLimit;
+}
+
+// The MAC addresses are still to be found.
+int make_path(const ServedDevice& device, const abi::AddressVector& address, std::uint16_t udp_source,
+              wire::NetworkHeaders& path) {
+  const auto& gids = device.settings.gids;
+  if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
+  if (address.source_gid_index >= gids.size() || gids[address.source_gid_index] == wire::Gid{}) return EINVAL;
+  path.source = gids[address.source_gid_index];
+  path.destination = to_gid(address.destination_gid);
+  path.source_mac = device.settings.mac;
+  path.traffic_class = address.traffic_class;
+  path.hop_limit = hop_limit(path.destination, address.hop_limit);
+  path.flow_label = address.flow_label & kFlowLabelMask;
+  path.udp_source = udp_source;
+  return 0;
+}
+
+// `path` has its GIDs.
+int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
+  if (wire::is_multicast(path.destination)) return EINVAL;
+  if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
+  const auto mac = fabric.resolve(path.destination);
+  if (!mac) return ETIMEDOUT;
+  path.destination_mac = *mac;
+  return 0;
+}
+
+}  // namespace
+
+std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn destination) {
+  flow_label &= kFlowLabelMask;
+  if (flow_label == 0) {
+    std::uint64_t product = std::uint64_t{own.value} * destination.value;
+    product ^= product >> 20;
+    product ^= product >> 40;
+    flow_label = static_cast<std::uint32_t>(product & kFlowLabelMask);
+  }
+  // 20 bits folded into 14, in the dynamic ports.
+  return static_cast<std::uint16_t>(0xC000 | ((flow_label ^ (flow_label >> 14)) & 0x3FFF));
+}
+
+int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                 wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {
+  const int error = make_path(device, address, udp_source_port(address.flow_label, own, destination), path);
+  return error != 0 ? error : find_neighbour(fabric, path);
+}
+
+int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                    wire::NetworkHeaders& path) {
+  const int error = make_path(device, address, udp_source_port(address.flow_label, {}, {}), path);
+  if (error != 0) return error;
+  if (!wire::is_multicast(path.destination)) return find_neighbour(fabric, path);
+  if (wire::is_ipv4_mapped(path.destination) && !wire::is_ipv4_mapped(path.source)) return EINVAL;
+  path.destination_mac = wire::multicast_mac(path.destination);
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,278 @@
+// create_qp, open_qp, query_qp, destroy_qp; modify_qp is in modify_qp.cpp
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <optional>
+
+#include "device_model/abi/steering_messages.hpp"
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/portions.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/raw_packet_rights.hpp"
+
+namespace urnic::control {
+namespace {
+
+std::optional<transport::QpService> service_of(std::uint32_t type) {
+  switch (type) {
+    case IBV_QPT_RC:
+      return transport::QpService::rc;
+    case IBV_QPT_UC:
+      return transport::QpService::uc;
+    case IBV_QPT_UD:
+      return transport::QpService::ud;
+    case IBV_QPT_RAW_PACKET:
+    case abi::kWorkQueue:
+      return transport::QpService::raw_packet;
+    case IBV_QPT_XRC_SEND:
+      return transport::QpService::xrc_initiator;
+    case IBV_QPT_XRC_RECV:
+      return transport::QpService::xrc_target;
+    default:
+      return std::nullopt;
+  }
+}
+
+// A work queue (ibv_create_wq) asks for no right, on a kernel neither: without an RSS QP it gets nothing.
+int check_right(const Session& session, const abi::CreateQpRequest& request) {
+  return request.type == IBV_QPT_RAW_PACKET ? check_raw_packets(session, "a raw packet QP") : 0;
+}
+
+int check_sizes(const abi::CreateQpRequest& request) {
+  if (request.type == abi::kWorkQueue && request.max_send_wr != 0) return EINVAL;
+  const bool fits = request.max_send_wr <= limits::kMaxQpWr && request.max_receive_wr <= limits::kMaxQpWr &&
+                    request.max_send_sge <= limits::kMaxSge && request.max_receive_sge <= limits::kMaxSge &&
+                    request.max_inline_data <= limits::kMaxInlineData;
+  return fits ? 0 : EINVAL;
+}
+
+std::uint32_t slots_for(std::uint32_t requests) { return requests == 0 ? 0 : std::bit_ceil(requests); }
+
+constexpr auto kSgeBytes = static_cast<std::uint32_t>(sizeof(abi::ScatterGather));
+constexpr auto kSendHead = static_cast<std::uint32_t>(sizeof(abi::SendWqe));
+constexpr auto kReceiveHead = static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe));
+
+// Sizes as given: what a slot has room for beyond what was asked is given away as inline data only, which
+// costs nothing later.
+void size_rings(const abi::CreateQpRequest& request, transport::QpService service,
+                abi::CreateQpReply& given) {
+  if (service == transport::QpService::xrc_target) return;
+  const bool receives = request.srq == 0 && service != transport::QpService::xrc_initiator;
+  const std::uint32_t payload = std::max(request.max_send_sge * kSgeBytes, request.max_inline_data);
+  given.send_slots = slots_for(request.max_send_wr);
+  given.send_slot_size = std::bit_ceil(kSendHead + payload);
+  given.receive_slots = receives ? slots_for(request.max_receive_wr) : 0;
+  given.receive_slot_size = std::bit_ceil(kReceiveHead + request.max_receive_sge * kSgeBytes);
+  given.max_send_sge = request.max_send_sge;
+  given.max_receive_sge = receives ? request.max_receive_sge : 0;
+  given.max_inline_data = given.send_slot_size - kSendHead;
+}
+
+// Returns whether they are; otherwise a portion of the work is done.
+bool allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
+  if (qp.service == transport::QpService::xrc_target) return true;
+  const abi::CreateQpReply& given = qp.given;
+  const std::uint64_t send = std::uint64_t{given.send_slots} * given.send_slot_size;
+  const std::uint64_t receive = std::uint64_t{given.receive_slots} * given.receive_slot_size;
+  if (!arenas.prepare({send, receive})) return false;
+  qp.send_ring = arenas.allocate(send);
+  qp.receive_ring = arenas.allocate(receive);
+  qp.indices = arenas.allocate(sizeof(abi::QueuePairIndices));
+  return true;
+}
+
+// The send queue of a QP on a tag-matching SRQ is the device's (rdma-core, Documentation/tag_matching.md),
+// and its READs go into buffers of the SRQ.
+bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
+  return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
+}
+
+std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const QueuePair& qp) {
+  const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
+  const bool is_target = qp.service == transport::QpService::xrc_target;
+  return std::make_unique<engine::HostedQueuePair>(engine::HostedQueuePairConfig{
+      .device = session.device.device.get(),
+      .service = qp.service,
+      .pd = qp.pd != nullptr ? qp.pd->id : transport::PdId{},
+      .send_cq = qp.send_cq != nullptr && !tagged ? qp.send_cq->queue.get() : nullptr,
+      .receive_cq = qp.receive_cq != nullptr && !tagged ? qp.receive_cq->queue.get() : nullptr,
+      .async_events = &session.context->async_events(),
+      .user_handle = qp.user_handle,
+      .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
+      .context = session.context->id,
+      .ordinal = ++session.context->queue_pairs_opened,
+      .signal_all = qp.request.signal_all != 0,
+      .send_ring = qp.send_ring.data(),
+      .send_slots = qp.given.send_slots,
+      .send_slot_size = qp.given.send_slot_size,
+      .receive_ring = qp.receive_ring.data(),
+      .receive_slots = qp.given.receive_slots,
+      .receive_slot_size = qp.given.receive_slot_size,
+      .shared_receive_queue = qp.srq != nullptr ? qp.srq->queue.get() : nullptr,
+      .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
+      .indices = is_target ? &qp.device_end->own_indices : qp.indices.as<abi::QueuePairIndices>(),
+      .several_processes = &session.context->several_processes(),
+      .recovery = session.device.settings.recovery,
+  });
+}
+
+bool install(Context& context, QueuePair& qp) {
+  if (qp.has_doorbell()) qp.doorbell = context.take_doorbell();
+  engine::HostedQueuePair& hosted = *qp.device_end->hosted;
+  bool installed = false;
+  context.fabric.engine(context.device).execute([&] {
+    installed = hosted.install();
+    if (installed && qp.has_doorbell()) context.doorbells().attach(qp.doorbell, hosted);
+  });
+  if (!installed && qp.has_doorbell()) context.give_doorbell(qp.doorbell);
+  if (installed) qp.qpn = hosted.qpn().value;
+  return installed;
+}
+
+abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session& session,
+                             DescriptorExchange& descriptors) {
+  abi::CreateQpReply reply = qp.given;
+  reply.handle = handle;
+  reply.qpn = qp.qpn;
+  if (!qp.has_doorbell()) return reply;
+  reply.doorbell = qp.doorbell;
+  reply.send_ring = describe(qp.send_ring, session, descriptors);
+  reply.receive_ring = describe(qp.receive_ring, session, descriptors);
+  reply.indices = describe(qp.indices, session, descriptors);
+  return reply;
+}
+
+// What it works with, each if its service has it. 0 or an errno.
+int find_objects(const Context& context, const abi::CreateQpRequest& request, QueuePair& qp) {
+  if (qp.service == transport::QpService::xrc_target) {
+    qp.xrcd = context.xrc_domains.find(request.xrcd);
+    return qp.xrcd != nullptr ? 0 : EINVAL;
+  }
+  qp.pd = context.pds.find(request.pd);
+  qp.send_cq = context.cqs.find(request.send_cq);
+  if (qp.pd == nullptr || qp.send_cq == nullptr) return EINVAL;
+  if (qp.service == transport::QpService::xrc_initiator) return request.srq == 0 ? 0 : EINVAL;
+  qp.receive_cq = context.cqs.find(request.receive_cq);
+  if (request.srq != 0) qp.srq = context.srqs.find(request.srq);
+  const bool srq_is_right = request.srq == 0 || (qp.srq != nullptr && qp.srq->xrcd == nullptr);
+  return qp.receive_cq != nullptr && srq_is_right ? 0 : EINVAL;
+}
+
+// Counts the QP where it is used, or takes that back.
+void count(QueuePair& qp, int by) {
+  const auto change = static_cast<std::uint32_t>(by);
+  if (qp.pd != nullptr) qp.pd->users += change;
+  if (qp.send_cq != nullptr) qp.send_cq->users += change;
+  if (qp.receive_cq != nullptr) qp.receive_cq->users += change;
+  if (qp.srq != nullptr) qp.srq->users += change;
+  if (qp.xrcd != nullptr) qp.xrcd->users += change;
+}
+
+}  // namespace
+
+int create_qp(Session& session, const abi::CreateQpRequest& request, abi::CreateQpReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  const auto service = service_of(request.type);
+  if (!service) return EOPNOTSUPP;
+  if (const int error = check_right(session, request)) return error;
+  auto qp = std::make_unique<QueuePair>();
+  qp->request = request;
+  qp->service = *service;
+  if (const int error = find_objects(context, request, *qp)) return error;
+  if (const int error = check_sizes(request)) return error;
+  if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
+  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
+
+  qp->user_handle = request.user_handle;
+  size_rings(request, *service, qp->given);
+  if (!allocate_rings(context.arenas, *qp)) return kNotYet;
+  qp->device_end = std::make_shared<DeviceQueuePair>();
+  qp->device_end->hosted = make_hosted(session, *qp);
+  if (!install(context, *qp)) return ENOMEM;
+
+  QueuePair& made = *qp;
+  const std::uint32_t handle = context.qps.add(std::move(qp));
+  if (made.xrcd != nullptr) made.xrcd->domain->add_target(made.qpn, made.device_end);
+  count(made, 1);
+  ++session.device.queue_pairs;
+  reply = reply_for(made, handle, session, descriptors);
+  return 0;
+}
+
+// Each that has it open counts as a QP against the device's limit.
+int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleReply& reply,
+            DescriptorExchange&) {
+  Context& context = *session.context;
+  OpenXrcDomain* const xrcd = context.xrc_domains.find(request.xrcd);
+  if (xrcd == nullptr || request.type != IBV_QPT_XRC_RECV) return EINVAL;
+  auto qp = std::make_unique<QueuePair>();
+  qp->device_end = xrcd->domain->find_target(request.qpn);
+  if (qp->device_end == nullptr) return EINVAL;
+  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
+
+  qp->xrcd = xrcd;
+  qp->service = transport::QpService::xrc_target;
+  qp->qpn = request.qpn;
+  qp->user_handle = request.user_handle;
+  session.fabric.engine(session.device).execute([&] {
+    qp->device_end->hosted->add_listener(context.async_events(), request.user_handle);
+  });
+  count(*qp, 1);
+  ++session.device.queue_pairs;
+  reply.handle = context.qps.add(std::move(qp));
+  return 0;
+}
+
+int query_qp(Session& session, const abi::HandleRequest& request, abi::QueryQpReply& reply,
+             DescriptorExchange&) {
+  const QueuePair* qp = session.context->qps.find(request.handle);
+  if (qp == nullptr) return EINVAL;
+  const DeviceQueuePair& device_end = *qp->device_end;
+  reply.attributes = device_end.attributes;
+  session.fabric.engine(session.device).execute([&] {
+    const transport::QpState state = device_end.hosted->state();
+    reply.attributes.state = reply.attributes.current_state = static_cast<std::uint32_t>(state);
+    reply.attributes.sq_draining = state == transport::QpState::sqd && !device_end.hosted->drained();
+  });
+  reply.max_send_wr = qp->given.send_slots;
+  reply.max_receive_wr = qp->given.receive_slots;
+  reply.max_send_sge = qp->given.max_send_sge;
+  reply.max_receive_sge = qp->given.max_receive_sge;
+  reply.max_inline_data = qp->given.max_inline_data;
+  reply.signal_all = qp->request.signal_all;
+  return 0;
+}
+
+int destroy_qp(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
+               DescriptorExchange&) {
+  Context& context = *session.context;
+  QueuePair* qp = context.qps.find(request.handle);
+  if (qp == nullptr) return EINVAL;
+  if (!qp->groups.empty() || qp->flows != 0 || qp->spreaders != 0) return EBUSY;  // as the kernel has it
+  const std::array number{wire::Qpn{qp->qpn}};
+  engine::Engine& engine = session.fabric.engine(session.device);
+  if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
+  engine.execute([&] {
+    if (qp->has_doorbell()) context.doorbells().detach(qp->doorbell);
+    reply.async_events_reported =
+        qp->device_end->hosted->remove_listener(context.async_events(), qp->user_handle);
+    if (reply.async_events_reported != 0) {
+      reply.async_events_reported -= context.async_events().purge(qp->user_handle);
+    }
+    qp->device_end.reset();  // which others may go on using
+  });
+  if (qp->has_doorbell()) context.give_doorbell(qp->doorbell);
+  if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
+  count(*qp, -1);
+  --session.device.queue_pairs;
+  context.qps.take(request.handle);
+  return 0;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,32 @@
+// limit_rate: how fast a QP may send (ibv_modify_qp_rate_limit(3)).
+#include <cerrno>
+#include <limits>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/rate_limit.hpp"
+
+namespace urnic::control {
+
+bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps) {
+  // The types that only this protocol has are not among the bits.
+  const bool is_limited = qp.request.type < std::numeric_limits<std::uint32_t>::digits &&
+                          (limits::kRateLimitedTypes >> qp.request.type & 1) != 0;
+  return is_limited && (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
+}
+
+// Only what sends can be slowed down: the kernel's drivers take it from RTS on, too.
+int limit_rate(Session& session, const abi::LimitRateRequest& request, abi::Empty&, DescriptorExchange&) {
+  QueuePair* const qp = session.context->qps.find(request.handle);
+  if (qp == nullptr || !is_valid_rate(*qp, request.rate_kbps)) return EINVAL;
+  bool sends = false;
+  session.fabric.engine(session.device).execute([&] {
+    sends = qp->device_end->hosted->state() == transport::QpState::rts;
+    if (sends) qp->device_end->hosted->limit_rate(request.rate_kbps, request.burst_bytes);
+  });
+  if (!sends) return EINVAL;
+  qp->device_end->attributes.rate_limit = request.rate_kbps;
+  return 0;
+}
+
+}  // namespace urnic::control

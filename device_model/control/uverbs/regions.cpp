@@ -1,0 +1,36 @@
+#include "device_model/control/uverbs/regions.hpp"
+
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control {
+
+bool are_known_rights(std::uint32_t access, std::uint32_t known) {
+  return (access & ~(known | std::uint32_t{IBV_ACCESS_OPTIONAL_RANGE})) == 0;
+}
+
+bool rights_agree(std::uint32_t access) {
+  const bool others_write = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
+  return !others_write || (access & IBV_ACCESS_LOCAL_WRITE) != 0;
+}
+
+int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply) {
+  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
+  std::optional<transport::Lkey> key;
+  session.fabric.engine(session.device).execute([&] {
+    key = session.device.device->memory_table().add_region(region->spec);
+  });
+  if (!key) return ENOMEM;
+  region->key = *key;
+  reply.lkey = reply.rkey = key->value;
+  ++region->pd->users;
+  if (region->device_memory != nullptr) ++region->device_memory->users;
+  reply.handle = session.context->regions.add(std::move(region));
+  ++session.device.memory_regions;
+  return 0;
+}
+
+}  // namespace urnic::control

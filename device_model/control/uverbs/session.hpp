@@ -1,0 +1,57 @@
+// What the handlers of control messages work on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "device_model/abi/control.hpp"
+#include "device_model/abi/memory_messages.hpp"
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/objects/address_map.hpp"
+#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/context_registry.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+class CopierParent;
+class DescriptorDisposal;
+
+// One connection's view of the device.
+struct Session {
+  Fabric& fabric;
+  ServedDevice& device;
+  ContextRegistry& contexts;
+  std::shared_ptr<Context> context;  // null before open_context or join_context
+  std::shared_ptr<Process> process;  // whose memory is registered on this connection
+  std::unordered_set<std::uint32_t> known_arenas;
+  memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
+  std::shared_ptr<Account> account{};   // of the process at the other end
+  Charge connected{};
+  // Of the process at the other end, by the kernel's word; empty if it has ended or cannot be had.
+  std::function<memory::Descriptor()> peer_pidfd = [] { return memory::Descriptor(); };
+  std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
+  pid_t peer = 0;                                            // the process at the other end; 0: it is hidden
+  CopierParent* copiers = nullptr;                           // null: none can be had
+  bool refuse_own_process = false;                           // as a program: its memory is this process's own
+  DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
+  std::unique_ptr<AddressMap> looking{};                     // what an unfinished registration has found
+};
+
+// The descriptors of one request and of its reply.
+struct DescriptorExchange {
+  std::vector<memory::Descriptor> received;
+  std::vector<int> sent;  // they stay their owners'
+};
+
+// A block as a reply names it, with the arena's descriptor the first time. To be called once nothing can fail
+// any more: the connection counts the arena as known from then on.
+abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors);
+// The same for a block that `arenas` gave, which are not the ones of the context's queues.
+abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, Session& session,
+                         DescriptorExchange& descriptors);
+
+}  // namespace urnic::control

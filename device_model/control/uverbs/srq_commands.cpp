@@ -1,0 +1,181 @@
+// create_srq, create_xrc_srq, modify_srq, query_srq, destroy_srq
+#include <infiniband/verbs.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/uverbs/commands.hpp"
+
+namespace urnic::control {
+namespace {
+
+bool is_valid_size(std::uint32_t requests) { return requests >= 1 && requests <= limits::kMaxSrqWr; }
+
+// Slots and the ring of their numbers, empty. Returns whether they are there; otherwise a portion of the work
+// is done.
+bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint32_t slot_size,
+                    ArenaBlock& slots, ArenaBlock& posted) {
+  const std::uint64_t slot_bytes = std::uint64_t{slot_count} * slot_size;
+  const std::uint64_t posted_bytes = std::uint64_t{slot_count} * sizeof(std::uint32_t);
+  if (!arenas.prepare({slot_bytes, posted_bytes})) return false;
+  slots = arenas.allocate(slot_bytes);
+  posted = arenas.allocate(posted_bytes);
+  return true;
+}
+
+std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const SharedReceiveQueue& srq) {
+  return std::make_unique<engine::SharedReceiveQueue>(engine::SharedReceiveQueueConfig{
+      .device = session.device.device.get(),
+      .pd = srq.pd->id,
+      .slots = srq.slots.data(),
+      .posted = srq.posted.as<std::uint32_t>(),
+      .slot_count = srq.slot_count,
+      .slot_size = srq.slot_size,
+      .producer = &srq.indices.as<abi::SharedReceiveIndices>()->producer,
+      .async_events = &session.context->async_events(),
+      .user_handle = srq.user_handle,
+      .xrc_domain = srq.xrcd != nullptr ? &srq.xrcd->domain->device_end() : nullptr,
+      .cq = srq.cq != nullptr ? srq.cq->queue.get() : nullptr,
+      .several_processes = &session.context->several_processes(),
+  });
+}
+
+bool install(Session& session, SharedReceiveQueue& srq, std::uint32_t& number) {
+  bool installed = false;
+  session.fabric.engine(session.device).execute([&] {
+    installed = srq.queue->install();
+    number = srq.queue->number();
+  });
+  return installed;
+}
+
+// The program posts nothing meanwhile, or has itself to blame: what it posts may then be lost. 0 or kNotYet.
+int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
+  ArenaBlock slots;
+  ArenaBlock posted;
+  if (!allocate_queue(session.context->arenas, slot_count, srq.slot_size, slots, posted)) return kNotYet;
+  std::memcpy(slots.data(), srq.slots.data(), std::size_t{srq.slot_count} * srq.slot_size);
+  session.fabric.engine(session.device).execute([&] {
+    srq.queue->grow(slots.data(), posted.as<std::uint32_t>(), slot_count);
+  });
+  srq.slots = std::move(slots);
+  srq.posted = std::move(posted);
+  srq.slot_count = slot_count;
+  return 0;
+}
+
+// `srq` has its XRC domain and CQ, if any.
+int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique_ptr<SharedReceiveQueue> srq,
+             abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  ProtectionDomain* const pd = context.pds.find(request.pd);
+  if (pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge) return EINVAL;
+  if (session.device.shared_receive_queues >= limits::kMaxSrq) return ENOMEM;
+  srq->charge = session.account->charge(Resource::memory, object_bytes::kQueue);
+  srq->pd = pd;
+  srq->user_handle = request.user_handle;
+  srq->slot_count = srq->max_wr = std::bit_ceil(request.max_wr);
+  srq->slot_size = static_cast<std::uint32_t>(
+      std::bit_ceil(sizeof(abi::ReceiveWqe) + request.max_sge * sizeof(abi::ScatterGather)));
+  srq->max_sge = request.max_sge;
+  if (!allocate_queue(context.arenas, srq->slot_count, srq->slot_size, srq->slots, srq->posted))
+    return kNotYet;
+  srq->indices = context.arenas.allocate(sizeof(abi::SharedReceiveIndices));
+  srq->queue = make_queue(session, *srq);
+  if (!install(session, *srq, reply.number)) return ENOMEM;
+
+  SharedReceiveQueue& made = *srq;
+  reply.handle = context.srqs.add(std::move(srq));
+  reply.slots = describe(made.slots, session, descriptors);
+  reply.posted = describe(made.posted, session, descriptors);
+  reply.indices = describe(made.indices, session, descriptors);
+  reply.slot_count = made.slot_count;
+  reply.slot_size = made.slot_size;
+  reply.max_wr = made.max_wr;
+  reply.max_sge = made.max_sge;
+  ++made.pd->users;
+  if (made.xrcd != nullptr) ++made.xrcd->users;
+  if (made.cq != nullptr) ++made.cq->users;
+  ++session.device.shared_receive_queues;
+  return 0;
+}
+
+}  // namespace
+
+int create_srq(Session& session, const abi::CreateSrqRequest& request, abi::CreateSrqReply& reply,
+               DescriptorExchange& descriptors) {
+  return make_srq(session, request, std::make_unique<SharedReceiveQueue>(), reply, descriptors);
+}
+
+int create_xrc_srq(Session& session, const abi::CreateXrcSrqRequest& request, abi::CreateSrqReply& reply,
+                   DescriptorExchange& descriptors) {
+  auto srq = std::make_unique<SharedReceiveQueue>();
+  srq->xrcd = session.context->xrc_domains.find(request.xrcd);
+  srq->cq = session.context->cqs.find(request.cq);
+  if (srq->xrcd == nullptr || srq->cq == nullptr) return EINVAL;
+  return make_srq(session, request.queue, std::move(srq), reply, descriptors);
+}
+
+// Smaller is a matter of who posts: the slots stay, for those in use may have any number.
+int modify_srq(Session& session, const abi::ModifySrqRequest& request, abi::ModifySrqReply& reply,
+               DescriptorExchange& descriptors) {
+  SharedReceiveQueue* const srq = session.context->srqs.find(request.handle);
+  if (srq == nullptr || (request.mask & ~std::uint32_t{IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT}) != 0) return EINVAL;
+  std::uint32_t max_wr = srq->max_wr;
+  if ((request.mask & IBV_SRQ_MAX_WR) != 0) {
+    if (!is_valid_size(request.max_wr)) return EINVAL;
+    max_wr = std::bit_ceil(request.max_wr);
+  }
+  const bool arms = (request.mask & IBV_SRQ_LIMIT) != 0;
+  if (arms && request.limit > max_wr) return EINVAL;
+  if (max_wr > srq->slot_count) {
+    if (const int error = grow(session, *srq, max_wr)) return error;
+    reply.slots = describe(srq->slots, session, descriptors);
+    reply.posted = describe(srq->posted, session, descriptors);
+  }
+  srq->max_wr = max_wr;
+  if (arms) session.fabric.engine(session.device).execute([&] { srq->queue->arm(request.limit); });
+  reply.slot_count = srq->slot_count;
+  reply.max_wr = srq->max_wr;
+  return 0;
+}
+
+int query_srq(Session& session, const abi::HandleRequest& request, abi::QuerySrqReply& reply,
+              DescriptorExchange&) {
+  const SharedReceiveQueue* const srq = session.context->srqs.find(request.handle);
+  if (srq == nullptr) return EINVAL;
+  session.fabric.engine(session.device).execute([&] { reply.limit = srq->queue->limit(); });
+  reply.max_wr = srq->max_wr;
+  reply.max_sge = srq->max_sge;
+  return 0;
+}
+
+int destroy_srq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
+                DescriptorExchange&) {
+  Context& context = *session.context;
+  SharedReceiveQueue* const srq = context.srqs.find(request.handle);
+  if (srq == nullptr) return EINVAL;
+  if (srq->users != 0) return EBUSY;
+  session.fabric.engine(session.device).execute([&] {
+    reply.async_events_reported = srq->queue->async_events();
+    if (reply.async_events_reported != 0) {
+      reply.async_events_reported -= context.async_events().purge(srq->user_handle);
+    }
+    if (srq->tags) context.doorbells().detach(srq->tags->doorbell);
+    srq->queue.reset();
+  });
+  if (srq->tags) {
+    context.give_doorbell(srq->tags->doorbell);
+    --srq->tags->cq->users;
+  }
+  --srq->pd->users;
+  if (srq->xrcd != nullptr) --srq->xrcd->users;
+  if (srq->cq != nullptr) --srq->cq->users;
+  --session.device.shared_receive_queues;
+  context.srqs.take(request.handle);
+  return 0;
+}
+
+}  // namespace urnic::control

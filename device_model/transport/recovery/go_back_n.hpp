@@ -1,0 +1,28 @@
+// Loss recovery as the specification has it: after a loss everything from the missing packet on is sent
+// again, in order (IBTA 9.7.5.1.2, 9.7.6.1.2).
+#pragma once
+
+#include "device_model/transport/recovery/loss_recovery.hpp"
+
+namespace urnic::transport {
+
+class GoBackN final : public LossRecovery {
+ public:
+  void start(PacketNumber first) override;
+  void sent(PacketRange packets, bool asks, Time now) override;
+  void acknowledged(PacketNumber until, Source source, Time now) override;
+  void missing(PacketRange missing, Time now) override;
+  void timed_out(PacketRange oldest, Time now) override;
+  void discarded(PacketNumber from) override;
+  void truncate(PacketNumber end) override;
+  std::optional<PacketRange> resend(std::uint32_t most) const override;
+  bool may_send_new(std::uint64_t) const override { return true; }
+  std::optional<Time> wake(bool) const override { return std::nullopt; }
+  void woken(PacketRange, PacketRange, bool, Time) override {}
+
+ private:
+  PacketNumber next_;  // to be sent next
+  PacketNumber high_;  // beyond all that was sent
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,119 @@
+// When a sender stops waiting for acknowledgements and sends the oldest missing packet again: well before the
+// local ACK timer, which counts retries. Adapts to the measured round trip, and backs off while nothing comes
+// back.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "device_model/transport/packet_number.hpp"
+#include "device_model/transport/recovery/round_trip_time.hpp"
+
+namespace urnic::transport {
+
+class ProbeTimer {
+ public:
+  void clear() {
+    const Nanoseconds longest = longest_;
+    *this = {};
+    longest_ = longest;
+  }
+  // Does not back off beyond this.
+  void set_longest(Nanoseconds longest) { longest_ = longest; }
+
+  const RoundTripTime& round_trip() const { return round_trip_; }
+  bool measured() const { return round_trip_.smoothed() != Nanoseconds{0}; }
+  // Something left, or something new was acknowledged.
+  void activity(Time now) { last_activity_ = std::max(last_activity_, now); }
+  // While nothing was measured the patience may simply be too short: it stays as long as it has become (RFC
+  // 6298, section 5.5).
+  void progress(Time now) {
+    if (measured()) backoff_ = 0;
+    activity(now);
+  }
+  // A read response has come. What the peer sent right behind it will be here soon, or never: a round trip of
+  // the patience is over.
+  void responded(Time now) { progress(now - round_trip_.smoothed()); }
+  void fired(Time now) {
+    backoff_ = std::min(backoff_ + 1, kMostBackoff);
+    activity(now);
+  }
+  // It has fired for the first time since the last progress.
+  bool fired_once() const { return backoff_ == 1; }
+  Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
+  // `span`, doubled for every time that this fired since the last progress, as far as the longest.
+  Nanoseconds backed_off(Nanoseconds span) const {
+    return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
+  }
+
+  // One packet at a time is timed. Of one that is sent again nobody knows which transmission has arrived
+  // (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
+  void sent(PacketRange packets, bool asks, bool again, Time now) {
+    activity(now);
+    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end() && !probed_at_) timed_.reset();
+    if (timed_ || again || !asks) return;
+    timed_ = packets.first;
+    timed_at_ = now;
+    probed_at_.reset();
+  }
+  void arrived(PacketNumber packet, Time now) {
+    if (timed_ == packet) take_sample(now);
+  }
+  void acknowledged(PacketNumber until, Time now) {
+    if (timed_ && *timed_ < until) take_sample(now);
+  }
+  // The timed packet's arrival may be known later than it could be, or because of what is sent again now.
+  void forget_sample() {
+    timed_.reset();
+    slow_.reset();
+  }
+  // Nothing is known to be missing, and a packet is sent again because the answer takes long. It may be slow.
+  void probes_silence(Time now) {
+    if (timed_ && !probed_at_) probed_at_ = now;
+  }
+  // The peer has answered `packet`, or all up to it, once more. If that comes as long after the first answer
+  // as the probe came after the timed packet, both are answers: nothing was lost, the first transmission was
+  // slow (RFC 8985, section 7.4, tells so by a duplicate selective ack). True if a round trip is known by
+  // that. Otherwise one that takes longer than the patience would never be measured, and always probed.
+  bool answered_twice(PacketNumber packet, Time now) {
+    if (!slow_ || packet < slow_->packet) return false;
+    const Nanoseconds apart = now - slow_->answered_at;
+    if (apart < slow_->probed_after / 2) return false;
+    const bool both = apart < 2 * slow_->probed_after;
+    if (both) round_trip_.lengthened(slow_->round_trip);
+    slow_.reset();
+    return both;
+  }
+
+ private:
+  static constexpr unsigned kMostBackoff = 10;
+  // An answer to a packet for which a probe was sent.
+  struct Slow {
+    PacketNumber packet;
+    Nanoseconds round_trip;    // if it answers the first transmission
+    Nanoseconds probed_after;  // that
+    Time answered_at;
+  };
+
+  void take_sample(Time now) {
+    const Nanoseconds sample = std::max(now - timed_at_, Nanoseconds{1});
+    if (probed_at_) {
+      slow_ = Slow{*timed_, sample, *probed_at_ - timed_at_, now};
+    } else {
+      round_trip_.measured(sample);
+    }
+    timed_.reset();
+  }
+
+  RoundTripTime round_trip_;
+  Nanoseconds longest_ = Nanoseconds::max();
+  std::optional<PacketNumber> timed_;
+  Time timed_at_;
+  std::optional<Time> probed_at_;  // when the first probe for it was sent
+  std::optional<Slow> slow_;
+  Time last_activity_;
+  unsigned backoff_ = 0;
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,23 @@
+#include "device_model/transport/recovery/sack_recovery.hpp"
+
+namespace urnic::transport {
+
+void SackRecovery::start(PacketNumber first) {
+  SelectiveRecovery::start(first);
+  takes_part_ = true;
+}
+
+// The peer reports everything that arrives, in the order of its arrival. Responses come in the order of their
+// numbers and tell only about lower ones.
+void SackRecovery::acknowledged(PacketNumber until, Source source, Time now) {
+  const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
+  if (takes_part_ && source != Source::response)
+    will_judge(latest, board_.end(), Evidence::Witness::report, now);
+}
+
+void SackRecovery::arrived(PacketNumber packet, Source source, Time now) {
+  if (source != Source::selective_ack) return SelectiveRecovery::arrived(packet, source, now);
+  will_judge(take_arrival(packet, source, now), board_.end(), Evidence::Witness::report, now);
+}
+
+}  // namespace urnic::transport

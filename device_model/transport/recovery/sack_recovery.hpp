@@ -1,0 +1,26 @@
+// The default: selective acks say what has arrived, and a packet is lost when one that was *sent* a little
+// later has arrived. Send order, not number, decides: so a retransmission that is lost is found without a
+// timeout, too (as RACK does for TCP, RFC 8985).
+//
+// New packets are sent all the time, as far as the window reaches: nothing waits for a hole to be filled.
+#pragma once
+
+#include "device_model/transport/recovery/selective_recovery.hpp"
+
+namespace urnic::transport {
+
+class SackRecovery final : public SelectiveRecovery {
+ public:
+  using SelectiveRecovery::SelectiveRecovery;
+
+  void start(PacketNumber first) override;
+  void acknowledged(PacketNumber until, Source source, Time now) override;
+  void arrived(PacketNumber packet, Source source, Time now) override;
+  // From then on as its base: order says nothing if the peer does not tell what it keeps.
+  void peer_takes_no_part() override { takes_part_ = false; }
+
+ private:
+  bool takes_part_ = true;
+};
+
+}  // namespace urnic::transport

@@ -1,0 +1,229 @@
+#include "device_model/transport/recovery/selective_recovery.hpp"
+
+#include <algorithm>
+
+namespace urnic::transport {
+
+SelectiveRecovery::SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window)
+    : ScoreboardRecovery(window), reordering_(settings.reordering), suspects_(board_, settings.reordering) {}
+
+void SelectiveRecovery::start(PacketNumber first) {
+  board_.clear(first);
+  probe_.clear();
+  peer_ = Peer::unknown;
+  hole_.reset();
+  time_again_.clear();
+  suspects_.clear(first);
+  has_suspects_ = false;
+}
+
+void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
+  const bool again = packets.first < board_.end();
+  // The response to a long READ may wait behind those to others: that says little about the path.
+  const bool alone = board_.unacknowledged() == board_.end();
+  const bool timed = asks && (packets.count == 1 || alone || !probe_.measured());
+  probe_.sent(packets, timed, again, now);
+  if (!again) {
+    suspects_.sent_new(now);
+    board_.sent(packets);
+    return;
+  }
+  board_.sent_again(packets, now);
+  if (hole_) hole_->again_until = std::max(hole_->again_until, packets.end());
+}
+
+// An acknowledgement that came with a packet sent again, and goes no further, names the next hole: what was
+// sent before that packet has reached the peer or is lost. The peer's NAK for it may have been lost.
+void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now) {
+  const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
+  if (!latest || !latest->again_at || source != Source::executed || too_soon(*latest->again_at, now)) return;
+  const SendOrder before = latest->again_order > reordering_ ? latest->again_order - reordering_ : 0;
+  suspects_.take({.order = before, .certain = before, .limit = until + 1, .packet = until});
+}
+
+std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Source source,
+                                                                           Time now) {
+  if (until <= board_.unacknowledged()) return std::nullopt;
+  // The peer did not have what it named: no doubt which transmission arrived.
+  const bool named = hole_ && hole_->packets.first < until;
+  learn_peer(until);
+  probe_.acknowledged(until, now);
+  note_progress(source, now);
+  const PacketNumber from = board_.unacknowledged();
+  const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
+  if (arrival) learn_from(*arrival, from, until, named, now);
+  return arrival;
+}
+
+void SelectiveRecovery::learn_peer(PacketNumber until) {
+  if (!hole_) return;
+  if (hole_->again_until < until && hole_->again_until < hole_->sent_before) peer_ = Peer::keeps;
+  if (hole_->sent_before <= until) hole_.reset();
+}
+
+// A peer that keeps what is out of order names the same hole again when more packets pass it; the answer to
+// the first naming is on its way then.
+bool SelectiveRecovery::sent_again_just_now(PacketNumber packet, Time now) const {
+  return hole_ && hole_->packets.first == packet && now - hole_->named < shortest_round_trip();
+}
+
+void SelectiveRecovery::missing(PacketRange missing, Time now) {
+  if (missing.first < board_.unacknowledged() || sent_again_just_now(missing.first, now)) return;
+  const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
+                            missing.first < hole_->sent_before && board_.is_under_way(missing.first);
+  if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
+  hole_ = Hole{missing, board_.end(), missing.end(), now};
+  suspects_.recover();
+  if (peer_ == Peer::drops) {
+    board_.lose_from(missing.first);
+  } else {
+    for_covered(missing, [this](PacketNumber packet) { board_.lose(packet); });
+  }
+}
+
+void SelectiveRecovery::refused(PacketRange packets, Time now) {
+  missing(packets, now);
+  doubt(packets);
+}
+
+void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
+  probe_.forget_sample();
+  probe_.activity(now);
+  doubt(oldest);
+}
+
+void SelectiveRecovery::discarded(PacketNumber from) {
+  probe_.forget_sample();
+  board_.forget_arrivals(from);
+  look_at_suspects();
+}
+
+void SelectiveRecovery::truncate(PacketNumber end) {
+  board_.truncate(end);
+  look_at_suspects();
+}
+
+// A response that is here was sent behind all responses with lower numbers (IBTA 9.7.5.1), so `limit` is its
+// own number: a READ that was asked for again is answered before later ones. The same holds for the word that
+// a request has been executed.
+void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
+  will_judge(take_arrival(packet, source, now), packet, Evidence::Witness::response, now);
+}
+
+std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Source source,
+                                                                   Time now) {
+  const std::optional<Scoreboard::Arrival> arrival = board_.arrive(packet);
+  if (arrival) {
+    probe_.arrived(packet, now);
+    note_progress(source, now);
+    learn_from(*arrival, packet, packet + 1, false, now);
+  }
+  return arrival;
+}
+
+void SelectiveRecovery::note_progress(Source source, Time now) {
+  if (source == Source::response) {
+    probe_.responded(now);
+  } else {
+    probe_.progress(now);
+  }
+}
+
+// Requests sent before it have reached the peer, too, or are lost. A READ's place in the order counts its
+// response's packets; as many requests like it may overtake another as packets may.
+void SelectiveRecovery::reached(PacketRange packets, Time) {
+  if (!board_.covers(packets.first)) return;
+  SendOrder order = board_.postpone(packets.first);
+  for_covered({packets.first + 1, packets.count - 1},
+              [this](PacketNumber packet) { board_.postpone(packet); });
+  const SendOrder slack = SendOrder{reordering_} * packets.count;
+  suspects_.take({.order = order,
+                  .certain = order > slack ? order - slack : 0,
+                  .limit = packets.first,
+                  .packet = packets.first});
+}
+
+// If a packet that was sent again arrives sooner than any packet ever did, it is its first transmission that
+// has arrived, and says nothing about what was sent in between (RFC 8985, section 6.2, step 2). Before
+// anything was measured nobody knows.
+void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
+                                   Evidence::Witness witness, Time now) {
+  if (!arrival || (arrival->again && (!measured() || too_soon(arrival->sent_at, now)))) return;
+  suspects_.take(*arrival, limit, witness);
+}
+
+void SelectiveRecovery::answered_twice(PacketNumber packet, Time now) {
+  if (probe_.answered_twice(packet, now)) time_again_.clear();
+}
+
+void SelectiveRecovery::settle(Time now) {
+  suspects_.settle(now);
+  has_suspects_ = suspects_.any();
+}
+
+void SelectiveRecovery::look_at_suspects() {
+  suspects_.look();
+  has_suspects_ = suspects_.any();
+}
+
+std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
+  if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
+  Time earliest = probe_.deadline();
+  if (const auto again = board_.first_sent_again()) earliest = std::min(earliest, *again + patience_again());
+  const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
+  return verdict ? std::min(earliest, *verdict) : earliest;
+}
+
+// Zero before anything was measured. What waits for holes to be filled takes longer than the path does, so
+// packets that fill them count, too.
+Nanoseconds SelectiveRecovery::shortest_round_trip() const {
+  const Nanoseconds once = probe_.round_trip().shortest();
+  const Nanoseconds again = time_again_.shortest();
+  if (once == Nanoseconds{0} || again == Nanoseconds{0}) return std::max(once, again);
+  return std::min(once, again);
+}
+
+// Sooner than any packet ever arrived, but for what clocks and other packets make of that.
+bool SelectiveRecovery::too_soon(Time sent_at, Time now) const {
+  const Nanoseconds shortest = shortest_round_trip();
+  return now - sent_at < shortest - shortest / 8;
+}
+
+Nanoseconds SelectiveRecovery::patience_again() const {
+  const bool measured = time_again_.smoothed() != Nanoseconds{0};
+  return probe_.backed_off(measured ? time_again_.patience() : probe_.round_trip().patience());
+}
+
+// Of `arrival`, with which all packets in [from, until) have arrived. Unless `surely` the last transmission
+// arrived, one that came sooner than any packet ever did is not counted: an earlier one did. Before anything
+// was measured that cannot be told.
+void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until,
+                                   bool surely, Time now) {
+  const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
+  suspects_.learn(arrival, from, until, soon, now);
+  if (!arrival.again_at) return;
+  if (surely || (measured() && !soon))
+    time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+}
+
+void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) {
+  const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
+  if (verdict && now >= *verdict) {
+    suspects_.judge();
+    has_suspects_ = suspects_.any();
+    return;
+  }
+  const bool probe = now >= probe_.deadline();
+  if (hole_ || suspects_.was_overtaken(board_.unacknowledged())) {
+    probe_.forget_sample();
+  } else {
+    probe_.probes_silence(now);
+  }
+  board_.lose_sent_again_until(now - patience_again());
+  probe_.fired(now);
+  // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it
+  // (RFC 8985, section 7.3).
+  if (probe) doubt(probe_.fired_once() ? newest : oldest);
+}
+
+}  // namespace urnic::transport

@@ -1,0 +1,86 @@
+// Loss recovery with the specification's packets only: the peer keeps what arrives out of order, a NAK names
+// its first hole, and just that packet is sent again. One hole a round trip.
+//
+// A peer that drops what is out of order is noticed by its next NAK, which names the packet behind the one
+// that was sent again; from then on this sender goes back N, until an acknowledgement shows that the peer has
+// kept something.
+//
+// The responses to a READ arrive here, so all their holes are known, and are asked for again at once.
+#pragma once
+
+#include "device_model/transport/recovery/probe_timer.hpp"
+#include "device_model/transport/recovery/scoreboard_recovery.hpp"
+#include "device_model/transport/recovery/suspects.hpp"
+
+namespace urnic::transport {
+
+class SelectiveRecovery : public ScoreboardRecovery {
+ public:
+  SelectiveRecovery(const RecoverySettings& settings, std::uint32_t window);
+
+  void start(PacketNumber first) override;
+  void sent(PacketRange packets, bool asks, Time now) override;
+  void acknowledged(PacketNumber until, Source source, Time now) override;
+  void missing(PacketRange missing, Time now) override;
+  void refused(PacketRange packets, Time now) override;
+  void timed_out(PacketRange oldest, Time now) override;
+  void discarded(PacketNumber from) override;
+  void truncate(PacketNumber end) override;
+  void arrived(PacketNumber packet, Source source, Time now) override;
+  void settle(Time now) override;
+  void reached(PacketRange packets, Time now) override;
+  void answered_twice(PacketNumber packet, Time now) override;
+  std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
+  bool may_send_new(std::uint64_t) const override { return true; }
+  void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
+  std::optional<Time> wake(bool nothing_new) const override;
+  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
+
+ protected:
+  // When the news are settled: packets that `arrival` has overtaken, and that have numbers below `limit`, are
+  // lost or suspects.
+  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
+                  Evidence::Witness witness, Time now);
+  // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
+  std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
+  std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
+
+  ProbeTimer probe_;
+
+ private:
+  // A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several
+  // times, or bad luck with a few packets would count as a dead path.
+  static constexpr int kProbesPerTimeout = 4;
+
+  void learn_peer(PacketNumber until);
+  void note_progress(Source source, Time now);
+  bool sent_again_just_now(PacketNumber packet, Time now) const;
+  Nanoseconds shortest_round_trip() const;
+  bool too_soon(Time sent_at, Time now) const;
+  Nanoseconds patience_again() const;
+  bool measured() const { return shortest_round_trip() != Nanoseconds{0}; }
+  void learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool surely,
+                  Time now);
+  void look_at_suspects();
+
+  const std::uint32_t reordering_;
+  // What is known of a peer that gives no selective acks.
+  enum class Peer : std::uint8_t { unknown, keeps, drops };
+  Peer peer_ = Peer::unknown;
+  // The hole that the peer named last. If it keeps what is behind, an acknowledgement will jump over packets
+  // that were sent before the NAK and not again.
+  struct Hole {
+    PacketRange packets;
+    PacketNumber sent_before;
+    PacketNumber again_until;  // beyond all that was sent again
+    Time named;
+  };
+  std::optional<Hole> hole_;
+  // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
+  // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
+  RoundTripTime time_again_;
+
+  Suspects suspects_;
+};
+
+}  // namespace urnic::transport

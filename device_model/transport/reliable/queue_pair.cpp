@@ -1,0 +1,183 @@
+#include "device_model/transport/reliable/queue_pair.hpp"
+
+#include "device_model/transport/partition_key.hpp"
+
+namespace urnic::transport {
+namespace {
+
+// States in which a QP's requests are under way.
+bool requests(QpState state) { return state == QpState::rts || state == QpState::sqd; }
+
+}  // namespace
+
+QueuePair::QueuePair(const QpConfig& config)
+    : shared_{.config = config, .parameters = {}}, requester_(shared_), responder_(shared_) {}
+
+std::uint32_t QueuePair::room_for_responses(std::uint32_t packets) {
+  if (!requests(shared_.state) || !responder_.wants_pump() || !requester_.wants_pump()) return packets;
+  requests_turn_ = !requests_turn_;
+  return packets / 2 + (requests_turn_ ? packets % 2 : 0);
+}
+
+void QueuePair::settle() {
+  if (shared_.failed) enter_error();
+  if (notify_drained_ && shared_.state == QpState::sqd && requester_.idle()) {
+    notify_drained_ = false;
+    shared_.config.host->event(AsyncEvent::send_queue_drained);
+  }
+}
+
+void QueuePair::enter_error() {
+  shared_.failed = false;
+  shared_.state = QpState::error;
+  notify_drained_ = false;
+  requester_.flush();
+  responder_.flush();
+}
+
+void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, bool notify_drained) {
+  const QpState from = shared_.state;
+  shared_.parameters = parameters;
+  shared_.state = state;
+  notify_drained_ = state == QpState::sqd && (notify_drained || (from == state && notify_drained_));
+  switch (state) {
+    case QpState::reset:
+      shared_.failed = false;
+      established_ = false;
+      requester_.reset();
+      responder_.reset();
+      return;
+    case QpState::error:
+      enter_error();
+      return;
+    case QpState::rtr:
+      responder_.start();
+      return;
+    case QpState::rts:
+      if (from == QpState::rtr) {
+        requester_.start(now);
+      } else {
+        requester_.parameters_changed(now);
+      }
+      break;
+    case QpState::sqd:
+      responder_.parameters_changed();
+      requester_.parameters_changed(now);
+      break;
+    case QpState::init:
+    case QpState::sqe:
+      break;
+  }
+  settle();
+}
+
+bool QueuePair::drained() const { return shared_.state == QpState::sqd && requester_.idle(); }
+
+void QueuePair::set_recovery(const RecoverySettings& settings) {
+  shared_.recovery = settings;
+  requester_.use(settings);
+}
+
+void QueuePair::doorbell(Time) {
+  if (shared_.state == QpState::error) {
+    // Work requests that are posted in the error state complete with flushed (IBTA 10.3.1.7).
+    requester_.flush();
+    responder_.flush();
+    return;
+  }
+  settle();
+}
+
+// An extended reliable connection has requests in one direction only (IBTA A14.3).
+bool QueuePair::lets_in(const wire::Bth& bth, bool request) const {
+  const QpConfig& config = shared_.config;
+  const bool ours = bth.opcode == wire::kSelectiveAcknowledge;
+  if (bth.opcode.service() != config.packets && !ours) return false;
+  if (config.packets == wire::Service::xrc && request != (config.xrc_receives != nullptr)) return false;
+  return pkeys_match(bth.pkey, shared_.parameters.pkey);
+}
+
+void QueuePair::receive(const InboundPacket& packet, Time now) {
+  const wire::Bth& bth = packet.headers.bth;
+  const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
+  // The upper three bits of an opcode say whether it is for this QP. One whose lower bits are reserved is a
+  // request that the responder refuses (IBTA 9.7.4.1.4).
+  const bool request = traits.request || !traits.known;
+  if (!lets_in(bth, request)) return;
+  if (request) {
+    if (!takes_requests(shared_.state)) return;
+    if (shared_.state == QpState::rtr && !established_) {
+      shared_.config.host->event(AsyncEvent::communication_established);
+    }
+    established_ = true;
+    responder_.receive(packet, now);
+  } else {
+    if (!requests(shared_.state)) return;
+    requester_.receive(packet, now);
+  }
+  settle();
+}
+
+// Responses first, for the peer waits for them; but when both halves have packets to send, half of the room
+// is kept for requests, or a peer that reads without pause would silence this side's requester.
+std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
+  std::uint32_t sent = 0;
+  if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(packets));
+  if (requests(shared_.state) && !shared_.failed) {
+    sent += requester_.pump(now, packets - sent);
+  }
+  settle();
+  return sent;
+}
+
+bool QueuePair::wants_pump() const {
+  if (takes_requests(shared_.state) && responder_.wants_pump()) return true;
+  return requests(shared_.state) && requester_.wants_pump();
+}
+
+bool QueuePair::tells_of_hole() const { return takes_requests(shared_.state) && responder_.tells_of_hole(); }
+
+std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
+  const std::uint32_t sent = takes_requests(shared_.state) ? responder_.pump(now, packets) : 0;
+  settle();
+  return sent;
+}
+
+bool QueuePair::is_urgent() const {
+  if (takes_requests(shared_.state) && responder_.is_urgent()) return true;
+  return requests(shared_.state) && requester_.must_send_again();
+}
+
+// Each half has a share of the room, if it needs it.
+std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
+  const bool again = requests(shared_.state) && requester_.must_send_again();
+  std::uint32_t sent = 0;
+  if (takes_requests(shared_.state)) {
+    sent = responder_.pump_urgent(again ? (packets + 1) / 2 : packets);
+  }
+  if (requests(shared_.state) && !shared_.failed) {
+    sent += requester_.pump_again(now, packets - sent);
+  }
+  settle();
+  return sent;
+}
+
+std::optional<Time> QueuePair::deadline() const {
+  return requests(shared_.state) ? requester_.deadline() : std::nullopt;
+}
+
+void QueuePair::on_timer(Time now) {
+  if (requests(shared_.state)) requester_.on_timer(now);
+  settle();
+}
+
+void QueuePair::memory_failed(const AccessTag& tag, Time now) {
+  if (tag.stream == Stream::requester) {
+    requester_.memory_failed(tag, now);
+  } else {
+    responder_.memory_failed(tag, now);
+  }
+  settle();
+}
+
+}  // namespace urnic::transport

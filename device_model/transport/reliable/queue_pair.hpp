@@ -1,0 +1,98 @@
+// A reliable-connection queue pair: its requester, its responder, and the state that both share.
+//
+// Single-threaded and without I/O: whoever owns it hands in packets, time and doorbells, and gets actions
+// through its Host (host.hpp). The same object runs in the device process and in tests under virtual time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/requester/requester.hpp"
+#include "device_model/transport/responder/responder.hpp"
+#include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::transport {
+
+class QueuePair {
+ public:
+  // Allocates all that the QP will ever need.
+  explicit QueuePair(const QpConfig& config);
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  QpState state() const { return shared_.state; }
+  const QpParameters& parameters() const { return shared_.parameters; }
+  wire::Qpn qpn() const { return shared_.config.qpn; }
+
+  // Moves to `state` with `parameters`, which hold all that is now in force. The caller has checked that the
+  // transition and its attributes are allowed (qp_transitions.hpp). To error: flushes both queues. To reset:
+  // all is forgotten without completions, indices start at 0. To sqd: finishes what is under way, then raises
+  // send_queue_drained if `notify_drained`.
+  void modify(QpState state, const QpParameters& parameters, Time now, bool notify_drained = false);
+
+  // True in sqd once all send requests taken are complete (sq_draining is its opposite).
+  bool drained() const;
+
+  // Recovers as `settings` say from now on; what is under way is finished the old way. Allocates.
+  void set_recovery(const RecoverySettings& settings);
+
+  // Has the processor bring into its cache what the next send request needs beside this object.
+  void prefetch_next_request() const { requester_.prefetch_next_request(); }
+
+  // Send WQEs may have been posted.
+  void doorbell(Time now);
+
+  // A packet whose destination is this QP arrived. Packets that the QP's state, P_Key or service do not let
+  // in are dropped silently (IBTA 9.6, 9.9.2).
+  void receive(const InboundPacket& packet, Time now);
+
+  // Sends what may be sent: responses that are owed first (acknowledgements are coalesced until now), then
+  // requests. Emits at most `packets` packets; returns how many it emitted. Call while `wants_pump()`.
+  std::uint32_t pump(Time now, std::uint32_t packets);
+  bool wants_pump() const;
+  // The responder is about to tell its peer of a hole in what has arrived. The sooner it does, the less is
+  // sent that must be held behind the hole: `pump_responses` sends that, and no requests.
+  bool tells_of_hole() const;
+  std::uint32_t pump_responses(Time now, std::uint32_t packets);
+  // The peer waits for what will be sent next: an acknowledgement, or what is sent again because it was lost.
+  // Where a QP's turn comes late, `pump_urgent` sends that ahead of it, at most `packets`.
+  bool is_urgent() const;
+  std::uint32_t pump_urgent(Time now, std::uint32_t packets);
+
+  // What goes with the packets that it sends, beside them (selective_acks.hpp).
+  SelectiveAcks selective_acks(bool in_request) const {
+    const bool yes = in_request ? requester_.reads_selective_acks() : responder_.gives_selective_acks();
+    return yes ? SelectiveAcks::yes : SelectiveAcks::no;
+  }
+
+  // When `on_timer` wants to be called next; empty if nothing is awaited. Ask after every call that takes
+  // `now`.
+  std::optional<Time> deadline() const;
+  void on_timer(Time now);
+
+  // A memory access failed (host.hpp). Becomes the error completion or the NAK that it should be.
+  void memory_failed(const AccessTag& tag, Time now);
+
+  // XRC target: the SRQ has gone from which the receive under way was taken. What comes of its message is
+  // refused.
+  void receive_lost() { responder_.receive_lost(); }
+
+ private:
+  bool lets_in(const wire::Bth& bth, bool request) const;
+  std::uint32_t room_for_responses(std::uint32_t packets);
+  // Carries out what a call into one of the halves has brought about.
+  void settle();
+  void enter_error();
+
+  SharedState shared_;
+  bool established_ = false;     // a request has arrived since the QP entered RTR
+  bool notify_drained_ = false;  // send_queue_drained is still to be raised
+  bool requests_turn_ = false;   // whose the odd packet is when both halves want to send
+  Requester requester_;
+  Responder responder_;
+};
+
+}  // namespace urnic::transport

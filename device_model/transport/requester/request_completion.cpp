@@ -1,0 +1,169 @@
+// Completions: in order, one for each request that wants one or fails (IBTA 10.8.3.1, 9.9.2.1). And what must
+// be done again when the host reports a failed memory access and has discarded what came after it.
+#include <algorithm>
+
+#include "device_model/transport/requester/requester.hpp"
+
+namespace urnic::transport {
+namespace {
+
+CompletionOpcode completion_opcode(WorkOpcode opcode) {
+  switch (opcode) {
+    case WorkOpcode::rdma_write:
+    case WorkOpcode::rdma_write_with_immediate:
+      return CompletionOpcode::rdma_write;
+    case WorkOpcode::rdma_read:
+      return CompletionOpcode::rdma_read;
+    case WorkOpcode::atomic_write:
+      return CompletionOpcode::atomic_write;
+    case WorkOpcode::atomic_compare_swap:
+      return CompletionOpcode::compare_swap;
+    case WorkOpcode::atomic_fetch_add:
+      return CompletionOpcode::fetch_add;
+    case WorkOpcode::local_invalidate:
+      return CompletionOpcode::local_invalidate;
+    case WorkOpcode::bind_memory_window:
+      return CompletionOpcode::bind_memory_window;
+    case WorkOpcode::send:
+    case WorkOpcode::send_with_immediate:
+    case WorkOpcode::send_with_invalidate:
+      break;
+  }
+  return CompletionOpcode::send;
+}
+
+}  // namespace
+
+void Requester::complete_finished() {
+  while (!shared_.failed && !window_.none_incomplete()) {
+    const SendSlot& slot = window_.at(window_.oldest());
+    if (slot.status != WorkStatus::success) {
+      // Reported only now, because everything before it had to complete first (IBTA 9.9.2.1).
+      complete_oldest();
+      shared_.failed = true;
+      return;
+    }
+    if (window_.oldest() == window_.sending() || unacknowledged_ < slot.end()) return;
+    if (is_read_or_atomic(slot.request.opcode)) --reads_under_way_;
+    complete_oldest();
+  }
+}
+
+void Requester::complete_oldest() {
+  const std::uint32_t index = window_.oldest();
+  SendSlot& slot = window_.at(index);
+  const SendRequest& request = slot.request;
+  slot.completion = ++action_;
+  window_.completed_oldest();
+  shared_.config.send_queue->retire(index);
+  const bool failed = slot.status != WorkStatus::success;
+  if (!failed && !request.signaled) return;
+  Counters& counters = *shared_.config.counters;
+  counters.requester_cqe_errors += failed;
+  counters.requester_flushed += slot.status == WorkStatus::flushed;
+  Completion completion;
+  completion.qpn = shared_.config.qpn;
+  completion.wqe_index = index;
+  completion.opcode = completion_opcode(request.opcode);
+  completion.status = slot.status;
+  completion.solicited = failed;
+  if (!failed && is_read_or_atomic(request.opcode)) {
+    completion.byte_length = static_cast<std::uint32_t>(request.length);
+  }
+  shared_.config.host->complete(completion, Stream::requester);
+}
+
+void Requester::fail_oldest(WorkStatus status) {
+  window_.at(window_.oldest()).status = status;
+  complete_finished();
+}
+
+// An error on this side: nothing of the request or behind it is sent any more, what is before it completes
+// first.
+void Requester::fail_here(std::uint32_t index, WorkStatus status) {
+  SendSlot& slot = window_.at(index);
+  slot.status = status;
+  const PacketNumber end = std::max(unacknowledged_, std::min(slot.first, next_new_));
+  cut_end_ = std::max(cut_end_, next_new_);
+  next_new_ = end;
+  response_expected_until_ = std::min(response_expected_until_, end);
+  recovery_->truncate(end);
+  window_.stop_sending_at(index);
+  if (probe_ && probe_->packet >= end) probe_.reset();
+  if (!response_expected()) ack_timer_.stop();
+  complete_finished();
+}
+
+void Requester::flush() {
+  ack_timer_.stop();
+  rnr_until_.reset();
+  probe_from_.reset();
+  SendQueue& queue = *shared_.config.send_queue;
+  while (true) {
+    while (!window_.none_incomplete()) {
+      window_.at(window_.oldest()).status = WorkStatus::flushed;
+      complete_oldest();
+    }
+    if (window_.take(queue) == nullptr) break;
+  }
+}
+
+void Requester::memory_failed(const AccessTag& tag, Time) {
+  while (window_.any_undoable() && discarded(window_.at(window_.oldest() - 1).completion, tag)) {
+    window_.undo_completion();
+  }
+  if (running()) {
+    redo_running_queue(tag);
+  } else {
+    redo_failed_queue(tag);
+  }
+}
+
+// Everything was reported already, errors and flushes: report again what was discarded, the failed request
+// with its own error unless one before it came first.
+void Requester::redo_failed_queue(const AccessTag& tag) {
+  bool after_error = false;
+  while (!window_.none_incomplete()) {
+    const std::uint32_t index = window_.oldest();
+    SendSlot& slot = window_.at(index);
+    const bool data_lost = slot.last_write != 0 && discarded(slot.last_write, tag);
+    if (after_error || (slot.status == WorkStatus::success && index != tag.wqe_index && data_lost)) {
+      slot.status = WorkStatus::flushed;
+    } else if (slot.status == WorkStatus::success && index == tag.wqe_index) {
+      slot.status = WorkStatus::local_protection_error;
+    }
+    after_error = slot.status != WorkStatus::success;
+    complete_oldest();
+  }
+}
+
+// Requests before the failed one finish first: READs whose data was discarded are asked for again, packets
+// that did not leave are sent again.
+void Requester::redo_running_queue(const AccessTag& tag) {
+  bool send_again = false;
+  for (std::uint32_t index = window_.oldest(); index != window_.taken() && index != tag.wqe_index; ++index) {
+    const SendSlot& slot = window_.at(index);
+    const bool data_lost = slot.last_write != 0 && discarded(slot.last_write, tag);
+    if (data_lost) unacknowledged_ = std::min(unacknowledged_, slot.first);
+    send_again = send_again || data_lost || (slot.last_send != 0 && discarded(slot.last_send, tag));
+  }
+  if (window_.holds_incomplete(tag.wqe_index)) {
+    fail_here(tag.wqe_index, WorkStatus::local_protection_error);
+  }
+  if (send_again) {
+    executed_until_ = std::min(executed_until_, unacknowledged_);
+    recovery_->discarded(unacknowledged_);
+  }
+  recount_reads();
+  complete_finished();
+}
+
+void Requester::recount_reads() {
+  reads_under_way_ = 0;
+  for (std::uint32_t index = window_.oldest(); index != window_.sending(); ++index) {
+    const SendSlot& slot = window_.at(index);
+    if (is_read_or_atomic(slot.request.opcode) && unacknowledged_ < slot.end()) ++reads_under_way_;
+  }
+}
+
+}  // namespace urnic::transport

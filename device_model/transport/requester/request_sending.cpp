@@ -1,0 +1,244 @@
+// What the requester sends next: first what must be sent again, then new packets while nothing holds them
+// back.
+#include <algorithm>
+
+#include "device_model/transport/message_memory.hpp"
+#include "device_model/transport/requester/requester.hpp"
+
+namespace urnic::transport {
+
+std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
+  take_next_recovery();
+  std::uint32_t sent = pump_again(now, packets);
+  while (sent < packets && running() && !rnr_until_) {
+    if (window_.all_sent() && !take_request()) break;
+    const SendSlot& slot = window_.at(window_.sending());
+    if (slot.status != WorkStatus::success) {
+      complete_finished();
+      break;
+    }
+    if (!may_send_new(slot)) break;
+    if (send_new(now)) ++sent;
+  }
+  return sent;
+}
+
+bool Requester::must_send_again() const {
+  return running() && in_flight() != 0 && !rnr_until_ && recovery_->resend(1);
+}
+
+std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
+  std::uint32_t sent = 0;
+  while (sent < packets && must_send_again()) {
+    sent += send_again(recovery_->resend(1)->first, now);
+  }
+  return sent;
+}
+
+bool Requester::wants_pump() const {
+  if (!running() || rnr_until_) return false;
+  if (in_flight() != 0 && recovery_->resend(1)) return true;
+  return may_send_new();
+}
+
+bool Requester::may_send_new() const {
+  if (window_.all_sent()) return may_take() && shared_.config.send_queue->pending();
+  const SendSlot& slot = window_.at(window_.sending());
+  return slot.status == WorkStatus::success && may_send_new(slot);
+}
+
+// In SQD nothing new is begun (IBTA 10.3.1.5). A request is taken only when its first packet would find room,
+// so that one that has not begun does not keep the queue from draining.
+bool Requester::may_take() const {
+  return shared_.state == QpState::rts && !window_.full() && in_flight() < window_packets_ &&
+         recovery_->may_send_new(in_flight());
+}
+
+bool Requester::take_request() {
+  if (!may_take()) return false;
+  SendSlot* const taken = window_.take(*shared_.config.send_queue);
+  if (taken == nullptr) return false;
+  SendSlot& slot = *taken;
+  slot.first = next_new_;
+  slot.status = check_request(slot.request);
+  if (slot.status != WorkStatus::success || is_local(slot.request.opcode)) return true;
+  slot.packets = packet_count(slot.request, path_mtu_);
+  slot.message = last_message_ = last_message_.next();
+  return true;
+}
+
+// Errors of the request itself, found before anything of it is sent (IBTA 9.9.2.1, 11.6.2).
+WorkStatus Requester::check_request(const SendRequest& request) const {
+  if (request.malformed || !known(request.opcode) || request.sges.size() > kMaxSges) {
+    return WorkStatus::local_qp_operation_error;
+  }
+  if (is_read_or_atomic(request.opcode)) {
+    const bool has_data = request.opcode == WorkOpcode::atomic_write;
+    if (request.is_inline != has_data || shared_.parameters.max_reads == 0) {
+      return WorkStatus::local_qp_operation_error;
+    }
+    if (request.opcode != WorkOpcode::rdma_read && request.length != sizeof(std::uint64_t)) {
+      return WorkStatus::local_length_error;
+    }
+  }
+  if (request.length > shared_.config.max_message_size) return WorkStatus::local_length_error;
+  return WorkStatus::success;
+}
+
+bool Requester::may_send_new(const SendSlot& slot) const {
+  if (is_local(slot.request.opcode)) return may_execute_local(slot);
+  if (!has_room_for(slot) || !recovery_->may_send_new(in_flight())) return false;
+  if (probing() || awaits_credit(slot)) return false;
+  if (next_new_ != slot.first) return true;
+  // Fence: reads and atomics before it are done (IBTA 10.8.3.3).
+  if (slot.request.fence && reads_under_way_ != 0) return false;
+  return !is_read_or_atomic(slot.request.opcode) || reads_under_way_ < shared_.parameters.max_reads;
+}
+
+// With the fence bit an invalidation waits for all requests before it, a bind for reads and atomics (IBTA
+// 10.8.3.3). Requests behind either begin only after it, as type 2 windows need (IBTA 10.6.7.2).
+bool Requester::may_execute_local(const SendSlot& slot) const {
+  if (!slot.request.fence) return true;
+  if (slot.request.opcode == WorkOpcode::local_invalidate) return window_.oldest() == window_.sending();
+  return reads_under_way_ == 0;
+}
+
+// A READ is one packet but takes as many PSNs as its response has packets; it may reach beyond the window.
+bool Requester::has_room_for(const SendSlot& slot) const {
+  if (in_flight() >= window_packets_) return false;
+  const std::uint64_t psns = slot.request.opcode == WorkOpcode::rdma_read ? slot.packets : 1;
+  return in_flight() + psns <= kMaxOutstandingPsns;
+}
+
+// A receive WQE is taken by the first packet of a SEND and by the last of a WRITE with immediate data (IBTA
+// 9.7.7.2.1).
+bool Requester::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
+  if (!consumes_receive(slot.request.opcode) || credits_.allow(slot.message)) return false;
+  const bool write = slot.request.opcode == WorkOpcode::rdma_write_with_immediate;
+  return at == (write ? slot.packets - 1 : 0);
+}
+
+// Nothing is sent without a credit while a response is under way, which may bring some: a probe that finds no
+// receive costs an RNR timer.
+bool Requester::awaits_credit(const SendSlot& slot) const {
+  return (response_expected() || probe_from_) &&
+         lacks_credit(slot, static_cast<std::uint32_t>(next_new_ - slot.first));
+}
+
+bool Requester::probing() const {
+  return probe_ && unacknowledged_ <= probe_->packet && !credits_.allow(probe_->message);
+}
+
+bool Requester::send_new(Time now) {
+  const std::uint32_t index = window_.sending();
+  SendSlot& slot = window_.at(index);
+  if (is_local(slot.request.opcode)) {
+    execute_local(slot);
+    return false;
+  }
+  const auto at = static_cast<std::uint32_t>(next_new_ - slot.first);
+  // Without a credit one packet is sent, and it asks for an acknowledgement (IBTA 9.7.7.2.5).
+  if (lacks_credit(slot, at)) probe_ = Probe{next_new_, slot.message};
+  const std::uint32_t packets = emit_packet(index, at, slot.packets, now);
+  if (packets == 0) return false;
+  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way_;
+  next_new_ = next_new_ + packets;
+  if (next_new_ == slot.end()) window_.sent_whole();
+  return true;
+}
+
+// Returns the number of packets sent.
+std::uint32_t Requester::send_again(PacketNumber first, Time now) {
+  const std::uint32_t index = window_.find(first);
+  SendSlot& slot = window_.at(index);
+  PacketRange packets{first, 1};
+  if (slot.request.opcode == WorkOpcode::rdma_read) {
+    packets = *recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
+  }
+  // Part of a READ may be asked for only when the peer has executed it: else it would take the part for a
+  // request of its own, with a message number and a responder resource of its own.
+  if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until_ <= slot.first) {
+    packets = {slot.first, slot.packets};
+  }
+  const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
+  slot.asked_again = true;
+  slot.reached_peer = false;
+  std::uint32_t sent = 0;
+  for (const std::uint32_t copies = copies_of(first); sent < copies; ++sent) {
+    if (emit_packet(index, at, packets.count, now) == 0) break;
+  }
+  shared_.config.counters->retransmitted_packets += sent;
+  return sent;
+}
+
+// Losses may come in runs of packets, and a sender that waits sends one packet at a time: a run then outlasts
+// all retries. So the packet for which the local ACK timer has expired is sent twice as often with every
+// expiry in vain. Only then: each copy may bring a NAK, and copies for each of those would multiply. Of the
+// copies of a READ that reach the peer together, one is answered (response_queue.hpp).
+std::uint32_t Requester::copies_of(PacketNumber packet) const {
+  if (!timed_out_packet_waits_) return 1;
+  const unsigned retries = retries_.transport_used(shared_.parameters);
+  if (packet != recovery_->first_missing(unacknowledged_, next_new_)) return 1;
+  return retries < 4 ? 1u << retries : kMostCopies;
+}
+
+// The last packet of every message asks for an acknowledgement, and enough between, and a probe for credits
+// (IBTA 9.7.7.2.5).
+bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
+  const PacketNumber number = slot.first + at;
+  const std::uint32_t interval = recovery_->ack_interval() != 0 ? recovery_->ack_interval() : ack_interval_;
+  return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) ||
+         (probe_ && probe_->packet == number) || (number.value() + 1) % interval == 0;
+}
+
+std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
+  const SendSlot& held = window_.at(index);
+  const PacketNumber number = held.first + at;
+  OutboundPacket packet;
+  const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu_, packet.headers,
+                                        shared_.config.packets);
+  RangeList memory;
+  if (held.request.is_inline) {
+    packet.bytes = held.request.inline_data.subspan(segment.offset, segment.length);
+  } else if (!map_message(held.request.sges, segment.offset, segment.length, AccessRight::local_read,
+                          *shared_.config.keys, shared_.config.pd, memory)) {
+    fail_here(index, WorkStatus::local_protection_error);
+    return 0;
+  }
+  packet.gather = memory.ranges();
+  wire::Bth& bth = packet.headers.bth;
+  bth.psn = psn_of(number);
+  bth.pkey = shared_.parameters.pkey;
+  bth.destination = shared_.parameters.destination;
+  // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
+  const bool fills_hole = number < next_new_ && recovery_->keeps_out_of_order();
+  bth.ack_request = fills_hole || wants_ack(held, at);
+  packet.tag = next_tag(number, index);
+  window_.at(index).last_send = packet.tag.action;
+  shared_.config.host->send(packet);
+
+  const PacketRange covered{number, segment.packets};
+  recovery_->sent(covered, bth.ack_request, now);
+  if (bth.ack_request) {
+    response_expected_until_ = std::max(response_expected_until_, covered.end());
+    if (!ack_timer_.running() || timed_out_packet_waits_) ack_timer_.start(now);
+    timed_out_packet_waits_ = false;
+  }
+  return segment.packets;
+}
+
+void Requester::execute_local(SendSlot& slot) {
+  MemoryKeys& keys = *shared_.config.keys;
+  const SendRequest& request = slot.request;
+  const KeyCheck result = request.opcode == WorkOpcode::local_invalidate
+                              ? keys.invalidate(request.invalidate, shared_.config.pd, shared_.config.qpn)
+                              : keys.bind(request.binding, shared_.config.pd, shared_.config.qpn);
+  if (result == KeyCheck::ok) {
+    window_.sent_whole();
+  } else {
+    slot.status = WorkStatus::memory_window_bind_error;
+  }
+  complete_finished();
+}
+
+}  // namespace urnic::transport

@@ -1,0 +1,217 @@
+// The requester of an RC queue pair (IBTA 9.7.2 to 9.7.3, 9.7.5, 9.7.6): turns send requests into request
+// packets, takes responses, completes requests in order, and recovers from loss.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/recovery/loss_recovery.hpp"
+#include "device_model/transport/requester/ack_timer.hpp"
+#include "device_model/transport/requester/retry_counters.hpp"
+#include "device_model/transport/requester/send_credits.hpp"
+#include "device_model/transport/requester/send_window.hpp"
+#include "device_model/transport/segmentation.hpp"
+#include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/time.hpp"
+#include "wire/psn.hpp"
+
+namespace urnic::transport {
+
+// Outstanding packets never span more than half the PSN space, or the responder could not tell new ones from
+// duplicates (IBTA 9.7.1).
+inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
+
+// For how long a peer without receives is given time to post some before a probe asks for one (IBTA 9.7.7.2.5
+// says that a probe may be sent, not when): a few times what a program that runs takes, and much less than
+// RNR timers are in practice.
+inline constexpr Nanoseconds kCreditPatience{100'000};
+
+// Of a packet that is sent again after retries in vain.
+inline constexpr std::uint32_t kMostCopies = 16;
+
+class Requester {
+ public:
+  explicit Requester(SharedState& shared);
+  Requester(const Requester&) = delete;
+  Requester& operator=(const Requester&) = delete;
+
+  // Forgets everything (QP to reset).
+  void reset();
+  // First PSN is parameters.send_psn (QP enters RTS from RTR).
+  void start(Time now);
+  // parameters changed while running (QP stays in or returns to RTS).
+  void parameters_changed(Time now);
+
+  // The sender policy from the next packet on, or from when everything under way is acknowledged. Allocates.
+  void use(const RecoverySettings& settings);
+
+  // As QueuePair::prefetch_next_request.
+  void prefetch_next_request() const {
+    window_.prefetch_next();
+    recovery_->prefetch();
+  }
+
+  // A response packet: ACK, NAK, RNR NAK, read response, atomic acknowledge.
+  void receive(const InboundPacket& packet, Time now);
+  std::uint32_t pump(Time now, std::uint32_t packets);
+  bool wants_pump() const;
+  // Something must be sent again: `pump_again` sends that, at most `packets`, and nothing new.
+  bool must_send_again() const;
+  std::uint32_t pump_again(Time now, std::uint32_t packets);
+  std::optional<Time> deadline() const;
+  void on_timer(Time now);
+  void memory_failed(const AccessTag& tag, Time now);
+
+  // Completes everything taken and everything posted with `flushed` (QP in error).
+  void flush();
+  bool reads_selective_acks() const { return reads_; }
+  // No send request taken is incomplete (for sqd).
+  bool idle() const { return window_.none_incomplete(); }
+
+ private:
+  // requester.cpp
+  void take_next_recovery();
+
+  // request_sending.cpp: what to send next, and sending it.
+  bool take_request();
+  WorkStatus check_request(const SendRequest& request) const;
+  bool may_take() const;
+  bool may_send_new(const SendSlot& slot) const;
+  bool may_send_new() const;
+  bool nothing_new_for_suspects() const { return recovery_->has_suspects() && !may_send_new(); }
+  bool may_execute_local(const SendSlot& slot) const;
+  bool has_room_for(const SendSlot& slot) const;
+  bool probing() const;
+  bool lacks_credit(const SendSlot& slot, std::uint32_t at) const;
+  bool awaits_credit(const SendSlot& slot) const;
+  bool send_new(Time now);
+  // `first` is where what is to be sent again begins.
+  std::uint32_t send_again(PacketNumber first, Time now);
+  std::uint32_t copies_of(PacketNumber packet) const;
+  // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
+  // allowed.
+  std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
+  bool wants_ack(const SendSlot& slot, std::uint32_t at) const;
+  void execute_local(SendSlot& slot);
+
+  // response_handling.cpp: what a response says.
+  void take_response(PacketNumber number, const InboundPacket& packet, Time now);
+  void on_stale_response(const InboundPacket& packet, Time now);
+  void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void on_last_credit(Time now);
+  void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  bool on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
+  void refused(PacketNumber number, WorkStatus status);
+  void on_rnr_nak(PacketNumber number, std::uint8_t code, Time now);
+  void on_read_response(PacketNumber number, const InboundPacket& packet, Time now);
+  void on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now);
+  bool read_response_fits(const SendSlot& slot, std::uint32_t at, const InboundPacket& packet) const;
+  bool scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data, bool message_end,
+               PacketNumber number);
+  void answered(PacketNumber number, Time now);
+  void bad_response();
+
+  // selective_acknowledgement.cpp: what the peer tells beyond the specification.
+  void learn_participation(SelectiveAcks gives);
+  bool is_agreed(const wire::TransportHeaders& selective_acknowledge) const;
+  void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
+  void take_early_arrival(PacketNumber number, Time now);
+
+  // retransmission.cpp: progress, and what happens without.
+  bool acknowledge_until(PacketNumber until, Time now);
+  PacketNumber done_from(PacketNumber reached) const;
+  void note_executed(PacketNumber until, Time now);
+  void progress_to(PacketNumber until, LossRecovery::Source source, Time now);
+  void news(Time now);
+  void wait_anew(Time now);
+  PacketRange missing_from(PacketNumber number);
+  PacketRange oldest_missing();
+  PacketRange newest_missing();
+  // These three are false if the retry limit is exceeded; the oldest request has then failed.
+  bool implied_nak(Time now);
+  bool recover_from(PacketNumber number, Time now);
+  bool take_transport_retry();
+  void ack_timeout(Time now);
+
+  // request_completion.cpp: completions in order, errors, flush, and taking back what a failed access undid.
+  void complete_finished();
+  void complete_oldest();
+  void fail_oldest(WorkStatus status);
+  void fail_here(std::uint32_t index, WorkStatus status);
+  void redo_failed_queue(const AccessTag& tag);
+  void redo_running_queue(const AccessTag& tag);
+  void recount_reads();
+
+  // Requests are sent and responses taken in RTS, and in SQD for what had been begun (IBTA 10.3.1.5).
+  bool running() const {
+    return started_ && !shared_.failed && (shared_.state == QpState::rts || shared_.state == QpState::sqd);
+  }
+  wire::Psn psn_of(PacketNumber number) const {
+    return first_psn_ + static_cast<std::uint32_t>(number.value() & wire::Psn::kMask);
+  }
+  std::uint64_t in_flight() const { return next_new_ - unacknowledged_; }
+  AccessTag next_tag(PacketNumber number, std::uint32_t index) {
+    return AccessTag{
+        .stream = Stream::requester, .psn = psn_of(number), .wqe_index = index, .action = ++action_};
+  }
+  // True if the action numbered `action` came after the failed access, so that the host discarded it.
+  static bool discarded(std::uint32_t an_action, const AccessTag& tag) {
+    return static_cast<std::int32_t>(an_action - tag.action) > 0;
+  }
+  bool response_expected() const { return unacknowledged_ < response_expected_until_; }
+
+  SharedState& shared_;
+  SendWindow window_;
+  std::unique_ptr<LossRecovery> recovery_;
+  std::unique_ptr<LossRecovery> next_recovery_;  // takes over when nothing is under way
+  RetryCounters retries_;
+  AckTimer ack_timer_;
+  SendCredits credits_;
+
+  bool started_ = false;
+  wire::Psn first_psn_;
+  std::uint32_t path_mtu_ = 1024;
+  std::uint32_t window_packets_;  // most under way, READ responses aside
+  std::uint32_t ack_interval_;    // packets between two that ask for an acknowledgement
+
+  PacketNumber unacknowledged_;  // the first that is not acknowledged or answered
+  PacketNumber executed_until_;  // the peer has executed all requests before; READs may lack responses
+  PacketNumber next_new_;        // the first that was never sent
+  PacketNumber response_expected_until_;  // beyond the last sent that asks for a response
+  // Beyond the packets that had left when the queue was cut in front of their request (fail_here): a response
+  // to one of them still acknowledges what is before the cut.
+  PacketNumber cut_end_;
+  wire::Msn last_message_;  // send sequence number of the request taken last
+
+  // READs and atomics sent and not complete. One that is answered ahead of an earlier one counts: the
+  // responder keeps the results of the latest only (IBTA 9.7.4.1.4), and the earlier one may be asked for
+  // again.
+  std::uint32_t reads_under_way_ = 0;
+  bool implied_nak_taken_ = false;       // since the last progress
+  bool timed_out_packet_waits_ = false;  // nothing has left since the last timeout
+  // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
+  SelectiveAcks participation_ = SelectiveAcks::unknown;
+  bool reads_ = false;  // selective acks
+  bool next_reads_ = false;
+  // A request that the peer has refused for good, while responses to earlier ones are missing.
+  struct Refused {
+    PacketNumber packet;
+    WorkStatus status;
+  };
+  std::optional<Refused> refused_request_;
+  // The packet that was sent without a credit: nothing new follows before it is acknowledged or its message
+  // has a credit after all.
+  struct Probe {
+    PacketNumber packet;
+    wire::Msn message;
+  };
+  std::optional<Probe> probe_;
+  std::optional<Time> probe_from_;  // no probe before
+  std::optional<Time> rnr_until_;   // waiting to send `rnr_packet` again
+  PacketNumber rnr_packet_;
+  std::uint32_t action_ = 0;  // actions emitted so far
+};
+
+}  // namespace urnic::transport

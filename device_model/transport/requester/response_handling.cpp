@@ -1,0 +1,281 @@
+// What a response says: which packets it acknowledges, which it refuses, and the data it brings.
+#include "device_model/transport/message_memory.hpp"
+#include "device_model/transport/requester/requester.hpp"
+#include "wire/aeth.hpp"
+
+namespace urnic::transport {
+
+using wire::Operation;
+
+void Requester::receive(const InboundPacket& packet, Time now) {
+  if (!running()) return;
+  const wire::Bth& bth = packet.headers.bth;
+  const std::uint32_t offset = (bth.psn.value() - psn_of(unacknowledged_).value()) & wire::Psn::kMask;
+  const PacketNumber number = unacknowledged_ + offset;
+  if (offset >= in_flight()) {
+    if (number >= cut_end_) {
+      on_stale_response(packet, now);
+    } else if (!acknowledge_until(next_new_, now)) {
+      implied_nak(now);
+    }
+    return;
+  }
+  learn_participation(packet.selective_acks);
+  take_response(number, packet, now);
+  if (running()) recovery_->settle(now);
+}
+
+void Requester::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (packet.headers.bth.opcode == wire::kSelectiveAcknowledge && !is_agreed(packet.headers)) return;
+  switch (packet.headers.bth.opcode.operation()) {
+    case Operation::acknowledge:
+      on_acknowledge(number, packet.headers, now);
+      break;
+    case Operation::read_response_first:
+    case Operation::read_response_middle:
+    case Operation::read_response_last:
+    case Operation::read_response_only:
+      on_read_response(number, packet, now);
+      break;
+    case Operation::atomic_acknowledge:
+      on_atomic_acknowledge(number, packet, now);
+      break;
+    default:
+      break;  // not a response
+  }
+}
+
+// Behind the oldest packet under way: a duplicate, which may still bring new credits (IBTA 9.7.7.2.3). Beyond
+// all that was sent: a ghost. Both change nothing else (IBTA 9.7.5.1.4).
+void Requester::on_stale_response(const InboundPacket& packet, Time now) {
+  const wire::Bth& bth = packet.headers.bth;
+  if (!before(bth.psn, psn_of(unacknowledged_))) return;
+  const std::uint32_t back = (psn_of(unacknowledged_).value() - bth.psn.value()) & wire::Psn::kMask;
+  const bool repeats_last = back == 1;
+  if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
+      wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
+    credits_.update(packet.headers.aeth);
+  }
+  ++shared_.config.counters->duplicate_acknowledgements;
+  if (back > unacknowledged_.value()) return;
+  recovery_->answered_twice(PacketNumber(unacknowledged_.value() - back), now);
+}
+
+// Everything has been executed and no receive is left, but more is to be sent: a probe at once would nearly
+// always be refused, and an RNR timer is long. Where nothing waits yet, a program posts one message at a
+// time, and its peer one receive: it is not kept waiting.
+void Requester::on_last_credit(Time now) {
+  const bool more = !window_.all_sent() || shared_.config.send_queue->pending();
+  if (in_flight() == 0 && more) probe_from_ = now + kCreditPatience;
+}
+
+void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  const wire::Aeth& aeth = headers.aeth;
+  switch (wire::kind(aeth.syndrome)) {
+    case wire::AethKind::ack:
+      credits_.update(aeth);
+      if (!acknowledge_until(number + 1, now)) implied_nak(now);
+      probe_from_.reset();
+      if (wire::code(aeth.syndrome) == 0) on_last_credit(now);
+      return;
+    case wire::AethKind::rnr_nak:
+      on_rnr_nak(number, wire::code(aeth.syndrome), now);
+      return;
+    case wire::AethKind::nak:
+      on_nak(number, headers, now);
+      return;
+    case wire::AethKind::reserved:
+      break;
+  }
+  bad_response();
+}
+
+// A NAK acknowledges everything before its PSN (IBTA 9.7.5.2.8).
+void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  const auto nak = static_cast<wire::NakCode>(wire::code(headers.aeth.syndrome));
+  if (nak == wire::NakCode::psn_sequence_error) {
+    // One that exceeds the retry limit is counted as that.
+    shared_.config.counters->packet_sequence_error += on_sequence_nak(number, headers, now);
+    return;
+  }
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared_.failed) return;  // a request before it failed here
+  switch (nak) {
+    case wire::NakCode::invalid_request:
+      refused(number, WorkStatus::remote_invalid_request_error);
+      return;
+    case wire::NakCode::remote_access_error:
+      refused(number, WorkStatus::remote_access_error);
+      return;
+    case wire::NakCode::remote_operational_error:
+      refused(number, WorkStatus::remote_operation_error);
+      return;
+    case wire::NakCode::psn_sequence_error:
+    case wire::NakCode::invalid_rd_request:
+      break;
+  }
+  bad_response();
+}
+
+// False if it was one retry too many.
+bool Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
+  if (!acknowledge_until(number, now)) return implied_nak(now);
+  if (shared_.failed) return true;  // a request before it failed here
+  if (!recovery_->keeps_out_of_order()) {
+    return rnr_until_ || recover_from(number, now);
+  } else if (headers.bth.opcode == wire::kSelectiveAcknowledge) {
+    // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
+    // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
+    const bool was_kept = executed_until_ <= number && recovery_->has_arrived(number);
+    if (was_kept && !rnr_until_) recovery_->refused(missing_from(number), now);
+    take_selective_ack(headers.selective_ack_eth, now);
+  } else if (!rnr_until_) {
+    recovery_->missing(missing_from(number), now);
+  }
+  return true;
+}
+
+// Requests complete in order (IBTA 9.9.2.1), so the refusal waits for responses to earlier requests that are
+// missing still.
+void Requester::refused(PacketNumber number, WorkStatus status) {
+  if (refused_request_ && refused_request_->packet == number) return;  // the same NAK twice
+  Counters& counters = *shared_.config.counters;
+  counters.requester_remote_invalid_request += status == WorkStatus::remote_invalid_request_error;
+  counters.requester_remote_access_errors += status == WorkStatus::remote_access_error;
+  if (number == unacknowledged_) return fail_oldest(status);
+  refused_request_ = Refused{number, status};
+}
+
+// IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
+void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
+  Counters& counters = *shared_.config.counters;
+  if (!acknowledge_until(number, now)) {
+    ++counters.rnr_nak_retry;
+    implied_nak(now);
+    return;
+  }
+  const bool already_waits = shared_.failed || rnr_until_;  // the same refusal twice
+  if (!already_waits && !retries_.take_rnr_retry()) {
+    ++counters.rnr_retry_exceeded;
+    fail_oldest(WorkStatus::rnr_retry_exceeded);
+    return;
+  }
+  ++counters.rnr_nak_retry;
+  if (already_waits) return;
+  retries_.reload_transport(shared_.parameters);  // the path works: waiting for a receive is counted apart
+  rnr_until_ = now + wire::rnr_timer(code);
+  rnr_packet_ = number;
+  ack_timer_.stop();
+  recovery_->refused(missing_from(number), now);
+}
+
+void Requester::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared_.failed || recovery_->has_arrived(number)) return;
+  const std::uint32_t index = window_.find(number);
+  SendSlot& slot = window_.at(index);
+  const auto at = static_cast<std::uint32_t>(number - slot.first);
+  if (!read_response_fits(slot, at, packet)) {
+    bad_response();
+    return;
+  }
+  if (number != unacknowledged_ && !recovery_->covers(number))
+    return;  // too early: it will be asked for again
+  slot.answered = true;
+  const bool last = at + 1 == slot.packets;
+  if (!packet.payload.empty() &&
+      !scatter(index, std::uint64_t{at} * path_mtu_, packet.payload, last, number)) {
+    fail_here(index, WorkStatus::local_protection_error);
+    return;
+  }
+  if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
+    credits_.update(packet.headers.aeth);
+  }
+  answered(number, now);
+}
+
+void Requester::answered(PacketNumber number, Time now) {
+  if (number == unacknowledged_) {
+    progress_to(done_from(number + 1), LossRecovery::Source::response, now);
+  } else {
+    recovery_->arrived(number, LossRecovery::Source::response, now);
+    news(now);
+  }
+}
+
+// IBTA 9.7.5.1.3, 9.7.4.2: opcode by the packet's place, length by the opcode, a positive AETH where there is
+// one. The response to a part of a READ that was asked for again begins and ends where that part does.
+bool Requester::read_response_fits(const SendSlot& slot, std::uint32_t at,
+                                   const InboundPacket& packet) const {
+  if (!is_read_or_atomic(slot.request.opcode) || is_atomic(slot.request.opcode)) return false;
+  const std::uint64_t length = slot.request.opcode == WorkOpcode::rdma_read ? slot.request.length : 0;
+  const Operation operation = packet.headers.bth.opcode.operation();
+  const bool begins =
+      operation == Operation::read_response_first || operation == Operation::read_response_only;
+  const bool ends = operation == Operation::read_response_last || operation == Operation::read_response_only;
+  const bool last = at + 1 == slot.packets;
+  if (ends != last && !(ends && slot.asked_again)) return false;
+  if (begins != (at == 0) && !(begins && slot.asked_again)) return false;
+  if (operation != Operation::read_response_middle &&
+      wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
+    return false;
+  }
+  const std::uint64_t expected = last ? length - std::uint64_t{at} * path_mtu_ : std::uint64_t{path_mtu_};
+  return packet.payload.size() == expected;
+}
+
+void Requester::on_atomic_acknowledge(PacketNumber number, const InboundPacket& packet, Time now) {
+  if (!acknowledge_until(number, now)) {
+    implied_nak(now);
+    return;
+  }
+  if (shared_.failed || recovery_->has_arrived(number)) return;
+  const std::uint32_t index = window_.find(number);
+  SendSlot& slot = window_.at(index);
+  if (!is_atomic(slot.request.opcode) || wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
+    bad_response();
+    return;
+  }
+  if (number != unacknowledged_ && !recovery_->covers(number)) return;
+  // Kept in the slot: the host reads it when its batch ends.
+  slot.atomic_original = packet.headers.atomic_original;
+  if (!scatter(index, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
+    fail_here(index, WorkStatus::local_protection_error);
+    return;
+  }
+  credits_.update(packet.headers.aeth);
+  answered(number, now);
+}
+
+// Writes `data` to the request's memory at `offset` of its message; false if a key does not allow it.
+bool Requester::scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data,
+                        bool message_end, PacketNumber number) {
+  SendSlot& slot = window_.at(index);
+  RangeList memory;
+  if (!map_message(slot.request.sges, offset, static_cast<std::uint32_t>(data.size()),
+                   AccessRight::local_write, *shared_.config.keys, shared_.config.pd, memory)) {
+    return false;
+  }
+  for (const MemoryRange& range : memory.ranges()) {
+    const std::span<const std::byte> piece = data.first(range.length);
+    data = data.subspan(range.length);
+    const AccessTag tag = next_tag(number, index);
+    slot.last_write = tag.action;
+    shared_.config.host->write(range, piece, message_end && data.empty(), tag);
+  }
+  return true;
+}
+
+// IBTA 9.9.2.4: a response that no correct responder sends ends the connection.
+void Requester::bad_response() {
+  ++shared_.config.counters->bad_responses;
+  fail_oldest(WorkStatus::bad_response_error);
+}
+
+}  // namespace urnic::transport

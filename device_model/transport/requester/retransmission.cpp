@@ -1,0 +1,152 @@
+// Progress of the oldest packet that is not acknowledged, and what happens when there is none.
+#include <algorithm>
+
+#include "device_model/transport/requester/requester.hpp"
+
+namespace urnic::transport {
+
+// A response acknowledges all packets before it, except that READs and atomics are done only with their own
+// responses (IBTA 9.7.5.1.2). Moves on as far as that allows; false if a response is missing before `until`
+// and what is behind must be sent again with it.
+bool Requester::acknowledge_until(PacketNumber until, Time now) {
+  const PacketNumber known = executed_until_;
+  executed_until_ = std::max(known, until);
+  progress_to(done_from(unacknowledged_), LossRecovery::Source::executed, now);
+  if (unacknowledged_ >= until) return true;
+  if (recovery_->keeps_out_of_order()) {
+    note_executed(known, now);
+    return true;
+  }
+  executed_until_ = known;
+  return false;
+}
+
+// Beyond all that is done without a gap, if everything before `reached` is.
+PacketNumber Requester::done_from(PacketNumber reached) const {
+  for (std::uint32_t index = window_.oldest(); index != window_.taken() && reached < next_new_; ++index) {
+    const SendSlot& slot = window_.at(index);
+    if (slot.end() <= reached) continue;
+    const PacketNumber done = is_read_or_atomic(slot.request.opcode)
+                                  ? recovery_->first_missing(reached, slot.end())
+                                  : std::min(slot.end(), executed_until_);
+    reached = std::max(reached, done);
+    if (reached < slot.end()) break;
+  }
+  return reached;
+}
+
+// SENDs and WRITEs behind a missing response, before `executed_until`. `known` had been reached before.
+void Requester::note_executed(PacketNumber known, Time now) {
+  for (std::uint32_t index = window_.oldest(); index != window_.taken(); ++index) {
+    const SendSlot& slot = window_.at(index);
+    if (slot.first >= executed_until_) return;
+    if (is_read_or_atomic(slot.request.opcode)) continue;
+    const PacketNumber end = std::min(slot.end(), executed_until_);
+    for (PacketNumber number = std::max({slot.first, known, unacknowledged_}); number < end;
+         number = number + 1) {
+      if (!recovery_->covers(number) || recovery_->has_arrived(number)) continue;
+      recovery_->arrived(number, LossRecovery::Source::executed, now);
+      news(now);
+    }
+  }
+}
+
+void Requester::progress_to(PacketNumber until, LossRecovery::Source source, Time now) {
+  if (until <= unacknowledged_) return;
+  unacknowledged_ = until;
+  executed_until_ = std::max(executed_until_, until);
+  // IBTA 9.7.6.1.3, 9.7.5.2.8: both counters start anew with every progress.
+  retries_.reload(shared_.parameters);
+  implied_nak_taken_ = false;
+  recovery_->acknowledged(until, source, now);
+  if (rnr_until_ && rnr_packet_ < until) rnr_until_.reset();
+  wait_anew(now);
+  complete_finished();
+  if (refused_request_ && refused_request_->packet == unacknowledged_ && !shared_.failed) {
+    fail_oldest(refused_request_->status);
+  }
+}
+
+// Something behind the oldest packet is now known to have arrived. That is progress, too: what is missing has
+// not been waited for in vain, and there is only a window of such news. An RNR NAK may come for each try of
+// the oldest all the same.
+void Requester::news(Time now) {
+  retries_.reload_transport(shared_.parameters);
+  wait_anew(now);
+}
+
+void Requester::wait_anew(Time now) {
+  if (response_expected() && !rnr_until_) {
+    ack_timer_.start(now);
+  } else {
+    ack_timer_.stop();
+  }
+}
+
+// The packets that a NAK for `number` means, or that must be sent again if `number` is lost: a READ is one
+// request, whose responses are missing up to the next that has come.
+PacketRange Requester::missing_from(PacketNumber number) {
+  const SendSlot& slot = window_.at(window_.find(number));
+  if (slot.request.opcode != WorkOpcode::rdma_read) return {number, 1};
+  PacketNumber end = number + 1;
+  while (end < slot.end() && !recovery_->has_arrived(end)) end = end + 1;
+  return {number, static_cast<std::uint32_t>(end - number)};
+}
+
+// What a timer is for. If all has arrived, by the peer's word, it is the first, whose acknowledgement has
+// been lost and comes again with it.
+PacketRange Requester::oldest_missing() {
+  const PacketNumber first = recovery_->first_missing(unacknowledged_, next_new_);
+  return missing_from(first < next_new_ ? first : unacknowledged_);
+}
+
+// The last packet sent, unless it has arrived or a READ or atomic is missing: those are asked for by
+// themselves.
+PacketRange Requester::newest_missing() {
+  const PacketRange oldest = oldest_missing();
+  const PacketNumber last(next_new_.value() - 1);
+  if (recovery_->has_arrived(last)) return oldest;
+  for (const PacketNumber number : {oldest.first, last}) {
+    if (is_read_or_atomic(window_.at(window_.find(number)).request.opcode)) return oldest;
+  }
+  return {last, 1};
+}
+
+// A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
+// responses behind it, already under way, say nothing more.
+bool Requester::implied_nak(Time now) {
+  if (implied_nak_taken_ || rnr_until_) return true;
+  implied_nak_taken_ = true;
+  ++shared_.config.counters->implied_nak_sequence_error;
+  return recover_from(unacknowledged_, now);
+}
+
+// Uses up a retry (IBTA 9.7.6.1.3 counts NAKs for a sequence error like timeouts).
+bool Requester::recover_from(PacketNumber number, Time now) {
+  if (!take_transport_retry()) return false;
+  ack_timer_.stop();  // until the packet is sent again
+  recovery_->missing(missing_from(number), now);
+  return true;
+}
+
+bool Requester::take_transport_retry() {
+  if (retries_.take_transport_retry()) return true;
+  ++shared_.config.counters->retry_exceeded;
+  fail_oldest(WorkStatus::retry_exceeded);
+  return false;
+}
+
+void Requester::ack_timeout(Time now) {
+  ack_timer_.stop();
+  if (!take_transport_retry()) return;
+  ++shared_.config.counters->local_ack_timeout;
+  implied_nak_taken_ = false;
+  recovery_->timed_out(oldest_missing(), now);
+  if (!recovery_->keeps_out_of_order()) return;
+  // The packet may have to wait for its turn: the interval begins anew when it leaves. What is sent again
+  // later does not put the timer off.
+  ack_timer_.start(now);
+  timed_out_packet_waits_ = true;
+}
+
+}  // namespace urnic::transport

@@ -1,0 +1,86 @@
+// Requests behind a hole, and the hole's end. Under go_back_n what is behind a hole is dropped; otherwise it
+// is held and executed in order once the hole is filled.
+//
+// What the peer hears of it: one that takes selective acks, every arrival (arrival_reports.hpp). Any other
+// one only the specification's NAK: one for each hole, the next one as soon as the hole before it is filled.
+#include "device_model/transport/responder/responder.hpp"
+
+namespace urnic::transport {
+
+void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
+  if (!keeps()) return ask_for_expected();
+  if (!hold(packet, kind)) {
+    ++shared_.config.counters->held_discards;
+    dropped_behind_ = true;
+    return ask_for_expected();
+  }
+  ++shared_.config.counters->held_packets;
+  if (peer_reads_) {
+    reports_.arrived(packet.headers.bth.psn);
+  } else {
+    ask_for_expected();
+  }
+}
+
+bool Responder::hold(const InboundPacket& packet, RequestKind kind) {
+  if (window_.arrival(packet.headers.bth.psn) == Arrival::beyond) return false;
+  const std::uint32_t length = packet.headers.reth.dma_length;
+  // A READ that is too long will be refused when its turn comes.
+  const bool is_read = kind == RequestKind::read && length <= kMaxRdmaLength;
+  return window_.hold(packet, is_read ? response_packets(length, shared_.parameters.path_mtu) : 1);
+}
+
+// One NAK until the expected PSN is back: a requester that goes back does so anyway, and a second NAK would
+// send it back twice (IBTA 9.7.5.2.2). While a packet is awaited that was refused with an RNR NAK, none.
+void Responder::ask_for_expected() {
+  if (awaiting_expected_) return;
+  awaiting_expected_ = true;
+  owed_.sequence_nak();
+}
+
+void Responder::in_sequence(const InboundPacket& packet, RequestKind kind) {
+  const bool was_hole = window_.has_hole();
+  const wire::Psn expected = window_.expected();
+  execute(packet, kind);
+  if (!was_hole || stopped_ || window_.expected() == expected) return;
+  const bool up_to_hole = execute_held();
+  if (window_.has_hole()) {
+    reports_.forget_before(window_.expected());
+  } else {
+    reports_.clear();
+  }
+  if (up_to_hole) after_hole();
+}
+
+// False if the requests came to an end for now: one was refused, or found no receive.
+bool Responder::execute_held() {
+  while (HeldPacket* const held = window_.take_expected()) {
+    execute(held->packet(), request_kind(held->packet().headers.bth.opcode.operation()));
+    // Also one that found no receive: it will be sent again (IBTA 9.7.5.2.8).
+    window_.retire(*held);
+    if (stopped_ || owed_.kind() == OwedAcknowledge::Kind::rnr_nak) return false;
+  }
+  return true;
+}
+
+// The hole at the expected PSN is filled and everything up to the next one executed.
+void Responder::after_hole() {
+  if (window_.has_hole() && !gives_selective_acks()) {
+    awaiting_expected_ = true;
+    owed_.sequence_nak();
+  } else if (!dropped_behind_) {
+    owed_.withdraw_sequence_nak();
+    awaiting_expected_ = false;
+  }
+  // A hole's end is news; a READ or ATOMIC tells it by its response (IBTA 9.7.5.1.3).
+  const wire::Psn latest = window_.expected() - 1;
+  if (resources_.find(latest) == nullptr) owed_.ack(latest);
+}
+
+// A peer that takes selective acks is told which of the packets that are held has come again: it may be the
+// retransmission that it waits for.
+void Responder::held_again(wire::Psn psn) {
+  if (gives_selective_acks()) reports_.arrived_again(psn);
+}
+
+}  // namespace urnic::transport

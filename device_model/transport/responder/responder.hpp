@@ -1,0 +1,165 @@
+// The responder of an RC queue pair (IBTA 9.7.4, 9.7.5, 9.7.7): checks the PSN and the rights of each
+// request, places its data or reads what it asks for, completes receives, and acknowledges.
+//
+// Requests are executed as they arrive; every response leaves in `pump`, in the order of the requests. Where
+// the QP's recovery keeps what arrives out of order, such a request is held and executed when its turn comes,
+// with all its checks then, so that nobody but the peer can tell (out_of_order_requests.cpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device_model/transport/host.hpp"
+#include "device_model/transport/receive_placement.hpp"
+#include "device_model/transport/request_check.hpp"
+#include "device_model/transport/responder/arrival_reports.hpp"
+#include "device_model/transport/responder/owed_acknowledge.hpp"
+#include "device_model/transport/responder/receive_window.hpp"
+#include "device_model/transport/responder/responder_resources.hpp"
+#include "device_model/transport/responder/response_queue.hpp"
+#include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::transport {
+
+class Responder {
+ public:
+  explicit Responder(SharedState& shared);
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+
+  // Forgets everything (QP to reset).
+  void reset();
+  // First expected PSN is parameters.receive_psn (QP enters RTR).
+  void start();
+  // parameters changed while running.
+  void parameters_changed();
+
+  // A request packet.
+  void receive(const InboundPacket& packet, Time now);
+  // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
+  std::uint32_t pump(Time now, std::uint32_t packets);
+  // What the peer waits for before it can go on: an acknowledgement, a report, the repeat of a response that
+  // was lost. `pump_urgent` sends that, at most `packets`, as far as nothing else comes before it.
+  bool is_urgent() const {
+    return responses_.empty() ? owed_.owed() || !reports_.empty() : responses_.front().is_repeat;
+  }
+  std::uint32_t pump_urgent(std::uint32_t packets);
+  // The next thing to send tells the requester of a hole in what has arrived.
+  bool tells_of_hole() const {
+    return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);
+  }
+  bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
+  void memory_failed(const AccessTag& tag, Time now);
+  // The queue that the receive under way was taken from has gone: the message finds no place any more.
+  void receive_lost() { receives_.lose(); }
+
+  // Completes everything taken and everything posted with `flushed` (QP in error).
+  void flush();
+
+  // The peer reads selective acks, and this side keeps what they tell of.
+  bool gives_selective_acks() const { return peer_reads_ && keeps(); }
+
+ private:
+  // Why a request is refused for good (IBTA 9.9.3): what the peer is told, and what the application learns,
+  // by the receive that the request uses or else by an event.
+  struct Refusal {
+    wire::NakCode nak;
+    WorkStatus receive_status = WorkStatus::success;  // success: no receive is completed for it
+    std::optional<AsyncEvent> event = {};
+  };
+  using Verdict = std::optional<Refusal>;  // empty: executed
+
+  // responder.cpp
+  void count_message() { msn_ = msn_.next(); }
+  bool in_domain(const InboundPacket& packet);
+  void execute(const InboundPacket& packet, RequestKind kind);
+  void executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message);
+  void receiver_not_ready();
+  void refuse(const Refusal& refusal, wire::Psn psn);
+  void stop();
+
+  // out_of_order_requests.cpp
+  void out_of_sequence(const InboundPacket& packet, RequestKind kind);
+  bool hold(const InboundPacket& packet, RequestKind kind);
+  void ask_for_expected();
+  void in_sequence(const InboundPacket& packet, RequestKind kind);
+  bool execute_held();
+  void after_hole();
+  void held_again(wire::Psn psn);
+  // The mode may change while the QP runs.
+  bool keeps() const {
+    return keeps_out_of_order(shared_.recovery.mode) && shared_.config.held_packets != nullptr;
+  }
+
+  // refusals.cpp
+  Refusal length_error() const;
+  Refusal access_error() const;
+  Refusal opcode_violation() const;
+  Refusal domain_violation() const;
+  Refusal reported(wire::NakCode nak, WorkStatus receive_status, AsyncEvent event) const;
+
+  // send_write_requests.cpp
+  Verdict execute_send(const InboundPacket& packet);
+  // Puts `data`, what is to be placed of the packet, into the receive under way.
+  Verdict place_send(const InboundPacket& packet, std::span<const std::byte> data);
+  Verdict finish_send(const InboundPacket& packet);
+  Verdict execute_write(const InboundPacket& packet);
+  Verdict place_write(const InboundPacket& packet);
+
+  // tagged_requests.cpp
+  Verdict execute_tagged_send(const InboundPacket& packet);
+
+  // read_atomic_requests.cpp
+  Verdict execute_read(const InboundPacket& packet);
+  Verdict execute_atomic(const InboundPacket& packet);
+  Verdict execute_atomic_write(const InboundPacket& packet);
+  bool has_free_resource() const;
+  void answered(const ResponderResource& resource);
+
+  // duplicate_requests.cpp
+  void repeat(const InboundPacket& packet, RequestKind kind);
+  void repeat_read(const InboundPacket& packet);
+  void repeat_atomic(const InboundPacket& packet);
+  void repeat_atomic_write(const InboundPacket& packet);
+
+  // responses.cpp
+  void send_pending();
+  void send_read_response(PendingResponse& response);
+  bool ack_passes_repeats() const;
+  std::uint32_t send_acknowledges(std::uint32_t packets);
+  void send_owed();
+  void send_report(const wire::SelectiveAckEth& report);
+  wire::TransportHeaders response_headers(wire::Operation operation, wire::Psn psn,
+                                          std::uint8_t syndrome) const;
+  std::uint8_t ack_syndrome() const;
+  AccessTag tag(wire::Psn psn) const;
+
+  SharedState& shared_;
+  OwedAcknowledge owed_;
+  bool peer_reads_ = false;  // selective acks, by its latest request
+
+  wire::Msn msn_;
+  MessageUnderWay message_ = MessageUnderWay::none;
+  // A NAK for the expected PSN is owed or sent, and no other one is until that PSN is back.
+  bool awaiting_expected_ = false;
+  // Something behind the expected PSN was dropped since the last NAK: the peer must hear of the next hole.
+  bool dropped_behind_ = false;
+  // No request is executed any more; once the owed responses are out, the QP has failed.
+  bool stopped_ = false;
+  PdId pd_;  // in which requests are executed
+
+  // The RDMA WRITE under way.
+  std::uint64_t write_address_ = 0;
+  std::uint32_t write_remaining_ = 0;
+  std::uint32_t write_length_ = 0;
+  wire::Rkey write_rkey_;
+
+  ReceiveWindow window_;
+  ResponseQueue responses_;
+  ReceivePlacement receives_;
+  ResponderResources resources_;
+  ArrivalReports reports_;
+};
+
+}  // namespace urnic::transport

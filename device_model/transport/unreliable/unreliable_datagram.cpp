@@ -1,0 +1,75 @@
+#include "device_model/transport/unreliable/unreliable_datagram.hpp"
+
+#include "device_model/transport/datagram_address.hpp"
+#include "device_model/transport/partition_key.hpp"
+
+namespace urnic::transport {
+namespace {
+
+// A work request with this bit set in its Q_Key sends the QP's own instead: Q_Keys with it are controlled,
+// not every program may claim one (IBTA 10.2.5).
+constexpr std::uint32_t kControlledQkey = 1u << 31;
+
+// An IPv4 header has zeros in front (IBTA A17.4.5.2).
+bool is_ipv6(std::span<const std::byte> grh) { return grh[0] >> 4 == std::byte{6}; }
+
+}  // namespace
+
+WorkStatus UnreliableDatagram::check(const SendRequest& request) const {
+  const bool is_send =
+      request.opcode == WorkOpcode::send || request.opcode == WorkOpcode::send_with_immediate;
+  if (!is_send) return WorkStatus::local_qp_operation_error;
+  const DatagramAddress* const address = config().addresses->find(request.address_handle);
+  if (address == nullptr || address->pd != config().pd) return WorkStatus::local_qp_operation_error;
+  return request.length > parameters().path_mtu ? WorkStatus::local_length_error : WorkStatus::success;
+}
+
+WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t) {
+  OutboundPacket packet;
+  // It was there when the request was checked, which was in this batch.
+  packet.address = config().addresses->find(request.address_handle);
+  const auto length = static_cast<std::uint32_t>(request.length);
+  const bool immediate = request.opcode == WorkOpcode::send_with_immediate;
+  wire::Bth& bth = packet.headers.bth;
+  bth.opcode = wire::Opcode(wire::Service::ud,
+                            immediate ? wire::Operation::send_only_immediate : wire::Operation::send_only);
+  bth.solicited = request.solicited;
+  bth.pad = static_cast<std::uint8_t>(-length & 3);
+  bth.pkey = parameters().pkey;
+  bth.destination = request.remote_qpn;
+  bth.psn = next_psn_;
+  packet.headers.deth.qkey =
+      (request.remote_qkey & kControlledQkey) != 0 ? parameters().qkey : request.remote_qkey;
+  packet.headers.deth.source = config().qpn;
+  packet.headers.immediate = request.immediate;
+  const WorkStatus status = send_with_payload(packet, request, 0, length);
+  if (status == WorkStatus::success) next_psn_ = next_psn_ + 1;
+  return status;
+}
+
+// What is not for this QP is dropped without a word (IBTA 9.6.1, 9.8.3.2).
+bool UnreliableDatagram::is_let_in(const InboundPacket& packet) {
+  const wire::Bth& bth = packet.headers.bth;
+  if (!wire::traits(bth.opcode).known || bth.opcode.service() != wire::Service::ud) return false;
+  if (!pkeys_match(bth.pkey, parameters().pkey)) return false;
+  if (packet.headers.deth.qkey != parameters().qkey) {
+    ++counters().qkey_violations;
+    return false;
+  }
+  return packet.payload.size() <= parameters().path_mtu && packet.grh.size() == kGrhBytes;
+}
+
+void UnreliableDatagram::take_packet(const InboundPacket& packet) {
+  if (!is_let_in(packet) || !receive_whole(packet.grh, packet.payload, packet.headers.bth.psn)) return;
+  Completion completion;
+  completion.opcode = CompletionOpcode::receive;
+  completion.byte_length = static_cast<std::uint32_t>(receives().placed());
+  completion.with_immediate = (wire::traits(packet.headers.bth.opcode).headers & wire::has_immediate) != 0;
+  completion.immediate = packet.headers.immediate;
+  completion.with_grh = true;
+  completion.over_ipv6 = is_ipv6(packet.grh);
+  completion.solicited = packet.headers.bth.solicited;
+  receives().complete(completion, packet.headers.deth.source);
+}
+
+}  // namespace urnic::transport

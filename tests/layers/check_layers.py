@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""Who includes whom: every file includes headers of the folders that its own may know, as the READMEs say.
+
+    check_layers.py    checks the sources; prints each include that is not allowed
+"""
+
+import pathlib
+import re
+import sys
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+
+TRANSPORT = {
+    "device_model/transport": {"wire"},
+    "device_model/transport/recovery": {"wire", "device_model/transport"},
+    "device_model/transport/requester": {"wire", "device_model/transport", "device_model/transport/recovery"},
+    "device_model/transport/responder": {"wire", "device_model/transport"},
+    "device_model/transport/unreliable": {"wire", "device_model/transport"},
+    "device_model/transport/reliable": {"wire", "device_model/transport", "device_model/transport/requester",
+                                        "device_model/transport/responder"},
+}
+# What the parts below `control` offer to those above them.
+TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}
+ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link", *TRANSPORT}
+BELOW_CONTROL = {"trust", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
+                 *ENGINE}
+CONTROL = "device_model/control"
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN = (
+    f"{CONTROL}/{room}" for room in ("log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "admin"))
+
+# For each folder the others that it may know. A folder below one that is named, and not named itself, counts as that.
+MAY_KNOW = {
+    "wire": set(),
+    "trust": {"device_model/abi", "device_model/memory"},
+    "device_model/abi": set(),
+    **TRANSPORT,
+    "device_model/memory": TRANSPORT_FOR_ALL,
+    "device_model/settings": set(),
+    "device_model/link": TRANSPORT_FOR_ALL,
+    "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
+    "device_model/capture": {"device_model/link", "device_model/memory", "wire"},
+    "device_model/engine": ENGINE,
+    LOG: set(),
+    LOOP: {LOG, "trust", "device_model/memory", "device_model/abi"},
+    CONFINEMENT: {"device_model/memory"},
+    FABRIC: {LOG, LOOP, *BELOW_CONTROL},
+    OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, *BELOW_CONTROL},
+    UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
+    SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
+    ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN, *BELOW_CONTROL},
+    "provider": set(),
+    "provider/plugin": {"provider", "device_model/abi", "trust"},
+    "provider/kernel": {"device_model/abi", "trust"},
+    "tools/urnic": {"device_model/abi", "device_model/capture", "device_model/memory", "trust"},
+}
+
+
+def folder_of(path):
+    """The longest folder of the table that the file is in; None if it is in none."""
+    parts = path.split("/")[:-1]
+    while parts and "/".join(parts) not in MAY_KNOW:
+        parts.pop()
+    return "/".join(parts) or None
+
+
+def wrong_includes(path, text):
+    """Those of the file at `path`, relative to the sources, that the table does not allow."""
+    own = folder_of(path)
+    for header in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
+        theirs = folder_of(header)
+        if theirs != own and theirs not in MAY_KNOW[own]:
+            yield header
+
+
+def circles():
+    """Folders that may know each other by way of others."""
+    for folder in MAY_KNOW:
+        seen, waiting = set(), list(MAY_KNOW[folder])
+        while waiting:
+            known = waiting.pop()
+            if known not in seen:
+                seen.add(known)
+                waiting += MAY_KNOW[known]
+        if folder in seen:
+            yield folder
+
+
+def self_test():
+    wrong = lambda path, header: list(wrong_includes(path, f'#include <vector>\n#include "{header}"\n'))
+    assert wrong("wire/psn.cpp", "device_model/abi/queues.hpp")
+    assert wrong("device_model/transport/host.hpp", "device_model/transport/requester/requester.hpp")
+    assert wrong("device_model/control/loop/peer.cpp", "device_model/control/device_process.hpp")
+    assert wrong("device_model/engine/device.cpp", "provider/plugin/qp.hpp")
+    assert wrong("device_model/engine/device.cpp", "tests/unit/engine/program.hpp")
+    assert not wrong("device_model/engine/device.cpp", "device_model/transport/reliable/queue_pair.hpp")
+    assert not wrong("wire/psn.cpp", "wire/psn.hpp")
+
+
+def main():
+    self_test()
+    problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
+    files = 0
+    for top in ("wire", "trust", "device_model", "provider", "tools/urnic"):
+        for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
+            path = str(file.relative_to(SOURCES))
+            files += 1
+            problems += [f"{path} includes {header}: {folder_of(path)} may not know that"
+                         for header in wrong_includes(path, file.read_text(encoding="utf-8"))]
+    for problem in problems:
+        print(problem)
+    print(f"{files} files, {len(problems)} includes that are not allowed")
+    if not files:
+        raise SystemExit("there are no sources")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
