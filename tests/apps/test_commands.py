@@ -207,6 +207,17 @@ class Environment(Command):
         self.assertEqual(variables["URNIC_DIR"], str(self.fabric.run_directory))
         self.assertIn("LD_PRELOAD", variables)
 
+    def test_a_launcher_clears_the_environment(self):
+        self.fabric.up()
+        wrapper = self.fabric.home / "with urnic's devices"
+        self.urnic("env", "--wrapper", wrapper)
+        self.assertNotIn("urnic0", self.fabric.run(*self.fabric.on_urnic("env", "-i", "/usr/bin/ibv_devices")))
+        said = self.fabric.run("env", "-i", wrapper, "/usr/bin/ibv_devices")
+        self.assertIn("urnic0", said)
+        self.assertEqual(self.fabric.run("env", "-i", wrapper, "/bin/echo", "two words", "$HOME").strip(),
+                         "two words $HOME")
+        self.refused("env", "--wrapper", "/nowhere/at/all", status=FAILED, naming="/nowhere/at/all")
+
     def test_what_was_set_before_stays(self):
         said = self.fabric.run(*self.fabric.on_urnic("sh", "-c", "echo $LD_PRELOAD $ASAN_OPTIONS $RDMAV_DRIVERS"),
                                environment={"LD_PRELOAD": "libm.so.6", "ASAN_OPTIONS": "detect_leaks=0",

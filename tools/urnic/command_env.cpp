@@ -1,11 +1,17 @@
 // urnic env: the variables that `urnic run` sets, for a shell or a CI job that wants them itself.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/environment.hpp"
+#include "tools/urnic/failure.hpp"
 #include "tools/urnic/run_directory.hpp"
 
 namespace urnic::cli {
@@ -13,6 +19,7 @@ namespace {
 
 struct EnvOptions {
   std::string name;
+  std::string wrapper;
   bool json = false;
 };
 
@@ -23,13 +30,33 @@ std::string quoted(const std::string& value) {
   return result + "'";
 }
 
+std::string exports(const std::map<std::string, std::string>& variables) {
+  std::string lines;
+  for (const auto& [variable, value] : variables)
+    lines += fmt::format("export {}={}\n", variable, quoted(value));
+  return lines;
+}
+
+// A program that runs its arguments with the devices: for those whose launcher clears the environment.
+void write_wrapper(const std::string& file, const std::map<std::string, std::string>& variables) {
+  namespace fs = std::filesystem;
+  std::ofstream stream(file);
+  stream << "#!/bin/sh\n# " << file << " COMMAND [ARGUMENT...]: runs the command with urnic's RDMA devices.\n"
+         << exports(variables) << "exec \"$@\"\n";
+  stream.close();
+  if (!stream) throw Failure(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+  const auto executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  fs::permissions(file, executable, fs::perm_options::add);
+}
+
 void env(const EnvOptions& options) {
   const auto variables = program_environment(find_installation(), run_directory(options.name));
+  if (!options.wrapper.empty()) return write_wrapper(options.wrapper, variables);
   if (options.json) {
     fmt::print("{}\n", nlohmann::json(variables).dump(2));
     return;
   }
-  for (const auto& [variable, value] : variables) fmt::print("export {}={}\n", variable, quoted(value));
+  fmt::print("{}", exports(variables));
 }
 
 }  // namespace
@@ -38,6 +65,11 @@ void add_env(CLI::App& urnic) {
   auto options = std::make_shared<EnvOptions>();
   CLI::App* command = urnic.add_subcommand("env", "Print the environment in which programs see the devices");
   add_name_option(*command, options->name);
+  command
+      ->add_option("--wrapper", options->wrapper,
+                   "Write a program that runs its arguments in this environment: for launchers that clear "
+                   "it (env -i, sudo, mpirun)")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "As a JSON object");
   command->footer("Example: urnic up && eval \"$(urnic env)\" && ibv_devices");
   command->callback([options] { env(*options); });

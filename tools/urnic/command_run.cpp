@@ -172,6 +172,9 @@ void add_run(CLI::App& urnic) {
       "Starts a device process if none of that name runs; it ends by itself once unused. The exit status is "
       "the\n"
       "command's; 125: urnic failed, 126: the command cannot be started or preloaded, 127: there is none.\n"
+      "A command that clears the environment of what it starts (env -i, sudo, launchers of MPI, ssh) hides "
+      "the\n"
+      "devices from it: see urnic env --wrapper.\n"
       "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1");
   command->callback([options] { run(*options); });
 }

@@ -5,7 +5,8 @@ _urnic_options() {
     run) echo "--config --name --capture --faults --points --help --" ;;
     up) echo "--config --name --help" ;;
     down) echo "--name --help" ;;
-    status | env) echo "--name --json --help" ;;
+    status) echo "--name --json --help" ;;
+    env) echo "--name --wrapper --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
     counters) echo "--device --all --name --json --help" ;;
     "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
@@ -66,7 +67,7 @@ _urnic() {
     fi
   done
   case $previous in
-    --config | --capture | --faults | load) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --config | --capture | --faults | --wrapper | load) COMPREPLY=($(compgen -f -- "$current")) ;;
     --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;
     --direction) COMPREPLY=($(compgen -W "tx rx both" -- "$current")) ;;
     recovery) COMPREPLY=($(compgen -W "gbn selective irn sack" -- "$current")) ;;
