@@ -1,5 +1,5 @@
 // How libibverbs gets to know this provider and recognises its devices.
-#include "provider/plugin/allocation.hpp"
+#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/library_release.hpp"
 #include "provider/plugin/operations.hpp"
 

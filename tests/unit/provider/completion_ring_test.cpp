@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/completion_ring.hpp"
+#include "provider/plugin/queues/completion_ring.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <memory>

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
 
-#include "provider/plugin/events.hpp"
+#include "provider/plugin/objects/events.hpp"
 
 namespace urnic::test {
 

@@ -1,6 +1,6 @@
 // What a thread does that polls in vain, against a clock of the test's.
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/empty_polls.hpp"
+#include "provider/plugin/fast_path/empty_polls.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/send_wqe.hpp"
+#include "provider/plugin/queues/send_wqe.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

@@ -1,5 +1,5 @@
 // What the provider keeps of a shared receive queue.
-#include "provider/plugin/shared_receive_slots.hpp"
+#include "provider/plugin/queues/shared_receive_slots.hpp"
 
 #include <array>
 #include <boost/test/unit_test.hpp>

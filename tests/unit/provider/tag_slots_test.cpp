@@ -1,5 +1,5 @@
 // The provider's account of tagged buffers and of the operations on their list.
-#include "provider/plugin/tag_slots.hpp"
+#include "provider/plugin/queues/tag_slots.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

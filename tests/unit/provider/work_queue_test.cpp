@@ -1,9 +1,9 @@
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/work_queue.hpp"
+#include "provider/plugin/queues/work_queue.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include "provider/plugin/number_table.hpp"
+#include "provider/plugin/freestanding/number_table.hpp"
 
 namespace urnic::test {
 

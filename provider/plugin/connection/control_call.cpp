@@ -1,0 +1,64 @@
+#include "provider/plugin/connection/control_call.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+
+#include "provider/plugin/connection/death_watch.hpp"
+#include "provider/plugin/connection/device_death.hpp"
+#include "provider/plugin/connection/process_identity.hpp"
+
+namespace urnic::provider {
+namespace {
+
+int join_context(Context& context, ControlConnection& connection) {
+  ProcessIdentity identity;
+  if (const int error = identity.open()) return error;
+  allow_memory_access_by_peer(connection.socket());
+  abi::JoinContextRequest request{};
+  request.token = context.token;
+  request.version = abi::kControlVersion;
+  copy_program_name(request.program);
+  const int all[] = {identity.pid_descriptor.get(), identity.memory.get()};
+  const auto descriptors = std::span(all).subspan(identity.pid_descriptor.valid() ? 0 : 1);
+  abi::JoinContextReply reply{};
+  ReceivedDescriptors received;
+  return connection.exchange({abi::ControlOpcode::join_context, &request, sizeof request, descriptors.data(),
+                              descriptors.size(), &reply, sizeof reply},
+                             received);
+}
+
+// A forked child shares its parent's descriptor, but answers must not go to whoever reads first, and memory
+// must be registered by the process that has it.
+int connect_forked_child(Context& context) {
+  Descriptor socket;
+  if (const int error = connect_to_same_device(context.control.socket(), socket)) return error;
+  ControlConnection connection;
+  connection.use(socket.get());
+  if (const int error = join_context(context, connection)) return error;
+  context.own_socket = static_cast<Descriptor&&>(socket);
+  context.control = connection;
+  context.connected_process = getpid();
+  watch_for_death(context);
+  return 0;
+}
+
+}  // namespace
+
+int ControlSession::exchange(const ControlRequest& request) {
+  if (is_dead(context_)) return EIO;
+  if (context_.connected_process != getpid()) {
+    if (connect_forked_child(context_) != 0) {
+      declare_dead(context_);
+      return EIO;
+    }
+  }
+  received_ = ReceivedDescriptors{};
+  const int error = context_.control.exchange(request, received_);
+  if (error != EPIPE) return error;
+  declare_dead(context_);
+  return EIO;
+}
+
+}  // namespace urnic::provider

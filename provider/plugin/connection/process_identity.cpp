@@ -1,0 +1,47 @@
+#include "provider/plugin/connection/process_identity.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "trust/peer.hpp"
+
+namespace urnic::provider {
+
+// valgrind 3.19 does not know pidfd_open, and filters of system calls may refuse it.
+int ProcessIdentity::open() {
+  pid_descriptor.reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  memory.reset(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  return memory.valid() ? 0 : errno;
+}
+
+void allow_memory_access_by_peer(int socket) {
+  if (!trust::peer_is_own_user(socket)) return;
+  constexpr pid_t kSeveral = -1;
+  static std::atomic<pid_t> allowed{0};
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+  // Yama keeps one exception per process. A second device process, or one in a PID namespace that has no
+  // number here, needs the wide one.
+  pid_t before = allowed.load();
+  pid_t wanted;
+  do {
+    wanted = peer.pid > 0 && (before == 0 || before == peer.pid) ? peer.pid : kSeveral;
+  } while (!allowed.compare_exchange_weak(before, wanted));
+  const unsigned long tracer = wanted == kSeveral ? PR_SET_PTRACER_ANY : static_cast<unsigned long>(wanted);
+  // Kernels without Yama know no such option, and need none.
+  prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
+}
+
+void copy_program_name(char (&name)[64]) {
+  std::snprintf(name, sizeof name, "%s", program_invocation_short_name);
+}
+
+}  // namespace urnic::provider

@@ -1,0 +1,108 @@
+#include <cerrno>
+
+#include "provider/plugin/connection/control_call.hpp"
+#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/plugin/freestanding/huge_pages.hpp"
+#include "provider/plugin/freestanding/memory_map.hpp"
+#include "provider/plugin/operations.hpp"
+
+namespace urnic::provider {
+namespace {
+
+constexpr int kRemoteChanges = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr int kKnownAccess = IBV_ACCESS_LOCAL_WRITE | kRemoteChanges | IBV_ACCESS_REMOTE_READ |
+                             IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND |
+                             IBV_ACCESS_HUGETLB;
+// Rights that the program may ask for and the device may do without (relaxed ordering).
+constexpr int kOptionalAccess = IBV_ACCESS_OPTIONAL_RANGE;
+
+// 0 or the errno with which the rights are refused.
+int check_access(int access) {
+  if ((access & ~(kKnownAccess | kOptionalAccess)) != 0) return EINVAL;
+  // IBTA 10.6.3.1: what remote peers may change must be changeable locally.
+  const bool remote_changes = (access & kRemoteChanges) != 0;
+  return remote_changes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
+}
+
+// Memory on demand need not be there yet. If it is said to be of huge pages, it must be: ibv_reg_mr(3) makes
+// a promise of that flag for such memory, and a hint for other.
+int check_memory(const void* address, std::size_t length, int access) {
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
+    const bool huge = (access & IBV_ACCESS_HUGETLB) != 0;
+    return huge ? check_huge_pages(reinterpret_cast<std::uintptr_t>(address), length) : 0;
+  }
+  return check_mapped(reinterpret_cast<std::uintptr_t>(address), length,
+                      (access & IBV_ACCESS_LOCAL_WRITE) != 0);
+}
+
+abi::RegisterMrRequest request_for(const ibv_pd* pd, const void* address, std::size_t length,
+                                   std::uint64_t iova, int access) {
+  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
+  return {reinterpret_cast<std::uintptr_t>(address), length, zero_based ? 0 : iova, pd->handle,
+          static_cast<std::uint32_t>(access & kKnownAccess)};
+}
+
+void take_keys(rdmav34::Mr& mr, const abi::RegisterMrReply& reply) {
+  mr.mr.handle = reply.handle;
+  mr.mr.lkey = reply.lkey;
+  mr.mr.rkey = reply.rkey;
+}
+
+}  // namespace
+
+ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, int access) {
+  int error = check_access(access);
+  if (error == 0) error = check_memory(address, length, access);
+  rdmav34::Mr* mr = error == 0 ? create_object<rdmav34::Mr>() : nullptr;
+  if (error == 0 && mr == nullptr) error = ENOMEM;
+  abi::RegisterMrReply reply{};
+  if (error == 0) {
+    error = call(context_of(pd->context), abi::ControlOpcode::register_mr,
+                 request_for(pd, address, length, iova, access), reply);
+  }
+  if (error != 0) {
+    destroy_object(mr);
+    errno = error;
+    return nullptr;
+  }
+  const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
+  if (!on_demand) prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
+  take_keys(*mr, reply);
+  mr->type = rdmav34::MrType::plain;
+  mr->access = access;
+  return &mr->mr;
+}
+
+int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
+  const int new_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? access : mr->access;
+  void* new_address = moves ? address : mr->mr.addr;
+  const std::size_t new_length = moves ? length : mr->mr.length;
+  int error = check_access(new_access);
+  if (error == 0 && changes_pd && pd == nullptr) error = EINVAL;
+  if (error == 0) error = check_memory(new_address, new_length, new_access);
+  abi::RegisterMrReply reply{};
+  if (error == 0) {
+    const abi::RegisterMrRequest change =
+        request_for(changes_pd ? pd : mr->mr.pd, new_address, new_length,
+                    reinterpret_cast<std::uintptr_t>(new_address), new_access);
+    const abi::ReregisterMrRequest request{mr->mr.handle, static_cast<std::uint32_t>(flags), change};
+    error = call(context_of(mr->mr.context), abi::ControlOpcode::reregister_mr, request, reply);
+  }
+  if (error != 0) {
+    errno = error;
+    return error;
+  }
+  take_keys(*mr, reply);
+  mr->access = new_access;
+  return 0;
+}
+
+int deregister_mr(rdmav34::Mr* mr) {
+  const int error = release(context_of(mr->mr.context), abi::ControlOpcode::deregister_mr, mr->mr.handle);
+  if (error == 0) destroy_object(mr);
+  return error;
+}
+
+}  // namespace urnic::provider

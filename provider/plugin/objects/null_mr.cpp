@@ -1,0 +1,33 @@
+#include <cerrno>
+#include <cstdint>
+
+#include "provider/plugin/connection/control_call.hpp"
+#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/plugin/operations.hpp"
+
+namespace urnic::provider {
+
+// The library leaves all of this region to its provider.
+ibv_mr* allocate_null_mr(ibv_pd* pd) {
+  auto* mr = create_object<rdmav34::Mr>();
+  if (mr == nullptr) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  abi::RegisterMrReply reply{};
+  const abi::HandleRequest request{pd->handle, 0};
+  if (const int error = call(context_of(pd->context), abi::ControlOpcode::allocate_null_mr, request, reply)) {
+    destroy_object(mr);
+    errno = error;
+    return nullptr;
+  }
+  mr->type = rdmav34::MrType::null;
+  mr->mr.context = pd->context;
+  mr->mr.pd = pd;
+  mr->mr.length = SIZE_MAX;
+  mr->mr.handle = reply.handle;
+  mr->mr.lkey = reply.lkey;
+  return &mr->mr;
+}
+
+}  // namespace urnic::provider

@@ -1,0 +1,27 @@
+// A shared receive queue as the provider sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/queues/shared_receive_slots.hpp"
+#include "provider/rdmav34.hpp"
+
+namespace urnic::provider {
+
+struct TagMatching;
+
+struct Srq {
+  rdmav34::Srq verbs;  // first: the library hands out its address
+  Context* context;
+
+  SharedReceiveSlots receive;
+  TagMatching* tags;  // null: no tag-matching SRQ
+
+  std::atomic<std::uint32_t> async_events_read;
+};
+
+inline Srq& srq_of(ibv_srq* srq) { return *reinterpret_cast<Srq*>(srq); }
+
+}  // namespace urnic::provider
