@@ -232,7 +232,7 @@ class Fabric:
     def log(self):
         """The end of the device process's log, for a failure's report."""
         try:
-            return "the device process's log ends:\n" + (self.run_directory / "urnicd.log").read_text()[-3000:]
+            return "the device process's log ends:\n" + (self.run_directory / "urnicd.log").read_text(errors="replace")[-3000:]
         except OSError:
             return "the device process has left no log"
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kControlledQkey = 1u << 31;
 
 // An IPv4 header has zeros in front (IBTA A17.4.5.2).
-bool is_ipv6(std::span<const std::byte> grh) { return grh[0] >> 4 == std::byte{6}; }
+bool is_ipv6(std::span<const std::byte> grh) { return (grh[0] >> 4) == std::byte{6}; }
 
 }  // namespace
 
