@@ -8,19 +8,19 @@ namespace urnic::control {
 void WorkInPortions::run_one() {
   if (works_.empty()) return;
   works_.splice(works_.end(), works_, works_.begin());
-  const std::shared_ptr<Entry> entry = works_.back();
-  if (!entry->portion()) std::erase(works_, entry);
+  const std::shared_ptr<Portion> portion = works_.back();
+  if (!(*portion)()) std::erase(works_, portion);
 }
 
 WorkInPortions::Work::Work(WorkInPortions& works, Portion portion)
-    : works_(&works), entry_(std::make_shared<Entry>(Entry{std::move(portion)})) {
-  works.works_.push_back(entry_);
+    : works_(&works), portion_(std::make_shared<Portion>(std::move(portion))) {
+  works.works_.push_back(portion_);
 }
 
 void WorkInPortions::Work::reset() {
-  if (works_ != nullptr) std::erase(works_->works_, entry_);
+  if (works_ != nullptr) std::erase(works_->works_, portion_);
   works_ = nullptr;
-  entry_.reset();
+  portion_.reset();
 }
 
 }  // namespace urnic::control

@@ -22,12 +22,7 @@ class WorkInPortions {
   void run_one();
 
  private:
-  struct Entry {
-    Portion portion;
-  };
-  using Entries = std::list<std::shared_ptr<Entry>>;
-
-  Entries works_;  // the first one is next
+  std::list<std::shared_ptr<Portion>> works_;  // the first one is next
 };
 
 // A work that is under way until it has no more to do or its owner gives it up. `WorkInPortions` outlives it.
@@ -36,10 +31,10 @@ class WorkInPortions::Work {
   Work() = default;
   Work(WorkInPortions& works, Portion portion);
   Work(Work&& other) noexcept
-      : works_(std::exchange(other.works_, nullptr)), entry_(std::move(other.entry_)) {}
+      : works_(std::exchange(other.works_, nullptr)), portion_(std::move(other.portion_)) {}
   Work& operator=(Work&& other) noexcept {
     std::swap(works_, other.works_);
-    std::swap(entry_, other.entry_);
+    std::swap(portion_, other.portion_);
     return *this;
   }
   ~Work() { reset(); }
@@ -48,7 +43,7 @@ class WorkInPortions::Work {
 
  private:
   WorkInPortions* works_ = nullptr;
-  std::shared_ptr<Entry> entry_;
+  std::shared_ptr<Portion> portion_;
 };
 
 }  // namespace urnic::control

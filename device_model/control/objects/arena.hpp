@@ -59,7 +59,8 @@ class ArenaAllocator {
 
   // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
   // an empty block. Throws std::system_error with ENOMEM when the limit, the account's share or the
-  // machine's memory is used up. Takes some 0.2 ms for each MiB that has not been prepared.
+  // machine's memory is used up. Takes as long as the kernel
+  // needs for memory that has not been prepared.
   ArenaBlock allocate(std::uint64_t length);
 
   // Does a portion of the work of allocating blocks of these lengths. To be called until it returns true;
