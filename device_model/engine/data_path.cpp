@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/device.hpp"
 
 namespace urnic::engine {

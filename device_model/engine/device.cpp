@@ -6,8 +6,8 @@
 
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
-#include "device_model/engine/queue_pair_context.hpp"
-#include "device_model/engine/receive_spreading.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/steering/receive_spreading.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/network_codec.hpp"
 

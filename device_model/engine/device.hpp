@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "device_model/engine/address_handle_table.hpp"
-#include "device_model/engine/device_events.hpp"
-#include "device_model/engine/multicast_groups.hpp"
-#include "device_model/engine/qp_table.hpp"
-#include "device_model/engine/shared_receive_table.hpp"
-#include "device_model/engine/steering_table.hpp"
+#include "device_model/engine/device/address_handle_table.hpp"
+#include "device_model/engine/device/device_events.hpp"
+#include "device_model/engine/device/multicast_groups.hpp"
+#include "device_model/engine/queue_pair/qp_table.hpp"
+#include "device_model/engine/shared_receive/shared_receive_table.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/memory/memory_table.hpp"

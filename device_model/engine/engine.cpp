@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "device_model/engine/doorbell_set.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
 
 namespace urnic::engine {
 

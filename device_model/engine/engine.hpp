@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "device_model/engine/data_path.hpp"
-#include "device_model/engine/doorbell_turns.hpp"
-#include "device_model/engine/mailbox.hpp"
-#include "device_model/engine/sleeper.hpp"
-#include "device_model/engine/starvation.hpp"
+#include "device_model/engine/doorbells/doorbell_turns.hpp"
+#include "device_model/engine/loop/mailbox.hpp"
+#include "device_model/engine/loop/sleeper.hpp"
+#include "device_model/engine/loop/starvation.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "device_model/engine/frame_headers.hpp"
-#include "device_model/engine/receive_spreading.hpp"
-#include "device_model/engine/steering_table.hpp"
+#include "device_model/engine/steering/frame_headers.hpp"
+#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "device_model/control/fabric/fabric.hpp"
-#include "device_model/engine/xrc_domain.hpp"
+#include "device_model/engine/shared_receive/xrc_domain.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {

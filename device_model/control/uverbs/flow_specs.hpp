@@ -4,7 +4,7 @@
 #include <span>
 
 #include "device_model/abi/steering_messages.hpp"
-#include "device_model/engine/steering_table.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 
 namespace urnic::control {
 

@@ -2,9 +2,9 @@
 // processor away with every poll, which costs little where another thread is about to finish.
 //
 // Where more threads poll than there are processors, that is not enough: those who only look get as much of
-// the processors as the engine, for which they all wait (device_model/engine/starvation.hpp). When the engine
-// says that it starves, a thread that does nothing but poll sleeps instead, about as long as it takes until
-// there is something to find.
+// the processors as the engine, for which they all wait (device_model/engine/loop/starvation.hpp). When the
+// engine says that it starves, a thread that does nothing but poll sleeps instead, about as long as it takes
+// until there is something to find.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "device_model/engine/address_handle_table.hpp"
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/device/address_handle_table.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "wire/internet_checksum.hpp"
 

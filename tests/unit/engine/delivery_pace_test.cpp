@@ -1,5 +1,5 @@
 // How fast packets may enter links that take time.
-#include "device_model/engine/delivery_pace.hpp"
+#include "device_model/engine/round/delivery_pace.hpp"
 
 #include <boost/test/unit_test.hpp>
 

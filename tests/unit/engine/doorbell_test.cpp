@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "device_model/engine/doorbell_set.hpp"
-#include "device_model/engine/doorbell_turns.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/doorbells/doorbell_turns.hpp"
 
 namespace urnic::engine::test {
 namespace {

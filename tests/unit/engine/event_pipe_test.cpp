@@ -1,4 +1,4 @@
-#include "device_model/engine/event_pipe.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

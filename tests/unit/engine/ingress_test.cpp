@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "wire/frame.hpp"
 

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/unreliable/raw_packet.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/raw_frames.hpp"

@@ -1,5 +1,5 @@
 // How memory accesses are joined, ordered and cut, seen by a memory that keeps a record of every call.
-#include "device_model/engine/memory_batch.hpp"
+#include "device_model/engine/batch/memory_batch.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <ostream>
 
-#include "device_model/engine/memory_stalls.hpp"
+#include "device_model/engine/queue_pair/memory_stalls.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/slow_memory.hpp"
 

@@ -12,13 +12,13 @@
 
 #include "device_model/abi/doorbells.hpp"
 #include "device_model/abi/queues.hpp"
-#include "device_model/engine/completion_queue.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device.hpp"
-#include "device_model/engine/doorbell_set.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/engine.hpp"
-#include "device_model/engine/event_pipe.hpp"
-#include "device_model/engine/hosted_queue_pair.hpp"
-#include "device_model/engine/xrc_domain.hpp"
+#include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
+#include "device_model/engine/shared_receive/xrc_domain.hpp"
 #include "tests/unit/memory/in_process_memory.hpp"
 
 namespace urnic::engine::test {

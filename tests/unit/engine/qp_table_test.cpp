@@ -1,4 +1,4 @@
-#include "device_model/engine/qp_table.hpp"
+#include "device_model/engine/queue_pair/qp_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <set>

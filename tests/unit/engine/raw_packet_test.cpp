@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "device_model/engine/queue_pair_context.hpp"
-#include "device_model/engine/receive_spreading.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/steering/receive_spreading.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/raw_frames.hpp"
 #include "tests/unit/engine/two_engines.hpp"

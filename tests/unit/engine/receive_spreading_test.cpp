@@ -1,5 +1,5 @@
 // The Toeplitz hash: values that every maker of NICs agrees on, and which fields go into it.
-#include "device_model/engine/receive_spreading.hpp"
+#include "device_model/engine/steering/receive_spreading.hpp"
 
 #include <boost/test/unit_test.hpp>
 

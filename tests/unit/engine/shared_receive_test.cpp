@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/test_srq.hpp"
 
 namespace urnic::engine::test {

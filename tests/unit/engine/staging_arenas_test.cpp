@@ -1,5 +1,5 @@
 // Payload that must stay where it is, and arenas for all others meanwhile.
-#include "device_model/engine/staging_arenas.hpp"
+#include "device_model/engine/batch/staging_arenas.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // When the engine says that it starves, against a clock of the test's.
 #define BOOST_TEST_DYN_LINK
-#include "device_model/engine/starvation.hpp"
+#include "device_model/engine/loop/starvation.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // What rules see in a frame, and which rule takes it.
-#include "device_model/engine/steering_table.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

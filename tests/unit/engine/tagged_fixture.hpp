@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/test_tags.hpp"
 #include "wire/byte_order.hpp"
 

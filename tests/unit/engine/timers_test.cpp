@@ -1,4 +1,4 @@
-#include "device_model/engine/timers.hpp"
+#include "device_model/engine/round/timers.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {

@@ -1,6 +1,6 @@
 #include "tests/unit/storm/datagram_traffic.hpp"
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::engine::storm {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/unreliable/raw_packet.hpp"
 #include "tests/unit/engine/raw_frames.hpp"
 

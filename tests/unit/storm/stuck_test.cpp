@@ -2,7 +2,7 @@
 // because only an action gave it back.
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/engine/queue_pair_context.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/fault/fault_plan.hpp"
 #include "device_model/fault/plan_file.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"

@@ -1,0 +1,79 @@
+#include "device_model/engine/batch/atomic_run.hpp"
+
+#include <span>
+
+namespace urnic::engine {
+
+namespace {
+
+// Pages are of 4 KiB or a multiple: mapping them elsewhere keeps at least these bits of a word's address.
+constexpr std::uint64_t place_in_page(std::uint64_t address) { return address & 0xFFF; }
+
+}  // namespace
+
+bool AtomicRun::takes(const MemoryAction& action) const {
+  if (operations_ == kMaxOperations) return false;
+  for (std::uint32_t word = words_; word-- > 0;) {
+    if (is_word(word, action)) return true;
+    if (place_in_page(access_[word].address) == place_in_page(action.address)) return false;
+  }
+  return true;
+}
+
+void AtomicRun::add(const MemoryAction& action, std::uint32_t index) {
+  operation_[operations_++] = {index, word_for(action)};
+}
+
+// Words are aligned (IBTA 9.4.5.1), so two of them are the same or do not overlap. Programs use few at a
+// time.
+std::uint32_t AtomicRun::word_for(const MemoryAction& action) {
+  for (std::uint32_t word = words_; word-- > 0;) {
+    if (is_word(word, action)) return word;
+  }
+  word_[words_] = {.memory = action.memory};
+  access_[words_] = {.address = action.address,
+                     .local = std::as_writable_bytes(std::span{&word_[words_].value, 1}),
+                     .failed = false};
+  return words_++;
+}
+
+// One call for words that follow each other in the same process.
+void AtomicRun::read_words() {
+  for (std::uint32_t begin = 0; begin < words_;) {
+    std::uint32_t end = begin + 1;
+    while (end < words_ && word_[end].memory == word_[begin].memory) ++end;
+    copying_with_.store(word_[begin].memory->owner(), std::memory_order_relaxed);
+    word_[begin].memory->read({&access_[begin], end - begin});
+    begin = end;
+  }
+}
+
+void AtomicRun::compute(const AtomicOperands& operands, std::uint32_t word) {
+  std::uint64_t& value = word_[word].value;
+  *operands.original = value;
+  const bool swaps = operands.kind == transport::AtomicKind::compare_swap;
+  if (swaps && value != operands.compare) return;
+  value = swaps ? operands.swap_or_add : value + operands.swap_or_add;
+  word_[word].changed = true;
+}
+
+void AtomicRun::write_words() {
+  std::array<memory::Transfer, kMaxOperations> writes;
+  std::array<std::uint32_t, kMaxOperations> origin;
+  for (std::uint32_t begin = 0; begin < words_;) {
+    std::uint32_t count = 0;
+    std::uint32_t end = begin;
+    for (; end < words_ && word_[end].memory == word_[begin].memory; ++end) {
+      if (!word_[end].changed) continue;
+      writes[count] = access_[end];
+      origin[count++] = end;
+    }
+    copying_with_.store(word_[begin].memory->owner(), std::memory_order_relaxed);
+    if (count != 0) word_[begin].memory->write({writes.data(), count});
+    for (std::uint32_t i = 0; i < count; ++i) word_[origin[i]].write_failed = writes[i].failed;
+    begin = end;
+  }
+  copying_with_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace urnic::engine

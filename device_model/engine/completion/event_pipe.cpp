@@ -1,0 +1,105 @@
+#include "device_model/engine/completion/event_pipe.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+namespace urnic::engine {
+
+namespace {
+
+// A program that never reads its events loses those beyond this many, besides the thousands in the pipe.
+constexpr std::size_t kMaxBacklog = 64 * 1024;
+// The most that is taken out of a pipe in one go; a pipe holds 1 MiB at most without privilege.
+constexpr std::size_t kMaxDrained = 1024 * 1024;
+
+// A new open file description of what `fd` refers to.
+memory::Descriptor reopen(int fd, int flags) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return memory::Descriptor(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK));
+}
+
+std::uint64_t element_of(const std::array<std::byte, 16>& record) {
+  std::uint64_t element;
+  std::memcpy(&element, record.data(), sizeof element);
+  return element;
+}
+
+}  // namespace
+
+EventPipe::EventPipe(memory::Descriptor read_end, memory::Descriptor write_end, std::size_t record)
+    : record_size_(record) {
+  struct stat ends[2]{};
+  if (fstat(read_end.get(), &ends[0]) != 0 || fstat(write_end.get(), &ends[1]) != 0) {
+    throw std::system_error(errno, std::generic_category(), "event pipe: fstat");
+  }
+  if (!S_ISFIFO(ends[0].st_mode) || !S_ISFIFO(ends[1].st_mode) || ends[0].st_ino != ends[1].st_ino ||
+      ends[0].st_dev != ends[1].st_dev) {
+    throw std::system_error(EINVAL, std::generic_category(), "event pipe: not the two ends of one pipe");
+  }
+  inode_ = ends[1].st_ino;
+  write_end_ = reopen(write_end.get(), O_WRONLY);
+  if (!write_end_)
+    throw std::system_error(errno, std::generic_category(), "event pipe: cannot be opened anew");
+}
+
+void EventPipe::push(std::uint64_t element, std::uint32_t type) {
+  Record record{};
+  std::memcpy(record.data(), &element, sizeof element);
+  std::memcpy(record.data() + sizeof element, &type, sizeof type);
+  if (flush() && write_record(record)) return;
+  if (backlog_.size() < kMaxBacklog) backlog_.push_back(record);
+}
+
+bool EventPipe::flush() {
+  std::size_t written = 0;
+  while (written < backlog_.size() && write_record(backlog_[written])) ++written;
+  backlog_.erase(backlog_.begin(), backlog_.begin() + static_cast<std::ptrdiff_t>(written));
+  return backlog_.empty();
+}
+
+// False if the pipe is full. Writes of this size are whole or not at all (POSIX: at most PIPE_BUF bytes).
+// Nobody is left to read it after EPIPE: the record has nowhere to go.
+bool EventPipe::write_record(const Record& record) {
+  for (;;) {
+    if (write(write_end_.get(), record.data(), record_size_) >= 0) return true;
+    if (errno == EAGAIN) return false;
+    if (errno != EINTR) return true;
+  }
+}
+
+std::vector<EventPipe::Record> EventPipe::drain() const {
+  std::vector<Record> records;
+  const memory::Descriptor read_end = reopen(write_end_.get(), O_RDONLY);
+  if (!read_end) return records;
+  Record record{};
+  while (records.size() * record_size_ < kMaxDrained &&
+         read(read_end.get(), record.data(), record_size_) == static_cast<ssize_t>(record_size_)) {
+    records.push_back(record);
+  }
+  return records;
+}
+
+std::uint32_t EventPipe::purge(std::uint64_t element) {
+  std::vector<Record> kept = drain();
+  kept.insert(kept.end(), backlog_.begin(), backlog_.end());
+  const auto removed =
+      std::erase_if(kept, [&](const Record& record) { return element_of(record) == element; });
+  backlog_ = std::move(kept);
+  flush();
+  return static_cast<std::uint32_t>(removed);
+}
+
+bool EventPipe::closed() const {
+  pollfd writer{.fd = write_end_.get(), .events = 0, .revents = 0};
+  return poll(&writer, 1, 0) > 0 && (writer.revents & POLLERR) != 0;
+}
+
+}  // namespace urnic::engine

@@ -1,0 +1,22 @@
+#include "device_model/engine/device/device_events.hpp"
+
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/data_path.hpp"
+
+namespace urnic::engine {
+
+namespace {
+
+constexpr std::uint64_t kPort = 1;  // the only one, which these events carry as their element
+
+}  // namespace
+
+void DeviceEvents::raise(DeviceEvent event) {
+  for (EventPipe* const listener : listeners_) {
+    if (listener->has_backlog()) continue;
+    listener->push(kPort, static_cast<std::uint32_t>(event));
+    data_path_.wrote_to(*listener);
+  }
+}
+
+}  // namespace urnic::engine

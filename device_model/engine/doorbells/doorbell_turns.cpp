@@ -1,0 +1,26 @@
+#include "device_model/engine/doorbells/doorbell_turns.hpp"
+
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+
+namespace urnic::engine {
+
+void DoorbellTurns::remove(DoorbellSet& set) {
+  std::erase(sets_, &set);
+  next_ = 0;
+}
+
+// Ends with the look at which no set has more, or with that which uses up what one look may cost: then the
+// next look begins with the set behind.
+bool DoorbellTurns::look() {
+  std::uint32_t cost = 0;
+  std::size_t quiet = 0;  // sets in a row that have nothing more
+  while (quiet < sets_.size() && cost < kPerLook) {
+    if (next_ >= sets_.size()) next_ = 0;
+    DoorbellSet& set = *sets_[next_++];
+    cost += set.collect_word();
+    quiet = set.has_more() ? 0 : quiet + 1;
+  }
+  return cost != 0;
+}
+
+}  // namespace urnic::engine

@@ -1,0 +1,92 @@
+#include "device_model/engine/loop/sleeper.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <string>
+#include <system_error>
+
+namespace urnic::engine {
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+timespec to_timespec(transport::Nanoseconds span) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(span);
+  return {.tv_sec = seconds.count(), .tv_nsec = (span - seconds).count()};
+}
+
+}  // namespace
+
+Sleeper::Sleeper()
+    : status_(checked(memfd_create("urnic-engine-status", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                      "engine status page: memfd_create")),
+      epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "engine: epoll_create1")),
+      own_wake_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "engine: eventfd")) {
+  checked(ftruncate(status_.get(), kPageBytes), "engine status page: ftruncate");
+  void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, status_.get(), 0);
+  if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "engine status page: mmap");
+  page_ = new (page) abi::EngineStatus{};
+  // Our mapping stays writable; no other can become so.
+  checked(fcntl(status_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+          "engine status page: F_ADD_SEALS");
+  const std::string self = "/proc/self/fd/" + std::to_string(status_.get());
+  read_only_status_ =
+      memory::Descriptor(checked(open(self.c_str(), O_RDONLY | O_CLOEXEC), "engine status page: open"));
+  add(own_wake_.get());
+}
+
+Sleeper::~Sleeper() {
+  if (page_ != nullptr) munmap(page_, kPageBytes);
+}
+
+// Edge-triggered, so that nobody has to read the counters: each write is one wake-up. A program that shares
+// the descriptor could otherwise make the engine block in that read.
+void Sleeper::add(int eventfd) {
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = eventfd}};
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, eventfd, &event), "engine: epoll_ctl");
+}
+
+void Sleeper::remove(int eventfd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, eventfd, nullptr); }
+
+void Sleeper::announce() {
+  page_->sleeping.store(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void Sleeper::awake() { page_->sleeping.store(0, std::memory_order_relaxed); }
+
+void Sleeper::wait(transport::Time now, std::optional<transport::Time> deadline) {
+  constexpr int kEvents = 16;
+  epoll_event events[kEvents];
+  if (!deadline) {
+    epoll_wait(epoll_.get(), events, kEvents, -1);
+    return;
+  }
+  if (*deadline <= now) return;
+  const timespec timeout = to_timespec(*deadline - now);
+  if (epoll_pwait2(epoll_.get(), events, kEvents, &timeout, nullptr) >= 0 || errno != ENOSYS) return;
+  // Kernels before 5.11 know milliseconds only.
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
+  epoll_wait(epoll_.get(), events, kEvents, static_cast<int>(std::min<long>(milliseconds.count(), 60'000)));
+}
+
+void Sleeper::wake_if_asleep() {
+  if (!abi::must_wake(*page_)) return;
+  const std::uint64_t one = 1;
+  // A full counter is a wake-up that was not taken yet.
+  [[maybe_unused]] const ssize_t written = write(own_wake_.get(), &one, sizeof one);
+}
+
+}  // namespace urnic::engine

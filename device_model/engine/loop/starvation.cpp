@@ -1,0 +1,38 @@
+#include "device_model/engine/loop/starvation.hpp"
+
+#include <algorithm>
+
+namespace urnic::engine {
+
+using transport::Nanoseconds;
+using transport::Time;
+
+void Starvation::looked(Time now, bool worked) {
+  const Time before = looked_;
+  const bool had_work = worked || worked_;
+  looked_ = now;
+  worked_ = worked;
+  if (starved_) {
+    if (now >= until_) starved_ = false;
+    return;
+  }
+  if (before == Time{} || !had_work) return;
+  const Nanoseconds passed = now - before;
+  waited_ += passed;
+  if (passed >= kLongRound) lost_ += passed;
+  // One slice that is lost just after the word has ended is enough to say that nothing has changed.
+  if (waited_ >= kWindow || (again_ && lost_ * kLostShare >= kWindow)) judge(now);
+}
+
+void Starvation::judge(Time now) {
+  starved_ = again_ = lost_ * kLostShare >= std::min(waited_, kWindow);
+  waited_ = lost_ = Nanoseconds{0};
+  if (!starved_) {
+    word_ = kShortestWord;
+    return;
+  }
+  until_ = now + word_;
+  word_ = std::min(word_ * 2, kLongestWord);
+}
+
+}  // namespace urnic::engine

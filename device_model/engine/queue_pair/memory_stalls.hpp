@@ -1,0 +1,52 @@
+// The queue pairs of an engine that wait for memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+
+#include "device_model/engine/batch/action_list.hpp"
+#include "device_model/engine/queue_pair/memory_stall.hpp"
+
+namespace urnic::engine {
+
+class MemoryStalls {
+ public:
+  // What those keep at most that wait for one memory. Accesses of one too many fail at once.
+  static constexpr std::size_t kMostBytes = 64 * 1024 * 1024;
+
+  bool empty() const { return queues_.empty(); }
+  std::uint32_t size() const;
+
+  // Takes out of `list` what those queue pairs have asked for that want memory which may keep them waiting.
+  // They wait from now on.
+  void take_from(ActionList& list);
+  // The next queue pair's that goes on, because its accesses are done or have failed; null: all others wait.
+  std::unique_ptr<MemoryStall> take_ended();
+  // The queue pair's; null if it does not wait.
+  std::unique_ptr<MemoryStall> take(const QueuePairContext& queue_pair);
+  void drop(const QueuePairContext& queue_pair) { take(queue_pair); }
+  // A queue pair that waits, or will, for these bytes of `memory`, or null.
+  QueuePairContext* find(const memory::ApplicationMemory& memory, std::uint64_t address,
+                         std::uint64_t length) const;
+
+ private:
+  // Whoever waits for the same memory, in turn: it does one job at a time. Only the first is looked at, so
+  // that a look costs the same whatever number of queue pairs a program lets wait.
+  struct Queue {
+    explicit Queue(memory::WaitingMemory& waits_for) : memory(waits_for) {}
+
+    memory::WaitingMemory& memory;
+    std::deque<std::unique_ptr<MemoryStall>> stalls;
+    std::size_t bytes = 0;
+  };
+
+  Queue& queue_for(memory::WaitingMemory& memory);
+  std::unique_ptr<MemoryStall> take(std::list<Queue>::iterator queue, std::size_t stall);
+
+  std::list<Queue> queues_;  // none is empty
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,61 @@
+#include "device_model/engine/queue_pair/qp_table.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace urnic::engine {
+
+namespace {
+
+constexpr std::uint32_t kQpnBits = 24;
+constexpr std::uint32_t kMaxIndexBits = 20;
+constexpr std::uint32_t kFirstQpn = 2;
+constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;
+
+std::uint32_t bits_for(std::uint32_t queue_pairs) {
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(std::max(queue_pairs, 16u) - 1));
+  return std::min(bits, kMaxIndexBits);
+}
+
+}  // namespace
+
+QpTable::QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed)
+    : index_bits_(bits_for(max_queue_pairs)),
+      entries_(std::size_t{1} << index_bits_),
+      limit_(std::min<std::uint32_t>(max_queue_pairs, 1u << index_bits_)),
+      free_(entries_.size()),
+      free_count_(static_cast<std::uint32_t>(entries_.size())),
+      generation_(entries_.size()) {
+  // Without a seed, the reserved numbers' indices come last: with a later generation only.
+  using memory::NumberDraw;
+  const auto first = kFirstQpn + static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_index));
+  for (std::uint32_t i = 0; i < free_count_; ++i) {
+    free_[i] = (i + first) & (free_count_ - 1);
+    generation_[i] = static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_generation, i));
+  }
+}
+
+std::optional<wire::Qpn> QpTable::reserve() {
+  const std::lock_guard lock(reservation_);
+  if (in_use_ == limit_) return std::nullopt;
+  ++in_use_;
+  const std::uint32_t index = free_[free_begin_];
+  free_begin_ = (free_begin_ + 1) & (static_cast<std::uint32_t>(free_.size()) - 1);
+  --free_count_;
+  const std::uint32_t generations = 1u << (kQpnBits - index_bits_);
+  for (;;) {
+    const std::uint32_t generation = generation_[index]++ & (generations - 1);
+    const std::uint32_t number = generation << index_bits_ | index;
+    if (number >= kFirstQpn && number != kMulticastQpn) return wire::Qpn{number};
+  }
+}
+
+void QpTable::release(wire::Qpn qpn) {
+  const std::lock_guard lock(reservation_);
+  const auto mask = static_cast<std::uint32_t>(free_.size()) - 1;
+  free_[(free_begin_ + free_count_) & mask] = index(qpn);
+  ++free_count_;
+  --in_use_;
+}
+
+}  // namespace urnic::engine

@@ -1,0 +1,48 @@
+// The device's end of a receive queue in shared memory. It has no doorbell: the transport asks when it needs
+// a WQE.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device_model/abi/queues.hpp"
+#include "device_model/engine/rings/slot_copies.hpp"
+#include "device_model/transport/work_request.hpp"
+
+namespace urnic::engine {
+
+class ReceiveRing final : public transport::ReceiveQueue {
+ public:
+  // As SendRing.
+  ReceiveRing(const std::byte* ring, std::uint32_t slots, std::uint32_t slot_size,
+              const std::atomic<std::uint32_t>* producer);
+
+  void reset();
+  bool lied() const { return lied_; }
+
+  // Has the processor bring the producer index into its cache, without waiting for it.
+  void prefetch_producer() const { __builtin_prefetch(shared_producer_); }
+
+  bool next(transport::ReceiveRequest& request) override;
+  std::uint32_t available() const override;
+  // After a failed memory access requests may be retired a second time, earlier ones behind later ones.
+  void retire(std::uint32_t index) override {
+    if (index + 1 - retired_ <= slots_) retired_ = index + 1;
+  }
+
+ private:
+  // Looks at the producer index; false if it cannot be.
+  bool look() const;
+
+  const std::byte* ring_;
+  const std::atomic<std::uint32_t>* shared_producer_;
+  std::uint32_t slots_;
+  std::uint32_t slot_size_;
+  mutable bool lied_ = false;
+  mutable std::uint32_t producer_ = 0;
+  std::uint32_t taken_ = 0;
+  std::uint32_t retired_ = 0;
+  SlotCopies copies_;
+};
+
+}  // namespace urnic::engine

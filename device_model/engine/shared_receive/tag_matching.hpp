@@ -1,0 +1,88 @@
+// Tag matching of one SRQ: the operations that the program posts on its list of tagged buffers, the account
+// of messages for which no tag was there, and the CQ to which all of it is reported
+// (ibv_post_srq_ops(3); abi/tag_matching.hpp).
+//
+// Device and program are in step when the program has told (with tag_operation_sync) of as many unexpected
+// messages as were reported to it, and none is on its way there. Out of step, new buffers wait.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device_model/abi/tag_matching.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/shared_receive/tag_list.hpp"
+#include "device_model/transport/work_request.hpp"
+#include "wire/tag_matching.hpp"
+
+namespace urnic::engine {
+
+class CompletionQueue;
+class Device;
+class EventPipe;
+class SharedReceiveQueue;
+
+struct TagMatchingConfig {
+  Device* device = nullptr;
+  SharedReceiveQueue* queue = nullptr;
+  CompletionQueue* completions = nullptr;
+  EventPipe* async_events = nullptr;  // of the CQ; may be null
+  abi::TagOperation* operations = nullptr;
+  std::uint32_t slots = 0;  // a power of two
+  abi::TagMatchingIndices* indices = nullptr;
+  std::uint32_t max_tags = 0;
+};
+
+class TagMatching final : public DoorbellTarget {
+ public:
+  // Any thread. Everything that `config` refers to outlives this, and this the QPs on the SRQ.
+  explicit TagMatching(const TagMatchingConfig& config);
+
+  // Engine thread only, from here on. Carries out what is posted.
+  void doorbell() override;
+
+  // For QPs. The buffer that a message with this tag gets; it is the caller's until a completion with
+  // tag_entry_done. What was posted before the call counts.
+  std::optional<std::uint32_t> match(std::uint64_t tag);
+  const TagList& buffers() const { return buffers_; }
+  // The message that a matched buffer has.
+  struct Message {
+    abi::TagInfo info{};
+    wire::RendezvousHeader offer;
+    wire::RendezvousFinish finish{};
+  };
+  Message& message(std::uint32_t entry) { return messages_[entry]; }
+
+  // A message for which no tag was there has taken an ordinary receive.
+  void unexpected_began() { ++on_their_way_; }
+  // And is to be reported now, which counts. Returns the flags that its completion has.
+  std::uint8_t unexpected_arrives();
+  // And has failed.
+  void unexpected_failed();
+
+  // Writes a completion. `flags` are TagFlag values; with tag_entry_done the entry is free. False if it was
+  // lost because the CQ is full.
+  bool report(const transport::Completion& completion, std::uint8_t flags, const abi::TagInfo& info = {});
+
+ private:
+  bool look();
+  void carry_out(std::uint32_t index);
+  bool apply(const abi::TagOperation& operation, std::uint32_t index, transport::Completion& completion);
+  std::uint8_t flags_after(const abi::TagOperation& operation) const;
+  bool in_step() const { return on_their_way_ == 0 && told_ == reported_; }
+  void follow() {
+    if (in_step()) buffers_.admit();
+  }
+
+  const TagMatchingConfig config_;
+  TagList buffers_;
+  std::vector<Message> messages_;  // by entry
+  std::uint32_t producer_ = 0;
+  std::uint32_t consumed_ = 0;
+  std::uint32_t on_their_way_ = 0;  // unexpected messages that are not reported yet
+  std::uint32_t reported_ = 0;      // modulo 2^32, as the next
+  std::uint32_t told_ = 0;          // of how many the program has told
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,48 @@
+// Receive side scaling: a hash of a frame's fields chooses one of several work queues, so that frames of one
+// flow meet at one queue, in order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "device_model/engine/steering/frame_headers.hpp"
+
+namespace urnic::engine {
+
+class QueuePairContext;
+
+// The values are those of ibv_rx_hash_fields.
+enum HashField : std::uint64_t {
+  hash_source_ipv4 = 1 << 0,
+  hash_destination_ipv4 = 1 << 1,
+  hash_source_ipv6 = 1 << 2,
+  hash_destination_ipv6 = 1 << 3,
+  hash_source_port_tcp = 1 << 4,
+  hash_destination_port_tcp = 1 << 5,
+  hash_source_port_udp = 1 << 6,
+  hash_destination_port_udp = 1 << 7,
+};
+inline constexpr std::uint64_t kHashFields = (1 << 8) - 1;
+
+inline constexpr std::size_t kToeplitzKeyBytes = 40;
+using ToeplitzKey = std::array<std::uint8_t, kToeplitzKeyBytes>;
+
+// The Toeplitz hash of those of the `fields` (HashField values) that the frame has, in the order source
+// address, destination address, source port, destination port. 0 if it has none.
+std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const FrameHeaders& frame);
+
+class ReceiveSpreading {
+ public:
+  // `queues` are a power of two of entries, chosen by the lowest bits of the hash, and outlive this.
+  ReceiveSpreading(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues);
+
+  QueuePairContext& queue_for(const FrameHeaders& frame) const;
+
+ private:
+  const ToeplitzKey key_;
+  const std::uint64_t fields_;
+  const std::vector<QueuePairContext*> queues_;
+};
+
+}  // namespace urnic::engine
