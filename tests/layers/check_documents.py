@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every name in a document is the name of something: files and folders of the sources, links, tests of the rule
-tables, options of the urnic command, keys of the configuration.
+"""Whether every name in a document names something: files and folders of the sources, links, tests in the rule
+tables, commands and options of urnic, keys of the configuration.
 
     check_documents.py              checks all documents (*.md), and the documents that comments in the code name
     check_documents.py FILE.md...   checks these only
@@ -9,6 +9,7 @@ Prints FILE:LINE, the name and what to do about it. Names are looked for in `bac
 """
 
 import fnmatch
+import os
 import pathlib
 import re
 import sys
@@ -27,9 +28,9 @@ NAMES_KEYS = {"docs/configuration.md": ("device_model/control/fabric", ), "docs/
 
 
 def sources():
-    """All files, as paths below SOURCES; what a build or git made is left out."""
+    """All files, as paths below SOURCES, without those of git, builds and editors."""
     for entry in sorted(SOURCES.iterdir()):
-        if entry.name == ".git" or entry.name.startswith("build"):
+        if entry.name.startswith("build") or (entry.name.startswith(".") and entry.is_dir() and entry.name != ".ci"):
             continue
         for file in [entry] if entry.is_file() else sorted(entry.rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:
@@ -37,7 +38,7 @@ def sources():
 
 
 def read(path):
-    return (SOURCES / path).read_text(encoding="utf-8")
+    return (SOURCES / path).read_text(encoding="utf-8", errors="replace")
 
 
 class Names:
@@ -54,8 +55,9 @@ class Names:
                 end = "/".join(parts[i:])
                 self.ends |= {end, re.sub(r"(?<=[^/])\.\w+$", "", end)}
         self.tests = {case for file in self.files if re.match(r"tests/.*\.(cpp|hpp)$", file) for case in cases(read(file))}
-        code = [read(file) for file in self.files if re.match(r"tools/urnic/.*\.cpp|device_model/control/main\.cpp", file)]
-        self.options = set(re.findall(r"--[a-z][a-z-]*", "\n".join(code))) | {"--help", "--version"}
+        code = "\n".join(read(file) for file in self.files if file.startswith("tools/urnic/"))
+        self.options = set(re.findall(r'"(--[a-z-]+)"', code)) | {"--help", "--version"}
+        self.commands = set(re.findall(r'add_subcommand\("([a-z]+)"', code))
 
     def is_end(self, name):
         return name in self.ends or ("*" in name and bool(fnmatch.filter(self.ends, name)))
@@ -123,7 +125,7 @@ class Document:
             if re.match(r"\w+:", target):
                 continue
             file, _, anchor = target.partition("#")
-            path = str((SOURCES / self.folder / file).resolve().relative_to(SOURCES)) if file else self.path
+            path = os.path.normpath(os.path.join(self.folder, file)) if file else self.path
             if path not in self.names.files | self.names.folders:
                 yield f"the link {target} leads nowhere: correct it"
             elif anchor and anchor not in anchors(path):
@@ -139,10 +141,12 @@ class Document:
             elif (self.path.startswith(NAMES_TESTS) and re.fullmatch(r"[a-z]\w*(/\w[\w*]*)+|[a-z]\w*/\*", name) and
                   not self.names.is_end(name) and not self.names.is_test(name)):
                 yield f"there is no test {name}: name the one that holds the rule, as suite/case"
-        if re.match(r"(\$ )?(\w+/)*urnic [a-z]", text):
-            for option in re.findall(r"(?<=\s)--[a-z][a-z-]*", text.split(" -- ")[0]):
-                if option not in self.names.options:
-                    yield f"urnic has no option {option}: correct the command"
+        command = re.match(r"(?:\$ )?(?:\w+/)*urnic ([a-z]+)(.*)", text)
+        if command and command[1] not in self.names.commands:
+            yield f"urnic has no command {command[1]}: correct it"
+        for option in re.findall(r"(?<=\s)--[a-z][a-z-]*", command[2].split(" -- ")[0]) if command else []:
+            if option not in self.names.options:
+                yield f"urnic has no option {option}: correct the command"
 
     def is_wrong_file(self, name):
         if not re.fullmatch(r"[\w.*/-]+", name):
@@ -185,6 +189,7 @@ def self_test(names):
     assert list(document.wrong_names("no_such_file.cpp"))
     assert list(document.wrong_names("no_such_suite/no_such_case"))
     assert list(document.wrong_names("urnic run --no-such-option -- true"))
+    assert list(document.wrong_names("urnic no-such-command"))
     assert list(document.wrong_links("[text](no-such-page.md), [text](#no-such-heading)"))
     assert list(document.wrong_cells("file", "`no_such_file`"))
     assert list(Document("docs/configuration.md", names).wrong_cells("key", "`no_such_key`"))
