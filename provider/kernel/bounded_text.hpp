@@ -1,5 +1,4 @@
-// Text in a fixed buffer: the stand-in runs inside signal handlers and between vfork and exec, where nothing
-// may be allocated.
+// Text in a fixed buffer, for code that may not allocate: inside signal handlers, and between vfork and exec.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +6,8 @@
 
 namespace urnic::kernel {
 
-// NUL-terminated text of at most `Capacity` - 1 bytes. What does not fit is not appended, and `fits` says so.
+// NUL-terminated text of at most `Capacity` - 1 bytes. Text that does not fit is not appended; fits() is then
+// false for good.
 template <std::size_t Capacity>
 class BoundedText {
  public:
@@ -36,6 +36,7 @@ class BoundedText {
     return append(digits + start, sizeof digits - start);
   }
 
+  // Cuts the text to its first `length` bytes; a shorter text stays.
   void shorten(std::size_t length) {
     if (length < length_) buffer_[length_ = length] = '\0';
   }
@@ -50,8 +51,8 @@ class BoundedText {
   char buffer_[Capacity];
 };
 
-// Long enough for every name in the run directory's sysfs tree; PATH_MAX would cost signal stacks 4 KiB a
-// call.
+// Enough bytes for every path in the run directory's sysfs tree. PATH_MAX would take 4 KiB of a signal stack
+// per call.
 inline constexpr std::size_t kPathCapacity = 1024;
 using PathText = BoundedText<kPathCapacity>;
 

@@ -38,10 +38,10 @@ bool ends_with(const char* text, const char* end) {
   return length >= end_length && std::strcmp(text + length - end_length, end) == 0;
 }
 
-// True if the path that a device process bound its socket to is that of one of our nodes. The spelling may
-// differ (a symbolic link on the way); the same text is enough, for the node is gone once its process has
-// ended. Where the run directory is mounted elsewhere than the device process has it, as into a container,
-// the path leads nowhere, and the names are what can be compared.
+// True if `bound`, the path that a device process bound its socket to, is the path of a node here. The same
+// text is enough: the socket's file is gone once the device process has ended. A different text (a symbolic
+// link on the way) must lead to the same file. If `bound` does not exist here, the run directory is mounted
+// at another place (as in a container); then "/dev/NAME" at the end of the path decides.
 bool is_node_path(const char* bound) {
   const char* name = last_component(bound);
   if (!is_node_name(name)) return false;
@@ -77,13 +77,13 @@ int connect_to_node(const PathText& node, int flags) {
   do {
     result = connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   } while (result != 0 && errno == EINTR);
-  // Whoever opens a device hands it descriptors of his memory.
+  // A program that opens a device sends the device process a descriptor of its memory.
   if (result == 0 && !trust::peer_is_own_user(descriptor)) {
     tell_of_other_user(node);
     errno = EACCES;
     result = -1;
   }
-  // Only now: a full backlog would make a connect that does not block fail.
+  // After connect: a non-blocking connect would fail while the backlog is full.
   if (result == 0 && (flags & O_NONBLOCK) != 0) result = fcntl(descriptor, F_SETFL, O_NONBLOCK);
   if (result == 0) return descriptor;
   const int error = errno == ECONNREFUSED ? ENXIO : errno;
@@ -107,7 +107,7 @@ bool identify_descriptor(int descriptor, dev_t& number) {
   const KeptErrno kept;
   struct {
     sockaddr_un address;
-    char terminator;  // the kernel ends a path that fills sun_path beyond it
+    char terminator;  // of a path that fills sun_path
   } peer = {};
   socklen_t length = sizeof peer.address;
   if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;

@@ -8,25 +8,25 @@
 
 namespace urnic::kernel {
 
-// What programs see of a node's mode: what udev's rules for rdma give every uverbs and rdma_cm node.
+// A node's mode as programs see it. udev's rules for rdma give this mode to every uverbs and rdma_cm node.
 inline constexpr mode_t kNodeMode = S_IFCHR | 0666;
 
-// True if the socket that `path` leads to, at (device, inode), is a device node; `number` becomes the
+// True if the socket file (device, inode), to which `path` leads, is a device node; `number` becomes the
 // character device's number. Keeps errno.
 bool identify_socket(const char* path, dev_t device, ino_t inode, dev_t& number);
 
-// True if `descriptor` is an open device node, however the program came by it; `number` becomes the character
-// device's number. Enters it into the descriptor table. Keeps errno.
+// True if `descriptor` is an open device node, also if it was inherited or duplicated; `number` becomes the
+// character device's number. Enters the descriptor into the descriptor table. Keeps errno.
 bool identify_descriptor(int descriptor, dev_t& number);
 
-// Finishes an open() that failed with ENXIO, which is how the kernel answers for a socket: if `path`
-// (relative to `directory` as in openat) is a device node, connects to the device process. Returns the
-// descriptor, or -1 and errno: ENXIO if nobody listens, as for a node without a device, or if the path is no
-// node.
+// Finishes an open() that failed with ENXIO, the kernel's answer for a socket. If `path` (relative to
+// `directory` as in openat) is a device node, connects to the device process. Returns the descriptor, which
+// the caller owns, or -1 and errno: ENXIO if `path` is no device node, else as connect_to_node.
 int open_device_node(int directory, const char* path, int flags);
 
-// Connects to the device process behind the socket `node`, with the open() flags O_CLOEXEC and O_NONBLOCK.
-// Returns the descriptor, or -1 and errno: EACCES if that process is another user's.
+// Connects to the device process that listens on the socket `node`. Of the open() `flags`, O_CLOEXEC and
+// O_NONBLOCK count. Returns the descriptor, which the caller owns, or -1 and errno: ENXIO if nobody listens,
+// EACCES if the device process is another user's, ENAMETOOLONG.
 int connect_to_node(const PathText& node, int flags);
 
 }  // namespace urnic::kernel

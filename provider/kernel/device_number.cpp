@@ -23,7 +23,7 @@ void append_class(const char* name, PathText& path) {
   path.append(run_directory()).append("/").append(abi::kSysfs).append("/class/").append(name);
 }
 
-// A decimal number and the character that ends it.
+// Reads a decimal number and moves `text` behind it. False if there is no digit or the number is too large.
 bool parse_number(const char*& text, unsigned& number) {
   if (*text < '0' || *text > '9') return false;
   number = 0;

@@ -1,14 +1,13 @@
 // How the stand-in defines the C library's entry points.
 //
-// The functions have C++ names of their own and get the symbol's name by an assembler label. Defining `stat`
-// or `open` as such would have to repeat glibc's noexcept, nonnull and redirection attributes, which differ
-// between releases, and nonnull would let the compiler drop the checks for a null path that a program may
-// well pass.
+// Each function has a C++ name of its own and gets the symbol's name by an assembler label. A function named
+// `stat` or `open` would have to repeat glibc's noexcept, nonnull and redirection attributes, which differ
+// between releases. With nonnull, the compiler could drop the check for a null path, which programs may pass.
 #pragma once
 
-// The function is what the dynamic linker finds under `symbol`.
+// Exports the function under the name `symbol`.
 #define URNIC_ENTRY_POINT(symbol) __asm__(symbol) __attribute__((visibility("default")))
 
-// The function is another name of the entry point `target`, which the same file defines.
+// Exports the entry point `target`, which the same file defines, under the name `symbol` too.
 #define URNIC_ENTRY_ALIAS(symbol, target) \
   __asm__(symbol) __attribute__((visibility("default"), alias(target)))

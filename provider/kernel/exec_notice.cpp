@@ -19,8 +19,8 @@ namespace urnic::kernel {
 
 namespace {
 
-// Which process has opened a device, and a device: one device process has all of them. A child of fork, which
-// has another number, has opened none.
+// The process that has opened a device, and the name of a node that it opened. Any node will do: one device
+// process serves them all. A child of fork has another number and counts as having opened none.
 std::atomic<pid_t> opener{0};
 char device[16];
 

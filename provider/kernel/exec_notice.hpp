@@ -1,18 +1,18 @@
 // Tells the device process that this process is about to become another program.
 //
-// The device process reaches memory by the process's number, which stays the same when exec puts another
-// program behind it. So it is told before, and reaches only the old program's memory from then on.
+// The device process reaches memory by process number, and exec puts another program behind the same number.
+// So the device process is told before exec; from then on it reaches only the old program's memory.
 #pragma once
 
 namespace urnic::kernel {
 
-// This process has opened the device node `name`.
+// Records that this process has opened the device node `name`.
 void note_opened_device(const char* name);
 
-// Returns once the device process knows; at once if this process has opened no device, and after a second if
-// there is no answer. Keeps errno. May be called between fork or vfork and exec: does nothing there.
+// Tells the device process that exec comes next, and waits at most one second for its answer. Does nothing if
+// this process has opened no device, for example between fork or vfork and exec. Keeps errno.
 void announce_exec();
-// It was in vain.
+// Tells the device process, in the same way, that exec has failed.
 void take_back_exec();
 
 }  // namespace urnic::kernel

@@ -13,7 +13,7 @@ namespace urnic::kernel {
 
 namespace {
 
-// Nobody may execute a device node, though the socket's own mode may allow it.
+// True, with EACCES in errno, if the program asks to execute a device node. The socket's mode might allow it.
 bool asks_to_execute_node(const KernelPath& path, int mode) {
   if ((mode & X_OK) == 0 || !path.is_mapped()) return false;
   struct stat status;

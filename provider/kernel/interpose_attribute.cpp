@@ -1,4 +1,4 @@
-// Reading extended attributes: `ls -l` asks for them and complains about a path that is not there.
+// Reading extended attributes: `ls -l` reads them and complains about a path that does not exist.
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/types.h>

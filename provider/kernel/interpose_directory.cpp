@@ -1,4 +1,4 @@
-// opendir, readdir, scandir. glibc's own opendir and scandir do not come back through open.
+// opendir, readdir, scandir. glibc's opendir and scandir do not call the interposed open.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace {
 
 static_assert(sizeof(dirent) == sizeof(dirent64), "one function serves both names");
 
-// `find -type c` and others trust d_type and do not ask stat.
+// Corrects d_type: `find -type c` and other programs trust it and do not call stat.
 void show_entry(DIR* directory, dirent& entry) {
   if (!is_node_name(entry.d_name)) return;
   const KeptErrno kept;

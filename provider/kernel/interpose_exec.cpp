@@ -1,4 +1,4 @@
-// The exec family. posix_spawn is not among them: its child has a number of its own.
+// The exec family. posix_spawn needs no entry point: its child has a process number of its own.
 #include <alloca.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ namespace urnic::kernel {
 
 namespace {
 
-// Returns only if it fails.
+// Announces the exec and calls it. Returns only if the exec fails.
 template <typename Exec>
 int announced(Exec exec) {
   announce_exec();
@@ -21,7 +21,7 @@ int announced(Exec exec) {
   return result;
 }
 
-// How many arguments there are from `first` on, with the null pointer at the end.
+// The number of arguments from `first` on, including the null pointer at the end.
 size_t count(const char* first, va_list arguments) {
   size_t number = 1;
   va_list rest;

@@ -1,5 +1,5 @@
-// readlink, realpath, canonicalize_file_name, getcwd: what they answer must not lead into the run directory
-// but to the place in /sys or /dev that it stands for.
+// readlink, realpath, canonicalize_file_name, getcwd: they answer with paths under /sys and /dev, not with
+// the paths in the run directory.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,8 +17,8 @@ namespace urnic::kernel {
 
 namespace {
 
-// As find_program_path, for a path in which symbolic links are resolved, on the way to the run directory as
-// well.
+// find_program_path for a path in which all symbolic links are resolved: the run directory's path is resolved
+// first.
 bool find_resolved_program_path(const char* actual, PathText& path) {
   if (strstr(actual, "/sysfs") == nullptr && strstr(actual, "/dev") == nullptr) return false;
   const KeptErrno kept;
@@ -27,7 +27,8 @@ bool find_resolved_program_path(const char* actual, PathText& path) {
          find_program_path(run, actual, path);
 }
 
-// readlinkat for a mapped link. The whole target is read, however little the program has room for.
+// readlinkat for a mapped link. Reads the whole target, because only a whole path can be mapped back, and
+// then cuts it to `size` bytes.
 ssize_t read_mapped_link(int directory, const char* link, char* target, size_t size) {
   char actual[kPathCapacity];
   const ssize_t length = real::readlinkat(directory, link, actual, sizeof actual - 1);
@@ -73,7 +74,7 @@ char* resolve(const char* path, char* resolved) {
   return resolved;
 }
 
-// `size` is that of the buffer, or 0 with a null buffer for as much as it takes: as in getcwd.
+// As getcwd: a null `buffer` means one from malloc of `size` bytes, or of as many as needed if `size` is 0.
 char* find_working_directory(char* buffer, size_t size) {
   char* actual = real::getcwd(buffer, size);
   PathText shown;
@@ -91,7 +92,7 @@ char* find_working_directory(char* buffer, size_t size) {
 
 }  // namespace
 
-// glibc ends a program whose fortified call names more room than its buffer has.
+// Ends the program, as glibc does if a fortified call names a size larger than its buffer.
 [[noreturn]] void end_for_overflow() __asm__("__chk_fail");
 
 extern "C" {

@@ -15,7 +15,7 @@ namespace {
 
 bool takes_mode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
-// Programs cannot create files in sysfs, and truncating one does nothing.
+// As in sysfs, programs cannot create a mapped file, and truncating one does nothing.
 int flags_for(const KernelPath& path, int flags) {
   return path.is_mapped() && !(flags & O_PATH) ? flags & ~(O_CREAT | O_EXCL | O_TRUNC) : flags;
 }
@@ -69,7 +69,7 @@ int entry_openat(int directory, const char* path, int flags, ...) {
 }
 int entry_openat64(int directory, const char* path, int flags, ...) URNIC_ENTRY_ALIAS("openat64", "openat");
 
-// The fortified forms come without a mode; glibc's end a program that would need one.
+// The fortified forms take no mode. glibc's functions end a program whose flags need one.
 int entry_open_2(const char* path, int flags) URNIC_ENTRY_POINT("__open_2");
 int entry_open_2(const char* path, int flags) {
   return takes_mode(flags) ? real::open_2(path, flags) : open_path(path, flags, 0);

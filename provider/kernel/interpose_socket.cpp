@@ -1,4 +1,4 @@
-// socket: no RDMA netlink here, as in a kernel without RDMA, so that libibverbs looks for devices in sysfs.
+// socket: RDMA netlink fails as in a kernel without RDMA, so that libibverbs looks for devices in sysfs.
 #include <errno.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>

@@ -21,8 +21,8 @@ bool known_version(int version) {
   return false;
 }
 
-// The entry points share these and never call one another: such a call could land in another interposer's
-// function of that name, which calls the stand-in again.
+// The entry points share these functions and never call one another: such a call could reach another
+// interposer's function of the same name, which would call the stand-in again.
 
 int stat_path(const char* path, struct stat* status) {
   const KernelPath kernel_path(AT_FDCWD, path);

@@ -1,4 +1,4 @@
-// fopen and freopen. glibc's own do not come back through open.
+// fopen and freopen. glibc's functions do not call the interposed open.
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -11,8 +11,8 @@ namespace urnic::kernel {
 
 namespace {
 
-// The mode to open a mapped file with. Programs cannot create files in sysfs and truncating one does nothing,
-// so "w" and "a" become "r+" with what else there is but "x".
+// The mode to open a file with. As in sysfs, programs cannot create a mapped file, and truncating one does
+// nothing, so "w" and "a" become "r+". The other letters stay, except "x".
 class StreamMode {
  public:
   StreamMode(const KernelPath& path, const char* mode) : mode_(mode) {

@@ -1,4 +1,4 @@
-// glob, ftw, nftw, fts_open. glibc's own do not come back through opendir or stat.
+// glob, ftw, nftw, fts_open. glibc's functions do not call the interposed opendir and stat.
 #include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -18,8 +18,8 @@ namespace urnic::kernel {
 
 namespace {
 
-// A walk of a mapped tree. The visitors of ftw and nftw get no argument of the caller's, so it is kept here;
-// visitors may walk themselves.
+// A walk of a mapped tree. It is kept in a thread's variable, because ftw and nftw pass their visitors no
+// argument of the caller.
 struct Walk {
   const char* program_root;
   size_t program_length;  // without trailing slashes
@@ -60,7 +60,8 @@ void show_walked_path(const Walk& walk, const char* actual, PathText& shown) {
   shown.append(walk.program_root, walk.program_length).append(actual + walk.kernel_length);
 }
 
-// The visitor's own walks must not see this one as theirs, nor the other way round.
+// Calls the visitor with the outer walk as the current one, so that a walk that the visitor starts is
+// separate from `walk`.
 template <typename Visit>
 int visit_in_outer_walk(Walk* walk, Visit visit) {
   current_walk = walk->outer;
@@ -111,7 +112,8 @@ bool may_match_mapped_path(const char* pattern) {
   return strstr(pattern, "infiniband") != nullptr || strstr(pattern, "rdma_cm") != nullptr;
 }
 
-// A copy of `paths` in which the mapped ones are replaced, as one allocation; null if there is no memory.
+// A copy of `paths` with each mapped path replaced, in one allocation that the caller frees; null if there is
+// no memory.
 char** copy_mapped_paths(char* const* paths, size_t count) {
   const size_t vector_size = (count + 1) * sizeof(char*);
   auto* copy = static_cast<char**>(malloc(vector_size + count * kPathCapacity));
@@ -168,7 +170,7 @@ int entry_ftw(const char* path, real::SimpleWalkVisitor visitor, int descriptors
 int entry_ftw64(const char* path, real::SimpleWalkVisitor visitor, int descriptors)
     URNIC_ENTRY_ALIAS("ftw64", "ftw");
 
-// Entries carry the paths in the run directory, which lead to the same files.
+// The entries that the walk reports hold paths in the run directory. They lead to the same files.
 FTS* entry_fts_open(char* const* paths, int options, real::TreeOrder order) URNIC_ENTRY_POINT("fts_open");
 FTS* entry_fts_open(char* const* paths, int options, real::TreeOrder order) {
   bool any = false;

@@ -16,8 +16,8 @@ extern "C" {
 int entry_inotify_add_watch(int descriptor, const char* path, uint32_t mask)
     URNIC_ENTRY_POINT("inotify_add_watch");
 int entry_inotify_add_watch(int descriptor, const char* path, uint32_t mask) {
-  // libibverbs watches this folder for 5 seconds, for udev to make a node that it could not open. There is no
-  // udev behind a run directory: let a device that is gone fail at once.
+  // libibverbs watches this folder for 5 seconds, so that udev can make a node that libibverbs could not
+  // open. No udev makes nodes of a run directory: opening a device that is gone must fail at once.
   if (path != nullptr && strcmp(path, "/dev/char/") == 0 && stand_in_active()) {
     errno = ENOENT;
     return -1;

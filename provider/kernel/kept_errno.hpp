@@ -1,11 +1,11 @@
-// Calls that look around on the program's behalf must not leave traces in its errno.
+// Keeps the program's errno unchanged by the calls that the stand-in makes itself.
 #pragma once
 
 #include <errno.h>
 
 namespace urnic::kernel {
 
-// Puts errno back to what it was when this was made.
+// The destructor restores the errno that the constructor found.
 class KeptErrno {
  public:
   KeptErrno() : value_(errno) {}

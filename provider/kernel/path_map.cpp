@@ -18,8 +18,8 @@ constexpr char kDeviceFolder[] = "/dev/infiniband";
 constexpr char kDeviceNumbers[] = "/dev/char";
 constexpr char kSysfsMount[] = "/sys";
 
-// Directories of the kernel that lie in the run directory's sysfs tree under the same name. The one below
-// /sys/devices is where Linux keeps software devices: class entries may be links into it, as they are there.
+// The kernel's directories that the run directory's sysfs tree has under the same name. Linux keeps software
+// devices below /sys/devices/virtual; class entries may be links to there, here as in Linux.
 constexpr const char* kSysfsFolders[] = {
     "/sys/class/infiniband",     "/sys/class/infiniband_verbs", "/sys/class/infiniband_cm",
     "/sys/class/infiniband_mad", "/sys/class/misc/rdma_cm",     "/sys/devices/virtual/infiniband",
@@ -33,7 +33,7 @@ struct Component {
   }
 };
 
-// Takes the next component off `cursor`, passing over empty ones and ".".
+// Takes the next component off `cursor`; skips empty components and ".". False at the end.
 bool next_component(const char*& cursor, Component& component) {
   do {
     while (*cursor == '/') ++cursor;
@@ -44,6 +44,7 @@ bool next_component(const char*& cursor, Component& component) {
   return component.length != 0;
 }
 
+// True if ".." leads out of the directory to which `rest` is relative.
 bool climbs_out(const char* rest) {
   int depth = 0;
   Component component;
@@ -51,7 +52,7 @@ bool climbs_out(const char* rest) {
   return depth < 0;
 }
 
-// Appends what stands for the mapped directory `folder`, a path in plain form; false if it is none.
+// Appends the run directory's path of `folder`, a path in plain form; false if `folder` is not mapped.
 bool append_mapped_folder(const char* folder, PathText& mapped) {
   if (std::strcmp(folder, kDeviceFolder) == 0) {
     mapped.append(run_directory()).append("/").append(abi::kDeviceNodes);
@@ -66,7 +67,7 @@ bool append_mapped_folder(const char* folder, PathText& mapped) {
   return false;
 }
 
-// Appends the node that /dev/char/`rest` is another name of; false if it is not one of ours.
+// Appends the path of the node whose other name is /dev/char/`rest`; false if no node here has that number.
 bool append_node_by_number(const char* rest, PathText& mapped) {
   Component component;
   dev_t number = 0;
@@ -77,7 +78,7 @@ bool append_node_by_number(const char* rest, PathText& mapped) {
   return true;
 }
 
-// Adds a component to `plain`, or takes one off for "..".
+// Adds `component` to `plain`; ".." removes the last component.
 void step(const Component& component, PathText& plain) {
   if (!component.is("..")) {
     plain.append("/").append(component.text, component.length);
@@ -89,7 +90,7 @@ void step(const Component& component, PathText& plain) {
   plain.shorten(length);
 }
 
-// Every mapped path has one of these words in it.
+// Every mapped path contains one of these words.
 bool has_telling_word(const char* path) {
   return std::strstr(path, "infiniband") != nullptr || std::strstr(path, "rdma_cm") != nullptr ||
          std::strstr(path, "/char/") != nullptr;
@@ -157,7 +158,8 @@ void KernelPath::look_up(int directory) {
   if (path_[0] == '/') {
     is_mapped_ = map_absolute_path(path_, mapped_);
   } else {
-    // Below a mapped directory the kernel finds its way without help.
+    // A path without such a word may begin in a mapped directory; then the kernel is in the run directory
+    // already.
     if (!has_telling_word(path_)) return;
     PathText absolute;
     if (!append_working_directory(directory, absolute)) return;

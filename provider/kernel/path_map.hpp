@@ -1,4 +1,4 @@
-// Which path goes where.
+// Maps paths of /sys and /dev into the run directory RUN.
 //
 //     /sys/class/infiniband, infiniband_verbs, infiniband_cm, infiniband_mad  ->  RUN/sysfs/class/…
 //     /sys/class/misc/rdma_cm                                                 -> RUN/sysfs/class/misc/rdma_cm
@@ -6,25 +6,25 @@
 //     /dev/infiniband                                                         ->  RUN/dev
 //     /dev/char/MAJOR:MINOR of a node here                                    ->  RUN/dev/uverbsN
 //
-// and everything below them, where RUN is the run directory.
+// Everything below these directories is mapped too.
 #pragma once
 
 #include "provider/kernel/bounded_text.hpp"
 
 namespace urnic::kernel {
 
-// Appends to `mapped` the path to use for the absolute path `path`; false (and nothing appended) if that is
-// `path` itself. A path that climbs out of a mapped directory with ".." gets its plain form, for the kernel
-// knows no such directory to climb out of. Only while stand_in_active().
+// Appends to `mapped` the path to use for the absolute path `path`. False, with nothing appended, if that is
+// `path` itself. A path that climbs out of a mapped directory with ".." gets its plain form, because the
+// kernel may not have the mapped directory. Only while stand_in_active().
 bool map_absolute_path(const char* path, PathText& mapped);
 
 // The opposite: sets the empty `path` to the path under /sys or /dev that leads to `actual`, an absolute path
-// without "..". False if none does, and `path` is then of no use. `run` is the run directory in the spelling
-// that `actual` has it in. Only while stand_in_active().
+// without "..". False if there is none; `path` is then undefined. `run` is the run directory, spelled as in
+// `actual`. Only while stand_in_active().
 bool find_program_path(const char* run, const char* actual, PathText& path);
 
-// The path to hand to the kernel for one that the program named, relative to the descriptor `directory`
-// (AT_FDCWD: to the working directory) as in openat. Valid as long as the object and `path` live.
+// The path to give to the kernel for the program's `path`, which is relative to the descriptor `directory` as
+// in openat (AT_FDCWD: the working directory). Valid while the object and `path` live.
 class KernelPath {
  public:
   KernelPath(int directory, const char* path) : path_(path) {
@@ -37,7 +37,7 @@ class KernelPath {
   bool is_mapped() const { return is_mapped_; }
 
  private:
-  // Sorts out, in a few instructions, nearly every path that other programs use.
+  // A test of a few instructions; false for nearly every path that other programs use.
   static bool may_be_mapped(const char* path) {
     if (path == nullptr) return false;
     if (path[0] != '/') return may_lead_there(path);
@@ -45,11 +45,11 @@ class KernelPath {
     if (begins_with("/dev/", path)) return may_be_below("ic", path[5]);
     return path[1] == '/' || path[1] == '.';
   }
-  // `letters`: those that a mapped name can begin with; "/" and "." begin odd spellings.
+  // `letters`: the first letters of mapped names. "/" and "." begin other spellings of them.
   static bool may_be_below(const char (&letters)[3], char first) {
     return first == letters[0] || first == letters[1] || first == '/' || first == '.';
   }
-  // A relative path may come from /sys/class, /dev, / or anywhere above.
+  // A relative path may start in any directory above a mapped one: /sys/class, /dev, / and others.
   static bool may_lead_there(const char* path) {
     switch (path[0]) {
       case '.':

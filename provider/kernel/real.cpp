@@ -17,10 +17,10 @@ class NextSymbol {
  public:
   constexpr explicit NextSymbol(const char* name) : name_(name) {}
 
-  // The next definition if it is known already; else null.
+  // The next definition if look_up has found one; else null.
   Function* known() const { return function_.load(std::memory_order_relaxed); }
 
-  // The next definition, looked up if need be; null if there is none.
+  // The next definition; null if there is none.
   Function* look_up() {
     if (Function* function = known()) return function;
     auto* function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
@@ -75,7 +75,7 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_execveat.look_up();
 }
 
-// The C library that the program runs with has no such function.
+// For a function that the program's C library does not have.
 template <typename Result>
 Result missing(Result failure) {
   errno = ENOSYS;

@@ -1,9 +1,10 @@
-// The functions behind the stand-in's entry points: the next definition in the dynamic linker's order, which
-// is the C library's or that of another interposer (a sanitizer's, for one).
+// The functions that the entry points call: the next definition in the dynamic linker's order. It is the C
+// library's or another interposer's (for example a sanitizer's). Arguments, results and errno are the C
+// library's.
 //
-// Those that POSIX calls async-signal-safe are looked up when the library is loaded, because dlsym takes a
-// lock that a forked child may find held for ever. Calls that come earlier, from other libraries'
-// constructors, and where there is no next definition, are made as plain system calls.
+// Functions that POSIX calls async-signal-safe are looked up when the library is loaded, because dlsym takes
+// a lock that a forked child may find held for ever. An earlier call (from another library's constructor), or
+// one without a next definition, is a plain system call.
 #pragma once
 
 #include <dirent.h>
@@ -38,7 +39,7 @@ int execvpe(const char* file, char* const* arguments, char* const* environment);
 int fexecve(int descriptor, char* const* arguments, char* const* environment);
 int execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
-// Looked up at their first call.
+// Looked up at the first call. Without a next definition: a plain system call, or ENOSYS.
 int open_2(const char* path, int flags);                   // __open_2
 int openat_2(int directory, const char* path, int flags);  // __openat_2
 int euidaccess(const char* path, int mode);

@@ -1,5 +1,5 @@
-// ioctl on an open device node: the one method that libibverbs leaves to no provider, the descriptor of
-// asynchronous events of a device that it imports.
+// ioctl on an open device node: serves the one method that libibverbs passes to no provider. It allocates the
+// descriptor of an imported device's asynchronous events.
 #include <errno.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -31,7 +31,7 @@ bool asks_for_async_events(const ib_uverbs_ioctl_hdr& header) {
          header.attrs[0].attr_id == UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
 }
 
-// The program may have made the descriptor non-blocking.
+// Waits on EAGAIN, because the program may have made the descriptor non-blocking.
 bool should_retry(int device, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -52,7 +52,7 @@ bool send_request(int device) {
   return sent == static_cast<ssize_t>(sizeof request);
 }
 
-// The descriptor that came with the answer; -1 and errno if there is none.
+// The descriptor that came with the reply; -1 and errno if there is none.
 int receive_descriptor(int device) {
   AsyncChannelReply reply = {};
   iovec data = {&reply, sizeof reply};
@@ -80,7 +80,8 @@ int receive_descriptor(int device) {
   return descriptor;
 }
 
-// Nobody else makes requests on this connection meanwhile: libibverbs asks before it gives the context away.
+// No other thread makes a request on this connection meanwhile: libibverbs calls this before it returns the
+// context to the program.
 int allocate_async_events(int device, ib_uverbs_attr& attribute) {
   if (!send_request(device)) {
     errno = EIO;

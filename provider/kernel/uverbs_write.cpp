@@ -1,6 +1,5 @@
-// write on an open device node: the one uverbs command that no provider can take over.
-//
-// Everything else on this descriptor belongs to the provider, which sends its own control messages on it.
+// write on an open device node: serves the one uverbs command that no provider can take over, the creation of
+// a completion channel. Control messages, which the provider sends on the same descriptor, pass.
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
@@ -35,7 +34,7 @@ struct Pipe {
   int write_end;
 };
 
-// Gives the device process both ends: it puts events in, and takes those of destroyed CQs out.
+// Sends the device process both ends of the pipe. It writes events, and reads back those of destroyed CQs.
 bool announce_channel(int device, const Pipe& pipe) {
   AddCompletionChannelMessage message = {};
   message.header.magic = abi::kControlMagic;
@@ -95,7 +94,7 @@ ssize_t write_to_device(int device, const void* data, size_t size) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  // Lengths as ib_uverbs_write checks them, in words.
+  // The same checks as in the kernel's ib_uverbs_write; header lengths count words of 4 bytes.
   if (size != sizeof request || request.header.in_words * 4U != size ||
       request.header.out_words * 4U < sizeof(ib_uverbs_create_comp_channel_resp)) {
     errno = EINVAL;
