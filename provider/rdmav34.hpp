@@ -1,7 +1,7 @@
 // The private interface between libibverbs and its providers (symbol version IBVERBS_PRIVATE_34, rdma-core 39
 // to 56), declared in our own words: distributions ship it in the library but not as a header. Public types
-// come from <infiniband/verbs.h>. docs/provider-abi.md tells how the interface is used; the assertions below
-// hold every size and offset, so that a build against another rdma-core fails here and not in a running
+// come from <infiniband/verbs.h>. docs/provider-abi.md says how the interface is used. The assertions below
+// check every size and offset, so that a build against another rdma-core fails here and not in a running
 // program.
 #pragma once
 
@@ -78,7 +78,7 @@ static_assert(offsetof(SysfsDevice, created) == 976);
 
 struct Device;
 
-// What a provider registers: how its devices are recognised and opened.
+// The record that a provider registers: how the library recognises and opens the provider's devices.
 struct DeviceOps {
   const char* name;
   std::uint32_t min_abi_version;  // of the device's abi_version file in sysfs
@@ -86,7 +86,7 @@ struct DeviceOps {
   const MatchEntry* match_table;
   const DeviceOps** static_providers;
   bool (*match_device)(SysfsDevice*);
-  // Owns command_fd from the call on, also when it fails (null, errno set).
+  // Takes ownership of command_fd, also on failure (null, errno set).
   verbs_context* (*alloc_context)(ibv_device*, int command_fd, void* private_data);
   verbs_context* (*import_context)(ibv_device*, int command_fd);  // null: importing answers EOPNOTSUPP
   Device* (*alloc_device)(SysfsDevice*);
@@ -99,7 +99,7 @@ static_assert(offsetof(DeviceOps, match_device) == 32 && offsetof(DeviceOps, all
 static_assert(offsetof(DeviceOps, import_context) == 48 && offsetof(DeviceOps, alloc_device) == 56);
 static_assert(offsetof(DeviceOps, uninit_device) == 64);
 
-// Device::core_support: reg_mr is handed the optional access bits too (else the library strips them).
+// Bit of Device::core_support: the library passes optional access bits to reg_mr (else it removes them).
 inline constexpr std::uint64_t kOptionalMrAccess = 1;
 
 // Allocated zeroed by alloc_device; the library fills it in.
@@ -116,8 +116,8 @@ static_assert(offsetof(Device, ops) == 664 && offsetof(Device, reference_count) 
 static_assert(offsetof(Device, entry) == 680 && offsetof(Device, sysfs) == 696);
 static_assert(offsetof(Device, core_support) == 704);
 
-// What the library does to a region by itself: it marks the memory of a plain one for fork, and changes
-// (ibv_rereg_mr) no other.
+// Tells the library what to do with a region. It marks the memory of plain regions only for fork, and
+// ibv_rereg_mr changes plain regions only.
 enum class MrType : std::uint32_t { plain = 0, null = 1, imported = 2, dma_buf = 3 };
 
 struct Mr {
@@ -264,7 +264,7 @@ struct ContextOps {
   void (*unimport_mr)(ibv_mr*);
   void (*unimport_pd)(ibv_pd*);
 };
-// Spot checks by index catch an entry lost or added, which the size alone would not place.
+// Spot checks by index find an entry that is missing or added; the size alone would not show where.
 static_assert(sizeof(ContextOps) == 76 * sizeof(void*));
 static_assert(offsetof(ContextOps, bind_mw) == 10 * 8 && offsetof(ContextOps, create_cq) == 15 * 8);
 static_assert(offsetof(ContextOps, create_qp) == 19 * 8 && offsetof(ContextOps, dealloc_mw) == 25 * 8);
@@ -282,13 +282,13 @@ extern "C" {
 // Called once when the provider is loaded; `ops` must live for ever.
 void verbs_register_driver_34(const DeviceOps* ops);
 
-// Allocates `size` zeroed bytes, in which a verbs_context lies at `context_offset` (an offset disguised as a
-// pointer), and prepares that one. Owns command_fd, also when it fails (null, errno set).
+// Allocates `size` zeroed bytes and initialises the verbs_context in them at `context_offset` (an offset with
+// a pointer's type). Takes ownership of command_fd, also on failure (null, errno set).
 void* _verbs_init_and_alloc_context(ibv_device*, int command_fd, std::size_t size,
                                     verbs_context* context_offset, std::uint32_t driver_id);
 
-// Closes cmd_fd and async_fd and frees what the library allocated; the provider frees its own struct after
-// it.
+// Closes cmd_fd and async_fd and frees what the library allocated. Afterwards the provider frees its own
+// struct.
 void verbs_uninit_context(verbs_context*);
 
 // Sets the operations that are not null in `ops`.

@@ -1,4 +1,4 @@
-// How libibverbs gets to know this provider and recognises its devices.
+// Registers this provider with libibverbs and tells it how to recognise urnic's devices.
 #include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/library_release.hpp"
 #include "provider/plugin/operations.hpp"
@@ -14,7 +14,7 @@ rdmav34::Device* allocate_device(rdmav34::SysfsDevice*) {
 
 void free_device(rdmav34::Device* device) { destroy_object(device); }
 
-// Without a device of its own on a bus, urnic's is recognised by its name.
+// urnic has no device on a bus, so the library recognises its devices by name.
 constexpr rdmav34::MatchEntry kMatches[] = {
     {nullptr, {"rdma_device:*Nurnic*"}, 0, 0, rdmav34::MatchKind::modalias},
     {nullptr, {nullptr}, 0, 0, rdmav34::MatchKind::end},
@@ -23,7 +23,7 @@ constexpr rdmav34::MatchEntry kMatches[] = {
 constexpr rdmav34::DeviceOps make_device_operations() {
   rdmav34::DeviceOps ops{};
   ops.name = "urnic";
-  // Whether the two sides understand each other is settled when a context is opened (OpenContextRequest).
+  // Every sysfs version fits: opening a context compares the control protocol's version (OpenContextRequest).
   ops.min_abi_version = 0;
   ops.max_abi_version = UINT32_MAX;
   ops.match_table = kMatches;

@@ -24,7 +24,7 @@ int release_in_file_name(const char* path) {
 bool library_release_matches() {
   Dl_info info{};
   char path[PATH_MAX] = "unknown";
-  // A private symbol: only the library itself can have it.
+  // Only libibverbs itself defines this private symbol.
   if (dladdr(reinterpret_cast<void*>(&rdmav34::verbs_register_driver_34), &info) != 0 &&
       realpath(info.dli_fname, path) == nullptr) {
     std::snprintf(path, sizeof path, "%s", info.dli_fname);

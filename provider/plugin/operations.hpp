@@ -1,6 +1,6 @@
-// The verbs that this provider implements, as libibverbs calls them (rdmav34::ContextOps). Each is documented
-// by its manual page; integers returned are 0 or an errno unless that says otherwise, null pointers come with
-// errno.
+// The verbs that this provider implements, as libibverbs calls them (rdmav34::ContextOps). Each verb has a
+// manual page. An integer result is 0 or an errno, unless the page says otherwise; after a null result, errno
+// is set.
 #pragma once
 
 #include "provider/rdmav34.hpp"
@@ -104,7 +104,7 @@ int destroy_ah(ibv_ah* ah);
 int attach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
 int detach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t lid);
 
-// wq.cpp, rwq_ind_table.cpp; what is spread over them is in qp.cpp and rss_qp.cpp
+// wq.cpp, rwq_ind_table.cpp; rss_qp.cpp has the QPs that spread frames over work queues
 ibv_wq* create_wq(ibv_context* context, ibv_wq_init_attr* attributes);
 int modify_wq(ibv_wq* wq, ibv_wq_attr* attributes);
 int destroy_wq(ibv_wq* wq);

@@ -29,7 +29,7 @@ void* ArenaTable::find(const abi::ArenaRange& range, ReceivedDescriptors& receiv
   Descriptor descriptor;
   if (range.arena_is_new != 0) descriptor = received.take();
   if (range.length == 0) return nullptr;
-  // A connection that a forked child opened is told of arenas again which the child has inherited.
+  // On a forked child's connection, the device announces arenas again that the child has inherited.
   const Arena* arena = lookup(range.arena);
   if (arena == nullptr) arena = add(range.arena, range.arena_size, descriptor);
   if (arena == nullptr || range.offset > arena->size || range.length > arena->size - range.offset) {

@@ -1,5 +1,5 @@
-// The shared memory in which a context's queues lie: a few arenas that the device process makes, mapped once
-// each. A queue is a range of one of them.
+// The shared memory of a context's queues. The device process makes a few arenas, the provider maps each
+// once, and a queue is a range of an arena.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace urnic::provider {
 
 class ArenaTable {
  public:
-  // Maps the range's arena if it is new (its descriptor is taken from `received`) and returns the range's
-  // first byte. Null for an empty range and for one that lies outside its arena or cannot be mapped. Ranges
-  // must be presented in the order in which the answers came.
+  // Returns the first byte of `range`, which stays the table's. Maps the arena if it is new, with the next
+  // descriptor of `received`. Null for a range that is empty, lies outside its arena or cannot be mapped.
+  // Ranges must be looked up in the order of the replies.
   void* find(const abi::ArenaRange& range, ReceivedDescriptors& received);
 
+  // Ends the validity of every pointer that `find` gave.
   void unmap_all();
 
  private:

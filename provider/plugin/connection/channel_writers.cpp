@@ -11,7 +11,7 @@
 namespace urnic::provider {
 namespace {
 
-// Opening a pipe's entry in /proc makes an end of its own, with flags of its own.
+// Opening the pipe's entry in /proc makes a new write end, whose flags are independent of other descriptors.
 Descriptor open_write_end(int pipe) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", pipe);

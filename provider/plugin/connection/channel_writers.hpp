@@ -1,5 +1,5 @@
-// The provider's own write ends of the completion channels' pipes. They keep readers from seeing an end of
-// file when the device process dies, and carry the last events then (device_death.hpp).
+// The provider's own write ends of the completion channels' pipes. With them, readers see no end of file when
+// the device process dies, and the provider can write the last events (device_death.hpp).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,17 +12,19 @@
 namespace urnic::provider {
 
 struct ChannelWriter {
-  ino_t inode;  // of the pipe: a channel's name towards the device
+  ino_t inode;  // of the pipe; identifies the channel to the device
   std::uint32_t users;
   Descriptor descriptor;  // non-blocking
   ChannelWriter* next;
 };
 
-// One writer per channel, shared by the channel's CQs. Callers take turns.
+// One writer per channel, shared by the channel's CQs. Callers hold the context's `objects_lock`.
 class ChannelWriters {
  public:
-  // Null with errno set if the channel's descriptor is not a pipe that can be opened for writing.
+  // The channel's writer, for one more user. Null with errno set if the channel's descriptor is not a pipe
+  // that can be opened for writing.
   ChannelWriter* acquire(const ibv_comp_channel& channel);
+  // The last user's release closes and frees the writer. Null does nothing.
   void release(ChannelWriter* writer);
 
  private:

@@ -21,7 +21,7 @@
 namespace urnic::provider {
 namespace {
 
-// The kernel's number for a driver that netlink does not name (rdma/ib_user_ioctl_verbs.h).
+// RDMA_DRIVER_UNKNOWN (rdma/ib_user_ioctl_verbs.h): the kernel has no number for this driver.
 constexpr std::uint32_t kUnknownDriver = 0;
 
 constexpr rdmav34::ContextOps make_operations() {
@@ -102,8 +102,8 @@ constexpr rdmav34::ContextOps make_operations() {
 }
 constexpr rdmav34::ContextOps kOperations = make_operations();
 
-// The pipe of asynchronous events. The provider keeps a write end of its own: readers see no end of file when
-// the device process dies, and there is somewhere to say that it did.
+// Opens the pipe of asynchronous events. The provider keeps a write end, so that readers see no end of file
+// when the device process dies and the provider can report the death.
 int open_async_pipe(ibv_context& verbs, Context& context) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;
@@ -215,8 +215,8 @@ verbs_context* open_context(ibv_device* device, int command_fd, void*) {
   return open_on(device, command_fd, nullptr);
 }
 
-// Others go on using the connection behind `command_fd`, and an answer must not go to whoever reads first: so
-// that number becomes a connection of this context's own.
+// Other contexts keep using the connection behind `command_fd`, and two readers would take each other's
+// replies. So `command_fd` becomes a connection of this context's own.
 verbs_context* import_context(ibv_device* device, int command_fd) {
   abi::ContextToken token{};
   if (const int error = take_own_connection(command_fd, token)) {
@@ -226,7 +226,7 @@ verbs_context* import_context(ibv_device* device, int command_fd) {
   }
   verbs_context* verbs = open_on(device, command_fd, &token);
   if (verbs == nullptr) return nullptr;
-  // The library gets it again from the device, and would forget this one.
+  // The library requests async_fd from the device itself, and would overwrite this one without closing it.
   close(verbs->context.async_fd);
   verbs->context.async_fd = -1;
   return verbs;
@@ -236,8 +236,8 @@ void free_context(ibv_context* library) {
   auto* verbs = reinterpret_cast<VerbsContext*>(verbs_get_ctx(library));
   Context* context = verbs->context;
   stop_watching(*context);
-  // Whoever has the descriptor too, a forked child for instance, must not keep the connection alive; but a
-  // child that never made one of its own must leave its parent's alone.
+  // shutdown ends the connection even if another process, such as a forked child, has the descriptor too. A
+  // child without a connection of its own must not end its parent's.
   if (context->connected_process == getpid()) shutdown(context->control.socket(), SHUT_RDWR);
   release_context(context);
   rdmav34::verbs_uninit_context(&verbs->verbs);

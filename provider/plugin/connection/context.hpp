@@ -22,11 +22,11 @@ namespace urnic::provider {
 struct Cq;
 
 struct Context {
-  // Control. `control_lock` also keeps arenas in step with the answers that name them.
+  // Control. `control_lock` also keeps lookups in `arenas` in the order of the replies.
   Mutex control_lock;
   ControlConnection control;
-  Descriptor own_socket;  // a forked child's connection; the first process uses the command descriptor
-  pid_t connected_process = 0;
+  Descriptor own_socket;        // a forked child's connection; the first process uses the command descriptor
+  pid_t connected_process = 0;  // the process that `control` belongs to
   OwnerMark owner;
   abi::ContextToken token{};
   ArenaTable arenas;
@@ -34,13 +34,13 @@ struct Context {
   // Doorbells, mapped for the context's life.
   abi::Doorbells* doorbells = nullptr;
   const abi::EngineStatus* engine_status = nullptr;
-  Descriptor engine_wakeup;
+  Descriptor engine_wakeup;  // an eventfd
 
   // Set once, when the device process has died: see device_death.hpp.
   std::atomic<bool> dead{false};
   Descriptor async_events_writer;
 
-  // The context's objects. Held for moments only: never during a control request.
+  // The context's objects. `objects_lock` is never held during a control request.
   Mutex objects_lock;
   ObjectList<Qp> qps;
   ObjectList<Cq> cqs;
@@ -48,13 +48,13 @@ struct Context {
   SrqTable srqs_by_number;
   ChannelWriters channels;
 
-  // The death watch's list of this process.
+  // Links of the death watch's list.
   bool watched = false;
   Context* next = nullptr;
   Context* previous = nullptr;
 };
 
-// What libibverbs allocates for us; its first member is what it hands to every operation.
+// libibverbs allocates this struct and passes its first member to every operation.
 struct VerbsContext {
   verbs_context verbs;
   Context* context;
@@ -66,8 +66,8 @@ inline Context& context_of(ibv_context* context) {
 
 inline bool is_dead(const Context& context) { return context.dead.load(std::memory_order_acquire); }
 
-// Tells the engine that QP `doorbell` has work, and wakes it if it sleeps. To be called after the store to
-// the producer index.
+// Tells the engine that the queue with the number `doorbell` has work, and wakes the engine if it sleeps.
+// Call after the store to the producer index.
 void ring_doorbell(Context& context, std::uint32_t doorbell);
 
 }  // namespace urnic::provider

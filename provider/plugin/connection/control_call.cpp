@@ -29,8 +29,8 @@ int join_context(Context& context, ControlConnection& connection) {
                              received);
 }
 
-// A forked child shares its parent's descriptor, but answers must not go to whoever reads first, and memory
-// must be registered by the process that has it.
+// Gives a forked child a connection of its own. On the parent's, child and parent would take each other's
+// replies; and a process must register its memory itself.
 int connect_forked_child(Context& context) {
   Descriptor socket;
   if (const int error = connect_to_same_device(context.control.socket(), socket)) return error;

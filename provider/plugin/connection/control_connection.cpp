@@ -20,7 +20,7 @@ void wait_until(int socket, short events) {
   poll(&entry, 1, -1);
 }
 
-// Programs may make the command descriptor non-blocking; a request is answered all the same.
+// Waits on EAGAIN, because the program may have made the command descriptor non-blocking.
 bool should_retry(int socket, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;

@@ -1,5 +1,5 @@
-// The socket on which a provider asks the device process for objects: one request, one answer (device_model/
-// abi/control.hpp). Knows messages and descriptors, not what they mean.
+// The control socket to the device process: one request, one reply (device_model/abi/control.hpp). Knows
+// messages and descriptors, but not their meaning.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace urnic::provider {
 
-// Descriptors that came with an answer, in order. Those not taken are closed.
+// Descriptors that came with a reply, in order. The destructor closes those not taken.
 class ReceivedDescriptors {
  public:
   static constexpr std::size_t kCapacity = 4;
@@ -19,6 +19,7 @@ class ReceivedDescriptors {
   Descriptor take() {
     return next_ < count_ ? static_cast<Descriptor&&>(descriptors_[next_++]) : Descriptor{};
   }
+  // Takes ownership of `number`; closes it if kCapacity descriptors are there.
   void add(int number);
 
  private:
@@ -39,15 +40,16 @@ struct ControlRequest {
 
 class ControlConnection {
  public:
-  // Borrows `socket`, which must stay open for as long as requests are made. To a process of another user no
-  // request is sent, for it might carry descriptors of this program's memory: each fails with EACCES.
+  // Borrows `socket`, which must stay open while requests are made. If the process at its other end is
+  // another user's, every request fails with EACCES: a request may carry descriptors of this program's
+  // memory.
   void use(int socket);
   int socket() const { return socket_; }
 
-  // Sends the request and waits for its answer. 0, or an errno: the device's own answer, or EPIPE when there
-  // is nobody (or no sense) at the other end any more. Callers take turns.
+  // Sends the request and waits for its reply. 0, or an errno: the device's, or EPIPE if the connection has
+  // ended or the reply is malformed. One caller at a time.
   int exchange(const ControlRequest& request, ReceivedDescriptors& received);
-  // Sends a request that is not answered. 0 or an errno.
+  // Sends a request that has no reply. 0 or an errno.
   int announce(const ControlRequest& request) { return send(request); }
 
  private:
@@ -59,11 +61,10 @@ class ControlConnection {
   std::uint32_t sequence_ = 0;
 };
 
-// A new connection to the device process at the other end of `existing`. 0 or an errno.
+// Opens a new connection to the device process at the other end of `existing`. 0 or an errno.
 int connect_to_same_device(int existing, Descriptor& connection);
 
-// Whether the other end of `socket` is known to be closed, without waiting and without taking anything from
-// it.
+// Whether the other end of `socket` is closed. Does not wait, and consumes no data.
 bool peer_has_closed(int socket);
 
 }  // namespace urnic::provider

@@ -14,7 +14,7 @@
 namespace urnic::provider {
 namespace {
 
-// Everything here is guarded by `lock`. A thread whose generation is not the present one ends.
+// `lock` guards all members. A watching thread ends when `generation` is no longer its own.
 struct Watch {
   Mutex lock;
   ObjectList<Context> contexts;
@@ -26,7 +26,7 @@ struct Watch {
 };
 Watch watch;
 
-// Descriptors that a thread polls; grows as needed, in the thread only.
+// The descriptors that the thread polls. Used by that thread only.
 struct PollSet {
   pollfd* entries = nullptr;
   std::size_t count = 0;
@@ -45,7 +45,7 @@ struct PollSet {
   }
 };
 
-// A program may have closed all descriptors; the number may then be anybody's file.
+// The program may have closed all descriptors; the number may then be that of another file.
 bool wake_pipe_is_ours() {
   struct stat status {};
   return watch.wake_writer >= 0 && fstat(watch.wake_writer, &status) == 0 && S_ISFIFO(status.st_mode) &&
@@ -71,21 +71,21 @@ bool open_wake_pipe() {
   return true;
 }
 
-// Under the lock. False: nothing is left to watch, and the thread ends.
+// Under the lock. False: there is nothing to watch, and the thread ends.
 bool collect(PollSet& set) {
   set.count = 0;
   if (!set.add(watch.wake_reader, POLLIN)) return false;
   bool any = false;
   for (Context* context = watch.contexts.first(); context != nullptr; context = context->next) {
     if (is_dead(*context)) continue;
-    // No events asked for: poll reports hang-ups all the same, and never an answer that somebody waits for.
+    // With no events requested, poll reports hang-ups, but not a reply that another thread waits for.
     any = set.add(context->control.socket(), 0) || any;
   }
   return any;
 }
 
-// Under the lock, so that a context cannot be freed meanwhile. A descriptor that is closed is as good as
-// dead: the device has let go of the objects.
+// Under the lock, so that no context is freed meanwhile. A closed descriptor counts as death: without the
+// connection the device has destroyed the context's objects.
 void declare_the_dead() {
   for (Context* context = watch.contexts.first(); context != nullptr; context = context->next) {
     if (is_dead(*context)) continue;
@@ -125,7 +125,7 @@ void* run(void* argument) {
   return nullptr;
 }
 
-// The application's signals are the application's threads' business.
+// Blocks all signals in the new thread: the application's threads handle the application's signals.
 bool create_thread(std::uint64_t generation) {
   constexpr std::size_t kStackSize = 128 * 1024;
   sigset_t all, before;
@@ -143,12 +143,11 @@ bool create_thread(std::uint64_t generation) {
   return error == 0;
 }
 
-// Under the lock: makes the thread look at the list again, and starts one if there is none or its pipe is
-// gone.
+// Under the lock. Makes the thread read the list again; starts a thread if there is none or its pipe is gone.
 void wake_or_start() {
   if (watch.running && wake_pipe_is_ours()) {
     const char byte = 0;
-    [[maybe_unused]] ssize_t written = write(watch.wake_writer, &byte, 1);  // full: awake already
+    [[maybe_unused]] ssize_t written = write(watch.wake_writer, &byte, 1);  // fails if full: awake already
     return;
   }
   close_wake_pipe();
@@ -159,7 +158,7 @@ void wake_or_start() {
 void before_fork() { watch.lock.lock(); }
 void after_fork_in_parent() { watch.lock.unlock(); }
 
-// The child has no watching thread, and nobody who holds a lock in it lives on.
+// The child has neither the watching thread nor the threads that may hold the contexts' locks.
 void after_fork_in_child() {
   for (Context* context = watch.contexts.first(); context != nullptr;) {
     Context* following = context->next;

@@ -12,7 +12,7 @@ void declare_dead(Context& context) {
   if (context.dead.exchange(true)) return;
   ib_uverbs_async_event_desc event{};
   event.event_type = IBV_EVENT_DEVICE_FATAL;
-  // A full pipe already has the program's attention.
+  // The write fails if the pipe is full; then the program has other events to read.
   [[maybe_unused]] ssize_t written = write(context.async_events_writer.get(), &event, sizeof event);
   Lock lock(context.objects_lock);
   for (Cq* cq = context.cqs.first(); cq != nullptr; cq = cq->next) post_completion_event(*cq);

@@ -1,17 +1,17 @@
-// What happens to a context when its device process dies: nobody who waits may wait for ever.
+// What happens to a context when its device process dies: no thread may wait for ever.
 #pragma once
 
 #include "provider/plugin/connection/context.hpp"
 
 namespace urnic::provider {
 
-// Marks the context dead, reports IBV_EVENT_DEVICE_FATAL and wakes whoever sleeps on a completion channel.
-// From then on requests fail with EIO and polls flush what is outstanding. May be called by anybody and
-// repeatedly.
+// Marks the context dead, reports IBV_EVENT_DEVICE_FATAL and wakes the threads that sleep on completion
+// channels. From then on requests fail with EIO, and polls give flush errors for outstanding work requests.
+// Any thread may call this; only the first call has an effect.
 void declare_dead(Context& context);
 
-// For polls that find nothing again and again, where no death watch may be running (a forked child before its
-// first request): looks at the connection, without waiting.
+// Declares the context dead if its connection has ended; does not wait. For repeated empty polls, because the
+// death watch may not run (a forked child before its first request).
 void look_for_death(Context& context);
 
 }  // namespace urnic::provider

@@ -12,7 +12,7 @@
 namespace urnic::provider {
 namespace {
 
-// Without a reply on the connection itself, from which others read, too.
+// The token comes by a socket of its own: other contexts read from `connection` too and could take a reply.
 int ask_for_token(int connection, const Descriptor& answer_to) {
   ControlConnection control;
   control.use(connection);
@@ -24,7 +24,7 @@ int read_token(const Descriptor& from, abi::ContextToken& token) {
   ssize_t length;
   while ((length = recv(from.get(), &token, sizeof token, MSG_WAITALL)) < 0 && errno == EINTR) {
   }
-  return length == sizeof token ? 0 : EIO;  // the device process, or the context, has gone
+  return length == sizeof token ? 0 : EIO;  // the device process or the context is gone
 }
 
 int fetch_token(int connection, abi::ContextToken& token) {
@@ -34,7 +34,7 @@ int fetch_token(int connection, abi::ContextToken& token) {
   {
     const Descriptor writing(ends[1]);
     if (const int error = ask_for_token(connection, writing)) return error;
-  }  // so that the end of the device process is the end of the wait
+  }  // closes our writing end, so that the wait ends if the device process ends
   return read_token(reading, token);
 }
 

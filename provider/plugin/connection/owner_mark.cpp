@@ -8,7 +8,7 @@
 namespace urnic::provider {
 namespace {
 
-// The kernel maps and clears a whole page; its size is rounded up to one.
+// The kernel rounds this size up to a page, and clears the whole page.
 constexpr std::size_t kMarkBytes = 1;
 
 }  // namespace

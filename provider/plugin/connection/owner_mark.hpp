@@ -1,13 +1,13 @@
-// Whether the process that runs is the one that opened a context, or a forked child of it. Asked for each
-// completion that carries data, so it costs no system call.
+// Whether the running process opened a context or is a forked child. Asked for each completion that carries
+// data, so it makes no system call.
 #pragma once
 
 #include <sys/types.h>
 
 namespace urnic::provider {
 
-// A byte that the kernel clears in children (MADV_WIPEONFORK), however they are made. A child that shares the
-// memory, as after vfork, finds it set, and rightly so.
+// A byte that the kernel clears in children (MADV_WIPEONFORK), also in those made without fork(). After vfork
+// the byte stays set, which is right: the child shares the memory.
 class OwnerMark {
  public:
   OwnerMark() = default;
@@ -17,10 +17,11 @@ class OwnerMark {
 
   // Makes the running process the owner.
   void set();
+  // Whether the running process is the owner.
   bool is_here() const { return mark_ != nullptr ? *mark_ != 0 : is_same_process(); }
 
  private:
-  // Kernels before 4.14 clear nothing: there the process's number is asked for.
+  // For kernels before 4.14, which cannot clear the byte: compares process numbers.
   bool is_same_process() const;
 
   char* mark_ = nullptr;

@@ -14,7 +14,7 @@
 
 namespace urnic::provider {
 
-// valgrind 3.19 does not know pidfd_open, and filters of system calls may refuse it.
+// pidfd_open may fail: valgrind 3.19 does not know it, and system call filters may refuse it.
 int ProcessIdentity::open() {
   pid_descriptor.reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
   memory.reset(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
@@ -28,8 +28,8 @@ void allow_memory_access_by_peer(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
-  // Yama keeps one exception per process. A second device process, or one in a PID namespace that has no
-  // number here, needs the wide one.
+  // Yama keeps one exception per process. PR_SET_PTRACER_ANY is needed for a second device process, and for
+  // one in a PID namespace that gives it no number here.
   pid_t before = allowed.load();
   pid_t wanted;
   do {

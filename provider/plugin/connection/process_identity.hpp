@@ -1,4 +1,4 @@
-// How a process shows the device process who it is and lets it reach its memory.
+// How a process identifies itself to the device process and lets it reach the process's memory.
 #pragma once
 
 #include "provider/plugin/freestanding/descriptor.hpp"
@@ -6,15 +6,15 @@
 namespace urnic::provider {
 
 struct ProcessIdentity {
-  Descriptor pid_descriptor;  // none where the process may not have one: the device process finds out itself
+  Descriptor pid_descriptor;  // invalid if pidfd_open fails: the device process then opens one itself
   Descriptor memory;          // /proc/self/mem, read and write
 
   // 0 or an errno.
   int open();
 };
 
-// Lets the process at the other end of `socket` use process_vm_readv and process_vm_writev on this one where
-// the Yama security module would refuse it (prctl PR_SET_PTRACER).
+// Lets the process at the other end of `socket`, if it is the same user's, use process_vm_readv and
+// process_vm_writev on this process where the Yama security module would refuse them (prctl PR_SET_PTRACER).
 void allow_memory_access_by_peer(int socket);
 
 // Copies the program's name into `name`, NUL-terminated.

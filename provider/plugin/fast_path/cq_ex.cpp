@@ -57,13 +57,13 @@ std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
 
 std::uint64_t read_timestamp(ibv_cq_ex* cq) { return current(cq).timestamp; }
 
-// As long ago by the wall's clock as by the device's.
+// The device's clock is CLOCK_MONOTONIC; adds the present offset of CLOCK_REALTIME.
 std::uint64_t read_wall_clock(ibv_cq_ex* cq) {
   const std::int64_t offset = nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_MONOTONIC);
   return current(cq).timestamp + static_cast<std::uint64_t>(offset);
 }
 
-// Nothing but the report of a match has any.
+// All 0, except in a completion that reports a match.
 void read_tag_info(ibv_cq_ex* cq, ibv_wc_tm_info* info) {
   const Completion& completion = current(cq);
   *info = ibv_wc_tm_info{};
@@ -106,7 +106,7 @@ int check(const ibv_cq_init_attr_ex& attributes) {
       IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
-  // Only a parent domain says anything of a CQ, which belongs to no protection domain.
+  // A CQ belongs to no protection domain, so only a parent domain makes sense here.
   if (parent_domain_of(attributes) != nullptr && !is_parent_domain(*attributes.parent_domain)) return EINVAL;
   if ((attributes.wc_flags & ~kSupportedFields) != 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return 0;
@@ -126,7 +126,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   Cq* cq =
       create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector, flags);
   if (cq == nullptr) return nullptr;
-  // A thread domain says who posts; its CQ may be another thread's to poll.
+  // A thread domain does not remove the lock: it promises one posting thread, but another thread may poll.
   if (wants_no_lock(*attributes)) cq->lock.leave_out();
   cq->parent_domain = parent_domain_of(*attributes);
   if (cq->parent_domain != nullptr) hold(cq->parent_domain);

@@ -4,8 +4,9 @@
 
 namespace urnic::provider {
 
-// Naps are doubled while they find nothing and a quarter shorter when they do: about as long as waits are.
-// Where those are short, a thread gives way for some time before the first.
+// The nap doubles when the poll after it is empty, and shrinks by a quarter when that poll finds something,
+// so it becomes about as long as the waits. While it is the shortest, a thread yields for some time before
+// it.
 void EmptyPolls::found(std::uint32_t completions) {
   found_ += completions;
   if (napped_) nap_ = std::max(nap_ - nap_ / 4, kShortestNap);

@@ -1,10 +1,10 @@
-// What a thread does that polls in vain. At first nothing: the answer is a few looks away. Then it gives the
-// processor away with every poll, which costs little where another thread is about to finish.
+// What a thread does after an empty poll. At first nothing: a completion is often only a few polls away. Then
+// it yields the processor after every poll, which costs little where another thread is about to finish.
 //
-// Where more threads poll than there are processors, that is not enough: those who only look get as much of
-// the processors as the engine, for which they all wait (device_model/engine/loop/starvation.hpp). When the
-// engine says that it starves, a thread that does nothing but poll sleeps instead, about as long as it takes
-// until there is something to find.
+// With more polling threads than processors, yielding is not enough: the polling threads get as much
+// processor time as the engine, for which they all wait (device_model/engine/loop/starvation.hpp). When the
+// engine says that it is starved, a thread that only polls sleeps (a nap), about as long as a completion
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,41 @@ namespace urnic::provider {
 
 class EmptyPolls {
  public:
-  // About what one look at memory written by another processor costs, so that a free processor loses nothing.
+  // So many empty polls take about as long as one read of memory that another processor has written. So a
+  // thread with a processor of its own loses nothing.
   static constexpr std::uint32_t kBeforeYield = 16;
-  // How long a thread gives way before the first nap of a row. Not for long where it finds several
-  // completions at a time, because it will find as many later; who finds one at a time may be waiting for
-  // just that one.
+  // All durations are nanoseconds. For how long a thread yields before the first nap of a row of empty polls.
+  // Short for a thread that finds several completions at a time: it will find as many later. A thread that
+  // finds one at a time may be waiting for exactly that one.
   static constexpr std::int64_t kBeforeNapAmongMany = 5'000;
   static constexpr std::int64_t kBeforeNap = 200'000;
   static constexpr std::int64_t kShortestNap = 50'000;
   static constexpr std::int64_t kLongestNap = 800'000;
-  // A thread that is away for longer between two empty polls does something else, too.
+  // A thread that takes longer between two empty polls also does other work.
   static constexpr std::int64_t kElsewhere = 10'000;
 
-  // A poll found so many completions.
+  // A poll found `completions` completions.
   void found(std::uint32_t completions);
-  // Another one found nothing. Returns how many that are in a row.
+  // A poll found nothing. Returns the number of empty polls in a row.
   std::uint32_t count() { return ++in_a_row_; }
 
-  // All times are of one clock, in nanoseconds. At `now`, behind kBeforeYield empty polls: how long to sleep,
-  // or 0 to give the processor away. `starved` is what the engine says.
+  // After more than kBeforeYield empty polls, at `now` (any one clock): how long to sleep, or 0 to yield.
+  // `starved`: abi::EngineStatus::starved.
   std::int64_t nap_at(std::int64_t now, bool starved);
-  // That is done.
+  // The thread has slept or yielded until `now`. Both are called a rest below.
   void rested(std::int64_t now) { rest_ended_ = now; }
 
  private:
-  std::uint32_t in_a_row_ = 0;
-  std::uint32_t found_ = 0;          // since the last row in which it rested
-  bool among_many_ = false;          // of which there were several, as this row began
-  std::int64_t nap_ = kShortestNap;  // the last one's length
+  std::uint32_t in_a_row_ = 0;       // empty polls
+  std::uint32_t found_ = 0;          // completions since the last row with a rest
+  bool among_many_ = false;          // there were several of them before this row
+  std::int64_t nap_ = kShortestNap;  // length of the last nap
   bool napped_ = false;              // in this row
-  std::int64_t row_began_ = 0;       // when it first rested in this row; 0: it has not
-  std::int64_t rest_ended_ = 0;      // the last in this row
+  std::int64_t row_began_ = 0;       // the first rest of this row; 0: none yet
+  std::int64_t rest_ended_ = 0;      // end of the last rest
 };
 
-// The running thread's.
+// The running thread's state.
 EmptyPolls& empty_polls();
 
 }  // namespace urnic::provider

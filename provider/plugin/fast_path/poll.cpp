@@ -19,8 +19,9 @@ namespace {
 constexpr std::uint32_t kPollsBetweenLooksForDeath = 4096;
 constexpr std::uint32_t kNapsBetweenLooksForDeath = 64;
 
-// In a forked child the memory is the parent's, whatever the child has at the same address: the device puts
-// the data there. Where it cannot, region, parent or device have gone and nobody waits for the data any more.
+// In a forked child the receive buffer is the parent's memory, whatever the child has at that address. So the
+// device places the data. If it cannot, the region, the parent or the device is gone, and nobody waits for
+// the data.
 void place_in_parent(Context& context, const abi::ScatterGather& segment, const std::uint8_t* data,
                      std::uint32_t length) {
   abi::PlaceReceivedRequest request{segment.address, segment.lkey, length, {}};
@@ -29,7 +30,7 @@ void place_in_parent(Context& context, const abi::ScatterGather& segment, const 
   call(context, abi::ControlOpcode::place_received, request, ignored);
 }
 
-// Received data that travelled in the CQE goes where the WQE wanted it.
+// Copies received data from the CQE to the segments of the receive WQE.
 void scatter(Context& context, const void* slot, std::uint32_t max_sge, const abi::Cqe& cqe) {
   const auto* wqe = static_cast<const abi::ReceiveWqe*>(slot);
   const auto* segments = reinterpret_cast<const abi::ScatterGather*>(wqe + 1);
@@ -86,7 +87,7 @@ bool complete_shared_receive(const Cq& cq, const abi::Cqe& cqe, Completion& comp
   return true;
 }
 
-// False: a completion of nobody we know.
+// False: this context has no such QP or SRQ.
 bool complete(const Cq& cq, const abi::Cqe& cqe, Completion& completion) {
   if ((cqe.flags & abi::cqe_shared_receive) != 0) return complete_shared_receive(cq, cqe, completion);
   Qp* qp = cq.context->qps_by_number.find(cqe.qpn);
@@ -114,7 +115,7 @@ void flush_next(WorkQueue& queue, std::uint32_t qpn, bool is_receive, Completion
   queue.retire(index);
 }
 
-// The queue of a QP that completes on `cq` and has something outstanding; null: none has.
+// A queue that completes on `cq` and has outstanding WQEs, and its QP's number; null if there is none.
 WorkQueue* find_outstanding(Cq& cq, std::uint32_t& qpn, bool& is_receive) {
   Lock lock(cq.context->objects_lock);
   for (Qp* qp = cq.context->qps.first(); qp != nullptr; qp = qp->next) {
@@ -129,7 +130,7 @@ WorkQueue* find_outstanding(Cq& cq, std::uint32_t& qpn, bool& is_receive) {
   return nullptr;
 }
 
-// What a dead device left undone is flushed in its name (IBTA 10.3.1: outstanding work completes in error).
+// Completes one outstanding work request of a dead device (IBTA 10.3.1: outstanding work completes in error).
 bool next_flush_error(Cq& cq, Completion& completion) {
   std::uint32_t qpn;
   bool is_receive;

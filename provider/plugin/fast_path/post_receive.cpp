@@ -7,7 +7,7 @@
 namespace urnic::provider {
 namespace {
 
-// Writes one request into the slot of `index`. 0 or an errno.
+// Writes one request into the slot of `index`. 0; EINVAL; ENOMEM if the queue is full.
 int write_request(Qp& qp, std::uint32_t index, const ibv_recv_wr& request) {
   if (request.num_sge < 0 || static_cast<std::uint32_t>(request.num_sge) > qp.receive.max_sge())
     return EINVAL;
@@ -17,7 +17,7 @@ int write_request(Qp& qp, std::uint32_t index, const ibv_recv_wr& request) {
   return 0;
 }
 
-// Receives are the device's to look for, except where it has stopped looking: in the error state
+// The device looks for receives itself, except in the error state, where it needs the doorbell
 // (device_model/abi/queues.hpp: QueuePairIndices).
 void ring_if_in_error(Qp& qp) {
   std::atomic_thread_fence(std::memory_order_seq_cst);

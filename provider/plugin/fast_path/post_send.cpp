@@ -7,14 +7,15 @@
 namespace urnic::provider {
 namespace {
 
-// What only requests of unconnected QPs have or may not have. Check sums in frames are the program's.
+// A datagram needs an address handle. The checksums of a raw frame are the program's: IBV_SEND_IP_CSUM is
+// refused.
 bool is_addressed(const Qp& qp, const ibv_send_wr& request) {
   if (is_datagram(qp)) return request.wr.ud.ah != nullptr;
   const bool is_raw = qp.verbs.qp.qp_type == IBV_QPT_RAW_PACKET;
   return !is_raw || (request.send_flags & IBV_SEND_IP_CSUM) == 0;
 }
 
-// 0 or the errno of a request that cannot be posted. What can only be seen by executing it is the device's.
+// 0 or the errno of a request that cannot be posted. Errors that only execution can show, the device reports.
 int check(const Qp& qp, const ibv_send_wr& request) {
   if (request.opcode > IBV_WR_SEND_WITH_INV) return EINVAL;
   if (request.num_sge < 0) return EINVAL;
@@ -74,7 +75,7 @@ bool set_data(abi::SendWqe& wqe, const ibv_send_wr& request, std::uint32_t max_i
   return true;
 }
 
-// Writes one request into the slot of `index`. 0 or an errno.
+// Writes one request into the slot of `index`. 0; EINVAL; ENOMEM if the queue is full.
 int write_request(Qp& qp, std::uint32_t index, const ibv_send_wr& request) {
   if (const int error = check(qp, request)) return error;
   if (qp.send.is_full_at(index)) return ENOMEM;

@@ -7,7 +7,7 @@
 namespace urnic::provider {
 namespace {
 
-// 0 or an errno.
+// 0; EINVAL; ENOMEM if no slot is free.
 int post_request(SharedReceiveSlots& receive, const ibv_recv_wr& request) {
   if (request.num_sge < 0 || static_cast<std::uint32_t>(request.num_sge) > receive.max_sge) return EINVAL;
   std::uint32_t slot;

@@ -1,5 +1,5 @@
-// The builders of ibv_qp_ex: ibv_wr_start takes the send queue's lock, ibv_wr_complete hands over everything
-// built since, or nothing if anything was wrong (ibv_wr_post(3)).
+// The builders of ibv_qp_ex. ibv_wr_start takes the send queue's lock. ibv_wr_complete hands the device all
+// requests built since then, or none if one of them failed (ibv_wr_post(3)).
 #include <cerrno>
 
 #include "provider/plugin/objects/qp.hpp"
@@ -30,7 +30,7 @@ int complete(ibv_qp_ex* verbs) {
 
 void abort(ibv_qp_ex* verbs) { qp_of(verbs).send.lock.unlock(); }
 
-// The next WQE with its opcode, or null after an error.
+// Begins the next WQE; null after an error.
 abi::SendWqe* begin(ibv_qp_ex* verbs, ibv_wr_opcode opcode) {
   Qp& qp = qp_of(verbs);
   qp.builder.wqe = nullptr;
@@ -82,7 +82,7 @@ void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::ui
 }
 
 #if URNIC_RDMA_CORE_RELEASE >= 44
-// The whole request: no setter follows.
+// Builds the whole request, with its data: no setter follows.
 void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, const void* data) {
   constexpr std::size_t kLength = sizeof(std::uint64_t);
   abi::SendWqe* wqe = begin_remote(qp, IBV_WR_ATOMIC_WRITE, rkey, address);
@@ -102,7 +102,7 @@ void bind(ibv_qp_ex* qp, ibv_mw* window, std::uint32_t rkey, const ibv_mw_bind_i
   if (wqe != nullptr) set_bind(*wqe, *window, rkey, *info);
 }
 
-// Setters without a builder before them, or after a failed one, have nothing to set.
+// The WQE for a setter to fill; null if no builder came before it, or if one failed.
 abi::SendWqe* under_construction(Qp& qp) { return qp.builder.error == 0 ? qp.builder.wqe : nullptr; }
 
 void set_sge_list(ibv_qp_ex* verbs, std::size_t count, const ibv_sge* segments) {

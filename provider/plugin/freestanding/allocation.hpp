@@ -1,5 +1,5 @@
-// Objects on the C heap: the provider is loaded into C programs and must not bring a C++ runtime library, so
-// it has neither operator new nor exceptions.
+// Objects on the C heap. C programs load the provider, and it must not bring a C++ runtime library, so it has
+// neither operator new nor exceptions.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace urnic::provider {
 
-// A zero-initialised T, or null when memory is short. To be freed with `destroy_object`.
+// A zero-initialised T, or null when memory is short. The caller frees it with `destroy_object`.
 template <typename T>
 T* create_object() {
   constexpr std::size_t size = (sizeof(T) + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -15,6 +15,7 @@ T* create_object() {
   return memory == nullptr ? nullptr : new (memory) T{};
 }
 
+// Null does nothing.
 template <typename T>
 void destroy_object(T* object) {
   if (object == nullptr) return;

@@ -1,4 +1,4 @@
-// What time it is, for a library without a C++ runtime.
+// Reads clocks without a C++ runtime library.
 #pragma once
 
 #include <time.h>

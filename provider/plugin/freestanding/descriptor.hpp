@@ -5,6 +5,7 @@
 
 namespace urnic::provider {
 
+// Owns a file descriptor. Negative: none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -19,13 +20,14 @@ class Descriptor {
   int get() const { return number_; }
   bool valid() const { return number_ >= 0; }
 
-  // Gives the number up without closing it.
+  // Passes the descriptor to the caller, without closing it.
   int release() {
     const int number = number_;
     number_ = -1;
     return number;
   }
 
+  // Closes the present descriptor and takes ownership of `number`.
   void reset(int number = -1) {
     if (number_ >= 0) close(number_);
     number_ = number;

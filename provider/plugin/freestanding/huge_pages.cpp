@@ -14,11 +14,12 @@ namespace urnic::provider {
 namespace {
 
 constexpr std::uint64_t kBlock = 2 * 1024 * 1024;
-// What is moved while the program waits: some 5 ms a block. Transfers earn that back after a dozen.
+// Bytes that are moved while the program waits, about 5 ms per block. A dozen transfers earn that back.
 constexpr std::uint64_t kMostMovedAtOnce = 32 * 1024 * 1024;
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1; glibc 2.36 does not name it
 
-// MADV_COLLAPSE does not ask for the system's will (Documentation/admin-guide/mm/transhuge.rst).
+// The system's setting must be checked here, because MADV_COLLAPSE ignores it
+// (Documentation/admin-guide/mm/transhuge.rst).
 bool wanted_by_the_system() {
   const Descriptor file(open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC));
   char text[64];
@@ -30,13 +31,13 @@ bool wanted_by_the_system() {
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
-// Of memory that was never touched nothing has to be moved.
+// Whether the block's first page is in memory. A block that was never touched needs no move.
 bool is_there(std::uint64_t block) {
   unsigned char resident = 0;
   return mincore(pointer(block), 1, &resident) == 0 && (resident & 1) != 0;
 }
 
-// Whole blocks of one mapping.
+// [begin, end) is whole blocks of one mapping. `may_move`: bytes that may still be moved.
 void prefer(std::uint64_t begin, std::uint64_t end, std::uint64_t& may_move) {
   if (madvise(pointer(begin), end - begin, MADV_HUGEPAGE) != 0) return;
   for (std::uint64_t block = begin; block < end && may_move != 0; block += kBlock) {

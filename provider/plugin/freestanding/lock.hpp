@@ -1,4 +1,4 @@
-// A mutex for objects that are shared between an application's threads, and its guard.
+// A mutex for objects that an application's threads share, and its guard.
 #pragma once
 
 #include <pthread.h>
@@ -14,11 +14,11 @@ class Mutex {
     if (shared_) pthread_mutex_unlock(&mutex_);
   }
 
-  // The program has promised that one thread at a time uses what this guards: locks no more. Before its first
-  // use.
+  // Makes lock() and unlock() do nothing: the program has promised that one thread at a time uses the guarded
+  // object. Call before the first lock().
   void leave_out() { shared_ = false; }
 
-  // Forgets who held it. Only for a child after fork, where the holder does not exist.
+  // Unlocks the mutex. Only for a child after fork, where the thread that held it does not exist.
   void renew() { mutex_ = PTHREAD_MUTEX_INITIALIZER; }
 
  private:

@@ -1,4 +1,4 @@
-// /proc/self/maps, mapping by mapping.
+// Reads /proc/self/maps, mapping by mapping.
 #pragma once
 
 #include <unistd.h>
@@ -14,10 +14,10 @@ struct Mapping {
   std::uint64_t end;
   bool readable;
   bool writable;
-  bool is_private_memory;  // of no file, and of this process alone
+  bool is_private_memory;  // no file's, and not shared
 };
 
-// Reads "begin-end rwxp offset device inode path" lines one by one.
+// Reads lines "begin-end rwxp offset device inode path" from `file`, which stays the caller's.
 class MapReader {
  public:
   explicit MapReader(int file) : file_(file) {}
@@ -40,8 +40,8 @@ class MapReader {
     return c >= 0;
   }
 
-  // Of /proc/self/smaps, which has lines "Name: number kB" behind each mapping's: the size of its pages in
-  // KiB; 0 if it does not say. To be called after each `next`.
+  // For /proc/self/smaps, which has lines "Name: number kB" after each mapping's line: the size of the
+  // mapping's pages in KiB; 0 if no line gives it. Call after each `next`.
   std::uint64_t page_size() {
     std::uint64_t size = 0;
     while (peek() >= 'A' && peek() <= 'Z') {
@@ -56,7 +56,7 @@ class MapReader {
  private:
   int peek() { return position_ == size_ && !refill() ? -1 : static_cast<unsigned char>(buffer_[position_]); }
 
-  // Reads a line; its number if it has this name, else 0.
+  // Reads a line. Its number if the line is called `name`, else 0.
   std::uint64_t detail(const char* name) {
     std::uint64_t number = 0;
     bool named = true;
@@ -88,7 +88,7 @@ class MapReader {
     return size_ != 0;
   }
 
-  // Up to and with the character behind the number.
+  // Reads a hexadecimal number and the character behind it.
   std::uint64_t hex() {
     std::uint64_t value = 0;
     for (;;) {
@@ -105,7 +105,7 @@ class MapReader {
 
   int file_;
   int error_ = 0;
-  int last_ = 0;  // character that was read
+  int last_ = 0;  // the last character that was read; -1: none was left
   char buffer_[4096];
   std::size_t position_ = 0;
   std::size_t size_ = 0;

@@ -11,7 +11,8 @@
 namespace urnic::provider {
 namespace {
 
-// The map is in rising order. `suits` is asked about each mapping, also before the range.
+// 0 if mappings that suit cover [begin, end), which the map lists in rising order; else EFAULT or an errno.
+// Calls `suits` for each mapping, also for those before the range, because MapReader::page_size needs that.
 template <typename Suits>
 int check_covered(MapReader& reader, std::uint64_t begin, std::uint64_t end, Suits suits) {
   Mapping mapping;

@@ -1,5 +1,5 @@
-// Finds a context's QP or SRQ by its number: what every completion needs. Two levels of 4,096, so that a
-// lookup is two loads and the 2^24 possible numbers cost nothing until used.
+// Finds a context's QP or SRQ by its number, for every completion. Two levels of 4,096 entries: a lookup is
+// two loads, and of the 2^24 possible numbers, unused ones take no memory.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,11 @@ namespace urnic::provider {
 struct Qp;
 struct Srq;
 
-// Insertions and removals take turns (the caller locks); lookups may run beside them.
+// The caller locks insertions and removals. Lookups need no lock. The objects stay the caller's.
 template <typename T>
 class NumberTable {
  public:
+  // Null if there is none.
   T* find(std::uint32_t number) const {
     const Leaf* leaf = leaves_[index_high(number)].load(std::memory_order_acquire);
     return leaf == nullptr ? nullptr : leaf->entries[index_low(number)].load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
-// Bringing in pages ahead of their use (ibv_advise_mr(3)). The device copies through the page tables of this
-// process, so pages that are here are there as well.
+// Brings pages into memory before their use (ibv_advise_mr(3)). The device copies through this process's page
+// tables, so pages that are present here are present for the device.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,8 +33,7 @@ int advise(const Pages& pages, int advice) {
   return madvise(reinterpret_cast<void*>(pages.begin), pages.length, advice) == 0 ? 0 : errno;
 }
 
-// 0 or EFAULT. Advice is taken as far as the kernel goes: an older one brings the pages in when they are
-// used.
+// 0 or EFAULT. Does nothing if the kernel does not know `advice`: it then brings the pages in on first use.
 int bring_in(const Pages& pages, int advice) {
   if (advise({pages.begin, 0}, advice) == EINVAL) return 0;
   int error;
@@ -46,7 +45,7 @@ int bring_in(const Pages& pages, int advice) {
 int prefetch(ibv_advise_mr_advice advice, bool wait, const Pages& pages) {
   if (advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT || pages.length == 0) return 0;
   if (!wait) {
-    advise(pages, MADV_WILLNEED);  // best effort, and nobody is told
+    advise(pages, MADV_WILLNEED);  // best effort: errors are ignored
     return 0;
   }
   return bring_in(pages, advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ? kPopulateWrite : kPopulateRead);
@@ -63,7 +62,7 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
     abi::AdviseMrReply reply{};
     if (const int error = call(context_of(pd->context), abi::ControlOpcode::advise_mr, request, reply))
       return error;
-    if (reply.is_senders == 0) continue;  // another process's pages are its own to bring in
+    if (reply.is_senders == 0) continue;  // this process cannot bring in another process's pages
     const bool wait = (flags & IBV_ADVISE_MR_FLAG_FLUSH) != 0;
     if (const int error = prefetch(advice, wait, pages_around(reply.address, ranges[i].length))) return error;
   }

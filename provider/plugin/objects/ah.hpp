@@ -1,4 +1,4 @@
-// An address handle as the provider sees it, and address vectors in the control protocol's form.
+// The provider's address handle, and address vectors in the control protocol's form.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -1,4 +1,4 @@
-// What a device and its port can do, as the device process tells it.
+// The attributes of a device and its port, which the device process reports.
 #include <cerrno>
 #include <cstring>
 

@@ -33,8 +33,8 @@ int destroy_counters(ibv_counters* verbs) {
   return error;
 }
 
-// A flow that exists has its counters or none (ibv_create_flow(3), IBV_FLOW_SPEC_ACTION_COUNT): they are said
-// to be for flows that are still to be made.
+// A flow gets its counters when it is created (ibv_create_flow(3), IBV_FLOW_SPEC_ACTION_COUNT). So an
+// existing `flow` is refused, and the attachment applies to flows created later.
 int attach_counters_to_flow(ibv_counters* verbs, ibv_counter_attach_attr* attributes, ibv_flow* flow) {
   if (attributes->comp_mask != 0 || flow != nullptr) return EOPNOTSUPP;
   if (attributes->index >= Counters::kMostPoints) return EINVAL;
@@ -50,8 +50,8 @@ int attach_counters_to_flow(ibv_counters* verbs, ibv_counter_attach_attr* attrib
   return EOPNOTSUPP;
 }
 
-// An index that nothing was attached at reads 0. The flag that prefers cached values asks for nothing that
-// fresh ones are not.
+// An index without attachment reads 0. IBV_READ_COUNTERS_ATTR_PREFER_CACHED changes nothing: fresh values
+// will do.
 int read_counters(ibv_counters* verbs, std::uint64_t* values, std::uint32_t count, std::uint32_t flags) {
   if ((flags & ~std::uint32_t{IBV_READ_COUNTERS_ATTR_PREFER_CACHED}) != 0) return EINVAL;
   if (count > Counters::kMostPoints) return EINVAL;

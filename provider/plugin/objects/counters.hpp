@@ -1,4 +1,4 @@
-// Counters of steering rules: which of its values the program reads at which index.
+// Counters of steering rules, and which value the program reads at each index.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,7 +11,7 @@ struct Counters {
   static constexpr std::uint32_t kMostPoints = 32;  // indices from 0
   enum class Point : std::uint8_t { none, packets, bytes };
 
-  ibv_counters verbs;  // first: a pointer to it is one to the whole
+  ibv_counters verbs;  // first: the library hands out its address
   std::uint32_t handle;
   Point points[kMostPoints];
 };

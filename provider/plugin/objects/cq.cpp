@@ -100,7 +100,7 @@ ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel, 
 int resize_cq(ibv_cq* verbs, int entries) {
   if (entries <= 0) return EINVAL;
   Cq& cq = cq_of(verbs);
-  // Nobody polls while the device moves what is unread into the new ring.
+  // Under the lock, so that no thread polls while the device moves unread CQEs into the new ring.
   Lock lock(cq.lock);
   cq.ring.publish();
   ControlSession session(*cq.context);

@@ -1,4 +1,4 @@
-// A completion queue as the provider sees it.
+// The provider's completion queue.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace urnic::provider {
 
-// One completion, with the wr_id found and the slot given back.
+// One completion, after its wr_id was looked up and its slot freed.
 struct Completion {
   std::uint64_t wr_id;
   std::uint64_t timestamp;  // nanoseconds of CLOCK_MONOTONIC; 0 where the CQ has none
@@ -23,7 +23,7 @@ struct Completion {
   std::uint8_t status;  // value of ibv_wc_status
   std::uint8_t opcode;  // value of ibv_wc_opcode
   std::uint8_t flags;   // abi::CqeFlag values
-  // Only of tag matching (is_tag_completion).
+  // Only for tag matching (is_tag_completion).
   std::uint8_t tag_flags;  // abi::TagFlag values
   std::uint32_t tag_user_data;
   std::uint64_t tag;
@@ -37,18 +37,18 @@ struct Cq {
   rdmav34::Cq verbs;  // first: the library hands out its address
   Context* context;
 
-  // Guards the ring and all that polling changes.
+  // Guards the ring and everything else that polling changes.
   Mutex lock;
   CompletionRing ring;
 
-  ChannelWriter* channel;  // null: no completion events
-  std::atomic<std::uint32_t> arm_requests;
+  ChannelWriter* channel;                   // null: no completion events
+  std::atomic<std::uint32_t> arm_requests;  // ibv_req_notify_cq calls; numbers the arm words
 
   // Events that the program has read.
   std::atomic<std::uint32_t> completion_events_read;
   std::atomic<std::uint32_t> async_events_read;
 
-  // For the extended interface: where the iterator stands.
+  // For the extended interface: the completion that the readers read.
   Completion current;
   ibv_pd* parent_domain;  // may be null
 
@@ -59,24 +59,25 @@ struct Cq {
 inline Cq& cq_of(ibv_cq* cq) { return *reinterpret_cast<Cq*>(cq); }
 inline Cq& cq_of(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }
 
-// Takes the next completion from the ring, or, when the device is dead, makes the next flush error. Under the
-// CQ's lock. False: there is none. The ring's consumer index is not yet published.
+// Takes the next completion from the ring, or makes the next flush error if the device is dead. False: there
+// is none. Under the CQ's lock. The caller publishes the ring's consumer index.
 bool next_completion(Cq& cq, Completion& completion);
 
-// Whether the device is dead and work requests that complete here are still to be flushed.
+// Whether the device is dead and work requests that complete on `cq` are still to be flushed.
 bool has_flush_errors(Cq& cq);
 
 // The completion's ibv_wc_flags.
 unsigned int wc_flags_of(const Completion& completion);
-// What RoCE devices put there for a datagram, where InfiniBand has a service level: how it came (bit 3: in
-// UDP; bits 0 to 2: over IPv6 or IPv4). UCX takes from it what the global route header is.
+// The value of ibv_wc::sl. For a datagram, RoCE devices put the packet's type there instead of a service
+// level: bit 3: UDP; bits 0 to 2: 1 for IPv6, 2 for IPv4. UCX learns from it which header the GRH holds.
 std::uint8_t service_level_of(const Completion& completion);
 
-// To be called, without the lock, after a poll that found nothing.
+// Lets the thread yield or sleep as EmptyPolls says, and looks for the device's death now and then. Call
+// after an empty poll, without the CQ's lock.
 void rest_after_empty_poll(Context& context);
 
-// For create_cq and create_cq_ex. Null with errno set.
-// `flags` as in abi::CreateCqRequest.
+// For create_cq and create_cq_ex. `flags` as in abi::CreateCqRequest. Null with errno set on failure;
+// destroy_cq frees the result.
 Cq* create_completion_queue(ibv_context* context, std::uint32_t entries, ibv_comp_channel* channel,
                             std::uint32_t completion_vector, std::uint32_t flags);
 

@@ -16,7 +16,7 @@ struct Dm {
   char* memory;
 };
 
-// Copies go by words of this size, as over a bus to a real device.
+// Copies must consist of aligned words of this many bytes, as over the bus to a real device.
 constexpr std::uint64_t kAlignment = 4;
 
 Dm& dm_of(ibv_dm* dm) { return *reinterpret_cast<Dm*>(dm); }
@@ -40,7 +40,7 @@ int copy_from_dm(void* to, ibv_dm* from, std::uint64_t offset, std::size_t lengt
   return 0;
 }
 
-// Asks for device memory by `opcode` and maps it. Null and errno if that fails; then the device has none.
+// Requests device memory with `opcode` and maps it. On failure: null and errno, and nothing stays allocated.
 template <typename Request>
 ibv_dm* obtain(ibv_context* library, abi::ControlOpcode opcode, const Request& request) {
   Context& context = context_of(library);
@@ -97,8 +97,8 @@ ibv_dm* import_dm(ibv_context* context, std::uint32_t handle) {
 
 void unimport_dm(ibv_dm* dm) { destroy_object(&dm_of(dm)); }
 
-// The library leaves all of this region to its provider. Its memory is not the program's, so the library must
-// neither mark it for fork nor change it: in that it is as the null region.
+// The library sets no member of this region. Its type is `null`, because the memory is not the program's: the
+// library must neither mark it for fork nor change the region.
 ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
                        unsigned int access) {
   auto* mr = create_object<rdmav34::Mr>();

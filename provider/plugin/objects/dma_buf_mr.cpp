@@ -11,7 +11,7 @@ namespace urnic::provider {
 
 namespace {
 
-// Told here: what cannot be sent would look like the end of the connection.
+// Checked before sending: sending a closed descriptor fails, which would look like the end of the connection.
 bool is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Enhanced connection establishment: which of its own options a QP uses with its peer.
+// Enhanced connection establishment: the vendor's options that a QP uses with its peer.
 #include <cerrno>
 
 #include "provider/plugin/connection/control_call.hpp"

@@ -18,8 +18,8 @@ std::uint64_t handle_of(const void* object) { return reinterpret_cast<std::uintp
 std::uint64_t object_of(const ib_uverbs_comp_event_desc& event) { return event.cq_handle; }
 std::uint64_t object_of(const ib_uverbs_async_event_desc& event) { return event.element; }
 
-// Takes the records of `object` out of a pipe and puts the others back. The pipe is opened anew, because the
-// program's own descriptor may block.
+// Removes the records of `object` from a pipe: reads all and writes the others back. Opens the pipe again,
+// because the program's own descriptor may block.
 template <typename Record>
 void take_out(int pipe, const Descriptor& writer, const void* object) {
   constexpr std::size_t kPipeBytes = 64 * 1024;  // pipe(7): the capacity
@@ -51,7 +51,7 @@ void wait_for_acknowledgements(ibv_cq& cq, std::uint32_t completion, std::uint32
   pthread_mutex_unlock(&cq.mutex);
 }
 
-// Of an object that has asynchronous events only: a QP, an SRQ.
+// For an object that has asynchronous events only: a QP or an SRQ.
 template <typename Object, typename Verbs>
 void settle_events(Object& object, Verbs& verbs, const abi::DestroyReply* reported) {
   if (reported == nullptr) take_out_async_events(*object.context, *verbs.context, &object);
@@ -129,8 +129,8 @@ int request_notification(ibv_cq* verbs, int solicited_only) {
   const std::uint32_t word = next_arm_word(cq.arm_requests.fetch_add(1) + 1, solicited_only != 0,
                                            indices.arm.load(std::memory_order_relaxed),
                                            indices.arm_fired.load(std::memory_order_acquire));
-  // Sequentially consistent: the poll that the program makes next must see a completion that the device added
-  // before it saw this request.
+  // Sequentially consistent: the program's next poll must see each completion that the device added before
+  // the device saw this request.
   indices.arm.store(word);
   if (is_dead(*cq.context) && has_flush_errors(cq)) post_completion_event(cq);
   return 0;

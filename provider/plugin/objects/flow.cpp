@@ -1,4 +1,4 @@
-// Steering rules: the headers that a frame must have, as the program lists them behind ibv_flow_attr.
+// Steering rules. The program lists the headers that a frame must have behind ibv_flow_attr.
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 static_assert(sizeof(ibv_flow_ipv6_filter) == abi::kFlowFilterBytes);  // the longest
 
-// Where value and mask lie behind type and size. `bytes` of either; 0: the type is not offered.
+// The offsets of value and mask in a specification, and the size of each. All 0: the type is not supported.
 struct SpecLayout {
   std::size_t value;
   std::size_t mask;
@@ -44,8 +44,8 @@ SpecLayout find_layout(std::uint32_t type) {
   }
 }
 
-// Copies the specification at `from`, and moves behind it. What is not offered goes without its values: the
-// device refuses it by its type. 0 or an errno.
+// Copies the specification at `from` and moves `from` behind it. An unsupported type is copied without its
+// values: the device refuses the type. 0 or EINVAL.
 int read_spec(const char*& from, abi::FlowSpec& spec) {
   std::uint16_t size = 0;
   std::memcpy(&spec.type, from, sizeof spec.type);
@@ -58,7 +58,7 @@ int read_spec(const char*& from, abi::FlowSpec& spec) {
   return 0;
 }
 
-// The specification that names what counts the rule's frames: no header that they must have.
+// Reads the specification that names the rule's counters. It matches no header. 0 or EINVAL.
 int read_counting(const char*& from, abi::CreateFlowRequest& request) {
   ibv_flow_spec_counter_action action;
   std::memcpy(&action, from, sizeof action);

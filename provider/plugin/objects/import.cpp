@@ -1,5 +1,5 @@
-// Objects of another process's context, or of another context of this one (ibv_import_pd(3),
-// ibv_import_mr(3)). How such a context begins is in context.cpp.
+// Objects of a context of another process, or of another context of this process (ibv_import_pd(3),
+// ibv_import_mr(3)). import_context in context.cpp opens such a context.
 #include <cerrno>
 
 #include "device_model/abi/memory_messages.hpp"
@@ -28,7 +28,7 @@ ibv_pd* import_pd(ibv_context* context, std::uint32_t handle) {
 
 void unimport_pd(ibv_pd* pd) { destroy_object(&pd_of(pd)); }
 
-// Where the memory is remains unknown: it may be in another process.
+// The region's address stays null: the memory may be in another process.
 ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
   auto* mr = create_object<rdmav34::Mr>();
   abi::ImportMrReply reply{};

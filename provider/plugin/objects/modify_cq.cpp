@@ -1,4 +1,4 @@
-// How many completions share an event.
+// CQ moderation: how many completions share an event.
 #include <cerrno>
 
 #include "provider/plugin/connection/control_call.hpp"

@@ -19,13 +19,13 @@ constexpr int kOptionalAccess = IBV_ACCESS_OPTIONAL_RANGE;
 // 0 or the errno with which the rights are refused.
 int check_access(int access) {
   if ((access & ~(kKnownAccess | kOptionalAccess)) != 0) return EINVAL;
-  // IBTA 10.6.3.1: what remote peers may change must be changeable locally.
+  // IBTA 10.6.3.1: remote write and remote atomic require local write.
   const bool remote_changes = (access & kRemoteChanges) != 0;
   return remote_changes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }
 
-// Memory on demand need not be there yet. If it is said to be of huge pages, it must be: ibv_reg_mr(3) makes
-// a promise of that flag for such memory, and a hint for other.
+// On-demand memory need not be mapped yet. With IBV_ACCESS_HUGETLB it must consist of huge pages:
+// ibv_reg_mr(3) makes the flag a promise for on-demand memory, and a hint for other memory.
 int check_memory(const void* address, std::size_t length, int access) {
   if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
     const bool huge = (access & IBV_ACCESS_HUGETLB) != 0;

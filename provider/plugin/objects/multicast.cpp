@@ -16,7 +16,7 @@ abi::MulticastRequest request_for(const ibv_qp& qp, const ibv_gid& group) {
 
 }  // namespace
 
-// RoCE has no local identifiers: the last argument says nothing.
+// RoCE has no local identifiers (LIDs), so the last argument is ignored.
 int attach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t) {
   abi::Empty reply;
   return call(context_of(qp->context), abi::ControlOpcode::attach_multicast, request_for(*qp, *group), reply);

@@ -33,8 +33,8 @@ int deallocate_mw(ibv_mw* window) {
   return error;
 }
 
-// A window of type 1 is bound by a verb of its own, which posts the same work request that type 2 posts
-// itself and picks the new R_Key for the program (IBTA 10.6.7.2.1: the low byte changes with every bind).
+// Binds a window of type 1. Posts the work request that a program posts itself for type 2, and chooses the
+// new R_Key for the program (IBTA 10.6.7.2.1: the low byte changes with every bind).
 int bind_mw(ibv_qp* qp, ibv_mw* window, ibv_mw_bind* bind) {
   if ((bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return EINVAL;
   if (bind->bind_info.mr == nullptr && bind->bind_info.length != 0) return EINVAL;

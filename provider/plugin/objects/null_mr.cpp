@@ -7,7 +7,7 @@
 
 namespace urnic::provider {
 
-// The library leaves all of this region to its provider.
+// The library sets no member of this region.
 ibv_mr* allocate_null_mr(ibv_pd* pd) {
   auto* mr = create_object<rdmav34::Mr>();
   if (mr == nullptr) {

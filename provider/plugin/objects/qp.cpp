@@ -21,7 +21,7 @@ constexpr std::uint64_t kAtomicWrite = IBV_QP_EX_WITH_ATOMIC_WRITE;
 constexpr std::uint64_t kAtomicWrite = 0;
 #endif
 
-// Operations that the transport service has (IBTA 9.4, table 35), as ibv_qp_create_send_ops_flags; 0: the
+// The operations of the transport service (IBTA 9.4, table 35), as ibv_qp_create_send_ops_flags. 0: the
 // device has no QPs of that type.
 std::uint64_t send_operations(ibv_qp_type type) {
   constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
@@ -81,7 +81,7 @@ abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attrib
   request.receive_cq = attributes.recv_cq != nullptr ? attributes.recv_cq->handle : 0;
   request.srq = attributes.srq != nullptr ? attributes.srq->handle : 0;
   request.max_send_wr = attributes.cap.max_send_wr;
-  // What it says of receives is ignored where they are an SRQ's (ibv_create_qp(3)).
+  // With an SRQ, the receive capacities are ignored (ibv_create_qp(3)).
   request.max_receive_wr = attributes.srq != nullptr ? 0 : attributes.cap.max_recv_wr;
   request.max_send_sge = attributes.cap.max_send_sge;
   request.max_receive_sge = attributes.srq != nullptr ? 0 : attributes.cap.max_recv_sge;
@@ -92,7 +92,7 @@ abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attrib
 
 bool is_power_of_two(std::uint32_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
-// Whether a ring has room for what the answer says of it: a wrong one must not become a stray write of ours.
+// Whether `range` has room for the ring that the reply describes: a wrong reply must not cause a stray write.
 bool is_ring(const abi::ArenaRange& range, std::uint32_t slots, std::uint32_t slot_size,
              std::uint64_t least_slot) {
   if (slots == 0) return true;
@@ -113,7 +113,7 @@ bool is_consistent(const abi::CreateQpReply& reply) {
                  sizeof(abi::ReceiveWqe) + receive_segments);
 }
 
-// For the polls that find its completions, and for its flush errors when the device dies. 0 or an errno.
+// Lists the QP by number for polls, and in `qps` for flush errors when the device dies. 0 or ENOMEM.
 int enlist(Qp& qp) {
   Lock lock(qp.context->objects_lock);
   if (!qp.context->qps_by_number.insert(qp.verbs.qp.qp_num, &qp)) return ENOMEM;
@@ -147,7 +147,7 @@ int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* recei
   return attached ? enlist(qp) : ENOMEM;
 }
 
-// The library leaves all of it to the provider.
+// Sets the members of `verbs`: the library sets none.
 void initialise_verbs(rdmav34::Qp& verbs, const ibv_qp_init_attr_ex& attributes, std::uint32_t handle,
                       std::uint32_t qpn) {
   ibv_qp& qp = verbs.qp;
@@ -207,8 +207,8 @@ void give_slot_back(void* context, const abi::Cqe& cqe) {
   srq->receive.give_back(cqe.wqe_index);
 }
 
-// After the device has let go of the QP, no poll may meet its number any more. (What a target of an XRC
-// domain has received is the business of the SRQs.)
+// Removes the QP's completions after the device has destroyed or reset the QP: no poll may find them any
+// more. (An XRC target has none: its completions belong to the SRQs.)
 void remove_completions(Qp& qp) {
   ibv_cq* const queues[] = {qp.verbs.qp.send_cq, qp.verbs.qp.recv_cq};
   for (ibv_cq* verbs : queues) {
@@ -317,7 +317,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
   Qp& qp = qp_of(verbs);
-  if (qp.spread_by != nullptr) return EOPNOTSUPP;  // its work queues have states
+  if (qp.spread_by != nullptr) return EOPNOTSUPP;  // an RSS QP has no state; its work queues have
   const abi::ModifyQpRequest request{verbs->handle, static_cast<std::uint32_t>(mask), to_abi(*attributes)};
   abi::Empty reply;
   if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;

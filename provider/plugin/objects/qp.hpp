@@ -1,4 +1,4 @@
-// A queue pair as the provider sees it.
+// The provider's queue pair.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,12 @@
 
 namespace urnic::provider {
 
-// The work requests that ibv_wr_start .. ibv_wr_complete builds; guarded by the send queue's lock.
+// The state between ibv_wr_start and ibv_wr_complete, while work requests are built. Guarded by the send
+// queue's lock.
 struct WorkRequestBuilder {
   std::uint32_t next_index;
-  abi::SendWqe* wqe;  // the one under construction, whose data the setters give
-  int error;          // of the first thing that went wrong; reported by ibv_wr_complete
+  abi::SendWqe* wqe;  // under construction; the setters fill it
+  int error;          // the first errno; ibv_wr_complete returns it
 };
 
 struct IndirectionTable;
@@ -32,7 +33,7 @@ struct Qp {
   std::uint32_t max_inline_data;
   unsigned int implied_flags;  // ibv_send_flags of every request (sq_sig_all)
   WorkRequestBuilder builder;
-  IndirectionTable* spread_by;  // of an RSS QP, which has no queues; null: it has its own
+  IndirectionTable* spread_by;  // of an RSS QP, which has no queues; null: any other QP
 
   std::atomic<std::uint32_t> async_events_read;
 
@@ -62,11 +63,11 @@ inline void publish_sends(Qp& qp, std::uint32_t end) {
   ring_doorbell(*qp.context, qp.doorbell);
 }
 
-// The queue pair behind an ibv_wq, with `attributes` as create_qp_ex takes them (qp.cpp). Null and errno, or
-// a queue pair that destroy_qp takes.
+// Makes the queue pair of an ibv_wq; `attributes` as for create_qp_ex (qp.cpp). Null and errno on failure;
+// destroy_qp frees the result.
 ibv_qp* create_work_queue(ibv_context* verbs, ibv_qp_init_attr_ex& attributes);
 
-// Gives the QP the functions of ibv_qp_ex (qp_ex.cpp).
+// Sets the function pointers of ibv_qp_ex (qp_ex.cpp).
 void install_builders(ibv_qp_ex& qp);
 
 // ibv_qp_attr to and from the control protocol's form (qp_attributes.cpp).

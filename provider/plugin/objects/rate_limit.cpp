@@ -1,4 +1,4 @@
-// How fast a QP sends.
+// Limits the rate at which a QP sends.
 #include <cerrno>
 
 #include "provider/plugin/connection/control_call.hpp"
@@ -7,7 +7,7 @@
 
 namespace urnic::provider {
 
-// The size of a typical packet is for devices that count packets; this one counts bytes.
+// Ignores typical_pkt_sz, which is for devices that count packets; this device counts bytes.
 int modify_qp_rate_limit(ibv_qp* qp, ibv_qp_rate_limit_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   const abi::LimitRateRequest request{qp->handle, attributes->rate_limit, attributes->max_burst_sz};

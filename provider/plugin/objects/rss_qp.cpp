@@ -10,7 +10,7 @@
 namespace urnic::provider {
 namespace {
 
-// 0 or the errno with which the attributes are refused. What is said of queues is ignored: there are none.
+// 0 or the errno with which the attributes are refused. Attributes of queues are ignored: an RSS QP has none.
 int check(const ibv_qp_init_attr_ex& attributes) {
   constexpr std::uint32_t kNeeded =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;

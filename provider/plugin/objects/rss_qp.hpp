@@ -1,4 +1,5 @@
-// Queue pairs that have no queues of their own: frames that flows lead to them are spread over work queues.
+// RSS queue pairs: they have no queues. The device spreads the frames that flows steer to them over work
+// queues.
 #pragma once
 
 #include "provider/plugin/objects/qp.hpp"
@@ -10,7 +11,7 @@ inline bool asks_for_spreading(const ibv_qp_init_attr_ex& attributes) {
   return (attributes.comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)) != 0;
 }
 
-// As create_qp_ex and destroy_qp.
+// Results and errors as of create_qp_ex and destroy_qp.
 ibv_qp* create_rss_qp(ibv_context* context, const ibv_qp_init_attr_ex& attributes);
 int destroy_rss_qp(Qp& qp);
 

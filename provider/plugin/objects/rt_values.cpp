@@ -1,4 +1,4 @@
-// ibv_query_rt_values_ex: what the device's clock says.
+// ibv_query_rt_values_ex: reads the device's clock.
 #include <cerrno>
 
 #include "provider/plugin/freestanding/clock.hpp"
@@ -6,8 +6,8 @@
 
 namespace urnic::provider {
 
-// The clock is that of completion timestamps, in ticks of hca_core_clock; as drivers have it, all of them are
-// in tv_nsec.
+// The clock of completion timestamps, in ticks of hca_core_clock. As in other drivers, tv_nsec holds all
+// ticks.
 int query_rt_values(ibv_context*, ibv_values_ex* values) {
   if ((values->comp_mask & ~std::uint32_t{IBV_VALUES_MASK_RAW_CLOCK}) != 0) return EINVAL;
   if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) {

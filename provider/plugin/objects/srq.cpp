@@ -20,7 +20,8 @@ std::uint32_t power_of_two_for(std::uint32_t value) {
   return power;
 }
 
-// Whether an answer's queue is one: a wrong one must not become a stray write of ours.
+// Whether the ranges have room for the queue that the reply describes: a wrong reply must not cause a stray
+// write.
 bool is_queue(const abi::ArenaRange& slots, const abi::ArenaRange& posted, std::uint32_t count,
               std::uint32_t slot_size) {
   return count != 0 && (count & (count - 1)) == 0 && slots.length >= std::uint64_t{count} * slot_size &&
@@ -33,7 +34,7 @@ bool is_consistent(const abi::CreateSrqReply& reply) {
          reply.max_wr <= reply.slot_count && reply.indices.length >= sizeof(abi::SharedReceiveIndices);
 }
 
-// The library leaves all of it to the provider.
+// Sets the members of `verbs`: the library sets none.
 void initialise_verbs(rdmav34::Srq& verbs, ibv_pd* pd, void* srq_context, const abi::CreateSrqReply& reply) {
   verbs.srq_number = reply.number;
   verbs.srq.context = pd->context;
@@ -86,7 +87,7 @@ int create_on_device(Srq& srq, ibv_pd* pd, const ibv_srq_init_attr& attributes, 
   return error;
 }
 
-// No poll finds the SRQ any more.
+// Makes the SRQ's number unknown to polls.
 void remove_number(Srq& srq) {
   Lock lock(srq.context->objects_lock);
   // The device may have given the number to another thread's SRQ already.
@@ -100,7 +101,7 @@ void free_queue(Srq& srq) {
   destroy_object(&srq);
 }
 
-// `xrcd` and `cq` are those of an SRQ of extended reliable connections; or both are null.
+// `xrcd` and `cq` are those of an XRC SRQ; for a basic SRQ both are null.
 ibv_srq* create(ibv_pd* pd, ibv_srq_init_attr* attributes, ibv_xrcd* xrcd, ibv_cq* cq) {
   auto* srq = create_object<Srq>();
   if (srq == nullptr) {
@@ -159,7 +160,7 @@ ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* attributes) {
   return srq;
 }
 
-// Only an SRQ of an XRC domain is known to others by its number.
+// Peers use SRQ numbers only of XRC SRQs.
 int get_srq_number(ibv_srq* verbs, std::uint32_t* number) {
   const Srq& srq = srq_of(verbs);
   if (srq.verbs.type != IBV_SRQT_XRC) return EINVAL;
@@ -167,13 +168,13 @@ int get_srq_number(ibv_srq* verbs, std::uint32_t* number) {
   return 0;
 }
 
-// Under the queue's lock: nobody posts or gives a slot back while the device moves the queue.
+// Under the queue's lock, so that no thread posts or frees a slot while the device moves the queue.
 int modify_srq(ibv_srq* verbs, ibv_srq_attr* attributes, int mask) {
   Srq& srq = srq_of(verbs);
   SharedReceiveSlots& receive = srq.receive;
   Lock lock(receive.lock);
   if ((mask & IBV_SRQ_MAX_WR) != 0) {
-    // Too small for what is outstanding (IBTA 11.2.3.3).
+    // Too small for the outstanding work requests (IBTA 11.2.3.3).
     if (attributes->max_wr < receive.in_use()) return EINVAL;
     const std::uint32_t wanted = power_of_two_for(attributes->max_wr);
     if (wanted > receive.slot_count() && !receive.reserve(wanted)) return ENOMEM;
@@ -214,7 +215,8 @@ int destroy_srq(ibv_srq* verbs) {
       call(context, abi::ControlOpcode::destroy_srq, abi::HandleRequest{verbs->handle, 0}, reply);
   if (error != 0 && !is_dead(context)) return error;
   if (srq.verbs.cq != nullptr) {
-    // Its completions stay there, and whoever polls meanwhile must not be left with what is freed here.
+    // The SRQ's completions stay in this CQ. Its lock waits for a poll that may use the SRQ, which is freed
+    // below.
     Lock polls(cq_of(srq.verbs.cq).lock);
     remove_number(srq);
   } else {

@@ -1,4 +1,4 @@
-// A shared receive queue as the provider sees it.
+// The provider's shared receive queue.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct Srq {
   Context* context;
 
   SharedReceiveSlots receive;
-  TagMatching* tags;  // null: no tag-matching SRQ
+  TagMatching* tags;  // null: not a tag-matching SRQ
 
   std::atomic<std::uint32_t> async_events_read;
 };

@@ -20,7 +20,8 @@ int check(const ibv_srq_init_attr_ex& attributes) {
   return attributes.pd == nullptr || attributes.cq == nullptr ? EINVAL : 0;
 }
 
-// Whether an answer's ring is one: a wrong one must not become a stray write of ours.
+// Whether the ranges have room for the ring that the reply describes: a wrong reply must not cause a stray
+// write.
 bool is_consistent(const abi::CreateTagMatchingReply& reply, std::uint32_t max_operations) {
   const std::uint32_t slots = reply.operation_slots;
   return slots >= max_operations && (slots & (slots - 1)) == 0 &&

@@ -1,4 +1,4 @@
-// Tag matching of an SRQ as the provider sees it.
+// The provider's side of an SRQ's tag matching.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ struct TagMatching {
   std::uint32_t doorbell;
 };
 
-// Finds the wr_id of a completion of tag matching (abi::is_tag_completion) and gives back what it is about.
-// Under the lock of the SRQ's receives.
+// For a CQE of tag matching (abi::is_tag_completion): sets the completion's tag members and wr_id, and frees
+// the operation, entry or slot that it completes. Under the lock of the SRQ's receives.
 void settle_tag_completion(Srq& srq, const abi::Cqe& cqe, Completion& completion);
 
+// Null does nothing.
 void free_tag_matching(TagMatching* tags);
 
 }  // namespace urnic::provider

@@ -36,7 +36,7 @@ int post_to(ibv_wq* wq, ibv_recv_wr* request, ibv_recv_wr** bad_request) {
   return post_receive(&wq_of(wq).queue->verbs.qp, request, bad_request);
 }
 
-// Receives from the state that a queue pair is in then.
+// Brings the queue pair from RESET to RTR, where it receives.
 int make_ready(ibv_qp& queue) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;

@@ -1,5 +1,5 @@
-// Work queues and the tables that frames are spread over them by. To the device a work queue is a raw packet
-// queue pair that never sends, and a table is what an RSS queue pair is made with.
+// Work queues, and the indirection tables that spread frames over them. To the device, a work queue is a raw
+// packet queue pair that never sends, and a table is a part of the request for an RSS queue pair.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace urnic::provider {
 struct Wq {
   ibv_wq verbs;  // first: the library hands out its address
   Qp* queue;
-  std::atomic<std::uint32_t> users;  // entries of tables
+  std::atomic<std::uint32_t> users;  // table entries that name this queue
 };
 
 inline Wq& wq_of(ibv_wq* wq) { return *reinterpret_cast<Wq*>(wq); }

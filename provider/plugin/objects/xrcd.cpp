@@ -18,7 +18,8 @@ int check(const ibv_xrcd_init_attr& attributes) {
   constexpr std::uint32_t kNeeded = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
   if (attributes.comp_mask >= IBV_XRCD_INIT_ATTR_RESERVED) return EOPNOTSUPP;
   if ((attributes.comp_mask & kNeeded) != kNeeded) return EINVAL;
-  // Told here: what cannot be sent would look like the end of the connection.
+  // Checked before sending: sending a closed descriptor fails, which would look like the end of the
+  // connection.
   return attributes.fd == kNoFile || fcntl(attributes.fd, F_GETFD) >= 0 ? 0 : EBADF;
 }
 

@@ -1,4 +1,4 @@
-// XRC domains as the provider sees them: a handle, for the SRQs and QPs that are made in one.
+// The provider's XRC domain: a handle for the SRQs and QPs that are made in it.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace urnic::provider {
 namespace {
 
-// All but the phase, which belongs to the place and not to the completion.
+// Copies all but the phase, which belongs to the slot and not to the completion.
 void copy_completion(abi::Cqe& to, const abi::Cqe& from) {
   std::memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), offsetof(abi::Cqe, phase));
 }
@@ -19,8 +19,8 @@ void CompletionRing::remove_completions_of(std::uint32_t qpn, void (*removed_one
                                            void* by) {
   std::uint32_t end = consumer_;
   while (end - consumer_ < entries_ && is_valid(end)) ++end;
-  // From the newest to the oldest: what stays moves towards the newest end, into the room of what goes, so
-  // that the device's producer index stays true and the consumer's jumps over the gap.
+  // From the newest CQE to the oldest: a CQE that stays moves towards the newest, over the removed ones. So
+  // the device's producer index stays right, and the consumer index skips the freed slots.
   std::uint32_t removed = 0;
   for (std::uint32_t index = end; index != consumer_;) {
     --index;

@@ -1,5 +1,5 @@
-// The provider's side of a completion queue's ring (docs/queues-and-doorbells.md): which entries are valid,
-// and how those of a QP that goes away are taken out. Nothing here waits or locks.
+// The provider's side of a completion queue's ring (docs/queues-and-doorbells.md): finds valid CQEs, and
+// removes those of a QP that is destroyed or reset. Nothing here waits or locks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace urnic::provider {
 
 class CompletionRing {
  public:
-  // `entries` is a power of two; both pointers are into an arena and stay the arena's.
+  // Starts at index 0 of `ring`. `entries` is a power of two. Both pointers lead into an arena, which owns
+  // the memory.
   void attach(abi::Cqe* ring, std::uint32_t entries, abi::CompletionQueueIndices* indices) {
     ring_ = ring;
     entries_ = entries;
@@ -21,16 +22,16 @@ class CompletionRing {
   std::uint32_t entries() const { return entries_; }
   abi::CompletionQueueIndices& indices() const { return *indices_; }
 
-  // The next completion, or null if the device has not written it yet.
+  // The next CQE, or null if the device has not written it yet.
   const abi::Cqe* peek() const { return is_valid(consumer_) ? &at(consumer_) : nullptr; }
 
-  // Leaves the entry that `peek` gave. The device may overwrite it once `publish` was called.
+  // Consumes the CQE that `peek` gave. The device may overwrite it after `publish`.
   void advance() { ++consumer_; }
   void publish() { indices_->consumer.store(consumer_, std::memory_order_release); }
 
-  // Takes the QP's unread completions out and closes the gaps, keeping the order of the others: what it
-  // brought to a tag-matching SRQ is one of them. The device may add completions of other QPs meanwhile, but
-  // none of this one. `removed`, unless null, is told of each.
+  // Removes the unread CQEs of QP `qpn`; the others keep their order. A CQE of tag matching stays, because it
+  // belongs to the SRQ. Meanwhile the device may add CQEs of other QPs, but none of this QP. Calls `removed`,
+  // unless null, with `by` and each removed CQE.
   void remove_completions_of(std::uint32_t qpn, void (*removed)(void* by, const abi::Cqe&) = nullptr,
                              void* by = nullptr);
 

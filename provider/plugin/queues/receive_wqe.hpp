@@ -1,4 +1,4 @@
-// Writing receive WQEs (abi::ReceiveWqe), of QPs and of SRQs.
+// Writes receive WQEs (abi::ReceiveWqe) of QPs and SRQs.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -9,7 +9,7 @@
 
 namespace urnic::provider {
 
-// `slot` has room for the request's segments.
+// Writes `request` into `slot`, which has room for its segments. Leaves out empty segments.
 inline void write_receive_wqe(void* slot, const ibv_recv_wr& request) {
   auto* wqe = static_cast<abi::ReceiveWqe*>(slot);
   auto* segments = reinterpret_cast<abi::ScatterGather*>(wqe + 1);

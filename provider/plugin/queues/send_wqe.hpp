@@ -1,4 +1,4 @@
-// Writing send WQEs (abi::SendWqe): the parts that ibv_post_send and the ibv_wr_* builders share.
+// Writes send WQEs (abi::SendWqe): the parts that ibv_post_send and the ibv_wr_* builders share.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,8 +13,8 @@ namespace urnic::provider {
 
 inline constexpr unsigned int kSendFlags = abi::send_fence | abi::send_signaled | abi::send_solicited;
 
-// Clears the head of a slot and writes what every request has. `flags` are ibv_send_flags; IBV_SEND_INLINE is
-// not taken from them, but set by whoever writes the data.
+// Clears the WQE in `slot` and writes the fields that every request has. Ignores IBV_SEND_INLINE in `flags`
+// (ibv_send_flags): the code that writes inline data sets it.
 inline abi::SendWqe& begin_wqe(void* slot, ibv_wr_opcode opcode, unsigned int flags) {
   auto& wqe = *static_cast<abi::SendWqe*>(slot);
   wqe = abi::SendWqe{};
@@ -23,7 +23,8 @@ inline abi::SendWqe& begin_wqe(void* slot, ibv_wr_opcode opcode, unsigned int fl
   return wqe;
 }
 
-// Only what the program gives goes out with the request (ibv_post_send(3)).
+// Whether a request with this opcode may carry inline data: it must send data of the program
+// (ibv_post_send(3)).
 inline bool may_be_inline(std::uint8_t opcode) {
   switch (static_cast<abi::SendOpcode>(opcode)) {
     case abi::SendOpcode::rdma_write:
@@ -37,14 +38,15 @@ inline bool may_be_inline(std::uint8_t opcode) {
   }
 }
 
-// Appends one segment. Empty ones are left out: a length of 0 in a WQE would still have its L_Key checked.
+// Appends one segment, unless it is empty: the device would check the L_Key of an empty one too.
 inline void add_segment(abi::SendWqe& wqe, const ibv_sge& segment) {
   if (segment.length == 0) return;
   auto* segments = reinterpret_cast<abi::ScatterGather*>(&wqe + 1);
   segments[wqe.sge_count++] = {segment.addr, segment.length, segment.lkey};
 }
 
-// Appends `length` bytes of inline data. False, and nothing is written, when that exceeds `limit`.
+// Appends `length` bytes of inline data. False, with nothing written, if the WQE would have more than
+// `limit`.
 inline bool add_inline_data(abi::SendWqe& wqe, const void* data, std::size_t length, std::uint32_t limit) {
   if (length > limit - wqe.inline_length) return false;
   std::memcpy(reinterpret_cast<char*>(&wqe + 1) + wqe.inline_length, data, length);
@@ -52,20 +54,18 @@ inline bool add_inline_data(abi::SendWqe& wqe, const void* data, std::size_t len
   return true;
 }
 
-// Where a datagram goes.
+// Sets a datagram's destination.
 inline void set_destination(abi::SendWqe& wqe, const ibv_ah* ah, std::uint32_t qpn, std::uint32_t qkey) {
   wqe.address_handle = ah_of(ah).number;
   wqe.remote_qpn = qpn;
   wqe.remote_qkey = qkey;
 }
 
-// To which of the peer's shared receive queues a request on an extended reliable connection goes, and with
-// it, in which of the peer's protection domains.
+// Sets the peer's SRQ that an XRC request goes to. The SRQ also decides the peer's protection domain.
 inline void set_remote_srq(abi::SendWqe& wqe, std::uint32_t number) { wqe.remote_srq = number; }
 
-// The window's range, rights and keys (device_model/abi/queues.hpp: bind_memory_window). A window gives
-// rights to peers only, so that local write, which programs like to pass along with remote write, says
-// nothing about it.
+// Sets the window's range, rights and keys (device_model/abi/queues.hpp: bind_memory_window). A window gives
+// rights to peers only, so IBV_ACCESS_LOCAL_WRITE, which programs often pass too, is removed.
 inline void set_bind(abi::SendWqe& wqe, const ibv_mw& window, std::uint32_t new_rkey,
                      const ibv_mw_bind_info& info) {
   wqe.rkey = window.rkey;

@@ -1,5 +1,5 @@
-// What the provider keeps of tag matching: which entries of the list are free, the wr_ids of the others, and
-// the ring of operations on it (device_model/abi/tag_matching.hpp). Nothing here waits or locks.
+// The provider's state of tag matching: the free entries of the list, the wr_ids of the others, and the ring
+// of operations on the list (device_model/abi/tag_matching.hpp). Nothing here waits or locks.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace urnic::provider {
 
 class TagSlots {
  public:
-  // `slots`, a power of two, of which at most `max_operations` are in use at once; `max_tags` at most 65536.
-  // False when memory is short. Once.
+  // Call once. `slots` is a power of two; at most `max_operations` of them are in use at once. `max_tags` is
+  // at most 65536. The arena owns both pointers' memory. False when memory is short.
   bool attach(abi::TagOperation* operations, abi::TagMatchingIndices* indices, std::uint32_t slots,
               std::uint32_t max_operations, std::uint32_t max_tags) {
     operations_ = operations;
@@ -33,20 +33,20 @@ class TagSlots {
     std::free(free_);
   }
 
-  // The place of the next operation; null if as many are outstanding as may be: those not consumed, and those
-  // whose completion is not yet polled.
+  // The slot of the next operation; null if `max_operations` are outstanding. An operation is outstanding
+  // until the device has consumed it and its completion, if any, was polled.
   abi::TagOperation* next_operation() {
     reclaim();
     return producer_ - oldest_ >= max_operations_ ? nullptr : &at(producer_);
   }
-  // What `next_operation` gave was written. The device sees it from `publish` on.
+  // Posts the operation written into the slot of `next_operation`. The device sees it after `publish`.
   void post(std::uint64_t wr_id, bool signaled) {
     posted_[producer_ & (slots_ - 1)] = {wr_id, signaled};
     ++producer_;
   }
   void publish() { indices_->producer.store(producer_, std::memory_order_release); }
 
-  // An entry for a tagged buffer. False if all are in use.
+  // Takes a free entry for a tagged buffer. False if there is none.
   bool take_entry(std::uint64_t wr_id, std::uint32_t& entry) {
     if (free_count_ == 0) reclaim();
     if (free_count_ == 0) return false;
@@ -55,11 +55,11 @@ class TagSlots {
     entries_[entry].in_use = true;
     return true;
   }
-  // What the program calls it: never the same as for a buffer that was in the entry before.
+  // The program's handle of the buffer in `entry`. It differs from those of the entry's last 65,535 buffers.
   std::uint32_t handle_of(std::uint32_t entry) const {
     return static_cast<std::uint32_t>(entries_[entry].generation) << 16 | entry;
   }
-  // kNoTagEntry if the buffer of this name has gone. False if there cannot be one.
+  // Finds the entry of the buffer `handle`: kNoTagEntry if the buffer is gone. False: no such entry exists.
   bool entry_of(std::uint32_t handle, std::uint32_t& entry) const {
     entry = handle & 0xFFFF;
     if (entry >= max_tags_) return false;
@@ -67,7 +67,8 @@ class TagSlots {
     return true;
   }
 
-  // Completions that were polled. Of an operation, by its index; its wr_id.
+  // The completion of operation `index` was polled. `removed`: the operation removed its entry's buffer.
+  // Returns the operation's wr_id.
   std::uint64_t operation_done(std::uint32_t index, bool removed) {
     Posted& posted = posted_[index & (slots_ - 1)];
     posted.signaled = false;
@@ -91,12 +92,12 @@ class TagSlots {
   };
   struct Posted {
     std::uint64_t wr_id;
-    bool signaled;  // and its completion not yet polled
+    bool signaled;  // its completion is still to be polled
   };
 
   abi::TagOperation& at(std::uint32_t index) const { return operations_[index & (slots_ - 1)]; }
 
-  // Operations without completion are done with once consumed.
+  // Frees the slots of consumed operations, up to the first whose completion is still to be polled.
   void reclaim() {
     const std::uint32_t consumed = indices_->consumed.load(std::memory_order_acquire);
     for (; oldest_ != producer_ && oldest_ != consumed; ++oldest_) {
@@ -104,7 +105,8 @@ class TagSlots {
       settle(at(oldest_));
     }
   }
-  // A removal whose completion was polled has removed what is in the slot already, and `removed` is 0 then.
+  // Frees the entry of a successful removal. If its completion was polled, operation_done has freed the entry
+  // and set `removed` to 0.
   void settle(abi::TagOperation& operation) {
     const bool is_removal = operation.opcode == static_cast<std::uint8_t>(abi::TagOpcode::remove);
     if (is_removal && operation.removed != 0) free_entry(operation.entry);
@@ -120,7 +122,7 @@ class TagSlots {
   std::uint32_t max_operations_ = 0;
   std::uint32_t max_tags_ = 0;
   std::uint32_t producer_ = 0;
-  std::uint32_t oldest_ = 0;  // all before are done with
+  std::uint32_t oldest_ = 0;  // the oldest outstanding operation
 };
 
 }  // namespace urnic::provider

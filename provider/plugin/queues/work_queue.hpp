@@ -1,4 +1,4 @@
-// What the provider keeps of a send or receive queue: where its slots lie, which are taken, and the wr_ids,
+// The provider's state of a send or receive queue: its slots, producer and consumer index, and the wr_ids,
 // which the device never sees.
 #pragma once
 
@@ -10,14 +10,15 @@
 
 namespace urnic::provider {
 
-// Producer and consumer are free-running; slots between them are taken. The producer is moved by posting
-// threads under `lock`, the consumer by polling threads under the CQ's lock.
+// Producer and consumer index are free-running; the slots between them are in use. Posting threads move the
+// producer index under `lock`, polling threads the consumer index under the CQ's lock.
 class WorkQueue {
  public:
   Mutex lock;
 
-  // `ring` is in an arena; `slots` and `slot_size` are powers of two, `slots` 0 for a queue that is not
-  // there. The wr_ids are kept in `pd`'s memory. False when memory is short.
+  // `ring` lies in an arena. `slots` and `slot_size` (bytes) are powers of two; `slots` is 0 if there is no
+  // queue. The device reads `shared_producer`. The wr_ids are kept in `pd`'s memory. False when memory is
+  // short.
   bool attach(void* ring, std::uint32_t slots, std::uint32_t slot_size, std::uint32_t max_sge,
               std::atomic<std::uint32_t>* shared_producer, ibv_pd* pd, MemoryUse use) {
     ring_ = static_cast<char*>(ring);
@@ -36,22 +37,23 @@ class WorkQueue {
   std::uint32_t max_sge() const { return max_sge_; }
   std::uint32_t producer() const { return producer_.load(std::memory_order_relaxed); }
   std::uint32_t consumer() const { return consumer_.load(std::memory_order_acquire); }
+  // Whether the slot of `index` is still in use.
   bool is_full_at(std::uint32_t index) const { return index - consumer() >= slots_; }
   bool has_outstanding() const { return producer_.load(std::memory_order_acquire) != consumer(); }
 
   void* slot(std::uint32_t index) const { return ring_ + std::size_t{index & (slots_ - 1)} * slot_size_; }
   std::uint64_t& wr_id(std::uint32_t index) const { return wr_ids_[index & (slots_ - 1)]; }
 
-  // Hands everything before `index` to the device.
+  // Hands all WQEs before `index` to the device.
   void publish(std::uint32_t index) {
     producer_.store(index, std::memory_order_release);
     shared_producer_->store(index, std::memory_order_release);
   }
 
-  // The WQE at `index` is done, and so are all before it.
+  // Frees the slot of the WQE at `index` and all slots before it.
   void retire(std::uint32_t index) { consumer_.store(index + 1, std::memory_order_release); }
 
-  // An empty queue from index 0 on, as the RESET state wants it.
+  // Empties the queue and starts at index 0, as the RESET state requires.
   void reset() {
     consumer_.store(0, std::memory_order_relaxed);
     publish(0);
