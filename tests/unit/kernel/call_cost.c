@@ -1,4 +1,4 @@
-/* What interposed calls cost a program that does no RDMA: mean times, printed on one line. */
+/* The cost of interposed calls to a program without RDMA: prints mean times on one line. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A run directory as a device process would keep it, with as little in it as the stand-in's tests need.
+// A run directory like a device process's, with only what the stand-in's tests need.
 #pragma once
 
 #include <atomic>
@@ -9,16 +9,16 @@
 
 namespace urnic::kernel::test {
 
-// The handle that the fake device process puts into every completion channel it is told of, and into the pipe
-// that it gives to who asks for asynchronous events.
+// The handle that the fake device process writes into every completion channel that it gets, and into every
+// pipe of asynchronous events that it gives.
 inline constexpr std::uint64_t kEventHandle = 0x1122334455667788;
 
-// uverbs0 (231:192, urnic0) answers; uverbs1 (231:193, urnic1) is what a killed device process leaves behind:
-// a socket on which nobody listens. urnic0 is a folder of the class, urnic1 a link to
-// /sys/devices/virtual/infiniband, as Linux has it for software devices.
+// uverbs0 (231:192, urnic0) answers. uverbs1 (231:193, urnic1) is a socket on which no process listens, as a
+// killed device process leaves it. In the class, urnic0 is a folder and urnic1 a link into
+// /sys/devices/virtual/infiniband, as in Linux for software devices.
 class FakeRunDirectory {
  public:
-  // `through_link`: path() leads there by way of a symbolic link (above the directory that it lies in).
+  // `through_link`: path() contains a symbolic link, above the directory in which the run directory lies.
   explicit FakeRunDirectory(bool through_link = false);
   ~FakeRunDirectory();
   FakeRunDirectory(const FakeRunDirectory&) = delete;
@@ -26,8 +26,8 @@ class FakeRunDirectory {
 
   const std::string& path() const { return path_; }
 
-  // Messages that were add_completion_channel to the letter, with two pipe ends, or async_channel; and all
-  // others. Of async_channel every second one is refused for want of descriptors.
+  // The number of correct messages (add_completion_channel with two pipe ends, or async_channel), and of all
+  // others. Every second async_channel is refused with EMFILE.
   int good_messages() const { return good_messages_; }
   int other_messages() const { return other_messages_; }
 
@@ -44,7 +44,7 @@ class FakeRunDirectory {
   int stop_ = -1;
   std::atomic<int> good_messages_{0};
   std::atomic<int> other_messages_{0};
-  int async_channels_ = 0;  // asked for
+  int async_channels_ = 0;  // requests
   std::thread server_;
 };
 

@@ -1,4 +1,4 @@
-// What the library is made of.
+// The libraries that the stand-in needs, and the symbols that it exports and calls.
 #include <dlfcn.h>
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ using namespace urnic::kernel::test;
 
 BOOST_AUTO_TEST_SUITE(library)
 
-// A C++ runtime would come along into every program of the session.
+// A C++ runtime library would be loaded into every program of the session.
 BOOST_AUTO_TEST_CASE(needs_the_c_library_only) {
   const Outcome needed = run_shell("", "readelf -d " URNIC_KERNEL_LIBRARY " | grep NEEDED");
   std::istringstream lines(needed.output);
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(needs_the_c_library_only) {
     BOOST_TEST(wanted.output.find(runtime) == std::string::npos, wanted.output);
 }
 
-// Anything else that it exported could take the place of a program's own symbol.
+// Any other exported name could replace a program's own symbol.
 BOOST_AUTO_TEST_CASE(exports_names_of_the_c_library_only) {
   void* libc = dlopen("libc.so.6", RTLD_LAZY);
   BOOST_REQUIRE(libc != nullptr);
@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_CASE(exports_names_of_the_c_library_only) {
   dlclose(libc);
 }
 
-// A call of an own entry point may land in another interposer's function of that name, and go round for ever.
+// A call of an own entry point could reach another interposer's function of the same name, and recurse for
+// ever.
 BOOST_AUTO_TEST_CASE(calls_none_of_its_own_entry_points) {
   const Outcome both = run_shell("", "{ readelf -rW " URNIC_KERNEL_LIBRARY
                                      " | grep -E 'JUMP_SLO|GLOB_DAT' | awk '{print $5}' | cut -d@ -f1 | "
@@ -52,7 +53,8 @@ BOOST_AUTO_TEST_CASE(calls_none_of_its_own_entry_points) {
   BOOST_TEST(run_shell("", "readelf -rW " URNIC_KERNEL_LIBRARY).output.find("dlsym") != std::string::npos);
 }
 
-// What programs wait in or call all the time is the kernel's alone. (`ioctl` is looked at, for importing.)
+// Functions in which programs wait, or which they call often, are not interposed. (`ioctl` is, for
+// importing.)
 BOOST_AUTO_TEST_CASE(leaves_reading_and_waiting_alone) {
   const std::string names =
       run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output;

@@ -14,7 +14,7 @@ namespace {
 
 using urnic::kernel::PathText;
 
-// Before run_directory.cpp's own constructor reads it.
+// Runs before run_directory.cpp's own constructor, which reads the variable.
 __attribute__((constructor(101))) void name_run_directory() { setenv("URNIC_DIR", "/run/fabric//", 1); }
 
 struct Mapping {
@@ -36,7 +36,7 @@ const Mapping kMappings[] = {
     {"/sys/devices/virtual/infiniband/urnic0", "/run/fabric/sysfs/devices/virtual/infiniband/urnic0"},
     {"/dev/infiniband", "/run/fabric/dev"},
     {"/dev/infiniband/uverbs0", "/run/fabric/dev/uverbs0"},
-    // Inside the tree ".." is the kernel's to resolve, for what it climbs out of may be a symbolic link.
+    // Inside the tree the kernel resolves "..", because the component before it may be a symbolic link.
     {"/sys/class/infiniband/urnic0/device/../x", "/run/fabric/sysfs/class/infiniband/urnic0/device/../x"},
     {"/sys/class/infiniband/urnic0/..", "/run/fabric/sysfs/class/infiniband/urnic0/.."},
     // Out of the tree.
@@ -83,7 +83,7 @@ const Mapping kReverse[] = {
     {"/real/sysfs/devices/virtual/infiniband/urnic0", "/sys/devices/virtual/infiniband/urnic0"},
     {"/real/dev", "/dev/infiniband"},
     {"/real/dev/uverbs0", "/dev/infiniband/uverbs0"},
-    {"/real/sysfs/class", nullptr},  // opening /sys/class would lead elsewhere
+    {"/real/sysfs/class", nullptr},  // /sys/class is not mapped
     {"/real/sysfs/devices/pci", nullptr},
     {"/real/device", nullptr},
     {"/real", nullptr},

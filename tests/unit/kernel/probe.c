@@ -1,5 +1,5 @@
 /* Tries every entry point that the stand-in takes over. Prints a line per case: "ok NAME" or "no NAME: WHY".
-   With the argument "unchanged": the cases that must not notice the stand-in. */
+   With the argument "unchanged": runs the cases that the stand-in must not change. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int run_cases(const struct probe_case* cases) {
   return failures;
 }
 
-/* What a program sees that was given an open device node as descriptor 9. */
+/* For a program that inherits an open device node as descriptor 9: 0 if it sees a device. */
 static int look_at_inherited(void) {
   struct stat status;
   return fstat(9, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == NODE_NUMBER ? 0 : 1;

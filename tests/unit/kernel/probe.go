@@ -1,4 +1,4 @@
-// Go's own packages make system calls themselves; what a Go program calls in C goes through the stand-in.
+// Go's own packages make system calls themselves. The C functions that a Go program calls go through the stand-in.
 package main
 
 /*

@@ -1,4 +1,4 @@
-"""What Debian's Python, which calls the LFS and fortified names, sees under the stand-in."""
+"""Debian's Python under the stand-in. It calls the LFS and the fortified names of the C library's functions."""
 
 import errno
 import glob

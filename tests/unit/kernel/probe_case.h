@@ -4,7 +4,7 @@
 
 struct probe_case {
   const char* name;
-  /* Null if all is as on a machine with an RDMA device; else what is not. */
+  /* Null if everything is as on a machine with an RDMA device; else the condition that does not hold. */
   const char* (*run)(void);
 };
 
@@ -19,8 +19,8 @@ struct probe_case {
 #define NODE "/dev/infiniband/uverbs0"
 #define NODE_NUMBER makedev(231, 192)
 
-/* Cases that need the stand-in, and cases that hold with it as they hold without. Each list ends with a null
-   name. */
+/* Cases that need the stand-in; in `unchanged_cases`, those that hold with and without it. Each list ends with
+   a null name. */
 extern const struct probe_case file_cases[];
 extern const struct probe_case status_cases[];
 extern const struct probe_case directory_cases[];

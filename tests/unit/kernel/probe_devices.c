@@ -1,4 +1,4 @@
-/* Open device nodes: what they are, and the one uverbs command that the stand-in serves. */
+/* Open device nodes: how programs see them, and the requests that the stand-in serves. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -74,7 +74,7 @@ static const char* try_ioctl(void) {
   return NULL;
 }
 
-/* What libibverbs asks for when it imports a device. */
+/* The request that libibverbs makes when it imports a device. */
 struct async_request {
   struct ib_uverbs_ioctl_hdr header;
   struct ib_uverbs_attr attribute;
@@ -100,14 +100,14 @@ static const char* try_async_events(void) {
   EXPECT(read(events, &event, sizeof event) == 8 && event == 0x1122334455667788);
   EXPECT(read(events, &event, sizeof event) == 0);
   close(events);
-  /* The device process refuses the second. */
+  /* The device process refuses the second request. */
   EXPECT(ask_for_events(device, &request) == -1 && errno == EMFILE);
   EXPECT((request.attribute.flags & UVERBS_ATTR_F_VALID_OUTPUT) == 0);
   close(device);
   return NULL;
 }
 
-/* Through fork, exec and another number. */
+/* A device node after fork, after exec, and under another descriptor number. */
 static const char* try_inherited(void) {
   int device = open(NODE, O_RDWR);
   EXPECT(device >= 0);
@@ -136,7 +136,7 @@ static const char* channel_works(int device) {
   struct pollfd ready = {channel, POLLIN, 0};
   EXPECT(poll(&ready, 1, 10000) == 1 && ready.revents != 0);
   EXPECT(read(channel, &handle, sizeof handle) == 8 && handle == 0x1122334455667788);
-  /* The device process closes its end: with the stand-in's still open this would wait for ever. */
+  /* The device process closes its end. If the stand-in's end were still open, this would wait for ever. */
   EXPECT(read(channel, &handle, sizeof handle) == 0);
   close(channel);
   return NULL;
@@ -172,7 +172,7 @@ static const char* try_bad_commands(void) {
   close(device);
   return NULL;
 }
-/* The number of a closed device node goes to a file. */
+/* A file gets the descriptor number of a closed device node. */
 static const char* try_stale_entry(void) {
   struct ib_uverbs_create_comp_channel_resp response;
   struct create_channel request = channel_request(&response);

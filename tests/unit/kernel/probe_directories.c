@@ -74,7 +74,7 @@ static int visit_simply(const char* path, const struct stat* status, int type) {
   struct FTW place = {(int)(strrchr(path, '/') + 1 - path), 1};
   return visit(path, status, type, &place);
 }
-/* A walk in a walk. */
+/* A visitor that starts a walk itself. */
 static int visit_again(const char* path, const struct stat* status, int type, struct FTW* place) {
   visit(path, status, type, place);
   return place->level == 0 ? nftw("/dev/infiniband", visit, 8, FTW_PHYS) : 0;

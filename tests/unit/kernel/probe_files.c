@@ -25,7 +25,7 @@ char* __getcwd_chk(char*, size_t, size_t);
 #define LINK_TARGET "../../devices/virtual/infiniband/urnic1"
 #define LINKED_PLACE "/sys/devices/virtual/infiniband/urnic1"
 
-/* Reads the descriptor, which is closed. */
+/* Reads from the descriptor and closes it. */
 static const char* holds_guid(int file) {
   char text[64] = {0};
   EXPECT(file >= 0);
@@ -63,7 +63,7 @@ static const char* try_openat_in_parent(void) {
   close(folder);
   return problem;
 }
-/* As hwloc does. */
+/* hwloc opens files in this way. */
 static const char* try_openat_in_root(void) {
   int folder = open("/", O_RDONLY | O_DIRECTORY);
   EXPECT(folder >= 0);
@@ -103,7 +103,7 @@ static const char* try_creat(void) {
   EXPECT(file >= 0);
   close(file);
   EXPECT(creat64("/sys/class/infiniband/new", 0600) == -1 && errno == ENOENT);
-  return try_open(); /* nothing was cut off */
+  return try_open(); /* nothing was truncated */
 }
 
 static const char* holds_guid_stream(FILE* stream) {

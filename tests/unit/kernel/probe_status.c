@@ -1,4 +1,4 @@
-/* stat and access in all their forms, on a device node. */
+/* All forms of stat and access, on a device node. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Runs the probe, which tries every entry point, as each kind of program that there is.
+// Runs each build of the probe, which tries every entry point.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <sstream>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace urnic::kernel::test;
 
-// Every line must begin so.
+// The number of lines. Checks that each begins with `beginning`.
 int count_lines(const std::string& output, const std::string& beginning) {
   int count = 0;
   std::istringstream lines(output);
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_run_directory_behind_a_symbolic_link) {
   check_probe(run, URNIC_PROBE);
 }
 
-// Somebody else's might be behind it. The program goes on without devices, and is told why.
+// The link might lead to another user's directory. The program goes on without devices; a message says why.
 BOOST_AUTO_TEST_CASE(a_run_directory_that_is_a_symbolic_link_is_refused) {
   const FakeRunDirectory run;
   const std::string link = run.path() + "-link";
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_fortified_program) {
   check_probe(run, URNIC_PROBE_FORTIFIED);
 }
 
-// Without the stand-in each case must fail: else it shows nothing.
+// Each case must fail without the stand-in; otherwise the case proves nothing.
 BOOST_AUTO_TEST_CASE(the_probe_can_fail) {
   const Outcome outcome = run_shell("", URNIC_PROBE);
   BOOST_TEST(outcome.status == 1);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(gcc_address_sanitizer_after_the_stand_in) {
 
 BOOST_AUTO_TEST_CASE(gcc_address_sanitizer_preloaded_first) {
   const FakeRunDirectory run;
-  // Leak checks would look at the shell and whatever else the list is preloaded into.
+  // Leak checks would also run in the shell and in all other programs into which the libraries are preloaded.
   check_probe(run, "ASAN_OPTIONS=detect_leaks=0 " URNIC_PROBE_GCC_ASAN, URNIC_LIBASAN);
 }
 #endif

@@ -1,4 +1,4 @@
-/* What must not notice the stand-in. */
+/* Calls that the stand-in must not change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -60,7 +60,7 @@ static const char* try_bad_pointers(void) {
 static const char* try_new_file(void) {
   char folder[] = "/tmp/urnic-probe-XXXXXX";
   EXPECT(mkdtemp(folder) != NULL && chdir(folder) == 0);
-  /* A name that begins like ours, in a folder of the program's own. */
+  /* A name that begins like a mapped one, in the program's own folder. */
   int file = open("infiniband.log", O_CREAT | O_EXCL | O_WRONLY, 0640);
   struct stat status;
   EXPECT(file >= 0 && fstat(file, &status) == 0 && (status.st_mode & 0777 & ~0640U) == 0);
@@ -89,7 +89,7 @@ static const char* try_vfork(void) {
   return NULL;
 }
 
-/* As Go's signal stacks: little room, and the call comes from a handler. */
+/* Like Go's signal stacks: a small stack, and the call comes from a signal handler. */
 static int handled;
 static void handle(int signal) {
   (void)signal;

@@ -74,8 +74,7 @@ BOOST_AUTO_TEST_CASE(python) {
              "all well\n");
 }
 
-// Discovery as far as it goes without a provider: both devices found, by way of sysfs, and nobody to drive
-// them.
+// Without a provider, libibverbs finds both devices in sysfs, and no driver for them.
 BOOST_AUTO_TEST_CASE(libibverbs_finds_the_devices) {
   const FakeRunDirectory run;
   const std::string output = run_preloaded(run.path(), "IBV_SHOW_WARNINGS=1 ibv_devices").output;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kEntries = 8;
 
-// A ring with the device's side of it.
+// A ring, and the device's side of it.
 struct Fixture {
   std::unique_ptr<abi::Cqe[]> memory = std::make_unique<abi::Cqe[]>(kEntries);
   abi::CompletionQueueIndices indices{};
@@ -28,7 +28,7 @@ struct Fixture {
     ++producer;
   }
 
-  // The wqe_index of all that can be read.
+  // Consumes all valid CQEs; returns their wqe_index.
   std::vector<std::uint32_t> consume() {
     std::vector<std::uint32_t> seen;
     while (const abi::Cqe* cqe = ring.peek()) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(the_consumer_index_is_published_free_running) {
 BOOST_AUTO_TEST_CASE(removal_keeps_the_order_of_the_others) {
   Fixture fixture;
   for (std::uint32_t i = 0; i < 5; ++i) fixture.produce(9, i);
-  fixture.consume();  // so that what follows goes round the end
+  fixture.consume();  // so that the next CQEs wrap around
   const std::uint32_t qpns[] = {1, 2, 1, 1, 2, 2, 1};
   for (std::uint32_t i = 0; i < 7; ++i) fixture.produce(qpns[i], 100 + i);
   fixture.ring.remove_completions_of(1);

@@ -15,7 +15,7 @@ namespace {
 // A rig whose device dies in the test.
 struct Doomed : Rig {
   ~Doomed() {
-    // The base destroys everything, on a dead device: that must work too.
+    // Afterwards the base class destroys all objects: that must work on a dead device too.
     replace_fake_device();
   }
   static bool is_readable(int descriptor) {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(requests_and_posts_fail_and_unread_events_go_with_their_obj
   errno = 0;
   BOOST_CHECK(ibv_alloc_pd(context) == nullptr);
   BOOST_TEST(errno == EIO);
-  // The channel holds the event that reported the death; destroying the queue takes it out.
+  // The channel holds the event that reported the death. Destroying the CQ removes the event.
   while (!is_readable(channel->fd)) std::this_thread::yield();
   BOOST_REQUIRE_EQUAL(ibv_destroy_qp(qp), 0);
   BOOST_REQUIRE_EQUAL(ibv_destroy_cq(cq), 0);

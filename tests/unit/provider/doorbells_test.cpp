@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(each_request_is_a_new_word) {
   BOOST_TEST(provider::next_arm_word(3, true, 2 << 2 | kNext, 2 << 2 | kNext) == (3 << 2 | kSolicited));
 }
 
-// IBTA 11.4.2.2: a request for the next completion that still stands is not weakened.
+// IBTA 11.4.2.2: a pending request for the next completion does not become one for solicited completions.
 BOOST_AUTO_TEST_CASE(a_standing_request_for_all_is_not_weakened) {
   BOOST_TEST(provider::next_arm_word(2, true, 1 << 2 | kNext, 0) == (2 << 2 | kNext));
 }

@@ -1,4 +1,4 @@
-// What a thread does that polls in vain, against a clock of the test's.
+// What a thread does after empty polls, against the test's own clock.
 #define BOOST_TEST_DYN_LINK
 #include "provider/plugin/fast_path/empty_polls.hpp"
 
@@ -15,7 +15,7 @@ struct Thread {
   EmptyPolls polls;
   std::int64_t now = 1'000'000'000;
 
-  // An empty poll, and what follows it. The nap, or 0 for a yield.
+  // An empty poll and the rest after it. Returns the nap, or 0 for a yield.
   std::int64_t rest(bool starved, std::int64_t elsewhere = 100) {
     now += elsewhere;
     const std::int64_t nap = polls.nap_at(now, starved);
@@ -23,8 +23,8 @@ struct Thread {
     polls.rested(now);
     return nap;
   }
-  // Polls while the engine starves until the first nap, which it returns; how long that took goes to
-  // `before`.
+  // Polls until the first nap while the engine is starved. Returns the nap; `before` becomes the time before
+  // it.
   std::int64_t first_nap(std::int64_t& before) {
     const std::int64_t begin = now;
     std::int64_t nap = 0;

@@ -20,7 +20,7 @@ struct Events : Rig {
   std::uint32_t arm_word() { return device.cq(cq->handle).indices->arm.load(); }
 };
 
-// Runs `destroy` on a thread and sees that it waits for `acknowledge`, and then succeeds.
+// Checks that `destroy`, on a thread of its own, waits for `acknowledge` and then succeeds.
 void check_waits_for(const std::function<int()>& destroy, const std::function<void()>& acknowledge) {
   int error = -1;
   std::atomic<bool> destroyed{false};
@@ -28,7 +28,7 @@ void check_waits_for(const std::function<int()>& destroy, const std::function<vo
     error = destroy();
     destroyed = true;
   });
-  // Time for a wrong one to come back; a right one is still there however long this takes.
+  // Time for a wrong `destroy` to return. A right one still waits, however long this takes.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   BOOST_CHECK(!destroyed);
   acknowledge();

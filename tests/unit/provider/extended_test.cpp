@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(the_iterator_goes_through_all_completions) {
   ibv_end_poll(extended);
   BOOST_TEST(device.cq(extended->handle).indices->consumer.load() == 2u);
   BOOST_TEST(ibv_start_poll(extended, &attributes) == ENOENT);
-  BOOST_TEST(ibv_start_poll(extended, &attributes) == ENOENT);  // the first has given the lock back
+  BOOST_TEST(ibv_start_poll(extended, &attributes) == ENOENT);  // the first call has released the lock
 }
 
 BOOST_AUTO_TEST_CASE(received_data_is_in_place_when_the_iterator_is_at_its_completion) {
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(completions_say_when_they_were_made_if_asked_for) {
   BOOST_REQUIRE_EQUAL(ibv_start_poll(stamped, &poll_attributes), 0);
   BOOST_TEST(ibv_wc_read_completion_ts(stamped) == time);
   const std::uint64_t told = ibv_wc_read_completion_wallclock_ns(stamped);
-  BOOST_TEST(told + 1'000'000 > wall);  // less what may lie between two looks at two clocks
+  BOOST_TEST(told + 1'000'000 > wall);  // the two clocks are not read at the same moment
   BOOST_TEST(told < wall + kAgo);
   ibv_end_poll(stamped);
   BOOST_TEST(ibv_destroy_qp(other) == 0);

@@ -30,7 +30,7 @@ void* map(int memory, std::uint64_t size) {
   return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 }
 
-// Read-only for whoever gets it, as the device does with what clients must not write.
+// A read-only descriptor, such as the device gives for memory that clients must not write.
 int reopen_read_only(int memory) {
   return open(("/proc/self/fd/" + std::to_string(memory)).c_str(), O_RDONLY | O_CLOEXEC, 0);
 }

@@ -1,5 +1,5 @@
-// A device process in the test process: answers the control protocol and lets a test see what the provider
-// wrote into its queues and write the completions itself. It executes nothing.
+// A device process in the test process. It answers the control protocol and executes no work requests: a test
+// reads what the provider wrote into the queues, and writes the completions itself.
 #pragma once
 
 #include <sys/types.h>
@@ -54,27 +54,27 @@ class FakeDevice {
   FakeDevice();
   ~FakeDevice();
 
-  // Where /sys is to be looked for, and what /dev/infiniband/uverbs0 is.
+  // The directory that stands for /sys, and the socket that stands for /dev/infiniband/uverbs0.
   const std::string& sysfs() const { return sysfs_; }
   const std::string& node() const { return node_; }
 
   FakeQp& qp(std::uint32_t qpn);
   FakeCq& cq(std::uint32_t handle) { return cqs_.at(handle); }
 
-  // Adds a completion of the QP's WQE `wqe_index` to the CQ it belongs to, and the event if one is due.
-  // `change` may set more members.
+  // Adds a CQE for the QP's WQE `wqe_index` to its CQ, and the completion event if one is due. `change` may
+  // set more members of the CQE.
   void complete_send(FakeQp& qp, std::uint32_t wqe_index, const std::function<void(abi::Cqe&)>& change = {});
   void complete_receive(FakeQp& qp, std::uint32_t wqe_index,
                         const std::function<void(abi::Cqe&)>& change = {});
   void raise_async_event(std::uint64_t element, std::uint32_t type);
 
-  // As the engine does before it sleeps; `woken` tells, and forgets, whether somebody woke it.
+  // As the engine does before it sleeps. `woken`: whether the engine was woken since the last call.
   void set_sleeping(bool sleeping) { status_->sleeping.store(sleeping ? 1 : 0); }
   bool woken();
-  // Whether the doorbell was rung; takes the bit.
+  // Whether the doorbell was rung; clears its bit.
   bool take_doorbell(std::uint32_t number);
 
-  // The next request of this opcode is answered with `error`.
+  // The next request of this opcode fails with `error`.
   void refuse_next(abi::ControlOpcode opcode, int error);
   unsigned requests(abi::ControlOpcode opcode);
   // The body of the last request of this opcode.
@@ -87,12 +87,12 @@ class FakeDevice {
     return value;
   }
 
-  // The next QP is given this number.
+  // The next QP gets this number.
   void give_next(std::uint32_t qpn) { next_qpn_ = qpn; }
 
   // Closes everything at once, as the kernel does for a process that is killed.
   void die();
-  // In a forked child: a real device process's ends of sockets and pipes would not be there.
+  // For a forked child, which would not have a real device process's ends of sockets and pipes.
   void close_inherited();
 
  private:

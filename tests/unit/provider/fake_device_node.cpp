@@ -1,5 +1,5 @@
-// What the kernel stand-in does for programs, done for this test program alone: its own definitions of these
-// functions come before the C library's for libibverbs.
+// Replaces the kernel stand-in in this test program: libibverbs finds the program's definitions of these
+// functions before the C library's.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
@@ -128,7 +128,7 @@ ssize_t write(int descriptor, const void* data, std::size_t size) {
   return next<ssize_t (*)(int, const void*, std::size_t)>("write")(descriptor, data, size);
 }
 
-// Devices are found in sysfs on machines with RDMA in the kernel, too.
+// Without RDMA netlink, libibverbs finds devices in sysfs, also where the kernel has RDMA.
 int socket(int domain, int type, int protocol) {
   constexpr int kNetlinkRdma = 20;
   if (domain == AF_NETLINK && protocol == kNetlinkRdma) {

@@ -1,4 +1,4 @@
-// The fake device's objects, and the completions that a test makes.
+// The fake device's objects, and the completions that a test writes.
 #include <infiniband/verbs.h>
 #include <unistd.h>
 

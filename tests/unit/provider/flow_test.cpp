@@ -1,4 +1,5 @@
-// Flows, work queues and RSS QPs: what the provider makes of a program's structs, and who holds whom.
+// Flows, work queues and RSS QPs: the requests that the provider makes of a program's structs, and which
+// object keeps which other one alive.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
@@ -12,7 +13,7 @@ namespace {
 
 struct Attributes {
   ibv_flow_attr head{};
-  // Behind one another without gaps, as programs lay them out.
+  // One behind the other without gaps, as programs lay them out.
   std::vector<char> specs;
 
   template <class Spec>
@@ -141,10 +142,10 @@ BOOST_AUTO_TEST_CASE(counters_are_read_where_they_were_attached) {
   attach.index = 1;
   BOOST_TEST(ibv_attach_counters_point_flow(counters, &attach, flow) == EOPNOTSUPP);
   counted.add(action, IBV_FLOW_SPEC_ACTION_COUNT);
-  BOOST_TEST(refusal(counted) == EINVAL);  // twice
+  BOOST_TEST(refusal(counted) == EINVAL);  // two counting specifications
   std::uint64_t values[4] = {9, 9, 9, 9};
   BOOST_TEST(ibv_read_counters(counters, values, 4, IBV_READ_COUNTERS_ATTR_PREFER_CACHED) == 0);
-  BOOST_TEST(values[0] == 1234u);  // as the device says: bytes
+  BOOST_TEST(values[0] == 1234u);  // bytes, from the device
   BOOST_TEST(values[1] == 0u);
   BOOST_TEST(values[2] == 5u);
   BOOST_TEST(ibv_read_counters(counters, values, 4, 2) == EINVAL);

@@ -11,8 +11,8 @@ namespace urnic::test {
 
 namespace {
 
-// Runs `body` in a forked child; its value is the child's exit status. The child must not run the test
-// program's own ending.
+// Runs `body` in a forked child and returns the child's exit status, which is the value of `body`. The child
+// must not run the test program's exit handlers.
 template <typename Body>
 int in_child(const Body& body) {
   const pid_t child = fork();
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(shares_the_parents_queues) {
   BOOST_TEST(fake->indices->send_producer.load() == 1u);
 }
 
-// Received data in a CQE belongs to the parent, whose memory the child cannot write.
+// Received data in a CQE belongs into the parent's memory, which the child cannot write.
 BOOST_AUTO_TEST_CASE(has_the_device_place_received_data_in_the_parents_memory) {
   char first[4] = {}, second[40] = {};
   ibv_sge segments[] = {{reinterpret_cast<std::uintptr_t>(first), 4, 17},
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(that_closes_the_device_leaves_the_parents_connection) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// No watching thread runs in a child that has made no request; its empty polls look for themselves.
+// No watching thread runs in a child that has made no request. Its empty polls look for the death themselves.
 BOOST_AUTO_TEST_CASE(a_forked_child_learns_of_the_devices_death_by_polling) {
   {
     Rig rig;
@@ -111,9 +111,9 @@ BOOST_AUTO_TEST_CASE(a_forked_child_learns_of_the_devices_death_by_polling) {
     if (child == 0) {
       close(ready[1]);
       rig.device.close_inherited();
-      alarm(30);  // ends a child that would spin for ever
+      alarm(30);  // ends a child that spins for ever
       char byte;
-      [[maybe_unused]] ssize_t got = read(ready[0], &byte, 1);  // ends when the parent has killed the device
+      [[maybe_unused]] ssize_t got = read(ready[0], &byte, 1);  // returns after the parent killed the device
       ibv_wc completion{};
       while (ibv_poll_cq(rig.cq, 1, &completion) == 0) {
       }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kBlock = 2 * 1024 * 1024;
 constexpr std::size_t kBlocks = 3;
 
-// So many aligned blocks in the middle of a mapping, which cannot grow together with others.
+// kBlocks aligned blocks in the middle of a mapping, which the kernel cannot merge with other mappings.
 struct Blocks {
   explicit Blocks(int kind) : kind_(kind) {
     mprotect(mapping_, kPage, PROT_NONE);
@@ -27,7 +27,7 @@ struct Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // Of this mapping, as the kernel tells; of a field such as "AnonHugePages:", in bytes.
+  // The bytes of this mapping that the kernel counts in `field`, such as "AnonHugePages:".
   std::size_t bytes_of(const std::string& field) const {
     std::ifstream maps("/proc/self/smaps");
     std::size_t sum = 0;
@@ -55,7 +55,7 @@ struct Blocks {
       static_cast<char*>(mmap(nullptr, kLength, PROT_READ | PROT_WRITE, kind_ | MAP_ANONYMOUS, -1, 0));
 };
 
-// The system wants huge pages, and the kernel (6.1 and later) moves memory to one when asked.
+// Whether the system wants huge pages, and the kernel (6.1 and later) moves memory to one on request.
 bool system_has_them() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string text;

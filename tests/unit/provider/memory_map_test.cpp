@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(huge_pages_are_told) {
   constexpr std::size_t huge = std::size_t{2} << 20;
   void* const pages =
       mmap(nullptr, huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-  if (pages == MAP_FAILED) return;  // the machine has none to give
+  if (pages == MAP_FAILED) return;  // the machine has no huge pages
   const auto address = reinterpret_cast<std::uintptr_t>(pages);
   BOOST_TEST(check_huge_pages(address, huge) == 0);
   BOOST_TEST(check_huge_pages(address + 5, 10) == 0);

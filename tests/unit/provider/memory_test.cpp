@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(unknown_and_unsupported_rights_are_refused_and_optional_one
   BOOST_TEST(ibv_dereg_mr(mr) == 0);
 }
 
-// ibv_reg_mr(3): the library's users give these two values for all of the address space.
+// ibv_reg_mr(3): programs give these two values for the whole address space.
 BOOST_AUTO_TEST_CASE(memory_on_demand_is_not_looked_at) {
   ibv_mr* mr = ibv_reg_mr(pd, nullptr, SIZE_MAX, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE);
   BOOST_REQUIRE(mr != nullptr);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(advice_brings_pages_in) {
   BOOST_TEST(request.advice == unsigned{IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE});
   munmap(memory, 4 * page);
   BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, 1) == EFAULT);
-  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0, 1) == 0);  // nobody waits to be told
+  BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 0, 1) == 0);  // without FLUSH, errors are not reported
   BOOST_TEST(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, 2, 1) == EINVAL);
   BOOST_TEST(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, nullptr, 0) == EINVAL);
   fake_device().refuse_next(abi::ControlOpcode::advise_mr, EPERM);

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(device_attributes_are_the_devices) {
   BOOST_TEST(attributes.phys_port_cnt == 1);
 }
 
-// ibv_query_device hands over a struct that is shorter than ibv_device_attr_ex.
+// ibv_query_device passes a struct that is shorter than ibv_device_attr_ex.
 BOOST_AUTO_TEST_CASE(nothing_is_written_behind_a_short_struct) {
   OpenDevice open;
   struct {

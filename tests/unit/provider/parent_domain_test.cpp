@@ -10,7 +10,7 @@
 namespace urnic::test {
 namespace {
 
-// An allocator of the program's, which keeps account.
+// The program's allocator, which records its allocations.
 struct Account {
   struct Allocation {
     std::size_t size;
@@ -20,7 +20,7 @@ struct Account {
   std::map<void*, Allocation> held;
   bool has_memory = true;
   bool leaves_it = false;
-  ibv_pd* domain = nullptr;  // that called last
+  ibv_pd* domain = nullptr;  // of the last call
 
   static void* allocate(ibv_pd* pd, void* context, std::size_t size, std::size_t alignment,
                         std::uint64_t use) {

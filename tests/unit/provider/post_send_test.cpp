@@ -28,7 +28,7 @@ struct Sender : Rig {
     BOOST_TEST(int{wqe.opcode} == static_cast<int>(opcode));
     return wqe;
   }
-  // The errno of a request that must be refused, and that nothing of it is posted.
+  // The errno of a request that must be refused. Checks that nothing of the request is posted.
   int refusal() {
     const std::uint32_t before = produced();
     ibv_send_wr* bad = nullptr;

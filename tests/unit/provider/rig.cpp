@@ -10,7 +10,7 @@ namespace {
 std::unique_ptr<FakeDevice> present_device;
 
 void introduce_device() {
-  // "/x/liburnic-rdmav34.so" is named to the library as "/x/liburnic".
+  // The library wants the name "/x/liburnic" for "/x/liburnic-rdmav34.so".
   std::string driver = URNIC_PLUGIN_FILE;
   driver.resize(driver.size() - std::string("-rdmav34.so").size());
   setenv("RDMAV_DRIVERS", driver.c_str(), 1);
@@ -29,7 +29,7 @@ FakeDevice& fake_device() {
 }
 
 void replace_fake_device() {
-  // The library has read SYSFS_PATH for good; the tree that it names must stay.
+  // The library has read SYSFS_PATH once and for all: the tree that the variable names must stay.
   static std::vector<std::unique_ptr<FakeDevice>> dead;
   dead.push_back(std::move(present_device));
   present_device = std::make_unique<FakeDevice>();

@@ -1,4 +1,4 @@
-// What most tests need: the fake device opened through libibverbs, and a QP ready to send.
+// The fixture of most tests: the fake device opened through libibverbs, and a QP ready to send.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -10,8 +10,8 @@
 
 namespace urnic::test {
 
-// The device of the whole test program: libibverbs reads its environment and its devices once. A test that
-// kills it replaces it.
+// The one device of the test program: libibverbs reads its environment and its devices once. A test that
+// kills the device must replace it.
 FakeDevice& fake_device();
 void replace_fake_device();
 
@@ -33,16 +33,16 @@ struct Rig : OpenDevice {
   explicit Rig(bool extended = false);
   ~Rig();
 
-  // Moves the QP to a state, and nothing but its state.
+  // Changes the QP's state and no other attribute.
   void modify(ibv_qp_state state);
-  // Posts one request; returns what ibv_post_send returns and, where not null, the bad request's place.
+  // Posts one request. Results as of ibv_post_send; `bad` may be null.
   int post_send(ibv_send_wr& request, ibv_send_wr** bad = nullptr);
   int post_receive(ibv_recv_wr& request, ibv_recv_wr** bad = nullptr);
   int post_receive(std::span<ibv_sge> segments);
   // Posts `count` bare sends or receives with wr_ids from `first` on.
   void post_sends(int count, std::uint64_t first);
   void post_receives(int count, std::uint64_t first);
-  // Everything that can be polled now.
+  // Polls all completions that are there now.
   std::vector<ibv_wc> poll();
 };
 

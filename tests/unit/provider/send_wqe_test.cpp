@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(inline_data_follows_the_head_up_to_the_limit) {
 BOOST_AUTO_TEST_CASE(a_huge_inline_length_does_not_wrap) {
   abi::SendWqe& wqe = provider::begin_wqe(bytes, IBV_WR_SEND, 0);
   BOOST_CHECK(provider::add_inline_data(wqe, "abcd", 4, 8));
-  // Not known to the compiler, which would warn of the copy that is never made.
+  // `volatile` hides the length from the compiler, which would warn of the copy that is never made.
   for (const volatile std::size_t length : {SIZE_MAX - 2, std::size_t{UINT32_MAX}}) {
     BOOST_CHECK(!provider::add_inline_data(wqe, bytes, length, 8));
   }

@@ -1,4 +1,4 @@
-// What the provider keeps of a shared receive queue.
+// The provider's state of a shared receive queue.
 #include "provider/plugin/queues/shared_receive_slots.hpp"
 
 #include <array>

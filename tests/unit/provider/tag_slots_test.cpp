@@ -1,4 +1,4 @@
-// The provider's account of tagged buffers and of the operations on their list.
+// The provider's state of tagged buffers, and of the operations on their list.
 #include "provider/plugin/queues/tag_slots.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(there_are_as_many_entries_as_tags) {
   BOOST_TEST(!slots.take_entry(3, third));
   BOOST_TEST(slots.entry_wr_id(second) == 2u);
   slots.free_entry(first);
-  slots.free_entry(first);  // once is enough
+  slots.free_entry(first);  // freeing twice has no effect
   BOOST_TEST(slots.take_entry(3, third));
   BOOST_TEST(third == first);
   BOOST_TEST(!slots.take_entry(4, first));
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(what_a_removal_without_completion_has_removed_is_free) {
   slots.take_entry(1, entry);
   const std::uint32_t handle = slots.handle_of(entry);
   post(abi::TagOpcode::remove, 5, false, entry);
-  consume(1, false);  // it came too late
+  consume(1, false);  // the removal came too late: the entry stays in use
   slots.next_operation();
   BOOST_TEST(is_known(handle));
   post(abi::TagOpcode::remove, 6, false, entry);

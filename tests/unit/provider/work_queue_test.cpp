@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(slots_are_taken_until_retired) {
   for (std::uint32_t i = 0; i < kSlots; ++i) BOOST_CHECK(!queue.is_full_at(i));
   BOOST_CHECK(queue.is_full_at(kSlots));
   queue.publish(kSlots);
-  queue.retire(1);  // which frees the one before, too
+  queue.retire(1);  // frees slot 0 too
   BOOST_CHECK(!queue.is_full_at(kSlots + 1));
   BOOST_CHECK(queue.is_full_at(kSlots + 2));
 }
