@@ -1,8 +1,8 @@
 """A device process of a test's own, and programs on it.
 
 A Fabric has a private run directory. Programs run from an installed tree (URNIC_TREE, which ctest prepares) as an
-ordinary user: as user 65534 where the test itself runs as root. Whatever is started is ended by its own process
-group or pid, never by name.
+ordinary user: as user 65534 if the test itself runs as root. Programs are ended by their own process group or pid,
+never by name.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ MTUS = (256, 512, 1024, 2048, 4096)
 
 
 def tree():
-    """The installed tree under test. Its real path: what ctest names is a link that only root may be able to follow."""
+    """The real path of the installed tree under test: perhaps only root can follow the link that ctest names."""
     link = os.environ.get("URNIC_TREE")
     if not link:
         raise SystemExit("URNIC_TREE is not set: run these tests by ctest -L apps, or set it to an installed prefix")
@@ -31,7 +31,7 @@ def tree():
 
 
 def wait_until(condition, what, timeout=30.0):
-    """Calls `condition` until it is true; AssertionError with `what` if it does not become so."""
+    """Calls `condition` until it is true; AssertionError with `what` after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:
@@ -40,7 +40,7 @@ def wait_until(condition, what, timeout=30.0):
 
 
 def is_listening(port):
-    """Whether somebody listens on the TCP port, without connecting to it (servers take one connection)."""
+    """Whether a program listens on the TCP port. Does not connect, because servers take one connection only."""
     wanted = f":{port:04X}"
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with contextlib.suppress(FileNotFoundError):
@@ -51,12 +51,12 @@ def is_listening(port):
     return False
 
 
-# Below the range from which the kernel takes ports for outgoing connections.
+# Below the range of ports that the kernel takes for outgoing connections.
 _ports = itertools.cycle(range(20000 + os.getpid() % 5000, 32000))
 
 
 def free_port():
-    """A TCP port that nobody listens on, another one each time."""
+    """A TCP port on which no program listens; a different one each time."""
     for port in _ports:
         with socket.socket() as probe:
             with contextlib.suppress(OSError):
@@ -65,12 +65,12 @@ def free_port():
 
 
 class Program:
-    """A started program; its output goes to a file, so that it never waits for a reader."""
+    """A started program. Its output goes to a file, so that the program never waits for a reader."""
 
     def __init__(self, command, environment, directory):
         self.command = command
         self._output = tempfile.TemporaryFile()
-        self._text = None  # all of it, once the program has ended
+        self._text = None  # the whole output, once the program has ended
         self.process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.DEVNULL,
                                         stdout=self._output, stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -80,7 +80,7 @@ class Program:
 
     @property
     def status(self):
-        """The exit status; None while it runs."""
+        """The exit status; None while the program runs."""
         return self.process.poll()
 
     def output(self):
@@ -93,7 +93,7 @@ class Program:
         return self._text
 
     def wait(self, timeout=60.0):
-        """Its exit status. AssertionError, and the program is killed, if it does not end in time."""
+        """Waits for the exit status. If the program does not end in time, kills it and raises AssertionError."""
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -108,7 +108,7 @@ class Program:
             raise AssertionError(f"{self} ended without saying '{text}'")
 
     def kill(self):
-        """Ends it and whatever it has started, unless that has left its process group."""
+        """Kills the program's process group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
@@ -119,7 +119,7 @@ class Program:
 
 
 class Fabric:
-    """Use as a context manager; `stop` ends all that is left."""
+    """Use as a context manager; `stop` ends all programs and the device process."""
 
     def __init__(self, user=ORDINARY_USER, prefix=None):
         self.prefix = pathlib.Path(prefix) if prefix else tree()
@@ -150,11 +150,11 @@ class Fabric:
     def environment(self):
         return {"PATH": f"{self.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home),
                 "LANG": "C.UTF-8", "URNIC_DIR": str(self.run_directory),
-                # The programs are to end by what is under test, not by the framework's idea of signals.
+                # A signal must end a program as it is; Boost.Test must not catch it.
                 "BOOST_TEST_CATCH_SYSTEM_ERRORS": "no", "BOOST_TEST_COLOR_OUTPUT": "no"}
 
     def start(self, *command, environment=None):
-        """Starts a command as the ordinary user, in its home directory."""
+        """Starts a command as the ordinary user, in that user's home directory."""
         words = list(map(str, command))
         if self.user is not None:
             words = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *words]
@@ -166,7 +166,7 @@ class Fabric:
         return program
 
     def run(self, *command, timeout=60.0, status=0, environment=None):
-        """Runs a command to its end and returns its output. AssertionError if it ends with another status."""
+        """Runs a command to its end and returns its output. AssertionError if its exit status is not `status`."""
         program = self.start(*command, environment=environment)
         ended = program.wait(timeout)
         if ended != status:
@@ -184,7 +184,7 @@ class Fabric:
         return self.run(*self.on_urnic(*command), timeout=timeout, status=status)
 
     def start_pair(self, server, client):
-        """Starts a server and, once it listens, its client. Both take their TCP port by -p, the client also the
+        """Starts a server and, once the server listens, its client. Both take the TCP port with -p, and the client the
         server's address as its last argument."""
         port = free_port()
         first = self.start_on_urnic(*server, "-p", port)
@@ -192,7 +192,7 @@ class Fabric:
         return first, self.start_on_urnic(*client, "-p", port, "127.0.0.1")
 
     def run_pair(self, server, client, timeout=60.0):
-        """Runs both to their good end and returns (server's output, client's output)."""
+        """Runs both until they end with status 0; returns (server's output, client's output)."""
         first, second = self.start_pair(server, client)
         try:
             statuses = (second.wait(timeout), first.wait(10.0))
@@ -206,7 +206,8 @@ class Fabric:
         return first.output(), second.output()
 
     def up(self, configuration=None):
-        """Starts a device process that stays, whoever uses it or not; with the text of a configuration file."""
+        """Starts a device process that runs until `down`, also while no program uses it. `configuration` is the text
+        of a configuration file."""
         if configuration is None:
             self.run(self.urnic, "up")
             return
@@ -224,13 +225,13 @@ class Fabric:
         """The pid of the device process; None if none runs."""
         with contextlib.suppress(FileNotFoundError, ValueError):
             pid = int((self.run_directory / "urnicd.pid").read_text())
-            # One that has ended counts as such although nobody may have taken its exit status yet.
+            # A zombie has ended, although its exit status was not taken yet.
             if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX":
                 return pid
         return None
 
     def log(self):
-        """The end of the device process's log, for a failure's report."""
+        """The last lines of the device process's log, for the report of a failure."""
         try:
             return "the device process's log ends:\n" + (self.run_directory / "urnicd.log").read_text(errors="replace")[-3000:]
         except OSError:

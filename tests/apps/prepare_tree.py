@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Installs a build, and the test programs beside it, where an ordinary user can read them, or removes that again.
+"""Installs a build and its test programs where an ordinary user can read them, or removes the installation.
 
 Usage: prepare_tree.py install BUILD LINK [COMPONENT] | remove LINK
 LINK becomes a symbolic link to the installed tree. COMPONENT: the test programs (default: apps).
@@ -15,7 +15,7 @@ import tempfile
 
 def install(build, link, component):
     remove(link)
-    # Not inside the build folder: that may lie where nobody but its owner can look.
+    # Not inside the build folder, which other users may be unable to read.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="urnic-tree-"))
     folder.chmod(0o755)
     link.symlink_to(folder)

@@ -1,4 +1,4 @@
-"""What storms are made of: random links, fault plans and programs. All of it follows from `chance`, a random.Random."""
+"""The parts of storms: random links, fault plans and programs. `chance`, a random.Random, determines all of them."""
 
 # The keys of a link and their values on a perfect wire (docs/configuration.md).
 PERFECT = {"rate_gbps": 0, "delay_us": 0, "jitter_us": 0, "queue_packets": 1024, "loss": 0, "burst_start": 0,
@@ -9,13 +9,13 @@ OPCODES = ("Acknowledge", "RDMA Write Middle", "RDMA Read Response Middle", "Sen
 BANDWIDTH = ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw")
 LATENCY = ("ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat")
 PINGPONG = ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_xsrq_pingpong")
-# What of perftest runs over which transports.
+# The transports of perftest's operations.
 TRANSPORTS = {"write": ("RC", "UC", "XRC"), "read": ("RC", "XRC"), "send": ("RC", "UC", "UD", "XRC"),
               "atomic": ("RC", "XRC")}
 
 
 def link(chance):
-    """Settings of one direction."""
+    """The settings of one direction of a link."""
     settings = dict(PERFECT)
     if chance.random() < 0.3:
         return settings

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Programs and device processes that are killed: what goes with them, and what everybody else sees."""
+"""Killed programs and device processes: what ends with them, and what other programs notice."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ import unittest
 
 import fabric
 
-# The time that DESIGN gives a program to learn of its device's death is a second; machines that test are busy.
+# By design a program learns of its device's death within one second; a machine that runs tests is busy.
 PATIENCE = 5.0
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
@@ -38,7 +38,7 @@ class Killed(unittest.TestCase):
         return program
 
     def finish(self, neighbour):
-        """The neighbour has noticed nothing."""
+        """Ends the neighbour, which must have noticed nothing."""
         self.assertIsNone(neighbour.status, str(neighbour))
         os.kill(neighbour.pid, signal.SIGTERM)
         self.assertEqual(neighbour.wait(), 0, str(neighbour))
@@ -47,14 +47,14 @@ class Killed(unittest.TestCase):
         return [context for context in self.fabric.status()["contexts"] if pid in context["pids"]]
 
     def program_pids(self, name):
-        """The pids of programs of that name that have opened a device, by what the device process says."""
+        """The pids of the programs called `name` that have opened a device, as the device process reports them."""
         return {pid for context in self.fabric.status()["contexts"] if name.startswith(context["program"])
                 for pid in context["pids"]}
 
 
 class KilledProgram(Killed):
     def killed_server(self, *command):
-        """Kills the server of a pair in the middle of a transfer. Returns the client, which ends by itself."""
+        """Kills the server of a pair in the middle of a transfer. Returns the client, which ends on its own."""
         neighbour = self.neighbour()
         before = self.program_pids(command[0])
         server, client = self.fabric.start_pair((*command, "-d", "urnic0"), (*command, "-d", "urnic1"))
@@ -84,7 +84,7 @@ class KilledProgram(Killed):
         self.assertRegex(said, r"(?i)status 12\b|transport retry counter exceeded")
 
     def test_thousand_times(self):
-        """No descriptor and no memory is left behind, and the neighbour works on."""
+        """The device process keeps no descriptors and no memory, and the neighbour goes on."""
         neighbour = self.neighbour()
         self.kill_rounds(100)
         descriptors, memory = self.descriptors(), self.memory()
@@ -100,7 +100,7 @@ class KilledProgram(Killed):
         running = []
         for i in range(rounds + 4):
             if i < rounds:
-                # By itself, not by `urnic run`: what is killed is the program.
+                # Started directly, so that the kill ends the program and not `urnic run`.
                 running.append(self.fabric.start(self.fabric.verbs_program("verbs_neighbour"), environment=variables))
             if i >= 4:
                 program = running.pop(0)
@@ -113,14 +113,14 @@ class KilledProgram(Killed):
         return len(os.listdir(f"/proc/{self.process}/fd"))
 
     def memory(self):
-        """Resident memory in kB."""
+        """The device process's resident memory in kB."""
         text = pathlib.Path(f"/proc/{self.process}/status").read_text(encoding="ascii")
         return int(re.search(r"VmRSS:\s+(\d+)", text).group(1))
 
 
 class Churn(Killed):
     def test_programs_come_and_go(self):
-        """Programs start and end all the time, well and badly, while others run."""
+        """Programs start and end all the time, some by a kill, while others run."""
         neighbours = [self.neighbour() for _ in range(2)]
         deadline = time.monotonic() + 30
         rounds = 0
@@ -163,7 +163,7 @@ class KilledDevice(Killed):
         self.assertEqual(program.wait(PATIENCE), 0, str(program))
 
     def test_programs_in_the_middle_of_transfers(self):
-        """Debian's programs end with an error instead of hanging, polling or sleeping."""
+        """Debian's programs, polling or sleeping, end with an error instead of hanging."""
         pairs = []
         for command in (("ib_write_bw", "-D", "60"), ("ib_send_bw", "-e", "-N", "-n", "5000000"), ("ib_read_lat", "-D", "60")):
             words = (command[0], "-F", "-x", "1", *command[1:])
@@ -177,7 +177,7 @@ class KilledDevice(Killed):
         for pair in pairs:
             for program in pair[::-1]:
                 if "ib_write_bw" in program.command and program is pair[0]:
-                    continue  # a passive end of writes polls nothing: it waits for its client, over TCP
+                    continue  # the passive end of writes does not poll: it waits for its client over TCP
                 self.assertNotEqual(program.wait(PATIENCE), 0, str(program))
 
     def test_stale_directory_is_cleaned(self):
@@ -192,7 +192,7 @@ class KilledDevice(Killed):
         self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
 
     def test_two_that_start_at_once(self):
-        """They end up with one device process."""
+        """Programs that start at once share one device process."""
         self.fabric.down()
         programs = [self.fabric.start_on_urnic("sh", "-c", "ibv_devices; sleep 1") for _ in range(6)]
         for program in programs:
@@ -217,7 +217,7 @@ class EightPairs(Killed):
 
 class HostileDescriptors(Killed):
     def test_socket_that_lingers_stops_nobody(self):
-        """Closing a socket with SO_LINGER and unsent data takes as long as the program likes."""
+        """A program decides how long the close of a socket with SO_LINGER and unsent data takes."""
         with socket.create_server(("127.0.0.1", 0)) as listening, \
                 socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
             lingering = socket.create_connection(listening.getsockname())
@@ -228,8 +228,8 @@ class HostileDescriptors(Killed):
                 with self.assertRaises(BlockingIOError):
                     while True:
                         lingering.send(bytes(65536))
-                # Only who closes it last waits, so the device process gets it after everybody else has let go.
-                # And it may turn away whoever connects before the message is there.
+                # Only the last close of the socket waits, so the device process must receive the socket after the
+                # test has closed it. It may also refuse a connection before the message is there. So it is stopped.
                 os.kill(self.process, signal.SIGSTOP)
                 connection.connect(str(next((self.fabric.run_directory / "dev").glob("uverbs*"))))
                 socket.send_fds(connection, [b"nonsense"], [lingering.fileno()])
@@ -242,7 +242,7 @@ class HostileDescriptors(Killed):
 
 
 class StuckEngine(Killed):
-    """An engine that stands still, as one does that copies from memory which does not answer."""
+    """An engine that does not move, like one that copies from memory that does not answer."""
 
     def setUp(self):
         if os.geteuid() != 0:
@@ -263,7 +263,7 @@ class StuckEngine(Killed):
             self.addCleanup(self.let_go, thread)
 
     def let_go(self, thread):
-        """Of a thread that has ended, so that its process can, or of one that still stands."""
+        """Takes the exit status of a thread that has ended, so that its process can end; else lets the thread go on."""
         with contextlib.suppress(ChildProcessError):
             if os.waitpid(thread, WALL | os.WNOHANG) == (0, 0):
                 self.libc.ptrace(PTRACE_DETACH, thread, None, None)
@@ -274,7 +274,7 @@ class StuckEngine(Killed):
         self.assertFalse((self.fabric.run_directory / "urnicd.pid").exists())
 
     def test_status_says_it_and_down_works(self):
-        # The control thread asks the engine for this one, and waits: only its own time limit ends it.
+        # For this request the control thread asks the engine and waits: only the command's time limit ends it.
         first = self.fabric.run(self.fabric.urnic, "status", status=1)
         self.assertIn(f"the device process (pid {self.process}) has not answered 'status'", first)
         status = self.fabric.status()
@@ -302,7 +302,7 @@ class Confined(Killed):
             self.assertEqual(int(said["CapEff"], 16) & ~CAP_SYS_PTRACE, 0)
             self.assertEqual(int(said["CapPrm"], 16) & ~CAP_SYS_PTRACE, 0)
         self.assertRegex((process / "limits").read_text(encoding="ascii"), r"Max core file size\s+0\s+0\s")
-        # Nobody else of this user reaches its descriptors, which lead to the memory of all programs.
+        # Other processes of this user cannot reach its descriptors, which lead to the memory of all programs.
         self.fabric.run("ls", f"{process}/fd/", status=2)
         if os.geteuid() == 0:
             self.assertEqual(os.readlink(process / "cwd"), "/")

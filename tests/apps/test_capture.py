@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Captures: every frame is right, as Wireshark reads it and as urnic's own parser does, and the file is whole
-however it ended."""
+"""Captures: Wireshark and urnic's own parser find every frame right, and the file is whole however the capture
+ended."""
 
 import json
 import os
@@ -11,9 +11,9 @@ import unittest
 
 import fabric
 
-# tshark 4.0 guesses from some payloads that they are RPC-over-RDMA, SMB Direct, Ethernet or another protocol, and
-# then calls them malformed where they are nothing of the kind (a verbs_order payload that begins with 0x9000 becomes
-# "LOOP"). These guesses are turned off; RoCE itself is not one of them.
+# tshark 4.0 takes some payloads for RPC-over-RDMA, SMB Direct, Ethernet or another protocol, and then calls them
+# malformed (a verbs_order payload that begins with 0x9000 becomes "LOOP"). The test turns these guesses off. RoCE
+# itself is no guess.
 GUESSES = ("rpcrdma_infiniband", "smb_direct_infiniband", "eth_over_ib", "mellanox_eoib", "nvme_rdma", "lnet_ib",
            "iser_infiniband", "sdp_infiniband", "fc_infiniband", "smcr_infiniband")
 TSHARK = ("tshark", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
@@ -22,7 +22,7 @@ TSHARK = ("tshark", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TR
 
 def tshark(path, *options):
     result = subprocess.run([*TSHARK, "-r", path, *options], capture_output=True, text=True, timeout=300, check=False)
-    # It says so on stderr when the file ends within a record.
+    # tshark reports on stderr a file that ends within a record.
     complaints = [line for line in result.stderr.splitlines() if "Running as user" not in line]
     if result.returncode != 0 or complaints:
         raise AssertionError(f"tshark says: {result.stderr}")
@@ -37,7 +37,7 @@ class Capture(unittest.TestCase):
         return str(self.fabric.home / name)
 
     def check(self, path, least_frames=1):
-        """Everything that must be true of every capture. Returns what is in it."""
+        """Checks what must hold for every capture. Returns the summary of check_capture."""
         checked = self.fabric.run(self.fabric.verbs_program("check_capture"), path)
         found = json.loads(checked.splitlines()[-1])
         self.assertGreaterEqual(found["frames"], least_frames)
@@ -49,7 +49,7 @@ class Capture(unittest.TestCase):
         return found
 
     def pingpong(self, prefix, *options):
-        """A pingpong of which the server runs with `prefix`."""
+        """A pingpong; the server's command line begins with `prefix`."""
         port = fabric.free_port()
         common = ("ibv_rc_pingpong", "-g", "1", "-c", "-p", port, *options)
         server = self.fabric.start(*prefix, *common, "-d", "urnic0")
@@ -58,7 +58,7 @@ class Capture(unittest.TestCase):
         self.assertEqual((client.wait(), server.wait()), (0, 0), f"{client}\n{server}")
 
     def start_capture(self, path, *options):
-        """`urnic capture`, once it captures."""
+        """Starts `urnic capture` and waits until it captures."""
         capture = self.fabric.start(self.fabric.urnic, "capture", *options, path)
         capture.wait_for_output("capturing")
         return capture
@@ -105,7 +105,7 @@ class Capture(unittest.TestCase):
         self.assertTrue(all(line[1] != line[2] and line[3] == "4791" for line in lines))
 
     def test_services_without_acknowledgements(self):
-        """Datagrams with their DETH, over IPv4 and IPv6; unreliable connections, which nobody answers."""
+        """Datagrams with their DETH, over IPv4 and IPv6; unreliable connections, which have no acknowledgements."""
         self.fabric.up()
         path = self.path()
         capture = self.start_capture(path)
@@ -121,12 +121,12 @@ class Capture(unittest.TestCase):
             *(word for field in fields for word in ("-e", field))).splitlines()]
         self.assertEqual([sum(line[0] == source for line in datagrams) for source in ("192.0.2.1", "192.0.2.2", "")],
                          [50, 50, 100])
-        # The program's own Q_Key; who sends is one of the two that are sent to.
+        # The program's own Q_Key. The QPs that send are the QPs that receive.
         self.assertEqual({int(line[1], 0) for line in datagrams}, {0x11111111})
         self.assertEqual({int(line[2], 0) for line in datagrams}, {int(line[3], 0) for line in datagrams})
 
     def pingpongs(self, gids, programs=("ibv_rc_pingpong",)):
-        """The capture of a few pingpongs, of each program with each GID index."""
+        """Captures pingpongs of each program with each GID index; returns the capture's path."""
         self.fabric.up()
         path = self.path()
         capture = self.start_capture(path)
@@ -139,7 +139,7 @@ class Capture(unittest.TestCase):
         return path
 
     def test_hop_limit_is_the_routes(self):
-        """The pingpongs ask for a hop limit of 1; Linux puts the route's in its place (docs/wire-format.md)."""
+        """The pingpongs ask for a hop limit of 1; like Linux, urnic sends the route's instead (docs/wire-format.md)."""
         path = self.pingpongs(("0", "1"), ("ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong"))
         self.check(path, 120)
         limits = [line.split("\t") for line in tshark(path, "-T", "fields", "-e", "ip.ttl", "-e", "ipv6.hlim").splitlines()]
@@ -163,7 +163,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(self.check(path)["opcodes"]["0x04"], 20)
 
     def test_ended_by_the_end_of_the_program(self):
-        """Nothing is missing at the end either: the last frame is the last acknowledgement."""
+        """Nothing is missing at the end: the last frame is the last acknowledgement."""
         path = self.path()
         self.fabric.run(self.fabric.urnic, "run", "--capture", path, "--", self.fabric.verbs_program("verbs_many"))
         found = self.check(path)
@@ -171,7 +171,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(found["opcodes"]["0x02"], 10000)
 
     def ended_while_frames_come(self, end, path=None, check=None):
-        """A capture that ends by `end` in the middle of traffic."""
+        """Ends a capture with `end` in the middle of traffic."""
         self.fabric.up()
         path = path or self.path()
         capture = self.start_capture(path)
@@ -204,7 +204,7 @@ class Capture(unittest.TestCase):
                 self.assertIn("the device process ended", said)
 
     def test_killed_itself(self):
-        """The kernel may end a write of many records in the middle of one: all before that one are whole."""
+        """The kernel may end a write of many records within a record. All records before it are whole."""
         def check(path):
             program = self.fabric.start(self.fabric.verbs_program("check_capture"), path)
             program.wait(60)
@@ -230,8 +230,8 @@ class Capture(unittest.TestCase):
         self.assertEqual(said["frames"], self.check(self.path())["frames"])
 
     def check_points(self, path):
-        """A pcapng file in which nothing was touched: every frame before its link, and after it. Returns the
-        number of frames of each interface."""
+        """Checks a pcapng file with each frame before and after its link, when the links changed nothing. Returns each
+        interface's frames."""
         wrong = tshark(path, "-Y", "!infiniband || _ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0",
                        "-c", "100000")
         self.assertEqual(wrong, "", "frames that are not RoCE or not right, as tshark sees it")
@@ -256,7 +256,7 @@ class Capture(unittest.TestCase):
         path = self.path("capture.pcapng")
         self.pingpong((self.fabric.urnic, "run", "--capture", path, "--"), "-n", "200")
         frames = self.check_points(path)
-        # On links without a character what is sent arrives, and nothing is dropped.
+        # On perfect links every frame that is sent arrives, and none is dropped.
         self.assertEqual(set(frames), {"urnic0/before", "urnic0/after", "urnic1/before", "urnic1/after"})
         self.assertEqual(frames["urnic0/before"], frames["urnic1/after"])
         self.assertEqual(frames["urnic1/before"], frames["urnic0/after"])
@@ -275,8 +275,8 @@ reorder = 0.05
 corrupt = 0.01
 """, encoding="utf-8")
         path = self.path("weather.pcapng")
-        # Both ends of ib_send_bw stay until both are done. A pingpong's server may leave when the ACK for the client's
-        # last message is lost, and nobody is left to give another.
+        # Both ends of ib_send_bw stay until both are done. A pingpong's server may end although the ACK for the
+        # client's last message was lost, and then cannot send another.
         common = ("ib_send_bw", "-F", "-x", "1", "-n", "1000", "-s", "4096", "-p", fabric.free_port())
         server = self.fabric.start(self.fabric.urnic, "run", "--config", weather, "--capture", path, "--", *common, "-d",
                                    "urnic0")
@@ -297,7 +297,7 @@ corrupt = 0.01
         self.assertGreater(len(points["dropped"]), 0)
         for remark in ("duplicated by chance", "held behind", "turned over by chance"):
             self.assertTrue([comment for comment in points["after"] if remark in comment], remark)
-        # Of 5 % of the packets nothing is left, 2 % come twice, and most are as they were.
+        # 5 % of the packets are lost, 2 % arrive twice, and most arrive unchanged.
         twice = sum("duplicated by chance" in comment for comment in points["after"])
         self.assertEqual(twice % 2, 0)
         self.assertEqual(len(points["before"]), len(points["after"]) - twice // 2 + len(points["dropped"]))
@@ -335,7 +335,7 @@ corrupt = 0.01
                                      self.path("9.pcapng"), self.check_points)
 
     def test_file_that_cannot_be_written(self):
-        """The program is not started then."""
+        """If the file cannot be written, the program is not started."""
         marker = self.path("marker")
         said = self.fabric.run(self.fabric.urnic, "run", "--capture", "/nonexistent/a.pcap", "--", "touch", marker, status=125)
         self.assertEqual(said.count("\n"), 1, said)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The urnic command: help, JSON, exit statuses, what it refuses, completion, and programs that are hard to preload."""
+"""The urnic command: help, JSON, exit statuses, refusals, completion, and programs that are hard to preload."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Command(unittest.TestCase):
         return self.fabric.run(self.fabric.urnic, *words, status=status, environment=environment)
 
     def refused(self, *words, status, naming):
-        """One line on stderr that names what it is about."""
+        """Checks that the command fails with `status` and prints one line, which contains `naming`."""
         said = self.urnic(*words, status=status)
         self.assertEqual(said.count("\n"), 1, said)
         self.assertTrue(said.startswith("urnic: "), said)
@@ -140,7 +140,7 @@ class Status(Command):
         fabric.wait_until(lambda: int(self.fabric.run_on_urnic("cat", path)) >= 4000, "a counter in sysfs", 10)
 
     def test_counters_of_errors(self):
-        """verbs_order sends to a receiver that is not ready, verbs_errors loses acknowledgements."""
+        """verbs_order sends to a receiver that is not ready; verbs_errors loses acknowledgements."""
         self.fabric.up()
         for name in ("verbs_order", "verbs_errors"):
             self.fabric.run_on_urnic(self.fabric.verbs_program(name), timeout=120)
@@ -153,7 +153,7 @@ class Status(Command):
 
 
 class Links(Command):
-    """`urnic link` and its like: one device, or all as in a configuration."""
+    """`urnic link` and similar commands: for one device, or for all as in a configuration."""
 
     def setUp(self):
         super().setUp()
@@ -211,7 +211,7 @@ class Environment(Command):
         self.fabric.up()
         wrapper = self.fabric.home / "with urnic's devices"
         self.urnic("env", "--wrapper", wrapper)
-        self.fabric.run_on_urnic("env", "-i", "/usr/bin/ibv_devinfo", status=255)  # this is what it does about that
+        self.fabric.run_on_urnic("env", "-i", "/usr/bin/ibv_devinfo", status=255)  # ibv_devinfo finds no device
         said = self.fabric.run("env", "-i", wrapper, "/usr/bin/ibv_devices")
         self.assertIn("urnic0", said)
         self.assertEqual(self.fabric.run("env", "-i", wrapper, "/bin/echo", "two words", "$HOME").strip(),
@@ -315,7 +315,7 @@ class HardToPreload(Command):
                 self.assertIn("2 devices", self.fabric.run_on_urnic(program))
 
     def test_no_pidfd_can_be_had(self):
-        """valgrind 3.19 knows no pidfd_open, and filters of system calls refuse it. A forked child joins, too."""
+        """valgrind 3.19 does not know pidfd_open, and system call filters refuse it. Forked children must work too."""
         source = (SOURCES / "without_pidfd.c").read_text(encoding="utf-8")
         without = self.compile("without_pidfd", "gcc", source=source)
         for program in ("verbs_alive", "verbs_fork"):
@@ -323,7 +323,7 @@ class HardToPreload(Command):
                 self.fabric.run_on_urnic(without, self.fabric.verbs_program(program))
 
     def test_run_directory_is_mounted_elsewhere(self):
-        """As in a container: the device process knows its sockets by a path that leads nowhere here."""
+        """As in a container: the device process bound its sockets to a path that does not exist here."""
         self.fabric.up()
         elsewhere = self.fabric.directory / "elsewhere"
         self.fabric.run_directory.rename(elsewhere)
@@ -341,7 +341,7 @@ class HardToPreload(Command):
 
 
 class BrokenTrees(unittest.TestCase):
-    """A tree with something missing says what, in one line."""
+    """In a tree with a missing part, one line names the part."""
 
     def test_missing_parts(self):
         whole = fabric.tree()
@@ -356,7 +356,7 @@ class BrokenTrees(unittest.TestCase):
                 self.assertIn(part, said)
 
     def test_moved_tree(self):
-        """The tree works from any prefix."""
+        """The installed tree works from any prefix."""
         with fabric.Fabric() as scratch:
             moved = scratch.directory / "moved" / "deeper"
             shutil.copytree(fabric.tree(), moved)
@@ -365,7 +365,7 @@ class BrokenTrees(unittest.TestCase):
 
 class Completion(unittest.TestCase):
     def complete(self, *words, on=None):
-        """What bash offers for the last of `words`; with the devices of the Fabric `on`."""
+        """The completions that bash offers for the last of `words`, with the devices of the Fabric `on`."""
         script = fabric.tree() / "share" / "bash-completion" / "completions" / "urnic"
         line = f'''source {script}; COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
                    _urnic; printf '%s\\n' "${{COMPREPLY[@]}}"'''

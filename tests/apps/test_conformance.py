@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""rdma-core's own test suite, as Debian packages it (python3-pyverbs): all that docs/conformance.md does not name as
-skipped passes, as root and as an ordinary user who is root in a user namespace of its own."""
+"""rdma-core's own test suite, as Debian packages it (python3-pyverbs). Every test passes that docs/conformance.md does
+not name as skipped: as root, and as an ordinary user who is root in a user namespace."""
 
 import collections
 import gzip
@@ -23,20 +23,20 @@ Result = collections.namedtuple("Result", "name outcome")  # outcome: ok, FAIL, 
 
 
 def reserve_huge_pages():
-    """Has the kernel set some huge pages aside, if it has none and lets us. Returns what is to be called in the end."""
+    """Makes the kernel reserve huge pages if it has too few and allows it. Returns a function that undoes this."""
     try:
         before = HUGE_PAGES.read_text()
         if int(before) >= HUGE_PAGES_NEEDED:
             return lambda: None
         HUGE_PAGES.write_text(str(HUGE_PAGES_NEEDED))
     except OSError:
-        return lambda: None  # the tests that want them say that there are none
+        return lambda: None  # the tests that need huge pages then skip themselves
     return lambda: HUGE_PAGES.write_text(before)
 
 
 def results(said):
-    """What the runner's output says of each test. Its outcome is on the line of its name, or, behind what the test
-    says of itself, on a later one."""
+    """The outcome of each test in the runner's output. It stands on the line of the test's name, or on a later line,
+    after the test's own output."""
     found, name = [], None
     for line in said.splitlines():
         started = re.match(r"(test_\w+) \((tests\.\w+\.\w+)", line)
@@ -50,7 +50,7 @@ def results(said):
 
 
 class Expected:
-    """What docs/conformance.md promises."""
+    """The results that docs/conformance.md promises."""
 
     def __init__(self):
         text = DOCUMENT.read_text(encoding="utf-8")
@@ -65,7 +65,7 @@ class Conformance(unittest.TestCase):
         cls.expected = Expected()
 
     def run_suite(self, own, prefix=()):
-        # The package has some of the files compressed, as Debian does with all documentation.
+        # Debian compresses some of the files, because the package installs them as documentation.
         suite = own.home / "tests"
         shutil.copytree(SUITE, suite)
         for packed in suite.glob("*.gz"):

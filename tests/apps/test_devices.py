@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What Debian's tools say about the devices: ibv_devices, ibv_devinfo, ibstat, ibstatus; and who may have raw packets."""
+"""The devices in Debian's tools: ibv_devices, ibv_devinfo, ibstat, ibstatus; and which users may use raw packets."""
 
 import os
 import re
@@ -18,7 +18,7 @@ class Devices(unittest.TestCase):
         cls.fabric.up()
 
     def devinfo(self, device):
-        """The fields of ibv_devinfo -v, first occurrence each, and its whole text."""
+        """The fields of ibv_devinfo -v (the first occurrence of each), and its whole output."""
         text = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", device)
         fields = {}
         for name, value in re.findall(r"^\s*([\w \[\]]+?):\s+(.+?)\s*$", text, re.MULTILINE):
@@ -67,7 +67,7 @@ class Devices(unittest.TestCase):
         self.assertTrue(fields["atomic_cap"].startswith("ATOMIC_HCA"), fields["atomic_cap"])
 
     def test_identity(self):
-        """perftest keeps inline data and plain posting only for devices that it knows by this number."""
+        """perftest uses inline data and plain posting only for devices with a part number that it knows."""
         fields, _ = self.devinfo("urnic0")
         self.assertEqual(fields["vendor_part_id"], "26428")
         self.assertNotEqual(int(fields["vendor_id"], 16), 0x02C9, "that is somebody else's vendor id")
@@ -89,7 +89,7 @@ class Devices(unittest.TestCase):
         self.assertEqual(text.count("Ethernet"), 2, text)
 
     def test_sysfs_counters(self):
-        """Names as the kernel gives them; what they count is checked where it happens."""
+        """The kernel's names of counters. Other tests check the values."""
         for folder, names in (("counters", ("port_xmit_data", "port_rcv_data", "port_xmit_packets")),
                               ("hw_counters", ("out_of_sequence", "packet_seq_err", "local_ack_timeout_err",
                                                "rnr_nak_retry_err", "duplicate_request"))):
@@ -99,7 +99,7 @@ class Devices(unittest.TestCase):
                     self.assertRegex(self.fabric.run_on_urnic("cat", path), r"^\d+\n$")
 
     def test_nothing_without_urnic(self):
-        """The devices are only there for programs that `urnic run` started."""
+        """Only programs that `urnic run` has started see the devices."""
         program = self.fabric.start("ibv_devices")
         program.wait()
         self.assertNotIn("urnic0", program.output())
@@ -120,7 +120,7 @@ gids = ["fe80::1", "2001:db8::2", "::ffff:198.51.100.7"]
 
 
 class Configured(unittest.TestCase):
-    """Devices as a file describes them."""
+    """Devices from a configuration file."""
 
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())
@@ -164,15 +164,15 @@ class Configured(unittest.TestCase):
 
 
 class RawPackets(unittest.TestCase):
-    """[device] raw_packets: who may have raw packets. The verbs that ask for the right are those that ask for
-    CAP_NET_RAW on a kernel."""
+    """[device] raw_packets: which users may use raw packets. The verbs that require the right are those for which the
+    kernel requires CAP_NET_RAW."""
 
     ASKING = ("raw_qp", "raw_qp_without_sends", "flow", "rss_qp")
     WITHOUT = ("wq", "table", "rc_qp")
     PRIVILEGED = '[device]\nraw_packets = "privileged"\n'
 
     def errors(self, own, *words, prefix=()):
-        """What each verb gave a program started by `urnic run` behind `prefix`."""
+        """The result of each verb in a program that `urnic run` starts; `prefix` stands before `urnic run`."""
         said = own.run(*prefix, *own.on_urnic(own.verbs_program("verbs_raw_rights"), *words))
         return dict(line.split() for line in said.splitlines())
 
@@ -205,7 +205,7 @@ class RawPackets(unittest.TestCase):
                      "no user namespaces can be made here")
     @unittest.skipIf(os.geteuid() != 0 and has_net_raw(), "this user has CAP_NET_RAW")
     def test_in_a_user_namespace_of_ones_own(self):
-        """There, the program has every capability; what the device process guards is not in there."""
+        """In its namespace the program has every capability. The device process is outside of it, so none counts."""
         with fabric.Fabric() as own:
             own.up(self.PRIVILEGED)
             below = ("unshare", "--user", "--map-current-user", "--keep-caps")
@@ -217,11 +217,11 @@ class RawPackets(unittest.TestCase):
         with fabric.Fabric() as own:
             own.up('[[devices]]\n[[devices]]\nraw_packets = "privileged"\n')
             self.assertEqual([device["raw_packets"] for device in own.status()["devices"]], ["all", "privileged"])
-            self.assertEqual(self.errors(own), self.allowed())  # the program opens the first
+            self.assertEqual(self.errors(own), self.allowed())  # the program opens the first device
 
     @unittest.skipUnless(os.geteuid() == 0 and has_net_raw(), "needs root with CAP_NET_RAW")
     def test_an_ordinary_user_with_the_right(self):
-        """By an ambient capability: more than the device process can do itself."""
+        """The program has an ambient capability, which the device process itself does not have."""
         with fabric.Fabric(user=None) as own:
             shutil.chown(own.directory, fabric.ORDINARY_USER)
             ordinary = ("setpriv", "--reuid", fabric.ORDINARY_USER, "--regid", fabric.ORDINARY_USER, "--clear-groups")
@@ -243,7 +243,7 @@ class RawPackets(unittest.TestCase):
 
 
 class Events(unittest.TestCase):
-    """ibv_asyncwatch, which shows what happens to a device and its port."""
+    """ibv_asyncwatch, which prints the events of a device and its port."""
 
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())
@@ -273,7 +273,7 @@ class Events(unittest.TestCase):
             program.kill()
 
     def test_cut_by_a_fault_plan(self):
-        """The link is whole again after a while, with nobody asking for it."""
+        """The link comes up again after the plan's time, without a command."""
         watch = self.watch("urnic0")
         plan = self.fabric.home / "plan.toml"
         plan.write_text('[[fault]]\nname = "cut"\noccurrence = 20\naction = "cut_link"\nfor_us = 3000\n', encoding="utf-8")

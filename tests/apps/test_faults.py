@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Links with character and faults on command, met by real programs: what a plan says happens, it is counted and can be
-seen in the capture, and the n-th packet that a QP sends meets the same fate whatever runs beside it."""
+"""Real programs on bad links and with fault plans. What a plan says happens, is counted, and shows in the capture. The
+n-th packet that a QP sends meets the same fate, whatever runs beside it."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ class Faults(unittest.TestCase):
         return json.loads(self.urnic("counters", "--json"))[device]
 
     def pair(self, *options, program="ib_send_bw", prefix=(), size=64, count=400):
-        """A perftest pair; urnic0's is the client, which sends. `prefix` are options of its `urnic run`."""
+        """A perftest pair. The client, on urnic0, sends; `prefix` are options of its `urnic run`."""
         common = (program, "-x", "1", "-F", "-s", size, "-n", count, *options)
         port = fabric.free_port()
         server = self.fabric.start_on_urnic(*common, "-d", "urnic1", "-p", port)
@@ -41,8 +41,7 @@ class Faults(unittest.TestCase):
         return client.output()
 
     def fates(self, path):
-        """For each of urnic0's QPs, by its peer's number: which of the packets that it sent were dropped, and how many
-        it sent."""
+        """For each QP of urnic0, by its peer's number: which of its packets were dropped, and how many it sent."""
         text = subprocess.run(["tshark", "-r", path, "-Y", "ip.src == 192.0.2.1", "-T", "fields", "-e",
                                "frame.interface_name", "-e", "infiniband.bth.destqp"], capture_output=True, text=True,
                               check=True).stdout
@@ -57,7 +56,7 @@ class Faults(unittest.TestCase):
         return [(dropped.get(peer, []), count) for peer, count in sent.items()]
 
     def lossy_run(self, name):
-        """The fates of ib_send_bw's packets on a link that loses some."""
+        """The fates of ib_send_bw's packets on a link that loses packets."""
         path = str(self.fabric.home / name)
         self.pair(prefix=("--capture", path, "--points", "before,dropped"))
         return self.fates(path)
@@ -65,7 +64,7 @@ class Faults(unittest.TestCase):
     def test_the_nth_packet_meets_the_same_fate_every_run(self):
         self.urnic("link", "set", "urnic0", "--direction", "tx", "loss=0.02", "seed=7")
         runs = [self.lossy_run("alone.pcapng")[0], self.lossy_run("again.pcapng")[0]]
-        # Beside an equal program: both meet the same fates, for each is the first QP of its program.
+        # Beside an equal program. Both meet the same fates, because each QP is the first of its program.
         path = str(self.fabric.home / "beside.pcapng")
         capture = self.fabric.start(self.fabric.urnic, "capture", "--points", "before,dropped", path)
         capture.wait_for_output("capturing")
@@ -109,7 +108,7 @@ class Faults(unittest.TestCase):
         self.assertIn("no fault plan", self.urnic("fault", "list"))
 
     def test_a_mark_is_said_to_be_there_where_it_is(self):
-        """perftest sets no ECT of itself; with 2 in the traffic class it does."""
+        """perftest's packets carry no ECT by default; traffic class 2 sets it."""
         for tclass, remark, seen in ((0, "not marked congestion experienced, the sender has not set ECT", "0"),
                                      (2, "marked congestion experienced", "3")):
             with self.subTest(tclass):
@@ -126,7 +125,7 @@ class Faults(unittest.TestCase):
                 self.assertEqual(moved, {"link_tx_fault_ecn_marked" if tclass else "link_tx_ecn_not_capable": 5})
 
     def test_one_loss_is_one_nak_in_the_counters_of_both_ends(self):
-        """However many packets arrive behind the hole."""
+        """One NAK, however many packets arrive after the lost one."""
         self.urnic("set", "recovery", "gbn", "--device", "all")
         plan = self.plan('[[fault]]\ndevice = "urnic0"\nqp_ordinal = 1\nrelative_psn = 50\ntransmission = 1\n'
                          'action = "drop"\n')
@@ -147,7 +146,7 @@ class Faults(unittest.TestCase):
         self.assertRegex(said, r"plan.toml:3: fault.psn = -1: allowed is a whole number from 0 to 16777215")
 
     def test_programs_get_over_every_recoverable_fault(self):
-        """Each action by itself, at packets in the middle of messages; perftest checks that all completes well."""
+        """Each action alone, on packets within messages. perftest checks that every request completes with success."""
         for action in ('"drop"', '"duplicate"', '"delay"\ndelay_us = 300', '"reorder"\nbehind_packets = 2',
                        '"corrupt_after_icrc"', '"mark_ecn"', '"rnr_nak"', '"nak"', '"cut_link"\nfor_us = 500'):
             with self.subTest(action):
@@ -163,12 +162,12 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.counters()["link_tx_fault_dropped"], 3)
 
     def test_a_rate_holds(self):
-        """A program cannot send faster than its link; nothing is lost for it."""
+        """A program cannot send faster than its link, and the limit loses no packets."""
         self.urnic("link", "set", "urnic0", "--direction", "tx", "rate_gbps=1")
-        self.urnic("set", "recovery", "gbn")  # nothing is sent again because this machine is slow
+        self.urnic("set", "recovery", "gbn")  # so that a slow machine causes no retransmissions
         said = self.pair(program="ib_write_bw", size=65536, count=300)
         bandwidth = float(re.findall(r"^ *65536 +300 +[\d.]+ +([\d.]+)", said, re.M)[0])
-        self.assertLess(bandwidth, 120)  # MB (2^20) a second; 1 Gbit/s is 119 of them
+        self.assertLess(bandwidth, 120)  # MiB per second; 1 Gbit/s is 119
         counters = self.counters()
         self.assertEqual((counters["link_tx_queue_full"], counters["retrans_pkts"]), (0, 0))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""perftest: every program with every option of interest that its --help says it has over reliable connections, and
-what the programs can do over extended and unreliable connections and with datagrams."""
+"""perftest: over reliable connections, every program with every option of interest in its --help; and what the
+programs support over extended and unreliable connections and with datagrams."""
 
 import contextlib
 import os
@@ -21,8 +21,7 @@ UNRELIABLE = (
     *((name, "-c", "UC") for name in ("ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat")),
     *((name, "-c", "UD") for name in ("ib_send_bw", "ib_send_lat")),
 )
-# Options by their letter. What runs as long as there is data to send is cut short by -n; what is the default
-# number of rounds stays.
+# Options by their letter. -n shortens the run over all sizes; other runs keep the default number of rounds.
 OPTIONS = {
     "a": [("-a", "-n", "100")],
     "b": [("-b",)],
@@ -32,16 +31,16 @@ OPTIONS = {
     "m": [("-m", str(mtu)) for mtu in fabric.MTUS],
 }
 TRIES_OF_RAW_PAIRS = 4
-# raw_ethernet_burst_lat counts a completion for each -Q sends, but signals them all or none: -Q 1. Its buffer for
-# completions has the size of a burst, and it takes 16 at a time. It sends without waiting for replies, and the server
-# gives no reply while its send queue is full: both queues hold all that is sent.
+# raw_ethernet_burst_lat counts one completion for each -Q sends, but signals all sends or none: so -Q 1. Its buffer
+# for completions has the size of a burst, but it polls 16 at a time: so bursts of 16. It sends without waiting for
+# replies, and the server sends no reply while its send queue is full: so both queues hold all that is sent.
 ROUNDS_OF_BURSTS = 500
 BURSTS = ("-n", ROUNDS_OF_BURSTS, "-Q", "1", "--burst_size=16", "-t", "1024", "-r", "1024")
 ALL_SIZES = [1 << exponent for exponent in range(1, 24)]
 
 
 def letters(name, on):
-    """The one-letter options that a program's help names."""
+    """The one-letter options in a program's help."""
     program = on.start(name, "--help")
     program.wait()
     return set(re.findall(r"^\s*-(\w), --", program.output(), re.MULTILINE))
@@ -52,7 +51,7 @@ def command(program, device, options, gid="1"):
 
 
 def rows(output):
-    """The lines of the table of results: [bytes, iterations, ...]."""
+    """The lines of the result table: [bytes, iterations, ...]."""
     return [line.split() for line in output.splitlines() if re.match(r"^\s*\d+\s+\d+\s+[\d.]+(\s|$)", line)]
 
 
@@ -83,7 +82,7 @@ class Perftest(unittest.TestCase):
         cls.has = {program[0]: letters(program[0], cls.fabric) for program in PROGRAMS}
 
     def side_by_side(self, cases, run=measure, fabrics=None):
-        """Two pairs at a time, each on devices of its own: a pair alone leaves the machine idle as it begins and ends."""
+        """Runs two pairs at a time, each on its own devices: the machine idles while a single pair starts and ends."""
         waiting, failures = queue.SimpleQueue(), []
         for case in cases:
             waiting.put(case)
@@ -110,7 +109,7 @@ class Perftest(unittest.TestCase):
         self.assertTrue(waiting.empty(), "an exception has ended a thread")
 
     def matrix(self, letter):
-        """Every program that has the option."""
+        """Runs every program that has the option `letter`."""
         programs = [program for program in PROGRAMS if letter in self.has[program[0]]]
         self.assertTrue(programs, f"no program has -{letter}: the help was not understood")
         self.side_by_side((program, options) for program in programs for options in OPTIONS[letter])
@@ -140,7 +139,7 @@ class Perftest(unittest.TestCase):
         self.matrix("m")
 
     def test_extended_posting(self):
-        """Under the number of a device that perftest knows to have it, the programs post with ibv_qp_ex."""
+        """With the part number of a device that perftest knows to support it, the programs post with ibv_qp_ex."""
         def run(own, program, options):
             _, output = own.run_pair(command(program, fabric.DEVICES[0], options),
                                      command(program, fabric.DEVICES[1], options), timeout=120)
@@ -158,14 +157,14 @@ class Perftest(unittest.TestCase):
             with self.subTest(" ".join(program) + ", one device"):
                 measure(self.fabric, program, (), ("urnic1", "urnic1"))
             for options in ((), ("-b",), ("-e",), ("-I", "64", "-s", "64")):
-                # As the programs' help has it: the latency has one direction, writes have no events.
+                # By the programs' help, latency has no -b, and writes have no events.
                 if ("-b" in options and program[0].endswith("_lat")) or ("-e" in options and "write" in program[0]):
                     continue
                 with self.subTest(" ".join(program + options)):
                     measure(self.fabric, program, options)
 
     def test_multicast(self):
-        """perftest compares the sender's GID with the group's, which is one of IPv6: only ib_send_lat passes over that."""
+        """perftest compares the sender's GID with the group's, an IPv6 GID; only ib_send_lat ignores the difference."""
         for name in ("ib_send_bw", "ib_send_lat"):
             for gid in ("0", "1"):
                 if (name, gid) == ("ib_send_bw", "1"):
@@ -183,7 +182,7 @@ class Perftest(unittest.TestCase):
                     measure(self.fabric, program, ("--use-srq", *options))
 
     def test_raw_packets(self):
-        """Whole frames: between two devices and on one, with the headers that flows ask for, to all and to sniffers."""
+        """Raw frames between two devices and on one: with the headers that flows match, to all, and to sniffers."""
         ips = ("-J", "192.0.2.2", "-j", "192.0.2.1")
         ports = (*ips, "-K", "5000", "-k", "5001")
         for devices in (fabric.DEVICES, ("urnic1", "urnic1")):
@@ -194,16 +193,16 @@ class Perftest(unittest.TestCase):
                         self.raw_pair((name, "-n", "500", *options), devices)
 
     def raw_pair(self, program, devices, server_rounds=None):
-        """Runs both to their good end; or the client only, beside a server that is there for more rounds."""
+        """Runs both until they end well; with `server_rounds` (more than are sent), only the client ends."""
         macs = {device["name"]: device["mac"] for device in self.fabric.status()["devices"]}
         server = (*program, "-d", devices[0], "--server", "-B", macs[devices[0]], "-E", macs[devices[1]])
         if server_rounds is not None:
             server += ("-n", server_rounds)
         client = (*program, "-d", devices[1], "--client", "-B", macs[devices[1]], "-E", macs[devices[0]])
-        # The two do not talk to each other, and the server says nothing when it is ready. Frames that come before it
-        # has posted its receives are lost, as on any Ethernet, and both wait for ever: then it is tried again.
+        # The two have no connection, and the server does not say when it is ready. Frames that arrive before the server
+        # has posted its receives are lost, as on any Ethernet. Both then wait for ever, and the test tries again.
         for _ in range(TRIES_OF_RAW_PAIRS):
-            receiving = self.fabric.start_on_urnic("stdbuf", "-oL", *server)  # it says what it does when it does it
+            receiving = self.fabric.start_on_urnic("stdbuf", "-oL", *server)  # prints each line at once
             receiving.wait_for_output("#bytes")
             time.sleep(0.3)
             sending = self.fabric.start_on_urnic(*client)
@@ -220,10 +219,10 @@ class Perftest(unittest.TestCase):
         raise last
 
     def test_raw_bursts(self):
-        """Both rates that the program takes: the device's packet pacing, and its own. It takes its own only in place of
-        a static rate, which it does not believe of any Ethernet port; asked for by name, or by default, it refuses it.
-        The server destroys its queue pair once it has posted its last replies, sent or not: it is told to wait for
-        more packets than come."""
+        """Both rate limits of the program: the device's packet pacing, and its own. The program uses its own limit only
+        in place of a static rate, which it thinks no Ethernet port supports; it refuses its own limit by name, and by
+        default. The server destroys its QP after it has posted its last replies, sent or not, so the test makes the
+        server wait for more packets than arrive."""
         ports = ("-J", "192.0.2.2", "-j", "192.0.2.1", "-K", "5000", "-k", "5001")
         for rate in (("--rate_limit_type=PP", "--rate_limit=100", "--rate_units=M"),
                      ("--rate_limit=10", "--rate_units=g")):
@@ -240,7 +239,7 @@ class Perftest(unittest.TestCase):
         self.assertRegex(program.output(), r"(?m)^\s*1000\s+[\d.]+")
 
     def remove_domain_files(self):
-        """The programs' XRC domains are files of fixed names, which stay behind and may be another user's."""
+        """The programs' XRC domains are files with fixed names. They stay, and may belong to another user."""
         for end in ("server", "client"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"/tmp/xrc_domain_{end}")
@@ -258,7 +257,7 @@ class Perftest(unittest.TestCase):
                     measure(self.fabric, (*program, "-c", "XRC"), options)
 
     def test_duration(self):
-        """Five seconds each; some at once, for it is time that they take."""
+        """Five seconds each, whatever the load, so four pairs run at once."""
         options = ("-D", "5")
         for first in range(0, len(PROGRAMS), 4):
             running = [(program, self.fabric.start_pair(command(program, "urnic0", options),
@@ -270,7 +269,7 @@ class Perftest(unittest.TestCase):
                     check(client.output(), options)
 
     def test_inline_is_not_turned_off(self):
-        """perftest does that silently for devices that it does not know."""
+        """perftest silently turns inline data off for devices that it does not know."""
         _, output = self.fabric.run_pair(command(("ib_send_lat",), "urnic0", ("-I", "64")),
                                          command(("ib_send_lat",), "urnic1", ("-I", "64")))
         self.assertRegex(output, r"Max inline data\s*:\s*64\[B\]")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The pingpong programs of RC, XRC, UC, UD and shared receive queues, both ends: on one device and from one to the other."""
+"""The pingpong programs of RC, XRC, UC, UD and shared receive queues: on one device, and between two devices."""
 
 import os
 import re
@@ -11,13 +11,13 @@ PAIRS = (("urnic0", "urnic0"), ("urnic0", "urnic1"), ("urnic1", "urnic0"))
 
 
 def pingpong(on, device, *options, service="rc", gid="1"):
-    """One run; every byte is checked (-c). Returns the client's output."""
+    """One run, in which the program checks every byte (-c). Returns the client's output."""
     common = (f"ibv_{service}_pingpong", "-g", gid, "-c")
     server = (*common, "-d", device[0], *options)
     client = (*common, "-d", device[1], *options)
     outputs = on.run_pair(server, client, timeout=120)
     for output in outputs:
-        # The program says what is wrong with the data, and ends well all the same.
+        # The program reports wrong data, but its exit status is 0.
         if "invalid data" in output:
             raise AssertionError(output)
         if not re.search(r"^\d+ iters in ", output, re.MULTILINE):
@@ -26,7 +26,7 @@ def pingpong(on, device, *options, service="rc", gid="1"):
 
 
 def xsrq_pingpong(on, device, *options):
-    """The one of extended reliable connections looks at completions only, and says no more than that it went well."""
+    """The pingpong of XRC checks completions only, and prints no more than its success."""
     common = ("ibv_xsrq_pingpong", "-g", "1")
     for output in on.run_pair((*common, "-d", device[0], *options), (*common, "-d", device[1], *options), timeout=120):
         if not re.search(r"^success$", output, re.MULTILINE):
@@ -80,21 +80,21 @@ class Pingpong(unittest.TestCase):
                 pingpong(self.fabric, PAIRS[1], "-r", depth)
 
     def test_kinds_of_memory_and_of_posting(self):
-        """On demand, implicitly so, prefetched; device memory; timestamps; the builders of ibv_qp_ex."""
+        """On-demand memory (also implicit, also prefetched), device memory, timestamps, the builders of ibv_qp_ex."""
         for devices in PAIRS[:2]:
             for options in (("-o",), ("-O",), ("-o", "-P"), ("-O", "-P"), ("-j",), ("-t",), ("-N",), ("-N", "-o", "-t")):
                 with self.subTest(devices=devices, options=options):
                     pingpong(self.fabric, devices, *options)
 
     def test_unreliable_connections(self):
-        """Nothing is lost where a receive is posted for every message."""
+        """No message is lost while a receive is posted for every message."""
         for devices in PAIRS:
             for options in ((), ("-e",), ("-s", "1"), ("-s", "100001", "-n", "200"), ("-m", "256", "-s", "8192")):
                 with self.subTest(devices=devices, options=options):
                     pingpong(self.fabric, devices, *options, service="uc")
 
     def test_datagrams(self):
-        """Over IPv4 and over IPv6; the program answers to the address that it makes of what it has received."""
+        """Over IPv4 and IPv6. The program makes the address for its answers from a received datagram."""
         for devices in PAIRS:
             for gid in ("0", "1"):
                 for options in (("-s", "1024"), ("-e", "-s", "64"), ("-s", "1"), ("-s", "4096")):

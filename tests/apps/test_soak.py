@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A soak: verbs_soak's mixed traffic over a link in bad weather for 20 seconds, from a fresh seed.
+"""A soak: verbs_soak's mixed traffic over a bad link for 20 seconds, from a fresh seed.
 
-For longer, or the same again, or with another recovery:
+To run longer, to repeat a run, or to use another recovery:
 
     URNIC_SOAK_SECONDS=600 URNIC_SOAK_SEED=123 URNIC_SOAK_RECOVERY=gbn ctest --preset release -R apps_soak
 """
@@ -15,10 +15,10 @@ import fabric
 
 SECONDS = int(os.environ.get("URNIC_SOAK_SECONDS", "20"))
 RECOVERY = os.environ.get("URNIC_SOAK_RECOVERY", "sack")
-# What was under way when the time is over is finished, each QP within verbs_soak's patience.
+# At the end each QP finishes its outstanding requests, within verbs_soak's time limit.
 END_SECONDS = 120
 
-# On one of the two links that every packet passes, and on it each way.
+# Every packet passes two links; one of them is bad, in both directions.
 WEATHER = """[device]
 recovery = "{recovery}"
 

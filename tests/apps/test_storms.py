@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Storms: random programs on random links, with fault plans and kills. Behind each one all programs end, the links are
-made perfect, and then a fresh pair must move data and the engine must have nothing left to do.
+"""Storms: random programs on random links, with fault plans and kills. After each storm all programs are ended and the
+links made perfect. Then a fresh pair must move data, and the engine must have nothing left to do.
 
-Each storm has a seed, which is printed. Longer, or one of them again (programs still take turns as the machine likes):
+Each storm has a seed, which is printed. Run longer, or repeat a storm (the order in which programs run still varies):
 
     URNIC_STORM_SECONDS=3600 ctest --preset release -R apps_storms
     URNIC_STORM_SEED=123 URNIC_STORM_SECONDS=1 ctest --preset release -R apps_storms
@@ -23,7 +23,7 @@ import storm_programs
 SECONDS = int(os.environ.get("URNIC_STORM_SECONDS", "20"))
 SEED = os.environ.get("URNIC_STORM_SEED")
 STORM_SECONDS = 4
-# What was under way on a link of 5 ms that reorders is gone by then.
+# By then, no packet is left on a reordering link with a delay of 5 ms.
 REST_SECONDS = 30
 ENGINES = ("", "[engine]\nengines = 2\n")
 
@@ -75,7 +75,7 @@ class Storm:
             program.kill()
 
     def pause(self):
-        """Some programs stand still for a moment, with all they have under way."""
+        """Stops some programs for a moment, with their outstanding work."""
         for program in self.programs:
             if self.chance.random() < 0.3:
                 with contextlib.suppress(ProcessLookupError):
@@ -103,7 +103,7 @@ class Storms(unittest.TestCase):
             seed = first + storms
             with fabric.Fabric() as own:
                 own.up(ENGINES[seed % len(ENGINES)])
-                # Several on one device process: what a storm leaves behind, the next one meets.
+                # Several storms on one device process: a storm meets what the one before has left.
                 for _ in range(1 if SEED else 5):
                     with self.subTest(seed=seed):
                         worst = max(worst, self.storm(own, seed))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The verbs programs of our own, from device to device and on one."""
+"""Our own verbs programs, between two devices and on one."""
 
 import os
 import signal
@@ -107,7 +107,7 @@ class Verbs(OnOneFabric):
 
 
 class TwoEngines(OnOneFabric):
-    """An engine for each device: whatever crosses between two threads of the device process."""
+    """An engine for each device: packets between devices cross between two threads of the device process."""
 
     CONFIGURATION = "[engine]\nengines = 2\n"
 
@@ -155,7 +155,7 @@ class LinkCut(unittest.TestCase):
 
 
 class Hostile(unittest.TestCase):
-    """Programs that lie to the device, beside one that does not: that one notices nothing."""
+    """Programs that lie to the device, beside a well-behaved program, which notices nothing."""
 
     @classmethod
     def setUpClass(cls):
@@ -186,7 +186,7 @@ class Hostile(unittest.TestCase):
 
 class Idle(unittest.TestCase):
     def test_no_processor_time_when_nothing_happens(self):
-        """With a program connected and waiting, and with none."""
+        """With a connected program that waits, and without any program."""
         with fabric.Fabric() as own:
             own.up()
             waiting = own.start_on_urnic(own.verbs_program("verbs_device_death"), "sleep")

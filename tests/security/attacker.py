@@ -1,7 +1,7 @@
-"""Another user who has made a run directory first, and takes what programs hand him.
+"""Another user, who made a run directory before the victim did, and takes what programs send.
 
-Usage: attacker.py DESCRIPTOR..., each of a socket that is bound, but not listening yet. Says `ready`, then a line
-for every connection, and for each message how many bytes and descriptors came with it.
+Usage: attacker.py DESCRIPTOR..., each a socket that is bound, but does not listen yet. Prints `ready`, then a line for
+every connection, and for each message its numbers of bytes and descriptors.
 """
 
 import selectors

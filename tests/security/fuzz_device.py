@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Attacks a whole device process, built with sanitizers, for a while: hostile programs send control messages with
-descriptors of every kind, write nonsense into what they share with the device, and are killed in the middle of it; the
-admin socket hears requests that make sense and such that do not. A bystander moves data all the time, and must not
-notice. At the end the device process serves, has nothing left of all that, and its sanitizers have found nothing.
+"""Attacks a whole device process, built with sanitizers. Hostile programs send control messages with descriptors of
+every kind, write nonsense into the memory that they share with the device, and are killed meanwhile. The admin socket
+gets valid and invalid requests. A bystander moves data all the time and must not notice. At the end the device process
+must serve a fresh program, keep nothing of the attackers, and have no report from its sanitizers.
 
-All follows from the seed, which is printed, but for the turns that threads and processes take. An hour:
+The seed, which is printed, determines everything but the scheduling of threads and processes. For an hour, or again:
 
     URNIC_DEVICE_FUZZ_SECONDS=3600 ctest --preset asan -L security_fuzz
     URNIC_DEVICE_FUZZ_SEED=123 ctest --preset asan -L security_fuzz
@@ -31,10 +31,10 @@ ATTACKERS = 3
 ROUND_SECONDS = 20
 LIFE_SECONDS = (0.3, 6.0)  # of an attacker
 REST_SECONDS = 60
-# Allocators and pools keep what most of it was in use at a time, which takes a few rounds to come; from the middle of
-# a run on, the objects of a round must not add up.
+# Allocators and pools keep as much as was in use at once, and reach that peak after a few rounds. From the middle of
+# the run on, memory must not grow from round to round.
 GROWTH_MIB = 100
-# Attackers may fill what they are allowed, on a machine that does other things, too.
+# The limits let attackers take all they may, and still leave the machine memory for its other work.
 CONFIGURATION = """
 [engine]
 engines = {engines}
@@ -46,11 +46,11 @@ level = "{level}"
 
 
 class Failed(Exception):
-    """What was wrong, in words."""
+    """The text says what was wrong."""
 
 
 class Counts:
-    """What attackers have counted (device_fuzz/counts.hpp)."""
+    """The attackers' counters (device_fuzz/counts.hpp)."""
     OPCODES = 256
 
     def __init__(self, file, attacker):
@@ -68,7 +68,7 @@ class Counts:
 
 
 class DeviceProcess:
-    """Started as a child, so that its exit status is known; what its sanitizers say goes to files."""
+    """Started as a child, so that its exit status is known. Its sanitizers report to files."""
 
     def __init__(self, own, configuration):
         self.own = own
@@ -99,7 +99,7 @@ class DeviceProcess:
             raise Failed(f"the device process has ended, or a sanitizer reports:\n{self.program}\n{self.reported()}")
 
     def descriptors(self):
-        """How many are open; None if only root may look."""
+        """The number of open descriptors; None if only root may look."""
         with contextlib.suppress(PermissionError):
             return len(os.listdir(f"/proc/{self.pid}/fd"))
         return None
@@ -111,7 +111,7 @@ class DeviceProcess:
         raise Failed("the device process has ended")
 
     def end(self):
-        """By `urnic down`; LeakSanitizer looks at what is left."""
+        """Ends the device process with `urnic down`; LeakSanitizer then looks for leaks."""
         self.own.down()
         status = self.program.wait(120.0)
         if status != 0 or self.reported():
@@ -133,7 +133,7 @@ class Attack:
             "--device-process", self.device.pid))
 
     def look_after(self):
-        """Attackers end by themselves after their time, or are killed before; others come."""
+        """Checks the attackers that have ended by themselves, starts new ones, and kills one now and then."""
         for attacker in list(self.attackers):
             if attacker.status is None:
                 continue
@@ -151,7 +151,7 @@ class Attack:
         self.attackers.remove(attacker)
 
     def rage(self, seconds):
-        # As the user whose devices these are: nobody else's requests are heard.
+        # As the user who owns the devices: the admin socket refuses all others.
         script = self.own.directory / "admin_requests.py"
         shutil.copy(ADMIN_REQUESTS, script)
         script.chmod(0o644)
@@ -186,7 +186,7 @@ class Fuzz:
         self.sizes, self.open = [], []
 
     def on_urnic(self, *command):
-        # The provider of a sanitized build brings the sanitizer's library behind the stand-in.
+        # The provider of a sanitized build loads the sanitizer's library after the stand-in.
         return self.own.start(*self.own.on_urnic(*command), environment={
             "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
 
@@ -195,11 +195,11 @@ class Fuzz:
                                        environment={"ASAN_OPTIONS": "detect_leaks=0"}))
 
     def used(self):
-        """What programs have taken, but for the command that asks."""
+        """The resources that programs use, without those of the command that asks."""
         return {name: limit["used"] for name, limit in self.status()["limits"].items()}
 
     def wait_for_rest(self, used, what):
-        """Until programs have taken no more than `used`, and no more descriptors are open than the first time."""
+        """Waits until programs use no more than `used`, and no more descriptors are open than the first time."""
         last = {}
 
         def is_at_rest():
@@ -239,7 +239,7 @@ class Fuzz:
 
     def end_bystander(self):
         self.check_bystander()
-        # `urnic run` hands the signal on.
+        # `urnic run` passes the signal on.
         self.bystander.process.terminate()
         if self.bystander.wait() != 0:
             raise Failed(f"the bystander was harmed: {self.bystander}\n{self.own.log()}")
@@ -266,7 +266,7 @@ class Fuzz:
 
     @staticmethod
     def never(counts):
-        """Names of requests that have an answer, and that nobody was granted: what this has not tried."""
+        """The names of requests that have a reply and were never granted: this run has not tested them."""
         protocol = (pathlib.Path(__file__).parents[2] / "device_model/abi/control.hpp").read_text()
         known = {int(number): name for name, number in re.findall(r"^  (\w+) = (\d+),", protocol, re.MULTILINE)}
         silent = {"add_completion_channel", "tell_token"}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What peers write to a program does not come to lie in the program that it becomes by exec."""
+"""After exec, peers' writes to the old program do not reach the memory of the new one."""
 
 import unittest
 

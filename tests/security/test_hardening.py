@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What compiler and linker have done for the installed programs and libraries (cmake/hardening.cmake)."""
+"""The hardening of the installed programs and libraries by compiler and linker (cmake/hardening.cmake)."""
 
 import os
 import pathlib
@@ -16,13 +16,13 @@ LIBRARIES = ("liburnic-kernel.so", "liburnic-rdmav34.so")
 
 
 def readelf(what, file):
-    # Any byte may be in a string dump: a check sum is no text.
+    # A string dump may contain any byte, for example of a checksum.
     return subprocess.run(["readelf", "--wide", what, file], check=True, capture_output=True, encoding="latin-1",
                           env={**os.environ, "LC_ALL": "C"}).stdout
 
 
 def installed(prefix):
-    """The files by name."""
+    """The installed programs and libraries, by name."""
     programs = [prefix / path for path in PROGRAMS]
     libraries = [path for path in prefix.glob("lib*/**/*.so") if path.name in LIBRARIES]
     return {path.name: path for path in (*programs, *libraries)}
@@ -43,7 +43,7 @@ class Hardening(unittest.TestCase):
                 check(readelf(what, file))
 
     def has(self, text, pattern):
-        """Without showing all of what readelf says."""
+        """Checks for `pattern`; a failure does not print the whole text of readelf."""
         self.assertIsNotNone(re.search(pattern, text), f"nothing there is like {pattern}")
 
     def has_no(self, text, pattern):
@@ -83,7 +83,7 @@ class Hardening(unittest.TestCase):
                 self.assertTrue("__stack_chk_fail" in self.imports(name))
 
     def test_calls_of_the_c_library_are_checked(self):
-        """In the stand-in the compiler can tell for every call that it fits, and no checked form is left."""
+        """Not in the stand-in: there the compiler knows for every call that it fits, and leaves no checked form."""
         for name in ("urnic", "urnicd", "liburnic-rdmav34.so"):
             with self.subTest(name):
                 checked = {symbol for symbol in self.imports(name) if re.fullmatch(r"__\w+_chk", symbol)}
@@ -102,7 +102,7 @@ class Hardening(unittest.TestCase):
         self.each("--sections", check)
 
     def test_debug_information_can_be_installed_beside(self):
-        """Where gdb looks: under the name in .gnu_debuglink, in .debug beside the file; and with its build ID."""
+        """gdb looks for the name in .gnu_debuglink, in the folder .debug beside the file, and compares build IDs."""
         with tempfile.TemporaryDirectory(prefix="urnic-debug-") as folder:
             subprocess.run(["cmake", "--install", os.environ["URNIC_BUILD"], "--prefix", folder,
                             "--component", "debug-information"], check=True, capture_output=True)

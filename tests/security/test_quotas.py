@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A program that takes all it can get is refused at its limit; whoever runs beside it does not notice."""
+"""A program that takes all it can get is refused at its limit; a program beside it does not notice."""
 
 import re
 import unittest
@@ -17,7 +17,7 @@ admin_connections = 20
 captures = 4
 """
 
-# What a program takes of, which limit stops it, with which errno, and how much it may have got at most.
+# The resource that a program takes, the limit that stops it, the errno, and the most that it may have got.
 GREEDY = (("contexts", "contexts", "EMFILE", 20), ("memory", "memory", "ENOMEM", 8),
           ("queue_pairs", "queue_pairs", "ENOMEM", 100), ("completion_queues", "completion_queues", "ENOMEM", 150))
 
@@ -50,7 +50,7 @@ class Greed(unittest.TestCase):
                     fabric.wait_until(lambda: self.limits(own) == before, "the greedy program's things to go")
 
     def test_many_at_once(self):
-        """One after the other takes half of what is left; something is always left."""
+        """Each program in turn can take half of what is left, so something is always left."""
         with fabric.Fabric() as own:
             own.up(LIMITS)
             before = self.limits(own)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Whoever owns the run directory would own the program: nothing leaves a program for another user's process."""
+"""The owner of a run directory could control the programs that use it. So programs send nothing to another user's
+process."""
 
 import json
 import os
@@ -18,12 +19,12 @@ SCRIPT = pathlib.Path(__file__).parent / "attacker.py"
 
 @unittest.skipUnless(os.geteuid() == 0, "only root can become a second user")
 class SomebodyElses(unittest.TestCase):
-    """A victim (root, or an ordinary user), and an attacker who has prepared what the victim will find."""
+    """A victim (root or an ordinary user), and an attacker who has prepared the victim's run directory."""
 
     VICTIMS = (0, fabric.ORDINARY_USER)
 
     def prepare(self, own, owner):
-        """A run directory as a device process would keep it: its files are those of `owner`, and the attacker listens."""
+        """A run directory like a device process's. Its files are `owner`'s; the attacker listens on its sockets."""
         place = own.directory / "run"
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(self.like, place, symlinks=True)
@@ -60,7 +61,7 @@ class SomebodyElses(unittest.TestCase):
         return (own.directory / "attacker.txt").read_text(encoding="utf-8")
 
     def setUp(self):
-        """What a real device process keeps in its run directory, to copy it."""
+        """Copies the run directory of a real device process."""
         with fabric.Fabric(user=None) as real:
             real.up()
             self.variables = json.loads(real.run(real.urnic, "env", "--json"))
@@ -92,16 +93,16 @@ class SomebodyElses(unittest.TestCase):
                 attacker.wait()
 
     def test_directory_and_sockets(self):
-        """As the first who comes could make /tmp/urnic-0/default."""
+        """The attacker owns the whole directory: any user can make /tmp/urnic-0/default first."""
         self.check(owner_is_victim=False)
 
     def test_sockets_alone(self):
-        """However he may have got them into the victim's own directory."""
+        """The attacker listens in the victim's own directory, however he got his sockets there."""
         self.check(owner_is_victim=True)
 
     def test_the_attack_itself_works(self):
-        """What a program would lose that does not look: the attacker, listening in his directory, is found by nobody
-        but himself. As himself he is served what he sends."""
+        """Shows what a program would lose without the check. A program of the attacker's own user trusts the attacker's
+        directory, so the attacker receives its messages and descriptors."""
         with fabric.Fabric(user=ATTACKER) as own:
             own.user = ATTACKER
             attacker = self.prepare(own, ATTACKER)

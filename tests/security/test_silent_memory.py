@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Memory that does not answer, of a FUSE file system: the program that registered it waits, and nobody else."""
+"""Memory of a FUSE file system that does not answer: only the program that registered it waits."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ PINGPONG = ("ibv_rc_pingpong", "-d", "urnic1", "-g", 1, "-n", 100)
 
 
 def copiers(parent):
-    """How many copiers the device process's child has."""
+    """The number of copier processes whose parent is in `parent`."""
     count = 0
     for process in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{process}/stat", encoding="ascii") as file:

@@ -19,8 +19,8 @@ struct probe_case {
 #define NODE "/dev/infiniband/uverbs0"
 #define NODE_NUMBER makedev(231, 192)
 
-/* Cases that need the stand-in; in `unchanged_cases`, those that hold with and without it. Each list ends with
-   a null name. */
+/* Cases that need the stand-in; in `unchanged_cases`, those that hold with and without it. Each list ends
+   with a null name. */
 extern const struct probe_case file_cases[];
 extern const struct probe_case status_cases[];
 extern const struct probe_case directory_cases[];
