@@ -1,5 +1,5 @@
-// What a program can do to others by what it makes the device process do. Says "ready" once all is prepared,
-// waits for a line on its standard input, and attacks until that ends.
+// Attacks other programs through the work that the device process does for this one. Prepares the attack,
+// prints "ready", waits for a line on its standard input, and attacks until the end of the input.
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ constexpr std::size_t kMappings = 65'000;
 constexpr int kRemoteRead = IBV_ACCESS_REMOTE_READ;
 constexpr int kLargeCq = 1 << 20;
 constexpr std::uint32_t kFlushed = 16'384;  // requests of a QP in the error state
-constexpr int kFlushedQps = 30;             // fill a little less than half of the CQ
+constexpr int kFlushedQps = 30;             // these fill a little less than half of the CQ
 constexpr int kIdleQps = 12'000;
 
 void wait_for_the_word() {
@@ -65,7 +65,8 @@ void bind_windows(apps::Pair& pair, const apps::Memory& memory, std::vector<ibv_
   }
 }
 
-// A QP goes to which many windows are bound; or, if nobody says the word, all of the program.
+// Resets a QP to which many windows are bound. The bench can also kill the prepared program with all its
+// windows.
 void dying_qp() {
   apps::Pair pair;
   const apps::Memory memory(pair.left_device.pd(), 4096, apps::kAllAccess | IBV_ACCESS_MW_BIND);
@@ -74,10 +75,11 @@ void dying_qp() {
   wait_for_the_word();
   if (go_on()) require(pair.left.to_state(IBV_QPS_RESET) == 0, "the QP cannot be reset");
   while (go_on()) usleep(10'000);
-  _exit(0);  // with all that is left
+  _exit(0);  // destroys no objects before
 }
 
-// Every other page has other rights, so that each is a mapping of its own; registered as a whole.
+// Registers a range in which each page is a mapping of its own, because neighbouring pages have different
+// rights.
 void many_mappings() {
   const apps::Device device("urnic0");
   const auto page = static_cast<std::size_t>(getpagesize());
@@ -93,7 +95,7 @@ void many_mappings() {
   }
 }
 
-// QPs in the error state, whose requests end in the CQ at once.
+// Fills the CQ through QPs in the error state, whose requests complete at once.
 void fill_cq(const apps::Device& device, ibv_cq* cq, std::vector<apps::Endpoint>& ends) {
   apps::EndpointOptions options;
   options.capacity = {kFlushed, 1, 1, 1, 0};
@@ -157,7 +159,7 @@ std::uint32_t connected_qp(apps::ControlClient& client, std::uint32_t pd, std::u
   return qp.doorbell;
 }
 
-// Rings for QPs that have nothing to send, which a program that keeps to the rules would not.
+// Rings the doorbells of QPs that have nothing to send, which a well-behaved program never does.
 void doorbell_storm() {
   const ibv_gid gid = apps::Device("urnic0").gid();
   apps::ControlClient client;
@@ -176,7 +178,7 @@ void doorbell_storm() {
     for (const std::uint32_t number : numbers) doorbells.ring(number);
     const std::uint64_t one = 1;
     require(write(client.context_descriptors()[2], &one, sizeof one) > 0, "nobody is to be woken");
-    usleep(50);  // the processor is left to others
+    usleep(50);  // leaves the processor to other threads
   }
 }
 

@@ -1,5 +1,5 @@
-// How fast a program gets connected QPs: creates them all, brings them all from RESET to RTS, destroys them.
-// Prints one JSON object; a QP is one end of a connection.
+// Measures how fast a program creates QPs, brings them from RESET to RTS, and destroys them. Prints one JSON
+// object; a QP is one end of a connection.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

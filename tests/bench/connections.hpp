@@ -1,4 +1,4 @@
-// Many reliable connections from one device to another, for measuring what many cost.
+// Many reliable connections from one device to another, to measure the cost of many QPs.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@ namespace urnic::bench {
 
 struct ConnectionsOptions {
   std::size_t count = 1;            // connections, each of two QPs
-  std::uint32_t send_requests = 4;  // room in each send queue
-  int cq_entries = 256;             // in the one completion queue of each end
+  std::uint32_t send_requests = 4;  // the size of each send queue
+  int cq_entries = 256;             // the size of the one completion queue of each end
 };
 
-// All connected when it is made. Each end's QPs share one completion queue. Throws std::runtime_error.
+// The constructor connects all QPs, or throws std::runtime_error. Each end's QPs share one completion queue.
 class Connections {
  public:
   explicit Connections(const ConnectionsOptions& options);
@@ -27,7 +27,7 @@ class Connections {
   ibv_cq* from_cq() const { return from_cq_.get(); }
   ibv_qp* from(std::size_t i) const { return from_[i]->qp(); }
 
-  // How long creating all QPs took, and how long bringing them from RESET to RTS.
+  // The time that it took to create all QPs, and to bring them from RESET to RTS.
   std::chrono::duration<double> creating() const { return creating_; }
   std::chrono::duration<double> connecting() const { return connecting_; }
 

@@ -1,8 +1,8 @@
-// The two-copy limit: what one thread moves from one process to another when it reads with process_vm_readv
-// into a buffer of its own and writes from there with process_vm_writev, as much at a time as the device
-// process does, and does nothing else. A device process that is neither of the two cannot do better on one
-// core. With --mapped: what it would be if the device process had programs' memory in its own address space.
-// Prints one JSON object.
+// Measures the two-copy limit: how fast one thread moves data from one process to another if it does nothing
+// else. The thread reads with process_vm_readv into its own buffer and writes from there with
+// process_vm_writev, in pieces of the device process's size. A device process separate from both cannot be
+// faster on one core. With --mapped: the limit if the device process had programs' memory mapped. Prints one
+// JSON object.
 #include <fmt/format.h>
 #include <sys/uio.h>
 
@@ -19,16 +19,16 @@ namespace {
 
 using urnic::bench::OtherProcess;
 
-// As the engine: what it gathers at once stays in the second-level cache until it is scattered.
+// The engine's size: a gathered piece stays in the second-level cache until it is scattered.
 constexpr std::size_t kAtATime = 128 * 1024;
 
 enum class Mapped { none, source, both };
 
 struct Ends {
   pid_t from, to;
-  std::byte* source;       // the same address in `from`, and here if it is mapped
-  std::byte* destination;  // likewise, of `to`
-  std::byte* staging;      // kAtATime
+  std::byte* source;       // in `from`; also at this address here, if mapped
+  std::byte* destination;  // in `to`; also at this address here, if mapped
+  std::byte* staging;      // kAtATime bytes
 };
 
 bool move_piece(const Ends& ends, Mapped mapped, std::size_t at, std::size_t bytes) {
@@ -45,7 +45,7 @@ bool move_piece(const Ends& ends, Mapped mapped, std::size_t at, std::size_t byt
   return process_vm_writev(ends.to, &staging, 1, &destination, 1, 0) == whole;
 }
 
-// One message: as perftest does, always from the same place to the same place.
+// Moves one message. Like perftest, always uses the same source and the same destination.
 bool move_message(const Ends& ends, Mapped mapped, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kAtATime) {
     if (!move_piece(ends, mapped, at, std::min(kAtATime, bytes - at))) return false;

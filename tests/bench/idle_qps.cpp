@@ -1,5 +1,5 @@
-// Connected QPs on which nothing happens, for somebody who looks at the device process meanwhile. Says
-// "ready" once they are connected and stays until the end of its standard input.
+// Holds connected, idle QPs while the bench observes the device process. Prints "ready" once the QPs are
+// connected, and ends at the end of its standard input.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

@@ -1,6 +1,6 @@
-// For how long a thread that only looks at the clock is away, again and again: the kernel's timer and
-// whatever else takes its processor. A latency's 99.9th percentile is no less where messages take
-// microseconds. Prints one JSON object: the length that is reached or exceeded so many times a second.
+// Measures for how long a thread that only reads the clock is interrupted: by the kernel's timer and whatever
+// else takes its processor. Where messages take microseconds, a latency's 99.9th percentile cannot be
+// shorter. Prints one JSON object: the length that interruptions reach or exceed --per-second times a second.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   app.add_option("--per-second", per_second, "how often")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  // Shorter ones are the loop itself.
+  // A shorter gap is the loop itself.
   constexpr std::chrono::nanoseconds kShortest{1'000};
   std::vector<std::chrono::nanoseconds> away;
   away.reserve(1 << 20);

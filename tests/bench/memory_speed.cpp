@@ -1,7 +1,7 @@
-// What this machine's memory allows: memcpy within a process, and the two ways into another one, at the sizes
-// of a small message, a packet and a large message. Prints a JSON array of measurements.
+// Measures this machine's memory: memcpy within a process, and the two ways into another process, with the
+// sizes of a small message, a packet and a large message. Prints a JSON array of measurements.
 //
-//   memory_speed [SECONDS]     how long each measurement takes (default 0.3)
+//   memory_speed [SECONDS]     the duration of each measurement (default 0.3)
 #include <fcntl.h>
 
 #include <chrono>
@@ -48,7 +48,7 @@ Descriptor mem_of(const OtherProcess& process) {
   return Descriptor(open(("/proc/" + std::to_string(process.pid()) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
 }
 
-// A buffer that the device would use again and again, against `spread` bytes of application memory.
+// Copies from one buffer, which stays in the cache like the device's, to places in `spread` bytes of memory.
 void measure_memcpy(double seconds, std::byte* here, std::byte* there, std::size_t spread,
                     const std::string& name, std::vector<Measurement>& results) {
   for (const std::size_t size : kSizes) {

@@ -1,4 +1,4 @@
-// A child process with pages of its own, for measuring the ways into it.
+// A child process with its own pages, to measure the ways into another process.
 #pragma once
 
 #include <signal.h>
@@ -24,14 +24,13 @@ inline std::byte* map_touched(std::size_t length, int kind) {
   return static_cast<std::byte*>(region);
 }
 
-// Pages of this process, touched, which stay until it ends. Ends the program with a message if there are
-// none.
+// Touched pages, which are never unmapped. Ends the program with a message if there is no memory.
 inline std::byte* make_region(std::size_t length) { return map_touched(length, MAP_PRIVATE); }
-// The same, but shared with the processes that are made later.
+// The same, but shared with processes that are forked later.
 inline std::byte* make_shared_region(std::size_t length) { return map_touched(length, MAP_SHARED); }
 
-// A process that has pages of its own where `region` is here, and sleeps. It ends with this object, and with
-// its parent.
+// A sleeping process with its own pages at the address of `region`. It ends with this object or with its
+// parent.
 class OtherProcess {
  public:
   OtherProcess(std::byte* region, std::size_t length) {

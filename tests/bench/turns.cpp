@@ -1,6 +1,5 @@
-// Many QPs taking turns: one RDMA write on each after the other, around and around, with as many writes under
-// way in all as with one QP. What differs between one QP and thousands is then the QPs alone. Prints one JSON
-// object.
+// RDMA writes on many QPs in turn, one write on each. The number of outstanding writes is the same for one QP
+// and for thousands, so only the number of QPs makes a difference. Prints one JSON object.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -25,7 +24,7 @@ struct Options {
   double seconds = 2;
 };
 
-// Twice what an even share is, for QPs do not complete in step.
+// The send queue's size: twice an even share, because QPs do not complete in step.
 std::uint32_t room(const Options& options) {
   return static_cast<std::uint32_t>(std::max<std::size_t>(2 * options.under_way / options.connections, 4));
 }
@@ -42,7 +41,7 @@ class Turns {
 
   const Connections& connections() const { return all_; }
 
-  // Writes a second, measured over `seconds`.
+  // Writes per second, measured over `seconds`.
   double measure(double seconds) {
     const auto begin = Clock::now();
     const std::uint64_t before = completed_;
@@ -54,7 +53,7 @@ class Turns {
     return static_cast<double>(completed_ - before) / passed.count();
   }
 
-  // Waits for what is under way, so that QPs are destroyed at rest.
+  // Waits for outstanding writes, so that the QPs are idle when they are destroyed.
   void finish() {
     const auto deadline = Clock::now() + apps::kPatience;
     while (under_way_ > 0) {
@@ -70,7 +69,7 @@ class Turns {
   }
 
   void post() {
-    // Places of the same buffers whatever the number of QPs, so that the caches see the same data.
+    // The same places in the same buffers for any number of QPs, so that the caches hold the same data.
     const std::size_t place = posted_++ % options_.under_way * options_.bytes;
     ibv_sge segment = source_.segment(place, options_.bytes);
     ibv_send_wr request =
@@ -111,7 +110,7 @@ class Turns {
 
 void run(const Options& options) {
   Turns turns(options);
-  turns.measure(options.seconds / 4);  // until every QP has had a turn or two
+  turns.measure(options.seconds / 4);  // warm-up: every QP gets a turn or two
   const double rate = turns.measure(options.seconds);
   turns.finish();
   fmt::print("{{\"connections\": {}, \"bytes\": {}, \"per_second\": {:.1f}}}\n", options.connections,

@@ -1,4 +1,4 @@
-"""What the machine does without urnic, and the verbs programs of our own."""
+"""Measurements without urnic, and our own verbs programs on urnic."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from lossbench_parts.programs import Failed, free_port, last_line, output_of, se
 
 
 def qperf(test, message_bytes, seconds, timeout):
-    """TCP over loopback: bytes a second of tcp_bw, seconds of tcp_lat (one way)."""
+    """TCP over loopback: bytes per second for tcp_bw, seconds (one way) for tcp_lat."""
     port, data_port = free_port(), free_port()
     key = "bw" if test == "tcp_bw" else "latency"
     with server(["qperf", "-lp", str(port)], port, os.environ, 20):
@@ -35,12 +35,12 @@ def json_of(command, environment, timeout):
 
 
 def on_urnic(device, program, options, timeout):
-    """What one of our own programs prints."""
+    """The JSON that one of our own programs prints."""
     return json_of([device.urnic, "run", "--", program, *options], device.environment, timeout)
 
 
 class IdleQps:
-    """Use as a context manager: somebody holds so many connections of two QPs each, on which nothing happens."""
+    """Use as a context manager: a program holds `connections` idle connections, of two QPs each."""
 
     def __init__(self, device, program, connections, timeout):
         self._words = [device.urnic, "run", "--", program, "--connections", str(connections)]
@@ -61,16 +61,16 @@ class IdleQps:
         return self
 
     def __exit__(self, *_):
-        # The end of its input is its end.
+        # The program ends at the end of its input.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.communicate(timeout=self._timeout)
         stop(self._process)
 
 
 class Capture:
-    """Use as a context manager: every packet goes to a file in memory, which is removed in the end; the memory that
-    it takes must be there. Then `frames` and `lost` are what the command has counted, and `found` is what `look_at`
-    returned for the file's path. With `links`, the capture shows each packet before and after its link."""
+    """Use as a context manager: captures every packet in a file in memory, which is removed at the end. There must be
+    memory for it. Afterwards `frames` and `lost` are the command's counts, and `found` is the result of `look_at` for
+    the file's path. With `links`, the capture shows each packet before and after its link."""
 
     def __init__(self, device, bytes_expected, folder="/dev/shm", links=False, look_at=None):
         self._device, self._folder = device, folder

@@ -1,4 +1,4 @@
-"""A program that does nothing to anybody, while another one attacks the device process (tests/bench/attacks.cpp, and
+"""A well-behaved program, the bystander, while another program attacks the device process (tests/bench/attacks.cpp, and
 verbs_greedy and verbs_bystander of tests/apps/programs)."""
 
 import contextlib
@@ -11,7 +11,7 @@ import threading
 
 from lossbench_parts.programs import Failed, last_line, stop
 
-# Low enough that a program is at its limit soon.
+# So low that a greedy program soon reaches its limit.
 LIMITS = """[limits]
 descriptors = 8000
 memory_mib = 1024
@@ -33,7 +33,7 @@ ATTACKS = {
     "keys": "a program takes all memory keys that it may have, and is killed",
 }
 GREED = ("contexts", "memory", "queue_pairs", "completion_queues", "keys")
-OWN_ATTACK = {"killed": "dying_qp"}  # the same preparations
+OWN_ATTACK = {"killed": "dying_qp"}  # with the same preparations
 
 
 def start(device, *command):
@@ -51,7 +51,7 @@ def wait_for(process, word, timeout):
 
 @contextlib.contextmanager
 def prepared(bench, device, attack):
-    """A program that is about to attack; None for those that need no preparation."""
+    """A program that is ready to attack; None for an attack without preparation."""
     if attack == "idle" or attack in GREED:
         yield None
         return
@@ -73,7 +73,7 @@ def attacking(bench, device, attack, process):
         process.stdin.flush()
     elif attack in GREED:
         greedy = start(device, bench.program("verbs_greedy"), attack)
-        # Giving all of it back is to fall into the bystander's time, too.
+        # So that the release of all its resources happens during the bystander's measurement too.
         end_of_greed = threading.Timer(bench.seconds / 2, lambda: os.killpg(greedy.pid, signal.SIGKILL))
         end_of_greed.start()
     try:

@@ -1,4 +1,4 @@
-"""A device process, and what the kernel says that it uses."""
+"""A device process, and the resources that it uses by the kernel's account."""
 
 import contextlib
 import os
@@ -9,15 +9,15 @@ import tempfile
 from lossbench_parts.programs import Failed, last_line, output_of, start, stop
 
 
-# Instead of a figure, where a build does not know the setting that is to be measured.
+# Takes the place of a figure if the build does not know the setting to be measured.
 NOT_AVAILABLE = "not available"
 
 
 class Device:
-    """Use as a context manager: the device process runs from here to its end, with a run directory of its own."""
+    """Use as a context manager: a device process runs inside the block, with its own run directory."""
 
     running = []
-    used_before = 0.0  # processor seconds, of all that have ended
+    used_before = 0.0  # processor seconds of all devices that have ended
 
     def __init__(self, urnic, settings=None):
         self.urnic = urnic
@@ -73,7 +73,7 @@ class Device:
         return "none"
 
     def processor_seconds(self):
-        """Of all its threads, from the scheduler, which counts in nanoseconds."""
+        """The processor time of all its threads, in seconds, from the scheduler, which counts nanoseconds."""
         self._read("stat")
         total = 0
         for thread in os.listdir(f"/proc/{self.pid}/task"):
@@ -82,7 +82,7 @@ class Device:
 
     @classmethod
     def all_processor_seconds(cls):
-        """Of all devices that run and have run here; of one that has crashed, nothing."""
+        """The processor seconds of all devices that run or have run here. A device that has crashed counts 0."""
         total = cls.used_before
         for device in cls.running:
             with contextlib.suppress(Failed):
@@ -90,14 +90,14 @@ class Device:
         return total
 
     def wakeups(self):
-        """How often its threads were put on a processor."""
+        """The number of times that the scheduler put its threads on a processor."""
         return sum(int(self._read(f"task/{thread}/schedstat").split()[2])
                    for thread in os.listdir(f"/proc/{self.pid}/task"))
 
     def memory(self):
-        """Bytes in memory: of its own, and shared, which are the rings of its programs and little else."""
+        """Bytes in memory: its own, and shared memory, which is mainly its programs' rings."""
         sizes = {}
-        # Everybody may read this file; smaps_rollup only who may trace the device process.
+        # Every process may read `status`; only one that may trace the device process may read smaps_rollup.
         for line in self._read("status").splitlines():
             if line.startswith(("RssAnon:", "RssShmem:")):
                 sizes[line.split(":")[0]] = int(line.split()[1]) * 1024

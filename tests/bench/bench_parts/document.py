@@ -1,4 +1,4 @@
-"""The part of docs/performance.md that is made of a run; the prose around it is written by hand and kept."""
+"""Generates the figures in docs/performance.md from a run. The prose around them is written by hand and stays."""
 
 from bench_parts import report, summary
 from bench_parts.goals import GOALS
@@ -12,7 +12,7 @@ END = "<!-- end of what is made -->"
 
 
 def with_figures(document, record):
-    """`document` with what stands between the marks replaced. ValueError if it has not both of them, once each."""
+    """`document` with new text between the two marks. ValueError unless each mark occurs exactly once."""
     if document.count(BEGIN) != 1 or document.count(END) != 1:
         raise ValueError(f"has not one line '{BEGIN}' and one line '{END}'")
     before, rest = document.split(BEGIN)

@@ -1,4 +1,4 @@
-"""What is wanted, as ratios between figures of one round, and whether it is reached."""
+"""The goals, as ratios between figures of one round, and whether a run reaches them."""
 
 import statistics
 
@@ -6,15 +6,15 @@ from bench_parts.bystander import ATTACKS
 
 
 class Goal:
-    """`name` is a measurement; with `against`, its figure is divided by that one's of the same round. `better` is
-    ">=" or "<="."""
+    """`name` is a measurement. With `against`, another measurement, the goal is about the ratio of the two figures of a
+    round. `better` is ">=" or "<="."""
 
     def __init__(self, figure, name, better, wanted, against=None, field="value", against_field="value", unit=""):
         self.figure, self.name, self.better, self.wanted = figure, name, better, wanted
         self.against, self.field, self.against_field, self.unit = against, field, against_field, unit
 
     def values(self, results):
-        """One for each round that has both figures; `results` are those of one build, by name."""
+        """One value for each round that has both figures. `results` are the results of one build, by name."""
         mine = results.get(self.name, [])
         if not self.against:
             return [result[self.field] for result in mine if self.field in result]
@@ -23,7 +23,7 @@ class Goal:
                 if self.field in result and other.get(self.against_field)]
 
     def reached(self, results):
-        """None where there is no figure."""
+        """Whether the median reaches the goal; None without figures."""
         values = self.values(results)
         if not values:
             return None
@@ -31,7 +31,7 @@ class Goal:
         return median >= self.wanted if self.better == ">=" else median <= self.wanted
 
 
-# Below this a share of a core is nothing, in percent.
+# In percent: a smaller share of a core counts as nothing.
 NOTHING = 0.05
 
 GOALS = [

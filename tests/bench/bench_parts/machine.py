@@ -1,4 +1,4 @@
-"""The machine that is measured on, and what else it does meanwhile."""
+"""The machine that runs the bench, and its other load meanwhile."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def stay_on(cores):
-    """Keeps this process, and all that it starts from now on, on the first so many cores. Returns their numbers."""
+    """Binds this process, and all processes that it starts later, to its first `cores` cores. Returns their numbers."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     os.sched_setaffinity(0, allowed)
     return allowed
@@ -22,8 +22,8 @@ def describe(cores):
 
 
 class Others:
-    """How much of the cores others take. Left out are this process, what it has started and waited for, and what
-    `own` says that other processes of ours have used, in seconds; interrupts, too, which serve everybody."""
+    """The share of the cores that other programs take. Does not count this process, the processes that it has started
+    and waited for, the processor seconds that `own` returns for other processes of the bench, and interrupts."""
 
     def __init__(self, cores, own):
         self._cores, self._own = cores, own
@@ -44,6 +44,6 @@ class Others:
         return sum(os.times()[:4]) + self._own()
 
     def share(self):
-        """Since this object was made, of all cores."""
+        """The share of all cores since this object was made."""
         theirs = self._busy_seconds() - self._busy - (self._our_seconds() - self._ours)
         return max(0.0, theirs) / (time.monotonic() - self._begin) / len(self._cores)

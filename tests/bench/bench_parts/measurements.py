@@ -1,5 +1,5 @@
-"""What is measured. Each measurement is run once a round for each build; `run` returns {"value": number, ...} or,
-where one run yields a whole curve, {"points": {x: number}}."""
+"""All measurements. Each runs once per round for each build. `run` returns {"value": number, ...}, or
+{"points": {x: number}} if one run gives a whole curve."""
 
 import tempfile
 import time
@@ -15,14 +15,14 @@ TURN_BYTES = 4096
 TURNS = (1, 16, 256, 4096, 16384)
 PAIRS = (1, 2, 4, 8)
 DELAYS = (5, 50, 1000)  # microseconds
-CAPTURED_MESSAGES = 16384  # of 64 KiB: 1 GiB, which has to fit into memory
+CAPTURED_MESSAGES = 16384  # of 64 KiB: 1 GiB, which must fit into memory
 SIZES = tuple(2 << 2 * step for step in range(12))  # 2 B to 8 MiB
 ENGINES = "[engine]\nengines = 2\n"
-SETTLE_SECONDS = 1  # the engine's way to sleep after the last program, and then some
+SETTLE_SECONDS = 1  # more than the engine needs to fall asleep after the last program
 
 
 class Measurement:
-    """`value` of one run; what another build would not change (`of_machine`) is run once a round."""
+    """A run gives one `value`. A measurement that does not depend on the build (`of_machine`) runs once per round."""
     of_machine = False
     curve = False  # part of a curve, measured in fewer rounds
 
@@ -31,7 +31,7 @@ class Measurement:
 
 
 class Perftest(Measurement):
-    """One figure of one perftest program. `settings`: a device process of its own, with this configuration."""
+    """One figure of one perftest program. With `settings`, a configuration, it gets its own device process."""
 
     def __init__(self, name, unit, what, figure, program, *options, settings=None):
         super().__init__(name, unit, what)
@@ -52,7 +52,7 @@ class Perftest(Measurement):
 
 
 class Latency(Measurement):
-    """Typical latency of 2 bytes; also the mean and the 99.9th percentile of the same run."""
+    """The typical latency of 2 bytes, and the mean and the 99.9th percentile of the same run."""
 
     def __init__(self, name, what, program, *options):
         super().__init__(name, "µs", what)
@@ -88,7 +88,7 @@ class CopyLimit(Measurement):
 
 
 class Interruptions(Measurement):
-    """For how long the machine keeps a thread from running, 100 times a second."""
+    """The length of interruption that a thread suffers 100 times a second."""
     of_machine = True
 
     def __init__(self):
@@ -101,7 +101,7 @@ class Interruptions(Measurement):
 
 
 class FileLimit(Measurement):
-    """What one thread writes to a new file in memory, and does nothing else: a capture cannot keep up with more."""
+    """How fast one thread writes to a new file in memory if it does nothing else: the limit of a capture."""
     of_machine = True
     piece, pieces = 1 << 20, 512
 
@@ -118,7 +118,7 @@ class FileLimit(Measurement):
 
 
 class Pairs(Measurement):
-    """Pairs of programs at once. Longer than other measurements, for they do not begin at the same moment."""
+    """Pairs of programs at once. Takes longer than other measurements, because the pairs do not start together."""
 
     def __init__(self, count):
         super().__init__(f"pairs {count}", "GB/s", f"`ib_write_bw` 64 KiB, {count} pair{'s' * (count > 1)} at once, total")
@@ -152,7 +152,7 @@ class ConnectRate(Measurement):
 
 
 class QpMemory(Measurement):
-    """In a device process of its own, so that nothing is reused that other programs have left."""
+    """Has its own device process, so that no memory of earlier programs is reused."""
     few, many = 1, 1001  # connections
 
     def __init__(self):
@@ -194,20 +194,20 @@ class Idle(Measurement):
 
 
 class BystanderBeside(Measurement):
-    """The control requests of a program that does nothing to anybody, beside one that attacks."""
+    """The control requests of a well-behaved program beside one that attacks."""
 
     def __init__(self, attack):
         super().__init__(f"bystander {attack}", "µs", f"a bystander's control requests (99.9th percentile), {ATTACKS[attack]}")
         self.attack = attack
 
     def run(self, bench, device):
-        # Of its own: what an attack leaves in allocators is not the other measurements' business.
+        # Its own device process: memory that an attack leaves in allocators must not change other measurements.
         with Device(device.urnic, LIMITS) as other:
             return measure_bystander(bench, other, self.attack)
 
 
 class CapturedWrite(Measurement):
-    """A fixed amount of data, as long as its capture fits into memory."""
+    """Writes a fixed amount of data, so that its capture fits into memory."""
 
     def __init__(self, captured):
         super().__init__(f"capture {'on' if captured else 'off'}", "GB/s",
@@ -227,8 +227,8 @@ class CapturedWrite(Measurement):
 
 
 class Transit(Measurement):
-    """How much later than the links say packets arrive, both ways at once; of the slower direction. What one run sends
-    fits into the capture's ring: the engine waits for a reader that is slower."""
+    """The transit time of packets beyond the links' delays, with traffic both ways, in the slower direction. One run's
+    packets fit into the capture's ring, because the engine would wait for a slow reader of the ring."""
     messages, runs = 100, 5  # each way
 
     def __init__(self, delay_us):
@@ -252,7 +252,7 @@ class Transit(Measurement):
 
 
 class Sizes(Measurement):
-    """A curve over the size of messages: GB/s of a bandwidth program of perftest."""
+    """A curve over the message size: GB/s of a bandwidth program of perftest."""
     curve = True
 
     def __init__(self, program):
@@ -269,7 +269,7 @@ class Sizes(Measurement):
 
 
 class LatencySizes(Measurement):
-    """Typical latency over the size of messages. perftest's own sizes are every power of two."""
+    """A curve over the message size: typical latency. perftest itself runs every power of two."""
     curve = True
 
     def __init__(self, program):
@@ -295,7 +295,7 @@ class TcpSizes(Measurement):
 
 
 class MemorySpeed(Measurement):
-    """The costs of reaching memory, in nanoseconds an operation: a curve for each way, over the size."""
+    """The costs of memory access, in nanoseconds per operation: for each way a curve over the size."""
     curve = True
     of_machine = True
 
@@ -318,7 +318,7 @@ def rate(name, what, program, *options):
 
 
 def everything():
-    """In the order of a round: what is compared stands close together."""
+    """All measurements in the order of a round. Measurements that are compared stand close together."""
     small = ("-s", "8", "-I", "8", "-t", "128", "-q", "1")
     return [
         CopyLimit("limit", "two copies of 64 KiB, process to process, one core"),

@@ -11,11 +11,11 @@ MIB = 1 << 20
 
 
 def tables(text):
-    """Every line of numbers that perftest prints, by the names above it."""
+    """Every line of numbers that perftest prints, with the names of its columns."""
     names, found = None, []
     for line in text.splitlines():
         if line.strip().startswith("#bytes"):
-            names = re.findall(r"(?:BW |99(?:\.9)?% )?\S+", line)  # sometimes a single space between two names
+            names = re.findall(r"(?:BW |99(?:\.9)?% )?\S+", line)  # names may contain a space or be one space apart
         elif names and line.split() and all(re.fullmatch(r"-?[\d.]+|-?nan", word) for word in line.split()):
             values = [float(word) for word in line.split()]
             if len(values) != len(names):
@@ -38,7 +38,7 @@ def command(device, program, options, port):
 
 
 def output(device, program, options, timeout):
-    """What the client prints."""
+    """The client's output."""
     port = free_port()
     words = command(device, program, options, port)
     with server(words + ["-d", "urnic0"], port, device.environment, 20):
@@ -54,19 +54,19 @@ def bandwidth(device, program, options, timeout):
 
 
 def message_rate(device, program, options, timeout):
-    """Millions a second."""
+    """Millions of messages per second."""
     return column(tables(output(device, program, options, timeout))[0], "MsgRate")
 
 
 def latencies(device, program, options, timeout):
-    """For each size: typical, mean and 99.9th percentile of one way, in microseconds."""
+    """For each size: typical, mean and 99.9th percentile of the one-way latency, in microseconds."""
     return {int(column(table, "#bytes")): {"typical": column(table, "t_typical"), "mean": column(table, "t_avg"),
                                            "p99.9": column(table, "99.9%")}
             for table in tables(output(device, program, options, timeout))}
 
 
 def bandwidth_of_pairs(device, count, program, options, timeout):
-    """The sum of `count` pairs of programs that run at once, and the slowest pair's part of an even share."""
+    """The total of `count` pairs that run at once, and the slowest pair's rate relative to an even share."""
     with contextlib.ExitStack() as servers:
         clients = []
         for _ in range(count):

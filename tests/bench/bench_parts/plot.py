@@ -1,4 +1,4 @@
-"""How cost grows, as plots: SVG, written directly, in the manner of tools/lossbench."""
+"""Plots of how cost grows: writes SVG directly, like tools/lossbench."""
 
 import math
 from xml.sax.saxutils import escape
@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 from bench_parts import report, summary
 from bench_parts.measurements import PAIRS, TURNS
 
-# Colours that are told apart by all eyes (Okabe and Ito).
+# Colours that colour-blind people can tell apart (Okabe and Ito).
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#555555")
 WIDTH, HEIGHT = 360, 200  # of a panel's plot
 LEFT, TOP, GAP_X, GAP_Y = 56, 44, 72, 96
@@ -15,7 +15,7 @@ STYLE = ("<style>text{font:12px sans-serif;fill:#222}.title{font-weight:bold;fon
 
 
 class LogScale:
-    """Over whole powers of `base`."""
+    """A logarithmic scale between whole powers of `base`."""
 
     def __init__(self, values, base):
         self.base = base
@@ -31,7 +31,7 @@ class LogScale:
 
 
 class LinearScale:
-    """From 0 up."""
+    """A linear scale that begins at 0."""
 
     def __init__(self, values):
         self.high = max(1.0, math.ceil(max(values) * 5) / 5)
@@ -44,7 +44,7 @@ class LinearScale:
 
 
 class Panel:
-    """`lines`: {name: {x: y}}. `across` and `up` make a scale of the values."""
+    """One plot. `lines`: {name: {x: y}}. `across` and `up` make a scale from the values of an axis."""
 
     def __init__(self, title, note, lines, across, up, x_name=str):
         self.title, self.note, self.x_name = title, note, x_name
@@ -87,7 +87,7 @@ def key(x, y, name, colour):
 
 
 def relative(results, names):
-    """{x: median of what each round gave, divided by what it gave for the first name}"""
+    """{x: median over rounds of the figure divided by the round's figure of the first name}"""
     points = {}
     for x, name in names.items():
         first = results.get(next(iter(names.values())), [])
@@ -125,7 +125,7 @@ def panels(record):
 
 
 def svg(record):
-    """None where nothing was measured that could be drawn."""
+    """The plots of a record as SVG; None if it has no figures to draw."""
     drawn = [panel for panel in panels(record) if panel.lines]
     if not drawn:
         return None

@@ -25,7 +25,7 @@ def goal_cells(goal, results):
     return in_words(found, goal.unit), wanted, "yes" if goal.reached(results) else "no"
 
 
-# What else a run has given, as medians.
+# Further figures of a run, as medians.
 NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "mean {}"), ("p99.9", 1, "99.9th percentile {}"),
          ("p99", 1, "99th percentile {}"), ("least", 1, "least {}"),
          ("slowest", 100, "slowest pair {} % of an even share"), ("create_us", 1, "creating {} µs"),
@@ -65,7 +65,7 @@ def figures_text(record, build=0):
 
 
 def failures(record):
-    """Each run that failed, in words; what a build does not have has not failed."""
+    """A text for each failed run. A measurement that a build does not support has not failed."""
     for entry in record["measurements"]:
         for build in entry["builds"]:
             for number, result in enumerate(build, 1):
@@ -74,7 +74,7 @@ def failures(record):
 
 
 def comparison_text(record):
-    """The first build's figures divided by the second's, by rounds."""
+    """The first build's figures divided by the second's, round by round."""
     lines = []
     for entry in record["measurements"]:
         if entry["of_machine"]:

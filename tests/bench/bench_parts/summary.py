@@ -1,10 +1,10 @@
-"""Medians and spread of what the rounds gave."""
+"""Medians and spread of the rounds' figures."""
 
 import statistics
 
 
 def spread(values):
-    """(median, least, most); None of nothing."""
+    """(median, least, most); None without values."""
     return (statistics.median(values), min(values), max(values)) if values else None
 
 
@@ -13,13 +13,13 @@ def values(results, field="value"):
 
 
 def failure(results):
-    """Why the last run that failed did so; None if none did."""
+    """The reason of the last failed run; None if no run failed."""
     found = [result["failure"] for result in results if "failure" in result]
     return found[-1] if found else None
 
 
 def curve(results, key="points"):
-    """{x: median} over all rounds. JSON has made the numbers texts, where results are an earlier run's."""
+    """{x: median} over all rounds. In an earlier run's record, JSON has turned the keys into texts."""
     found = {}
     for result in results:
         for x, y in result.get(key, {}).items():
@@ -28,14 +28,14 @@ def curve(results, key="points"):
 
 
 def ways(results):
-    """{way: {bytes: median ns}} of the measurement of memory."""
+    """{way: {bytes: median ns}} of the measurement `memory speed`."""
     names = dict.fromkeys(name for result in results for name in result.get("ways", {}))
     return {name: curve([{"points": result["ways"].get(name, {})} for result in results if "ways" in result])
             for name in names}
 
 
 def number(value):
-    """Three digits that mean something, without an exponent."""
+    """The number with three significant digits, without an exponent."""
     if value == 0:
         return "0"
     magnitude = abs(value)
@@ -46,7 +46,7 @@ def number(value):
 
 
 def in_words(found, unit=""):
-    """Median with least and most behind it, where they differ."""
+    """The median, then least and most if they differ."""
     median, least, most = (number(value) for value in found)
     spread_words = f" ({least} – {most})" if found[1] != found[2] else ""
     return f"{median}{' ' + unit if unit else ''}{spread_words}"

@@ -1,4 +1,4 @@
-"""How long packets were under way, from a capture that shows each one before and after its link (docs/captures.md)."""
+"""Transit times of packets, from a capture that shows each packet before and after its link (docs/captures.md)."""
 
 import struct
 from pathlib import Path
@@ -32,7 +32,7 @@ def interface_name(body):
 
 
 def transit_times(path):
-    """Seconds from before the sender's link to behind the receiver's, of every packet: one list for each sender."""
+    """For every packet, the seconds from before the sender's link to after the receiver's: one list for each sender."""
     names, sent, times = [], {}, {}
     for kind, body in blocks(Path(path).read_bytes()):
         if kind == INTERFACE_DESCRIPTION:
@@ -41,7 +41,7 @@ def transit_times(path):
             continue
         interface, high, low = struct.unpack_from("<III", body)
         device, place = names[interface].split("/")
-        # The IP header is as it was sent, the transport headers name QP, opcode and PSN.
+        # Links do not change the IP header; the transport headers hold QP, opcode and PSN.
         packet = bytes(body[20 + ETHERNET_BYTES:20 + HEADER_BYTES])
         when = high << 32 | low
         if place == "before":
