@@ -107,7 +107,7 @@ bool identify_descriptor(int descriptor, dev_t& number) {
   const KeptErrno kept;
   struct {
     sockaddr_un address;
-    char terminator;  // of a path that fills sun_path
+    char terminator;  // ends a path that fills sun_path
   } peer = {};
   socklen_t length = sizeof peer.address;
   if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;

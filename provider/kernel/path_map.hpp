@@ -34,7 +34,7 @@ class KernelPath {
   KernelPath& operator=(const KernelPath&) = delete;
 
   const char* get() const { return path_; }
-  bool is_mapped() const { return is_mapped_; }
+  bool is_mapped() const { return is_mapped_; }  // false: get() is the program's path
 
  private:
   // A test of a few instructions; false for nearly every path that other programs use.

@@ -16,7 +16,7 @@ class ArenaTable {
   // Ranges must be looked up in the order of the replies.
   void* find(const abi::ArenaRange& range, ReceivedDescriptors& received);
 
-  // Ends the validity of every pointer that `find` gave.
+  // Makes every pointer from `find` invalid.
   void unmap_all();
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kTimestamps =
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 constexpr std::uint64_t kSupportedFields =
-    kTimestamps | IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO;  // no VLANs, flow tags
+    kTimestamps | IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO;  // neither VLANs nor flow tags
 
 bool step(Cq& cq) {
   if (!next_completion(cq, cq.current)) return false;

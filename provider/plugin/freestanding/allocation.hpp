@@ -15,7 +15,7 @@ T* create_object() {
   return memory == nullptr ? nullptr : new (memory) T{};
 }
 
-// Null does nothing.
+// Destroys and frees `object`, which may be null.
 template <typename T>
 void destroy_object(T* object) {
   if (object == nullptr) return;

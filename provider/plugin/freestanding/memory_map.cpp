@@ -11,8 +11,9 @@
 namespace urnic::provider {
 namespace {
 
-// 0 if mappings that suit cover [begin, end), which the map lists in rising order; else EFAULT or an errno.
-// Calls `suits` for each mapping, also for those before the range, because MapReader::page_size needs that.
+// 0 if suitable mappings cover [begin, end) without a gap; else EFAULT or an errno. The map is in rising
+// order. Calls `suits` for each mapping, also for those before the range, because MapReader::page_size needs
+// that.
 template <typename Suits>
 int check_covered(MapReader& reader, std::uint64_t begin, std::uint64_t end, Suits suits) {
   Mapping mapping;

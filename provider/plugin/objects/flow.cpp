@@ -1,4 +1,4 @@
-// Steering rules. The program lists the headers that a frame must have behind ibv_flow_attr.
+// Steering rules. Behind ibv_flow_attr, the program lists the headers that a frame must have.
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

@@ -11,7 +11,7 @@ inline bool asks_for_spreading(const ibv_qp_init_attr_ex& attributes) {
   return (attributes.comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)) != 0;
 }
 
-// Results and errors as of create_qp_ex and destroy_qp.
+// Arguments, results and errors as those of create_qp_ex and destroy_qp.
 ibv_qp* create_rss_qp(ibv_context* context, const ibv_qp_init_attr_ex& attributes);
 int destroy_rss_qp(Qp& qp);
 

@@ -160,7 +160,7 @@ ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* attributes) {
   return srq;
 }
 
-// Peers use SRQ numbers only of XRC SRQs.
+// Only an XRC SRQ has a number that peers use.
 int get_srq_number(ibv_srq* verbs, std::uint32_t* number) {
   const Srq& srq = srq_of(verbs);
   if (srq.verbs.type != IBV_SRQT_XRC) return EINVAL;
@@ -215,8 +215,7 @@ int destroy_srq(ibv_srq* verbs) {
       call(context, abi::ControlOpcode::destroy_srq, abi::HandleRequest{verbs->handle, 0}, reply);
   if (error != 0 && !is_dead(context)) return error;
   if (srq.verbs.cq != nullptr) {
-    // The SRQ's completions stay in this CQ. Its lock waits for a poll that may use the SRQ, which is freed
-    // below.
+    // The SRQ's completions stay in this CQ. Under the CQ's lock no poll uses the SRQ, which is freed below.
     Lock polls(cq_of(srq.verbs.cq).lock);
     remove_number(srq);
   } else {

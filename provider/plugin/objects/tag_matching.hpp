@@ -19,7 +19,7 @@ struct TagMatching {
 // the operation, entry or slot that it completes. Under the lock of the SRQ's receives.
 void settle_tag_completion(Srq& srq, const abi::Cqe& cqe, Completion& completion);
 
-// Null does nothing.
+// Frees `tags`, which may be null.
 void free_tag_matching(TagMatching* tags);
 
 }  // namespace urnic::provider

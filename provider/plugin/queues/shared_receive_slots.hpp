@@ -55,6 +55,7 @@ class SharedReceiveSlots {
     slot = free_[--free_count_];
     return true;
   }
+  // Frees a slot that `take` gave.
   void give_back(std::uint32_t slot) { free_[free_count_++ & (slot_count_ - 1)] = slot & (slot_count_ - 1); }
 
   void* slot(std::uint32_t slot) const { return slots_ + std::size_t{slot & (slot_count_ - 1)} * slot_size_; }

@@ -55,7 +55,7 @@ class TagSlots {
     entries_[entry].in_use = true;
     return true;
   }
-  // The program's handle of the buffer in `entry`. It differs from those of the entry's last 65,535 buffers.
+  // The program's handle of the buffer in `entry`. It repeats only after 65,536 buffers in the same entry.
   std::uint32_t handle_of(std::uint32_t entry) const {
     return static_cast<std::uint32_t>(entries_[entry].generation) << 16 | entry;
   }
@@ -77,6 +77,7 @@ class TagSlots {
     return posted.wr_id;
   }
   std::uint64_t entry_wr_id(std::uint32_t entry) const { return entries_[entry % max_tags_].wr_id; }
+  // Does nothing if the entry is free.
   void free_entry(std::uint32_t entry) {
     if (entry >= max_tags_ || !entries_[entry].in_use) return;
     entries_[entry].in_use = false;
