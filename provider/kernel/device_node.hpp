@@ -25,8 +25,8 @@ bool identify_descriptor(int descriptor, dev_t& number);
 int open_device_node(int directory, const char* path, int flags);
 
 // Connects to the device process that listens on the socket `node`. Of the open() `flags`, O_CLOEXEC and
-// O_NONBLOCK count. Returns the descriptor, which the caller owns, or -1 and errno: ENXIO if nobody listens,
-// EACCES if the device process is another user's, ENAMETOOLONG.
+// O_NONBLOCK count. Returns the descriptor, which the caller owns, or -1 and errno: ENXIO if no process
+// listens, EACCES if the device process is another user's, ENAMETOOLONG.
 int connect_to_node(const PathText& node, int flags);
 
 }  // namespace urnic::kernel

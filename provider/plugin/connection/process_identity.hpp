@@ -9,7 +9,7 @@ struct ProcessIdentity {
   Descriptor pid_descriptor;  // invalid if pidfd_open fails: the device process then opens one itself
   Descriptor memory;          // /proc/self/mem, read and write
 
-  // 0 or an errno.
+  // Opens both for this process. 0, or the errno of opening `memory`.
   int open();
 };
 

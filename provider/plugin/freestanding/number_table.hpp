@@ -40,6 +40,7 @@ class NumberTable {
     if (leaf != nullptr) leaf->entries[index_low(number)].store(nullptr, std::memory_order_release);
   }
 
+  // Frees the table's memory. No lookup may run beside it.
   void clear() {
     for (auto& leaf : leaves_) std::free(leaf.exchange(nullptr));
   }

@@ -1,4 +1,5 @@
 // A doubly linked list through the objects themselves (members `next` and `previous`), without allocation.
+// The objects stay the caller's.
 #pragma once
 
 namespace urnic::provider {

@@ -27,6 +27,7 @@ class TagSlots {
     for (std::uint32_t entry = max_tags; entry-- > 0;) free_[free_count_++] = entry;
     return true;
   }
+  // Frees the memory from `attach`.
   void release() {
     std::free(posted_);
     std::free(entries_);

@@ -31,7 +31,7 @@ class WorkQueue {
     wr_ids_ = static_cast<std::uint64_t*>(memory_.get());
     return allocated;
   }
-  void release() { memory_.release(); }
+  void release() { memory_.release(); }  // of the wr_ids
 
   std::uint32_t slots() const { return slots_; }
   std::uint32_t max_sge() const { return max_sge_; }
