@@ -2,7 +2,8 @@
 """Whether every name in a document names something: files and folders of the sources, links, tests in the rule
 tables, commands and options of urnic, keys of the configuration.
 
-    check_documents.py              checks all documents (*.md), and the documents that comments in the code name
+    check_documents.py              checks all documents (*.md), that READMEs name every file of their folder, and
+                                    the documents that comments in the code name
     check_documents.py FILE.md...   checks these only
 
 Prints FILE:LINE, the name and what to do about it. Names are looked for in `backquotes`, in code blocks and in links.
@@ -54,7 +55,8 @@ class Names:
             for i in range(len(parts)):
                 end = "/".join(parts[i:])
                 self.ends |= {end, re.sub(r"(?<=[^/])\.\w+$", "", end)}
-        self.tests = {case for file in self.files if re.match(r"tests/.*\.(cpp|hpp)$", file) for case in cases(read(file))}
+        tests = [file for file in self.files if re.match(r"tests/.*\.(cpp|hpp)$", file)]
+        self.tests = {case for file in tests for case in cases(read(file))}
         code = "\n".join(read(file) for file in self.files if file.startswith("tools/urnic/"))
         self.options = set(re.findall(r'"(--[a-z-]+)"', code)) | {"--help", "--version"}
         self.commands = set(re.findall(r'add_subcommand\("([a-z]+)"', code))
@@ -161,9 +163,11 @@ class Document:
     def wrong_cells(self, column, cell):
         stems = [name for name in re.findall(r"`([^`]+)`", cell) if re.fullmatch(r"[\w.*/-]+", name)]
         if column == "file":
+            # A README's table is about its folder and the rooms in it.
+            readme = self.path.endswith("README.md")
             for name in stems:
-                readme = self.path.endswith("README.md")
-                if not (self.names.is_below(self.folder, name.rstrip("/")) if readme else self.names.is_end(name)):
+                if not (self.names.is_below(self.folder, name) or self.names.is_below(self.folder + "/*", name)
+                        if readme else self.names.is_end(name)):
                     yield f"there is no file {name}" + (" in this folder" if readme else "") + ": correct the table"
         if column in ("key", "`action`") and self.path in NAMES_KEYS:
             for name in stems:
@@ -181,6 +185,20 @@ def wrong_mentions(names):
             for document in re.findall(r"(?<![\w/.])docs/[\w/-]+\.\w+", line):
                 if document not in names.files:
                     yield f"{file}:{number}: there is no {document}: name the document that has it now"
+
+
+def missing_rows(names):
+    """Files of the product that their folder's README, if it has a table of files, does not name."""
+    for readme in sorted(names.files):
+        if not re.match(r"(device_model|provider|trust|wire)/.*README\.md", readme) or "| file |" not in read(readme):
+            continue
+        folder = str(pathlib.PurePath(readme).parent)
+        named = {re.sub(r"\.\w+$", "", name) for name in re.findall(r"`([\w.*]+)`", read(readme))}
+        for file in sorted(names.files):
+            stem, suffix = os.path.splitext(file.removeprefix(folder + "/"))
+            if suffix in (".cpp", ".hpp") and os.path.dirname(file) == folder and not any(
+                    fnmatch.fnmatch(stem, name) for name in named):
+                yield f"{readme}: {stem + suffix} has no row: add it to the table of files"
 
 
 def self_test(names):
@@ -203,10 +221,10 @@ def main():
     named = [str(pathlib.Path(argument).resolve().relative_to(SOURCES)) for argument in sys.argv[1:]]
     documents = named or sorted(file for file in names.files if file.endswith(".md"))
     problems = [problem for path in documents for problem in Document(path, names).problems()]
-    problems += [] if named else wrong_mentions(names)
+    problems += [] if named else [*missing_rows(names), *wrong_mentions(names)]
     for problem in problems:
         print(problem)
-    print(f"{len(documents)} documents, {len(problems)} names of nothing")
+    print(f"{len(documents)} documents, {len(problems)} problems")
     return 1 if problems else 0
 
 
