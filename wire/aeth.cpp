@@ -5,7 +5,8 @@
 namespace urnic::wire {
 namespace {
 
-// The series 2, 3, 4, 6, 8, 12, 16 … behind both tables, from index 2 on: each pair doubles the one before.
+// Both tables (credits, RNR timer) are the series 2, 3, 4, 6, 8, 12, 16 … from index 2 on: each pair is twice
+// the pair before.
 constexpr std::uint32_t half_octave(std::uint32_t index) { return (2 + (index & 1)) << (index / 2 - 1); }
 
 constexpr std::uint8_t kLargestCreditCode = 30;
@@ -28,7 +29,7 @@ std::uint8_t credit_code_for(std::uint32_t credits) {
 std::chrono::nanoseconds rnr_timer(std::uint8_t timer_code) {
   constexpr std::chrono::microseconds kUnit{10};
   const std::uint32_t index = timer_code & 0x1F;
-  // Code 0 is the longest wait, as if it were 32.
+  // Code 0 is the longest wait: it stands for index 32.
   if (index == 0) return kUnit * half_octave(32);
   return kUnit * (index == 1 ? 1 : half_octave(index));
 }

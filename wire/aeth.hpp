@@ -18,7 +18,7 @@ enum class NakCode : std::uint8_t {
   invalid_rd_request = 4,
 };
 
-// Bit 7 is ignored, as a receiver should of a reserved bit.
+// Bit 7 is reserved: a receiver ignores it.
 constexpr AethKind kind(std::uint8_t syndrome) { return static_cast<AethKind>((syndrome >> 5) & 3); }
 // Credit count code, RNR timer code or NAK code: the low five bits.
 constexpr std::uint8_t code(std::uint8_t syndrome) { return syndrome & 0x1F; }
@@ -27,10 +27,11 @@ constexpr std::uint8_t ack_syndrome(std::uint8_t credit_code) { return credit_co
 constexpr std::uint8_t rnr_nak_syndrome(std::uint8_t timer_code) { return 0x20 | (timer_code & 0x1F); }
 constexpr std::uint8_t nak_syndrome(NakCode nak) { return 0x60 | static_cast<std::uint8_t>(nak); }
 
-// The credit code that tells a requester to send without regard to credits (IBTA 9.7.7.2.1).
+// This credit code tells a requester to send without regard to credits (IBTA 9.7.7.2.1).
 inline constexpr std::uint8_t kInvalidCreditCode = 31;
 
-// Number of receive WQEs that a credit code stands for (table 45); code 31 is not a number: ask for it first.
+// Number of receive WQEs that a credit code stands for (table 45). Code 31 stands for no number: compare with
+// kInvalidCreditCode first.
 std::uint32_t credits_from_code(std::uint8_t credit_code);
 // The largest code whose count is at most `credits` (IBTA 9.7.7.2.4).
 std::uint8_t credit_code_for(std::uint32_t credits);

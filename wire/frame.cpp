@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::size_t kIcrcBytes = 4;
 
-// How the bytes from the BTH on divide.
+// Sizes of the parts behind the UDP header.
 struct TransportExtent {
   std::size_t header_bytes = 0;
   std::size_t payload_bytes = 0;
 };
 
-// Reads BTH and extended headers from `bytes`, the first of `datagram_bytes` that end with the ICRC.
+// Reads BTH and extended headers from `bytes`, the beginning of a UDP payload of `datagram_bytes` with its
+// ICRC.
 ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagram_bytes,
                            TransportHeaders& transport, TransportExtent& extent) {
   if (bytes.size() < kBthBytes) return ParseError::truncated;
@@ -38,7 +39,8 @@ ParseError parse_transport(std::span<const std::byte> bytes, std::size_t datagra
   return ParseError::none;
 }
 
-// Everything but the ICRC. `frame` is in whatever pieces, the first of which holds all headers.
+// Checks the UDP checksum and reads the transport headers. `frame.headers` must hold all headers; the rest
+// may lie in any piece.
 ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkExtent& network,
                          TransportExtent& transport) {
   if (parsed.network.udp_checksum != 0) {
@@ -49,7 +51,7 @@ ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkE
                          parsed.transport, transport);
 }
 
-// The checks that come last.
+// The checks that come last: the ICRC, then the opcode.
 ParseError check_whole(const Frame& frame, Opcode opcode) {
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxHeaderBytes = 128;
 inline constexpr std::size_t kMaxTrailerBytes = 3 + 4;
 inline constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
 
-// Views; the bytes belong to whoever made the frame and live until the call it was handed to returns.
+// Views. The bytes belong to the maker of the frame and live until the call that got the frame returns.
 struct Frame {
   std::span<const std::byte> headers;  // from the Ethernet destination to the last extended header
   std::span<const std::byte> payload;  // without pad
@@ -33,10 +33,10 @@ struct FrameStorage {
 };
 
 // Writes headers, checksums, pad and ICRC for `payload` into `storage` and returns the frame made of them.
-// `transport.bth.pad` is set by this function's own rule from the payload's length, not read. The IPv4 header
-// checksum is computed; the UDP checksum is 0 if `network.udp_checksum` is 0, else the right one.
-// The returned frame refers to `storage` and `payload`. payload.size() must be at most kMaxPayloadBytes.
-// Who sends many packets with the same network headers keeps a FrameTemplate instead.
+// `transport.bth.pad` is not read: the pad follows from the payload's length. The IPv4 header checksum is
+// computed; the UDP checksum is 0 if `network.udp_checksum` is 0, else the right one. The returned frame
+// refers to `storage` and `payload`. payload.size() must be at most kMaxPayloadBytes. A sender of many
+// packets with the same network headers keeps a FrameTemplate instead.
 Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
              std::span<const std::byte> payload, FrameStorage& storage);
 
@@ -47,12 +47,12 @@ struct ParsedFrame {
 };
 
 // Parses a frame that is already in pieces, as the built-in switch hands it on. Nothing in `frame` is
-// trusted. The payload is read for the ICRC and never copied. The ICRC is checked last but for the opcode: of
-// a packet with a reserved one, all behind the BTH is payload. On an error `parsed` holds what had been read
-// up to then; transport headers that the opcode does not use keep the values they had. The pieces must lie
-// where the headers put them, else the frame is `truncated`: who changes a frame's opcode, pad count or
-// lengths (a fault injector) joins it into one piece first. A frame that is whole in `frame.headers`, with
-// the other pieces empty, is parsed as one piece.
+// trusted. The payload is read for the ICRC and never copied. The opcode is checked last, after the ICRC:
+// with a reserved opcode all bytes behind the BTH count as payload. On an error `parsed` holds what was read
+// before the error; transport headers that the opcode does not use keep the values they had. The pieces must
+// be divided as the headers say, else the error is `truncated`: a fault injector that changes a frame's
+// opcode, pad count or lengths joins the frame into one piece first. A frame that is whole in
+// `frame.headers`, with the other pieces empty, is parsed as one piece.
 ParseError parse(const Frame& frame, ParsedFrame& parsed);
 
 // Parses a frame that lies in one piece, as a capture file or a socket delivers it. Bytes behind the IP

@@ -19,7 +19,7 @@ void store_icrc(std::byte* to, std::uint32_t crc) { store_be32(to, __builtin_bsw
 
 void store_udp_checksum(Frame& frame, std::byte* udp, std::size_t udp_offset) {
   std::uint16_t checksum = udp_checksum(frame, udp_offset);
-  // A sum that comes out as zero is sent as its other form, since zero means "none" (RFC 768).
+  // A checksum of 0 is sent as 0xFFFF, since 0 means "no checksum" (RFC 768).
   if (checksum == 0) checksum = 0xFFFF;
   std::memcpy(udp + 6, &checksum, sizeof checksum);
 }
@@ -62,7 +62,7 @@ Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const s
               .payload = payload,
               .trailer = {storage.trailer.data(), pad + kIcrcBytes}};
   store_icrc(storage.trailer.data() + pad, icrc(frame.headers, payload, frame.trailer.first(pad)));
-  // Behind the ICRC, which is part of what UDP sums and itself counts the UDP checksum as ones.
+  // After the ICRC: the UDP checksum covers the ICRC, while the ICRC counts the UDP checksum as ones.
   if (with_udp_checksum_) store_udp_checksum(frame, udp, network_bytes_ - kUdpBytes);
   return frame;
 }

@@ -1,5 +1,5 @@
-// Encoding for a sender whose packets all have the same network headers, as those of a connected QP have:
-// the network headers' bytes are made once, each packet copies them and patches lengths and checksum.
+// The encoder of a sender whose packets all have the same network headers, such as a connected QP: the bytes
+// of these headers are made once; each packet copies them and patches lengths and checksum.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ class FrameTemplate {
  public:
   explicit FrameTemplate(const NetworkHeaders& network);
 
-  // As wire::encode with the network headers of the constructor. The template is not changed: threads may
-  // share it.
+  // Like wire::encode with the constructor's network headers. Does not change the template: threads may share
+  // it.
   Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload,
                FrameStorage& storage) const;
 

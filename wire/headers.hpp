@@ -1,7 +1,7 @@
 // The transport headers of a RoCEv2 packet as plain structs in host byte order (IBTA chapter 9).
 //
-// `TransportHeaders` is what the transport exchanges with its surroundings: which members mean something
-// follows from the opcode (`traits`). Bytes are made from it and read into it in transport_codec.hpp only.
+// The transport receives and sends `TransportHeaders`. The opcode (`traits`) says which of their members have
+// a meaning. Only transport_codec.hpp converts between them and bytes.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct Aeth {
 };
 
 // Selective-ack header, our own: follows the AETH of a selective acknowledge (docs/selective-acks.md). The
-// BTH's PSN is the first that is missing.
+// BTH's PSN is the first missing one.
 struct SelectiveAckEth {
   std::uint8_t reserved = 0;
   Psn latest;                 // of the packet whose arrival is reported

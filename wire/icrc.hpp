@@ -8,7 +8,7 @@
 
 namespace urnic::wire {
 
-// `headers` begins at the Ethernet header. Returns the CRC as a host integer; on the wire its least
+// The ICRC of a frame; `headers` begins at the Ethernet header. Returns a host integer; on the wire its least
 // significant byte comes first.
 std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte> payload,
                    std::span<const std::byte> pad);

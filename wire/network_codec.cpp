@@ -58,11 +58,11 @@ std::uint16_t ipv4_header_checksum(const std::byte* ip) {
   return sum.checksum();
 }
 
-// `available` bytes of the frame follow from `ip` on, of which at least kIpv4Bytes can be read. Sets
-// `ip_bytes` to the packet's total length.
+// The frame has `available` bytes from `ip` on; at least kIpv4Bytes of them can be read. Sets `ip_bytes` to
+// the packet's total length.
 ParseError parse_ipv4(const std::byte* ip, std::size_t available, NetworkHeaders& network,
                       std::size_t& ip_bytes) {
-  // RoCEv2 has no IP options (IBTA A17.3.1.2), and the ICRC would not know how to mask them.
+  // RoCEv2 has no IP options (IBTA A17.3.1.2), and the ICRC has no mask for them.
   if (ip[0] != std::byte{0x45}) return ParseError::not_roce;
   if (ipv4_header_checksum(ip) != 0) return ParseError::bad_ip_checksum;
   network.traffic_class = byte_at(ip, 1);
@@ -80,7 +80,7 @@ ParseError parse_ipv4(const std::byte* ip, std::size_t available, NetworkHeaders
   return ParseError::none;
 }
 
-// As parse_ipv4, with kIpv6Bytes that can be read.
+// Like parse_ipv4; at least kIpv6Bytes can be read.
 ParseError parse_ipv6(const std::byte* ip, std::size_t available, NetworkHeaders& network,
                       std::size_t& ip_bytes) {
   const std::uint32_t first = load_be32(ip);
@@ -176,7 +176,7 @@ std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset) {
   InternetSum sum;
   sum.add(frame.headers.subspan(udp_offset - addresses, addresses));
   sum.add_be16(kProtocolUdp);
-  // The pseudo header has the UDP length once more; an IPv6 one has it in 32 bits, of which 16 are zero.
+  // The pseudo header repeats the UDP length; IPv6's has it in 32 bits, of which 16 are zero.
   sum.add_be16(static_cast<std::uint16_t>(frame.size() - udp_offset));
   sum.add(frame.headers.subspan(udp_offset));
   sum.add(frame.payload);

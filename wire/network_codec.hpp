@@ -1,4 +1,4 @@
-// Between the bytes in front of a BTH (Ethernet, IPv4 or IPv6, UDP) and `NetworkHeaders`.
+// Converts between `NetworkHeaders` and the bytes in front of a BTH (Ethernet, IPv4 or IPv6, UDP).
 #pragma once
 
 #include <cstddef>
@@ -24,21 +24,21 @@ std::size_t network_header_size(const NetworkHeaders& network);
 // lengths, both checksums) are left 0.
 void encode_network(const NetworkHeaders& network, std::byte* to);
 
-// How far the network headers of a received frame reach, and the frame itself by its IP length.
+// Sizes that the network headers of a received frame give.
 struct NetworkExtent {
   std::size_t header_bytes = 0;  // offset of the BTH
   std::size_t frame_bytes = 0;   // without bytes behind the IP packet's end
 };
 
-// Reads Ethernet, IP and UDP headers from the beginning of a frame of `frame_bytes` bytes of which `headers`
-// holds at least the headers. Checks everything but the UDP checksum. On `none`, `extent` says where things
-// lie, with extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
+// Reads the Ethernet, IP and UDP headers at the beginning of a frame of `frame_bytes` bytes. `headers` is the
+// frame's first piece. Checks everything but the UDP checksum. On `none`, `extent` is set, with
+// extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
 ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
                          NetworkExtent& extent);
 
-// The UDP checksum of `frame` (RFC 768, RFC 8200 8.1), to be stored as it lies in memory: the pseudo header,
-// then everything from the UDP header at `udp_offset` on with whatever its checksum field holds. So it is the
-// value to send when that field is 0, and 0 when that field is right already.
+// The UDP checksum of `frame` (RFC 768, RFC 8200 8.1), to be stored as it lies in memory. It covers the
+// pseudo header and all bytes from the UDP header at `udp_offset` on, the checksum field included: if that
+// field is 0, the result is the value to send; if the field is right, the result is 0.
 std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset);
 
 }  // namespace urnic::wire

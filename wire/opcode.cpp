@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kOperations = 30;
 using NameBuffer = std::array<char, 40>;
 
-// One row of table 38, without what the service adds to it.
+// One row of table 38, without the headers that the service adds.
 struct OperationRow {
   std::string_view name;
   std::uint16_t headers;
@@ -101,7 +101,7 @@ constexpr void set_name(NameBuffer& buffer, std::string_view prefix, std::string
 constexpr OpcodeTraits make_traits(Service service, const OperationRow& row) {
   std::uint16_t headers = row.headers;
   if (service == Service::ud) headers |= has_deth;
-  // Every request of XRC names its target's SRQ, responses do not (IBTA A14.3).
+  // Every XRC request names the target's SRQ; responses do not (IBTA A14.3).
   if (service == Service::xrc && row.request) headers |= has_xrceth;
   return {.known = true,
           .headers = headers,
@@ -122,7 +122,7 @@ constexpr std::array<OpcodeTraits, 256> make_all_traits() {
     if (is_known(byte))
       all[byte] = make_traits(static_cast<Service>(byte & 0xE0), kOperationRows[byte & 0x1F]);
   }
-  // A CNP answers no request and its 16 reserved bytes stand where others have a payload (IBTA A17.9.3).
+  // A CNP answers no request. Its 16 reserved bytes stand where other packets have a payload (IBTA A17.9.3).
   all[kCongestionNotification.value] = {
       .known = true, .headers = 0, .request = false, .first = true, .last = true, .carries_payload = true};
   all[kSelectiveAcknowledge.value] = {.known = true,

@@ -1,5 +1,5 @@
-// BTH opcodes (IBTA 9.2.1, table 38) and what follows from them: which extended headers a packet carries,
-// where in a message it stands, who sends it.
+// BTH opcodes (IBTA 9.2.1, table 38) and what follows from them: which extended headers a packet carries, its
+// place in a message, which side sends it.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ enum class Service : std::uint8_t {
   ud = 0x60,
   cnp = 0x80,
   xrc = 0xA0,
-  manufacturer = 0xE0,  // opcodes that every manufacturer may use as he likes
+  manufacturer = 0xE0,  // left to each manufacturer
 };
 
-// A service whose responder answers requests, also those that it refuses.
+// True for services whose responder answers every request, also a refused one.
 constexpr bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc; }
 
 // The lower five bits of a BTH opcode. UC uses 0x00 to 0x0B, UD 0x04 and 0x05.
@@ -51,7 +51,7 @@ enum class Operation : std::uint8_t {
   atomic_write = 0x1D,  // annex A19
 };
 
-// A whole BTH opcode byte. Any byte value may arrive; ask `traits` whether it is known before anything else.
+// A whole BTH opcode byte. Any byte value may arrive: check traits().known before anything else.
 struct Opcode {
   std::uint8_t value = 0;
 
@@ -69,7 +69,7 @@ struct Opcode {
 inline constexpr Opcode kCongestionNotification{0x81};
 
 // Our own: a NAK for a PSN sequence error that also says which later packets have arrived. Sent only to a
-// peer that is known to read it (docs/selective-acks.md).
+// peer that is known to understand it (docs/selective-acks.md).
 inline constexpr Opcode kSelectiveAcknowledge{Service::manufacturer, Operation::acknowledge};
 
 // Extended transport headers, as bits, in the order in which they follow the BTH (IBTA 9.2.1, table 38).
@@ -88,19 +88,19 @@ enum HeaderBit : std::uint16_t {
 struct OpcodeTraits {
   bool known = false;
   std::uint16_t headers = 0;  // HeaderBit values
-  bool request = false;       // sent by a requester (for responses: false)
+  bool request = false;       // sent by a requester, not by a responder
   bool first = false;         // first or only packet of its message
   bool last = false;          // last or only packet of its message
   bool carries_payload = false;
 };
 
-// What table 38 says of `opcode`; `known` is false for reserved ones and for reliable datagram (RD), which no
-// RoCE device has.
+// The row of table 38 for `opcode`. `known` is false for reserved opcodes and for reliable datagram (RD),
+// which no RoCE device has.
 extern const std::array<OpcodeTraits, 256> kOpcodeTraits;
 inline const OpcodeTraits& traits(Opcode opcode) { return kOpcodeTraits[opcode.value]; }
 
-// The opcode's name as Wireshark's packet list prints it, such as "RC Send First"; "unknown" for reserved
-// ones.
+// The opcode's name as Wireshark's packet list prints it, such as "RC Send First"; "unknown" for a reserved
+// opcode. Static storage.
 const char* name(Opcode opcode);
 
 }  // namespace urnic::wire

@@ -1,5 +1,5 @@
-// Why a frame was not taken. A receiver drops such a frame silently and counts it (IBTA 9.6), but for a
-// reserved opcode of a reliable service, which its responder refuses (IBTA 9.7.4.1.4).
+// Why a frame was refused. A receiver drops such a frame silently and counts it (IBTA 9.6). Exception: a
+// responder refuses a reserved opcode of a reliable service (IBTA 9.7.4.1.4).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace urnic::wire {
 enum class ParseError : std::uint8_t {
   none,
   truncated,  // shorter than its headers say, or the lengths in its headers contradict each other
-  not_roce,   // not IP, with IPv4 options, not UDP, not port 4791: for somebody else
+  not_roce,   // not IP, with IPv4 options, not UDP or not port 4791
   fragment,   // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.2)
   bad_ip_checksum,
   bad_udp_checksum,  // neither 0 nor right
@@ -17,7 +17,7 @@ enum class ParseError : std::uint8_t {
   bad_length,  // a payload where the opcode has none, or one above the largest path MTU
   bad_pad,     // payload and pad together no multiple of four, or more pad than there are bytes
   bad_icrc,
-  unknown_opcode,  // the only thing wrong: all that does not depend on the opcode has been read and is right
+  unknown_opcode,  // the only error: all that does not depend on the opcode has been read and is right
 };
 
 // A phrase for logs, such as "IPv4 header checksum is wrong"; static storage.

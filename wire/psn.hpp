@@ -1,7 +1,7 @@
 // The 24-bit packet sequence number and its circular arithmetic (IBTA 9.7.1, 9.7.2).
 //
-// A PSN never mixes with other integers: it is built from an explicit value and compared by serial
-// distance, in which half of the number space lies before a PSN and half of it after (IBTA 9.7.5.1.4.1).
+// A PSN never mixes with other integers. PSNs are compared by serial distance: half of the number space lies
+// before a PSN and half of it after (IBTA 9.7.5.1.4.1).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Psn {
   std::uint32_t value_ = 0;
 };
 
-// `a` comes before `b` in the circular order.
+// True if `a` comes before `b` in the circular order.
 constexpr bool before(Psn a, Psn b) { return distance(a, b) > 0; }
 
 }  // namespace urnic::wire

@@ -1,5 +1,5 @@
-// The headers with which a message to a tag-matching SRQ begins (infiniband/tm_types.h; rdma-core,
-// Documentation/tag_matching.md). To the transport they are the first bytes of a SEND like any other.
+// The headers at the beginning of a message to a tag-matching SRQ (infiniband/tm_types.h; rdma-core,
+// Documentation/tag_matching.md). To the transport they are the first bytes of any SEND.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ enum class TagOpcode : std::uint8_t { no_tag = 0, rendezvous = 1, finish = 2, ea
 
 inline constexpr std::size_t kTagHeaderBytes = 16;
 inline constexpr std::size_t kRendezvousHeaderBytes = 16;
-// A rendezvous request with all that its sender may add for the receiver's software: it is one packet at the
-// smallest MTU.
+// The longest rendezvous request, with all that its sender may add for the receiver's software: one packet
+// even at the smallest MTU.
 inline constexpr std::size_t kMaxRendezvousRequestBytes = 64;
 
 // ibv_tmh without its opcode.
@@ -34,8 +34,8 @@ struct RendezvousHeader {
   std::uint32_t length = 0;  // bytes
 };
 
-// What the beginning of a message says. `other` is all that is none of the rest: an unknown opcode, or too
-// few or too many bytes for its own.
+// The kind of a message, by its first packet. `other`: an unknown opcode, or too few or too many bytes for
+// its opcode.
 enum class TaggedMessageKind : std::uint8_t { other, without_tag, eager, rendezvous };
 
 struct TaggedMessage {
@@ -44,12 +44,12 @@ struct TaggedMessage {
   RendezvousHeader rendezvous;  // rendezvous
 };
 
-// Reads a message's first packet; `whole` says that it is the only one. A message without a tag has an opcode
-// and whatever its sender likes behind it; what says that a rendezvous is finished counts as one.
+// Reads a message's first packet; `whole`: it is the only one. A message `without_tag` has an opcode and then
+// any bytes; the message that finishes a rendezvous counts as one.
 TaggedMessage parse_tagged_message(std::span<const std::byte> payload, bool whole);
 
 // The message that tells the sender of a rendezvous request that its payload has been read: both headers of
-// the request, but for the opcode. `request` has at least as many bytes.
+// `request`, with the opcode `finish`. `request` must have at least as many bytes.
 using RendezvousFinish = std::array<std::byte, kTagHeaderBytes + kRendezvousHeaderBytes>;
 RendezvousFinish make_rendezvous_finish(std::span<const std::byte> request);
 

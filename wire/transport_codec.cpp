@@ -25,8 +25,7 @@ constexpr std::array<std::uint8_t, 512> make_extended_sizes() {
 
 constexpr std::array<std::uint8_t, 512> kExtendedSizes = make_extended_sizes();
 
-// Four bytes of which the first is a field of its own and the others a 24-bit number, as BTH, DETH, XRCETH
-// and AETH have them.
+// Four bytes as BTH, DETH, XRCETH and AETH have them: a field of one byte, then a 24-bit number.
 std::uint32_t byte_and_24(std::uint8_t high, std::uint32_t low) {
   return static_cast<std::uint32_t>(high) << 24 | (low & kLow24);
 }

@@ -1,5 +1,5 @@
-// Between the bytes of BTH and extended headers and `TransportHeaders`. Which extended headers there are
-// follows from the opcode alone (IBTA 9.2.1, table 38).
+// Converts between `TransportHeaders` and the bytes of BTH and extended headers. The opcode alone says which
+// extended headers a packet has (IBTA 9.2.1, table 38).
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ void encode_transport(const TransportHeaders& headers, std::uint8_t pad, std::by
 // Reads the BTH from kBthBytes bytes at `from`.
 void parse_bth(const std::byte* from, Bth& bth);
 
-// Reads the extended headers that `headers.bth.opcode` asks for from the bytes behind the BTH at `from`;
-// there must be `transport_header_size(opcode) - kBthBytes` of them. Members that the opcode does not use
-// keep their values.
+// Reads the extended headers of `headers.bth.opcode` from `from`, the first byte behind the BTH. There must
+// be `transport_header_size(opcode) - kBthBytes` bytes. Members that the opcode does not use keep their
+// values.
 void parse_extended(const std::byte* from, TransportHeaders& headers);
 
 }  // namespace urnic::wire
