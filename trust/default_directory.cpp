@@ -39,7 +39,7 @@ std::optional<fs::path> runtime_directory() {
   return std::nullopt;
 }
 
-// The first by name, so that all commands of a user find the same one.
+// The first directory by name, so that all commands of a user find the same one.
 std::optional<fs::path> find_in(const fs::path& folder, const std::string& prefix) {
   std::optional<fs::path> found;
   std::error_code gone;
@@ -51,8 +51,8 @@ std::optional<fs::path> find_in(const fs::path& folder, const std::string& prefi
   return found;
 }
 
-// Two commands that find no directory at the same time must not make one each. Any user may hold this lock:
-// he delays the command by `patience`, no more.
+// A lock, so that two commands which find no directory at the same time do not make one each. Any user may
+// hold it; that delays the command by `patience` at most.
 class Turn {
  public:
   explicit Turn(const fs::path& folder) : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {

@@ -1,4 +1,4 @@
-// Which run directory is meant where no command line names one.
+// Which run directory to use where no command line names one.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace urnic::trust {
 
-// The run directory of the device process `name`, in the first of these that there is:
+// The run directory of the device process `name`, in the first of these that exists:
 //   $XDG_RUNTIME_DIR/urnic, if that variable names a directory of this user;
 //   /run/user/UID/urnic, which systemd makes when a user logs in;
 //   /run/urnic, for root;
@@ -15,8 +15,8 @@ namespace urnic::trust {
 // in /tmp.
 std::filesystem::path default_run_directory(const std::string& name);
 
-// $URNIC_DIR as it is set; if it is not, or empty, the run directory of the device process `default`. Throws
-// like `default_run_directory`.
+// $URNIC_DIR; if it is unset or empty, the run directory of the device process `default`. Throws like
+// `default_run_directory`.
 std::filesystem::path chosen_run_directory();
 
 }  // namespace urnic::trust

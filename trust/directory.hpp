@@ -1,5 +1,5 @@
-// Whether a run directory can be believed. A directory in /tmp is whoever's came first: another user could
-// make it, with sockets of his own in it, and wait for programs to hand him their memory.
+// Whether a run directory can be trusted. Any user can make a directory in /tmp first, put sockets of his own
+// into it, and wait for programs to hand him their memory.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ enum class DirectoryFault {
   others_may_replace,
 };
 
-// What a person is told behind the directory's name.
+// The fault in words, to follow the directory's name. Static storage.
 inline const char* describe(DirectoryFault fault) {
   switch (fault) {
     case DirectoryFault::none:
@@ -50,17 +50,19 @@ inline const char* describe(DirectoryFault fault) {
   return "";
 }
 
-// Not through the C library, whose lstat the kernel stand-in replaces.
+// lstat(2) by a direct system call, since the kernel stand-in replaces the C library's. Sets errno on
+// failure.
 inline bool look_at_itself(const char* path, struct stat& status) {
   return syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+// The fault for the errno of `look_at_itself`.
 inline DirectoryFault look_fault() {
   return errno == ENOENT || errno == ENOTDIR ? DirectoryFault::missing : DirectoryFault::unreadable;
 }
 
-// The directory in which run directories lie: this user's or root's, and if others may write to it, they may
-// not rename what is not theirs (the sticky bit).
+// Checks a directory that run directories lie in. It must be this user's or root's. If others may write to
+// it, its sticky bit must keep them from renaming what is not theirs.
 inline DirectoryFault check_parent(const char* path) {
   struct stat status {};
   if (!look_at_itself(path, status)) return look_fault();
@@ -71,9 +73,9 @@ inline DirectoryFault check_parent(const char* path) {
   return DirectoryFault::none;
 }
 
-// Likewise of the directory that `path` lies in.
+// `check_parent` of the directory that `path` lies in.
 inline DirectoryFault check_parent_of(const char* path) {
-  char parent[256];  // more than any run directory's, and little enough for a signal's stack
+  char parent[256];  // longer than any run directory's, short enough for a signal's stack
   const char* const slash = std::strrchr(path, '/');
   const std::size_t length = slash == nullptr ? 0 : static_cast<std::size_t>(slash - path);
   if (slash == nullptr || length >= sizeof parent) return DirectoryFault::parent_not_a_directory;
@@ -82,9 +84,9 @@ inline DirectoryFault check_parent_of(const char* path) {
   return check_parent(parent);
 }
 
-// The run directory `path` (absolute, without a slash at its end) is this user's, nobody else may write to
-// it, and nobody else can put another one in its place. Neither it nor its parent may be a symbolic link.
-// What is reached through it later is checked again, by `peer_is_own_user`.
+// Checks that the run directory `path` (absolute, without a slash at its end) is this user's, that nobody
+// else may write to it, and that nobody else can put another one in its place. Neither it nor its parent may
+// be a symbolic link. A socket in it is checked again when it is connected, by `peer_is_own_user`.
 inline DirectoryFault check_run_directory(const char* path) {
   struct stat status {};
   if (!look_at_itself(path, status)) return look_fault();

@@ -8,8 +8,7 @@ namespace urnic::trust {
 
 // True if the process that listens, or has connected, at the other end of `socket` (AF_UNIX) has this
 // process's effective user ID. The kernel has noted that ID at listen(2) or connect(2); nobody can change it
-// afterwards. No exception is made for root on either side: root's memory is no other user's, and no other
-// user's memory is root's business.
+// afterwards. Root is no exception: root's memory is not for other users, nor theirs for root.
 inline bool peer_is_own_user(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
