@@ -4,12 +4,11 @@
 // A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
 // and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
 // as SCM_RIGHTS in the order that each body's comment gives. `open_context`, `open_shared_context` or
-// `join_context` comes first, unless an exec is announced. A message of the wrong length, an unknown opcode
-// or a handle of somebody else is answered with EINVAL; nonsense in the header closes the connection.
+// `join_context` comes first; only `announce_exec` may come before. A message of the wrong length, an unknown
+// opcode or a handle of another context is answered with EINVAL; a wrong header closes the connection.
 //
-// Bodies of requests about memory that is not simply registered are in memory_messages.hpp, those about
-// steering in steering_messages.hpp, those about tag matching in tag_matching.hpp, and what a device and its
-// port can do in query_messages.hpp.
+// Other bodies: memory_messages.hpp (null regions, device memory, dma-bufs, advice, sharing),
+// steering_messages.hpp, tag_matching.hpp, and query_messages.hpp (what a device and its port can do).
 #pragma once
 
 #include <cstdint>
@@ -98,6 +97,7 @@ struct ReplyHeader {
   std::uint32_t reserved;
 };
 
+// A secret that lets another process join or share a context.
 struct ContextToken {
   std::uint8_t bytes[16];
 };
@@ -112,9 +112,9 @@ struct ArenaRange {
   std::uint64_t length;
 };
 
-// Descriptors sent: a pidfd of the sender (may be left out: not every process may make one; then the process
-// that has connected counts as the sender), /proc/self/mem (O_RDWR), read end and write end of the pipe that
-// carries asynchronous events to the program (16-byte ib_uverbs_async_event_desc records).
+// Descriptors sent: a pidfd of the sender (may be left out, since not every process may make one; then the
+// process that has connected counts as the sender), /proc/self/mem (O_RDWR), read end and write end of the
+// pipe that carries asynchronous events to the program (16-byte ib_uverbs_async_event_desc records).
 struct OpenContextRequest {
   std::uint32_t version;  // kControlVersion
   std::uint32_t reserved;
@@ -130,9 +130,9 @@ struct OpenContextReply {
   std::uint32_t reserved;
 };
 
-// A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may
-// be left out, as above), /proc/self/mem. Memory it registers from then on is its own; the context lives
-// until its last connection closes.
+// A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may be left
+// out, as above), /proc/self/mem. Regions that the child registers are in the child's memory. The context
+// lives until its last connection closes.
 struct JoinContextRequest {
   ContextToken token;
   std::uint32_t version;
@@ -144,8 +144,8 @@ struct JoinContextReply {
   std::uint32_t reserved;
 };
 
-// Descriptors sent: read end and write end of the channel's pipe. The channel is known from then on by the
-// inode number of the pipe (fstat). An event is an 8-byte record: the CQ's user_handle.
+// Descriptors sent: read end and write end of the channel's pipe. From then on the inode number of the pipe
+// (fstat) names the channel. An event is an 8-byte record: the CQ's user_handle.
 struct AddCompletionChannelRequest {
   std::uint64_t reserved;
 };
@@ -184,15 +184,16 @@ struct ReregisterMrRequest {
   RegisterMrRequest change;
 };
 
-// The process at the other end of the connection is about to call exec, or has called it in vain. In between
-// nothing but its present address space is reached: a process's number would lead to the program behind it.
+// The process at the other end of the connection is about to call exec, or its exec has failed. In between
+// the device reaches memory through the mem file of the process's present address space only: the process's
+// number would lead to the new program.
 struct AnnounceExecRequest {
-  std::uint32_t begins;  // 1; 0: it was in vain
+  std::uint32_t begins;  // 1: exec follows; 0: exec has failed
   std::uint32_t reserved;
 };
 
-// Received data that a forked child found in a completion, and that belongs into the memory of the process
-// which registered it. All of it lies in one region with the right to be written locally.
+// Received data that a forked child found in a completion (cqe_inline). It belongs into the memory of the
+// process which registered the region. All of it lies in one region with local write access.
 struct PlaceReceivedRequest {
   std::uint64_t address;  // as in the receive WQE
   std::uint32_t lkey;
@@ -227,9 +228,9 @@ struct CreateCqReply {
   std::uint32_t handle;
   std::uint32_t entries;
 };
-// Events that were put into a channel (or the asynchronous pipe) for an object and have left it by being
-// read; the destroyer waits until as many are acknowledged. Unread ones have been taken out. After the reply
-// to destroy_qp, and to modify_qp towards RESET, the device adds no more completions of the QP to any CQ.
+// The object's events that a program has read from a channel (or the asynchronous pipe); the destroying call
+// waits until as many are acknowledged. Unread events have been taken out. After the reply to destroy_qp, and
+// to modify_qp towards RESET, the device adds no more completions of the QP to any CQ.
 struct DestroyReply {
   std::uint32_t completion_events_reported;
   std::uint32_t async_events_reported;
@@ -238,17 +239,17 @@ struct ResizeCqRequest {
   std::uint32_t handle;
   std::uint32_t entries;
 };
-// A new ring at index 0; completions that were unread in the old ring are moved to the new one's beginning by
-// the device (with the phase of their new index), and consumer and producer start at 0 with them: the device
-// stores 0 to `consumer` at the switch, while the provider keeps everybody from polling.
+// A new ring. The device moves the `unread` completions of the old ring to its beginning (with the phase of
+// their new index), and stores 0 to `consumer`: indices start again with 0 at the first of them. The provider
+// keeps all threads from polling during the switch.
 struct ResizeCqReply {
   ArenaRange ring;
   std::uint32_t entries;
   std::uint32_t unread;
 };
 
-// Events for `count` completions together, or `period_us` after the first of them. With a count below 2 or no
-// period, for each at once.
+// One event for `count` completions together, or `period_us` after the first of them. If `count` is below 2
+// or the period 0, each completion raises its event at once.
 struct ModifyCqRequest {
   std::uint32_t handle;
   std::uint16_t count;
@@ -267,11 +268,11 @@ struct CreateQpRequest {
   std::uint32_t max_receive_sge;
   std::uint32_t max_inline_data;
   std::uint32_t signal_all;  // sq_sig_all
-  std::uint32_t srq;         // handle of the SRQ that it takes its receives from; 0: none, it has its own
-  std::uint32_t xrcd;  // IBV_QPT_XRC_RECV: handle of its XRC domain; PD, CQs, sizes and SRQ mean nothing
+  std::uint32_t srq;         // handle of the SRQ with its receive WQEs; 0: it has a receive queue
+  std::uint32_t xrcd;        // IBV_QPT_XRC_RECV: handle of its XRC domain; PD, CQs, sizes and SRQ are ignored
 };
-// Slots are powers of two in number and size; `send_ring` is empty (length 0) where no WRs were asked for. A
-// QP of type IBV_QPT_XRC_RECV, to which nothing is posted, has no rings, indices and doorbell.
+// Slots are powers of two in number and size. `send_ring` is empty (length 0) if no WRs were asked for. A QP
+// of type IBV_QPT_XRC_RECV has no rings, indices and doorbell: nothing is posted to it.
 struct CreateQpReply {
   ArenaRange send_ring;
   ArenaRange receive_ring;
@@ -379,7 +380,7 @@ struct QueryEceReply {
 
 struct LimitRateRequest {
   std::uint32_t handle;
-  std::uint32_t rate_kbps;  // 0: none
+  std::uint32_t rate_kbps;  // 0: no limit
   std::uint32_t burst_bytes;
 };
 
@@ -408,8 +409,8 @@ struct ModifySrqRequest {
   std::uint32_t max_wr;
   std::uint32_t limit;
 };
-// With a new `slot_count`: slots have kept their numbers and what was in them, the ring its indices, and the
-// old ranges are the device's again; nobody may post meanwhile. Otherwise the ranges are empty.
+// With a new `slot_count`: slots have kept their numbers and contents, and the ring its indices; the old
+// ranges are the device's again; no thread may post meanwhile. Without one the ranges are empty.
 struct ModifySrqReply {
   ArenaRange slots;
   ArenaRange posted;
@@ -419,14 +420,14 @@ struct ModifySrqReply {
 struct QuerySrqReply {
   std::uint32_t max_wr;
   std::uint32_t max_sge;
-  std::uint32_t limit;  // 0: no event is to come
+  std::uint32_t limit;  // 0: no event is armed
   std::uint32_t reserved;
 };
 
-// Extended reliable connections (IBTA annex A14). A domain is shared by all who open it by the same file, on
-// one device. Descriptor sent: the file; or none, for a domain that nobody else can open. Replies with
-// HandleReply: EAGAIN if there is no such domain and it is not to be created, EINVAL if there is and it is to
-// be a new one.
+// Extended reliable connections (IBTA annex A14). All who open a domain by the same file on one device share
+// it. Descriptor sent: the file, or none for a domain that nobody else can open. Replies with HandleReply:
+// EAGAIN if the domain does not exist and xrcd_create is not set, EINVAL if it exists and xrcd_exclusive is
+// set.
 enum XrcdFlag : std::uint32_t {
   xrcd_create = 1 << 0,
   xrcd_exclusive = 1 << 1,
@@ -435,14 +436,14 @@ struct OpenXrcdRequest {
   std::uint32_t flags;  // XrcdFlag values
   std::uint32_t reserved;
 };
-// An SRQ that requests name by its number, which the reply gives. Replies with CreateSrqReply.
+// An SRQ that XRC requests name by the number in the reply. Replies with CreateSrqReply.
 struct CreateXrcSrqRequest {
   CreateSrqRequest queue;
   std::uint32_t xrcd;  // handle
   std::uint32_t cq;    // handle: where its WQEs complete
 };
-// Opens a QP of type IBV_QPT_XRC_RECV that somebody has made in the same domain: the QP lives until it is
-// destroyed by all who have it, and each hears of its asynchronous events. Replies with HandleReply.
+// Opens a QP of type IBV_QPT_XRC_RECV that exists in the same domain. The QP lives until all who have it open
+// have destroyed it; each of them gets its asynchronous events. Replies with HandleReply.
 struct OpenQpRequest {
   std::uint64_t user_handle;  // the ibv_qp's address, which asynchronous events carry
   std::uint32_t xrcd;         // handle

@@ -1,5 +1,5 @@
-// Bodies of the control protocol (control.hpp) about memory that is not simply registered, and about sharing
-// it with other processes.
+// Bodies of the control protocol (control.hpp) about null regions, advice, device memory and dma-bufs, and
+// about sharing memory with other processes.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace urnic::abi {
 
-// allocate_null_mr takes the PD's handle and answers with RegisterMrReply; only the lkey is of use.
+// allocate_null_mr takes the PD's handle and answers with RegisterMrReply; only the lkey has a use.
 
 // One range of ibv_advise_mr; `advice` as ibv_advise_mr_advice.
 struct AdviseMrRequest {
-  std::uint64_t address;  // as the key's users give it
+  std::uint64_t address;  // in the region's iova space
   std::uint64_t length;
   std::uint32_t pd;
   std::uint32_t lkey;
   std::uint32_t advice;
   std::uint32_t reserved;
 };
-// Where the range lies in the process that registered it, and whether that is the sender (1 or 0).
+// Where the range lies in the process that registered it.
 struct AdviseMrReply {
   std::uint64_t address;
-  std::uint32_t is_senders;
+  std::uint32_t is_senders;  // 1: that process is the sender; else 0
   std::uint32_t reserved;
 };
 
-// Device memory. Its arenas have numbers of their own among those of the context.
+// Device memory. Its arenas are numbered among those of the context.
 struct AllocateDmRequest {
   std::uint64_t length;
-  std::uint32_t log_alignment;  // of its first byte's address in the device
+  std::uint32_t log_alignment;  // alignment of the first byte's address in the device: 2^this
   std::uint32_t reserved;
 };
 struct DmReply {
@@ -57,20 +57,20 @@ struct RegisterDmaBufMrRequest {
   std::uint32_t access;
 };
 
-// Importing a device: who has a connection's descriptor, in whatever process, asks on it for the context's
-// token, in a message that needs no reply so that nobody takes another one's. Descriptor sent: a socket, to
-// which the device sends a ContextToken. With that he opens a context of his own, on a connection of his own,
-// that shares the other's protection domains, regions, windows and device memory. Descriptors and reply as of
-// open_context.
+// Importing a device (ibv_import_device(3)). Any process that has a connection's descriptor may send
+// tell_token on it, with a socket as descriptor; the device sends the ContextToken to that socket. The
+// message has no reply, so that no process takes another's. With the token the process opens a context of its
+// own, on a connection of its own, that shares the other context's protection domains, regions, windows and
+// device memory. Descriptors and reply as of open_context.
 struct OpenSharedContextRequest {
   OpenContextRequest open;
   ContextToken token;
 };
-// async_channel, for such a context only: replies with Empty and the read end of the asynchronous events'
-// pipe.
+// async_channel, for a context opened by open_shared_context only: replies with Empty and the read end of the
+// asynchronous events' pipe.
 
-// import_pd takes the handle of a protection domain that is shared, and replies with it; import_mr that of a
-// region.
+// import_pd takes the handle of a shared protection domain and replies with the same handle. import_mr takes
+// the handle of a region.
 struct ImportMrReply {
   std::uint64_t length;
   std::uint32_t lkey;

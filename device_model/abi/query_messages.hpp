@@ -40,8 +40,8 @@ struct QueryDeviceReply {
   std::uint32_t max_srq;
   std::uint32_t max_srq_wr;
   std::uint32_t max_srq_sge;
-  // Members of ibv_odp_caps and ibv_device_attr_ex. On-demand paging is for this process: it depends on how
-  // its memory is reached.
+  // Members of ibv_odp_caps and ibv_device_attr_ex. The on-demand paging capabilities are those of the asking
+  // process: they depend on how the device reaches its memory.
   std::uint32_t odp_general;
   std::uint32_t odp_rc;
   std::uint32_t odp_uc;

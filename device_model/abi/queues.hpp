@@ -1,5 +1,5 @@
-// Work queues and completion queues as they lie in shared memory: the layout that the provider writes and the
-// device reads, and the other way round. All integers are little endian, all offsets fixed.
+// Layout of work queues and completion queues in the memory that provider and device share. All integers are
+// little endian, all offsets fixed.
 //
 // Every queue is a ring of a power of two of equal slots. Producer and consumer indices run freely over 32
 // bits; a slot's place is `index & (slots - 1)`. The device treats all of it as hostile: it copies a WQE
@@ -83,14 +83,14 @@ enum CqeFlag : std::uint8_t {
   cqe_over_ipv6 = 1 << 7,  // with cqe_grh: the header is IPv6's, else IPv4's
 };
 
-// cqe_inline is for small receives: who polls copies the data to the WQE's segments, as virtual addresses of
-// the process that registered them. The device has made all its checks of the segments when the message came,
-// and uses it only for a SEND of one packet, where each segment's region has its address as its iova and
-// gives peers no right to it, and as long as the context has had one process only.
+// cqe_inline is for small receives: the polling program copies the data to the WQE's segments, whose
+// addresses are those of the process that registered them. The device has checked the segments when the
+// message arrived. It sets cqe_inline only for a SEND of one packet, if each segment's region has iova ==
+// address and gives peers no right to it, and only as long as the context has had one process.
 inline constexpr std::uint32_t kCqeInlineBytes = 32;
 
-// One completion. Written by the device; `phase` last, with release order: an entry is valid for the consumer
-// index i when phase == 1 for even, 0 for odd values of i / slots.
+// One completion. Written by the device, `phase` last, with release order. The entry at consumer index i is
+// valid if phase is 1 for even, 0 for odd values of i / slots.
 struct Cqe {
   std::uint32_t qpn;
   std::uint32_t wqe_index;  // free-running index of the WQE; send: all earlier WQEs of the queue are done too
@@ -108,6 +108,7 @@ struct Cqe {
 };
 static_assert(sizeof(Cqe) == 64);
 
+// The SRQ number of a CQE with cqe_shared_receive, 24 bits.
 inline void set_shared_receive_queue(Cqe& cqe, std::uint32_t number) {
   for (int i = 0; i < 3; ++i) cqe.shared_receive_queue[i] = static_cast<std::uint8_t>(number >> 8 * i);
 }
@@ -116,10 +117,11 @@ inline std::uint32_t shared_receive_queue_of(const Cqe& cqe) {
   return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16;
 }
 
-// The control words of a QP; one such block per QP in an arena. The device stores 1 to `in_error` (then looks
-// at both producers once more, and flushes) when the QP enters the error state, and 0 when it leaves it.
-// Posting a receive rings no doorbell, except while `in_error` is set: the store to `receive_producer`, a
-// full fence, then the look at `in_error`, so that no receive posted late goes without its flush error.
+// The control words of a QP; one block per QP in an arena. When the QP enters the error state, the device
+// stores 1 to `in_error`, then looks at both producers once more and flushes; when the QP leaves that state,
+// it stores 0. Posting a receive rings the doorbell only while `in_error` is set. The poster stores
+// `receive_producer`, makes a full fence and then loads `in_error`, so that a receive posted late gets its
+// flush error too.
 struct alignas(64) QueuePairIndices {
   alignas(64) std::atomic<std::uint32_t> send_producer;     // written by the provider
   alignas(64) std::atomic<std::uint32_t> receive_producer;  // written by the provider
@@ -127,17 +129,17 @@ struct alignas(64) QueuePairIndices {
 };
 static_assert(sizeof(QueuePairIndices) == 128);
 
-// The control words of a shared receive queue, whose WQEs are not used up in order: who posts takes any slot
-// that is free, writes a ReceiveWqe there, and then its number into a ring of 32-bit words, as many as slots.
-// The device takes numbers out of the ring in order. A slot is the device's from `producer` on until the
-// receive completion that names it.
+// The control words of a shared receive queue, whose WQEs are not used up in order. The provider takes any
+// free slot, writes a ReceiveWqe there, and then writes the slot's number into a ring of 32-bit words, which
+// has as many words as there are slots. The device takes numbers out of the ring in order. A slot is the
+// device's from the store to `producer` until the receive completion that names the slot.
 struct alignas(64) SharedReceiveIndices {
   std::atomic<std::uint32_t> producer;  // of the ring of numbers; written by the provider
 };
 static_assert(sizeof(SharedReceiveIndices) == 64);
 
-// What the provider asks of a CQ's event, the low two bits of `arm`; the bits above count requests, so that
-// each request is a new value.
+// Which completion the provider wants an event for: the low two bits of `arm`. The bits above count requests,
+// so that each request is a new value.
 enum class ArmKind : std::uint32_t { none = 0, solicited = 1, next = 2 };
 
 // The control words of a CQ; one block per CQ in an arena. The device raises an event when a completion that

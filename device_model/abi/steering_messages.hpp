@@ -1,5 +1,5 @@
-// Bodies of the control protocol (control.hpp) about steering rules: which frames are for which raw packet
-// queue pairs.
+// Bodies of the control protocol (control.hpp) about steering rules, which give frames to raw packet queue
+// pairs, and about RSS.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace urnic::abi {
 inline constexpr std::uint32_t kMaxFlowSpecs = 10;  // as many as the kernel takes
 inline constexpr std::uint32_t kFlowFilterBytes = 40;
 
-// One header of ibv_flow_attr. `value` and `mask` hold the ibv_flow_*_filter of the type
-// (ibv_flow_spec_type), which is in network order, and zero behind it.
+// One header of ibv_flow_attr. `value` and `mask` hold the ibv_flow_*_filter of `type` (ibv_flow_spec_type),
+// in network order, and zeros behind it.
 struct FlowSpec {
   std::uint32_t type;
   std::uint32_t reserved;
@@ -29,30 +29,30 @@ struct CreateFlowRequest {
   std::uint16_t priority;
   std::uint8_t port;
   std::uint8_t spec_count;
-  std::uint32_t counters;  // handle of what counts the frames that the rule takes; 0: nothing
+  std::uint32_t counters;  // handle of the counters for the frames that the rule takes; 0: none
   std::uint32_t reserved;
   FlowSpec specs[kMaxFlowSpecs];
 };
 
-// CreateQpRequest::type of what ibv_create_wq makes: a raw packet QP that has no send queue, and gets frames
-// by way of an RSS QP only.
+// CreateQpRequest::type for ibv_create_wq: a raw packet QP that has no send queue and gets frames through an
+// RSS QP only.
 inline constexpr std::uint32_t kWorkQueue = 0x10000;
 
-// Of the frames that rules have taken, since it was made.
+// The frames that rules with these counters have taken since the counters were made.
 struct ReadCountersReply {
   std::uint64_t packets;
   std::uint64_t bytes;
 };
 
-// In the handles of RSS QPs, so that they are no other QP's.
+// Set in the handles of RSS QPs, so that they differ from those of all other QPs.
 inline constexpr std::uint32_t kRssQpHandle = 1u << 31;
 
 inline constexpr std::uint32_t kMaxSpreadQueues = 128;
 inline constexpr std::uint32_t kHashKeyBytes = 40;
 
-// A QP without queues: which of `queues` gets a frame, the lowest bits of its Toeplitz hash say. Those are
-// handles of raw packet QPs, a power of two of them; one may be there several times. Replies with
-// HandleReply.
+// A QP without queues of its own: the lowest bits of a frame's Toeplitz hash say which of `queues` gets the
+// frame. `queues` holds handles of raw packet QPs; `queue_count` is a power of two; a handle may be there
+// several times. Replies with HandleReply.
 struct CreateRssQpRequest {
   std::uint64_t hash_fields;  // ibv_rx_hash_fields
   std::uint32_t pd;
