@@ -1,4 +1,4 @@
-// What is wrong with a file of settings.
+// An error in a settings file.
 #pragma once
 
 #include <stdexcept>

@@ -9,7 +9,7 @@
 namespace urnic::settings {
 namespace {
 
-// An error is one line, whatever the file has in it.
+// An error is one line, even if the file's text has line ends.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
