@@ -12,7 +12,7 @@ namespace urnic::capture {
 
 namespace {
 
-// A comment is shown on terminals: no characters in it that steer one.
+// Control characters become spaces, because comments are shown on terminals.
 void make_harmless(std::span<char> comment) {
   for (char& character : comment)
     if (static_cast<unsigned char>(character) < 0x20 || character == 0x7F) character = ' ';

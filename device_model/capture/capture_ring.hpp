@@ -20,30 +20,30 @@
 
 namespace urnic::capture {
 
-// Where a frame was seen and what there is to say of it.
+// Where a frame was seen, and a comment on it.
 struct CaptureMark {
   std::uint16_t interface = 0;  // an index into the capture's interfaces
-  std::string_view comment;     // cut off behind kMaxCommentBytes; empty for none
+  std::string_view comment;     // cut off after kMaxCommentBytes; empty for none
 };
 
-// The engine's end. Adds every frame it is handed, with a nanosecond timestamp that rises strictly.
+// The engine's end. Each observed frame gets a nanosecond timestamp that rises strictly.
 class CaptureWriter {
  public:
   // Makes the ring (`bytes`, a power of two, 8192 or more); throws std::system_error. `patience_ms`: how long
   // the writer waits for a reader that makes no progress before it begins to drop frames.
   explicit CaptureWriter(std::size_t bytes, int patience_ms = 1000);
 
-  // When the reader is slow the writer waits for it, up to a second in all without progress; from then on
-  // frames are counted as dropped until there is room again. No system call while the reader is busy and
-  // there is room.
+  // Adds a frame. When the ring is full the writer waits for the reader, up to `patience_ms` in all without
+  // progress; from then on frames are counted as dropped until there is room again. No system call while
+  // there is room and the reader does not wait.
   void observe(const wire::Frame& frame, const CaptureMark& mark = {});
 
-  // The ring's memfd, and a socket that becomes readable when a waiting reader should look; for the reader's
-  // process. They belong to the writer. (A socket, not an eventfd: whether a write to an eventfd blocks is
-  // for everybody who holds it to change, and the engine must not block on a reader's whim.)
+  // For the reader's process: the ring's memfd, and a socket that becomes readable when a waiting reader
+  // should look. The writer owns both. (A socket, not an eventfd: every holder of an eventfd can make writes
+  // to it block, and a reader must not block the engine.)
   int ring_descriptor() const { return descriptor_.get(); }
   int wake_descriptor() const { return wake_readable_.get(); }
-  // From any thread.
+  // Frames added, frames dropped. From any thread.
   std::uint64_t captured() const { return captured_.load(std::memory_order_relaxed); }
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
@@ -58,7 +58,7 @@ class CaptureWriter {
   memory::Descriptor wake_readable_;
   memory::Descriptor wake_writable_;
   const int patience_ms_;
-  std::uint64_t head_ = 0;  // what lies in the ring is for the reader; it is never read back
+  std::uint64_t head_ = 0;  // the ring's copy is for the reader and never read back
   RisingTimestamps timestamps_;
   bool reader_is_stuck_ = false;
   std::atomic<std::uint64_t> captured_{0};
@@ -66,9 +66,8 @@ class CaptureWriter {
 };
 
 struct CapturedFrame {
-  std::uint64_t nanoseconds = 0;  // since the Unix epoch
-  std::span<const std::byte>
-      bytes;  // in the ring, where a hostile writer may change them: not to be relied on
+  std::uint64_t nanoseconds = 0;     // since the Unix epoch
+  std::span<const std::byte> bytes;  // in the ring, where a hostile writer may change them at any time
   std::uint16_t interface = 0;
   std::string_view comment{};
 };
@@ -77,24 +76,24 @@ struct CapturedFrame {
 class CaptureReader {
  public:
   // The writer's ring_descriptor() and wake_descriptor(), and how many interfaces the capture has. Throws
-  // std::system_error or std::runtime_error if they are not what they should be.
+  // std::system_error if `ring` cannot be mapped, std::runtime_error if it is no ring.
   CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces = 1);
 
-  // The next frame, if one is there; its bytes lie in the ring and are valid until release(), its comment is
-  // valid until the next call. Throws std::runtime_error, at this call and all later ones, if what lies in
-  // the ring cannot be records.
+  // Takes the next frame; false if there is none. Its bytes lie in the ring and are valid until release(),
+  // its comment is valid until the next call. Throws std::runtime_error, at this call and all later ones, if
+  // the ring does not hold valid records.
   bool next(CapturedFrame& frame);
   // Gives the room of all frames that `next` handed out back to the writer. Without it the ring becomes full.
   void release();
-  // From now on `next` hands out only what is in the ring at this moment: an end for a reader that is slower
-  // than the traffic.
+  // From now on `next` hands out only the frames that are in the ring at this moment, so that a reader slower
+  // than the traffic comes to an end.
   void stop_here();
-  // Waits until a frame may be there or `milliseconds` passed (-1: for ever); also watches `other` (a socket,
-  // or -1) and returns true when that is readable or hung up, or when the writer's process is gone. Frames
-  // may be left in the ring then.
+  // Waits until a frame may be there or `milliseconds` have passed (-1: for ever). Returns true if `other` (a
+  // socket, or -1) is readable or hung up, or if the writer's process is gone; frames may be left in the ring
+  // then.
   bool wait(int other, int milliseconds);
-  // The same, but frames do not end it: a reader that knows there will be some lets them gather, and the
-  // engine need not wake it. Nothing is lost: until the ring is full its writer has room.
+  // Like `wait`, but frames do not end it: a reader that expects frames lets them gather, and the engine need
+  // not wake it. Nothing is lost while the ring has room.
   bool rest(int other, int milliseconds);
   // Frames that the writer dropped because this reader was slow.
   std::uint64_t dropped() const;
@@ -105,7 +104,7 @@ class CaptureReader {
   RingMemory ring_;
   memory::Descriptor wake_;
   const std::size_t interfaces_;
-  std::uint64_t tail_ = 0;            // behind what `next` handed out; the ring's own is moved by release()
+  std::uint64_t tail_ = 0;  // behind the last frame that `next` handed out; release() stores it in the ring
   std::optional<std::uint64_t> end_;  // the head at stop_here()
   bool damaged_ = false;
   std::array<char, kMaxCommentBytes> comment_{};

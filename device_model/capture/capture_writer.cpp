@@ -29,7 +29,7 @@ CaptureWriter::CaptureWriter(std::size_t bytes, int patience_ms)
   wake_writable_ = memory::Descriptor(ends[1]);
 }
 
-// `tail` is the reader's word: one that lies outside of what was written gives no room.
+// The reader writes `tail`: a value outside of what was written gives no room.
 bool CaptureWriter::has_room(std::uint64_t bytes) const {
   const std::uint64_t used = head_ - ring_.indices().tail.load(std::memory_order_acquire);
   return used <= ring_.capacity() && bytes <= ring_.capacity() - used;
@@ -38,12 +38,12 @@ bool CaptureWriter::has_room(std::uint64_t bytes) const {
 void CaptureWriter::wake_reader() {
   if (ring_.indices().waiting.exchange(0, std::memory_order_seq_cst) == 0) return;
   const std::byte byte{};
-  // It fails only when the socket is full, and then the reader is awake.
+  // Fails only when the socket is full, and then the reader is awake.
   (void)send(wake_writable_.get(), &byte, sizeof byte, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Losing frames makes a capture useless, so the network waits for its observer; but not for one that hangs.
-// The reader is awake: it does not sleep while there are records.
+// Lost frames make a capture useless, so the engine waits for the reader, but not for one that hangs. The
+// reader needs no waking: it does not sleep while there are records.
 bool CaptureWriter::wait_for_room(std::uint64_t bytes) {
   constexpr timespec kNap{0, 200'000};
   const std::atomic<std::uint64_t>& tail = ring_.indices().tail;
@@ -67,7 +67,7 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
   const std::uint64_t bytes = record_bytes(size, comment.size());
   if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
-  // Before the writer waits for its reader: the frame was here by then.
+  // Before the wait for the reader: this is when the frame was seen.
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
   if (!has_room(bytes)) {
     if (reader_is_stuck_) return drop();
@@ -91,8 +91,8 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
 
   head_ += bytes;
   captured_.store(captured_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  // Sequentially consistent with the load of `waiting`: either the reader sees this head before it sleeps,
-  // or it is seen waiting here.
+  // Sequentially consistent with the load of `waiting`: either the reader sees this head before it sleeps, or
+  // this load sees that it waits.
   ring_.indices().head.store(head_, std::memory_order_seq_cst);
   if (ring_.indices().waiting.load(std::memory_order_seq_cst) != 0) wake_reader();
 }

@@ -1,7 +1,7 @@
-// What all kinds of capture file have in common.
+// The interface of all kinds of capture file.
 //
-// Only whole records are handed to the kernel, so that a file whose writer was killed is whole, but for
-// the record in whose middle the kernel may have ended a write.
+// Only whole records are handed to the kernel, so that a killed writer leaves a whole file. Exception: the
+// kernel may have ended the last write in the middle of a record.
 #pragma once
 
 #include <span>
@@ -24,13 +24,13 @@ class FrameFile {
   FrameFile& operator=(const FrameFile&) = delete;
   virtual ~FrameFile() = default;
 
-  // All interfaces of the frames to come, once, before the first of them.
+  // Writes the capture's interfaces. To be called once, before the first frame.
   virtual void describe_interfaces(std::span<const Interface> interfaces) = 0;
 
-  // Takes the frame, whose bytes must stay where they are until flush() has returned: they go to the kernel
-  // from there. Now and then writes out what it has. Call flush when no frame follows at once. Throws
-  // std::system_error if the file cannot be written (disk full): the file then ends behind the last whole
-  // record that went to it, and every later call throws too.
+  // Adds a frame, and writes out the gathered frames now and then. The frame's bytes must stay in place until
+  // flush() has returned: the kernel copies them from there. Call flush when no frame follows at once. Both
+  // throw std::system_error if the file cannot be written (disk full): the file then ends behind the last
+  // whole record that went to it, and every later call throws too.
   virtual void write(const CapturedFrame& frame) = 0;
   virtual void flush() = 0;
 };

@@ -13,10 +13,10 @@ namespace urnic::capture {
 namespace {
 
 constexpr std::size_t kCopiedBytes = std::size_t{256} << 10;
-constexpr std::size_t kRecordRoom = std::size_t{8} << 10;  // of it, for all that is copied of one record
+constexpr std::size_t kRecordRoom = std::size_t{8} << 10;  // part of it for the copied bytes of one record
 constexpr std::size_t kMostPieces = IOV_MAX;
-constexpr std::size_t kRecordPieces = 3;  // what stands before a frame, the frame, what stands behind it
-// A piece of its own costs the kernel more than copying so little costs here.
+constexpr std::size_t kRecordPieces = 3;  // bytes before the frame, the frame, bytes behind it
+// Longest piece that is copied: a piece of its own would cost the kernel more.
 constexpr std::size_t kShort = 512;
 
 memory::Descriptor open_file(const std::string& path) {
@@ -24,7 +24,7 @@ memory::Descriptor open_file(const std::string& path) {
   return memory::Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 }
 
-// What is left to write of the pieces from `first` on, after `written` bytes more of them.
+// Takes `written` bytes off the pieces from `first` on. Returns the first piece that is left.
 std::size_t advance(std::vector<iovec>& pieces, std::size_t first, std::size_t written) {
   for (; first < pieces.size() && written >= pieces[first].iov_len; ++first) written -= pieces[first].iov_len;
   if (written > 0) {
@@ -103,7 +103,7 @@ void GatheredFile::fail(int error) {
     error_ = error;
     pieces_.clear();
     copied_.clear();
-    // A pipe cannot be cut; then its reader meets the partial record.
+    // A pipe cannot be truncated: its reader meets the partial record.
     if (ftruncate(file_.get(), static_cast<off_t>(flushed_)) != 0) errno = 0;
   }
   throw std::system_error(error_, std::system_category(), "capture file " + path_);

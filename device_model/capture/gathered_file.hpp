@@ -1,5 +1,5 @@
-// A file that is written in few and large pieces, which the kernel gathers from where they lie (writev):
-// frames are copied once on their way, by the kernel, and what stands around them is put together here.
+// A file that is written with few and large writes, which the kernel gathers from pieces in memory (writev):
+// the kernel alone copies the frames; the bytes around them are collected here.
 #pragma once
 
 #include <sys/uio.h>
@@ -22,18 +22,16 @@ class GatheredFile {
   explicit GatheredFile(const std::string& path);
   GatheredFile(const GatheredFile&) = delete;
   GatheredFile& operator=(const GatheredFile&) = delete;
-  // Flushes; an error is lost here, so who cares calls flush() first.
+  // Flushes. An error is lost here: call flush() first to see it.
   ~GatheredFile();
 
-  // Before each record: what was put up to here are whole records. Writes them out if there is no room for
-  // another.
+  // To be called before each record. Writes out the records so far if there is no room for another.
   void begin_record();
-  // Appends to the record: `put` copies, of a record 4 KiB and a frame's comment at most; `refer` copies
-  // short bytes and leaves others, once in a record, where they are, where they must stay until flush() has
-  // returned.
+  // Append to the record. `put` copies: at most 4 KiB of a record, and a frame's comment. `refer`, once in a
+  // record, copies short bytes only; longer ones must stay in place until flush() has returned.
   void put(const void* bytes, std::size_t size);
   void refer(std::span<const std::byte> bytes);
-  // Writes out all that was put, whole records.
+  // Writes out all records. None of them may be incomplete.
   void flush();
 
  private:

@@ -10,7 +10,7 @@
 
 namespace urnic::capture {
 
-// It has no place for interfaces and comments. Written by hand, for libpcap copies every frame into a buffer.
+// Has no place for interfaces and comments. Written by hand, since libpcap copies every frame into a buffer.
 class PcapFile final : public FrameFile {
  public:
   // Creates or truncates `path`; "-" is standard output. The file's header is in the file when this returns.

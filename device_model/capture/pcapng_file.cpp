@@ -24,7 +24,7 @@ constexpr std::uint32_t kNoSnapshotLimit = 0;
 
 struct BlockHeader {
   std::uint32_t type;
-  std::uint32_t length;  // of the whole block; it stands at the block's end too
+  std::uint32_t length;  // of the whole block; repeated at the block's end
 };
 constexpr std::size_t kBlockFrame = sizeof(BlockHeader) + sizeof(std::uint32_t);
 
@@ -75,7 +75,7 @@ PcapngFile::PcapngFile(const std::string& path, std::string_view application) : 
   append_number(body, kByteOrderMagic);
   append_number(body, std::uint16_t{1});  // version 1.0
   append_number(body, std::uint16_t{0});
-  append_number(body, ~std::uint64_t{0});  // how long the section is: not said, for it is not known
+  append_number(body, ~std::uint64_t{0});  // length of the section: unknown
   append_option(body, kApplication, application);
   append_option(body, kEndOfOptions, {});
   write_block(kSectionHeader, body);

@@ -13,15 +13,16 @@
 
 namespace urnic::capture {
 
-// Written by hand, for libpcap writes classic files only.
+// Written by hand, since libpcap writes classic files only.
 class PcapngFile : public FrameFile {
  public:
   // Creates or truncates `path`; "-" is standard output. The section's header is in the file when this
-  // returns. `application` is what the file says it was written by. Throws std::system_error, with the path.
+  // returns. `application` is the writing program's name in the file. Throws std::system_error, with the
+  // path.
   PcapngFile(const std::string& path, std::string_view application);
 
   void describe_interfaces(std::span<const Interface> interfaces) override;
-  // frame.interface is below the number of interfaces described.
+  // frame.interface must be below the number of interfaces described.
   void write(const CapturedFrame& frame) override;
   void flush() override { file_.flush(); }
 

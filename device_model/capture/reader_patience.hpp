@@ -8,11 +8,11 @@ namespace urnic::capture {
 
 class ReaderPatience {
  public:
-  // Nanoseconds, of any clock that does not go back.
+  // `limit` and `now` are nanoseconds of a clock that does not go back; `tail` is the reader's position.
   ReaderPatience(std::int64_t limit, std::uint64_t tail, std::int64_t now)
       : limit_(limit), tail_(tail), progress_at_(now) {}
 
-  // True if the reader, which is at `tail` now, has not moved for the limit.
+  // True if the reader, which is at `tail` at the time `now`, has not moved for the limit.
   bool ends(std::uint64_t tail, std::int64_t now) {
     if (tail != tail_) {
       tail_ = tail;

@@ -28,7 +28,7 @@ void map_at(std::byte* address, std::size_t size, int flags, int descriptor, off
     fail("capture ring: mmap");
 }
 
-// `flags`: of mmap, for the first mapping of the records; the second shows the same memory.
+// Maps indices and records, and the records once more behind them. `flags` are mmap's for the first mapping.
 void* map(int descriptor, std::size_t capacity, int flags) {
   void* base =
       mmap(nullptr, mapped_bytes(capacity), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

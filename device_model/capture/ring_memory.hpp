@@ -1,11 +1,11 @@
-// The capture ring as it lies in its memfd: one page of indices, then the records.
+// Layout of the capture ring in its memfd: one page of indices, then the records.
 //
 // A record is a RecordHeader, the frame's bytes and those of its comment, padded to 8 bytes; it may wrap
 // around the ring's end. Positions run freely over 64 bits. `head` moves by whole records only, so a ring
 // whose writer was killed holds whole records up to it.
 //
-// The records are mapped twice, one mapping behind the other: so a record that wraps is in one piece too, for
-// memcpy and for the kernel that is handed it.
+// The records are mapped twice, one mapping behind the other. So a record that wraps is in one piece too, for
+// memcpy and for writev.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@ inline constexpr std::uint64_t kRingMagic = 0x75726E6963706332;  // "urnicpc2"
 inline constexpr std::size_t kRingDataOffset = 4096;
 inline constexpr std::size_t kMinRingBytes = 8192;
 
-// A frame that is longer is not one of ours: the longest link, a jumbo Ethernet frame, stays below.
+// No link carries a longer frame: the longest, a jumbo Ethernet frame, stays below.
 inline constexpr std::size_t kMaxFrameBytes = 16384;
 
-// What is said of a packet is one line.
+// A comment is one line.
 inline constexpr std::size_t kMaxCommentBytes = 256;
 
 struct RingIndices {
@@ -43,20 +43,22 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 struct RecordHeader {
   std::uint32_t length;          // of the frame
   std::uint16_t comment_length;  // 0: there is none
-  std::uint16_t interface;       // where it was seen: an index into what the capture's begin announced
+  std::uint16_t interface;       // where the frame was seen: an index into the capture's interfaces
   std::uint64_t nanoseconds;
 };
 static_assert(sizeof(RecordHeader) == 16);
 
+// Bytes that a record takes in the ring.
 constexpr std::uint64_t record_bytes(std::uint64_t frame_bytes, std::uint64_t comment_bytes = 0) {
   return sizeof(RecordHeader) + ((frame_bytes + comment_bytes + 7) & ~std::uint64_t{7});
 }
 
-// A mapping of a ring. Capacity is kept here because what lies in the mapping can be changed by the peer.
+// A mapping of a ring. The capacity is kept outside of the mapping, which the peer can change.
 class RingMemory {
  public:
-  // Makes a ring of `bytes`, a power of two of at least kMinRingBytes, sealed against changes of its size.
-  // Its memory is there when this returns, so that the engine meets no page fault. Throws std::system_error.
+  // Makes a ring of `bytes`, a power of two of at least kMinRingBytes, sealed against changes of its size;
+  // sets `descriptor` to its memfd. All pages are present when this returns, so that the engine meets no page
+  // fault. Throws std::system_error.
   static RingMemory create(std::size_t bytes, memory::Descriptor& descriptor);
   // Maps a ring that another process made. Throws std::system_error if that fails, std::runtime_error if it
   // is not a sealed ring.
@@ -69,8 +71,7 @@ class RingMemory {
   RingIndices& indices() const { return *static_cast<RingIndices*>(base_); }
   std::uint64_t capacity() const { return capacity_; }
 
-  // Where a position lies: from there on as many bytes as the capacity follow each other, around the ring's
-  // end.
+  // The address of `position`. capacity() bytes follow it in one piece, also around the ring's end.
   std::byte* at(std::uint64_t position) const {
     return static_cast<std::byte*>(base_) + kRingDataOffset + (position & (capacity_ - 1));
   }

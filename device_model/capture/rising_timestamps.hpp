@@ -7,7 +7,7 @@ namespace urnic::capture {
 
 class RisingTimestamps {
  public:
-  // `now`, or the smallest value above all given out before.
+  // Returns `now`, or one more than the last value if that is not below `now`.
   std::uint64_t next(std::uint64_t now) {
     last_ = now > last_ ? now : last_ + 1;
     return last_;
