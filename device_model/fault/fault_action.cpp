@@ -13,8 +13,8 @@ std::uint64_t microseconds(transport::Nanoseconds span) {
   return static_cast<std::uint64_t>(span.count()) / 1000;
 }
 
-// Without bits of its own, a rule turns over the first bit of the payload, or where there is none the last
-// one of the headers.
+// The bit that a rule without `bits` flips: the first of the payload or, without a payload, the last of the
+// headers.
 std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& view) {
   constexpr std::size_t kIcrcBytes = 4;
   const std::size_t headers = view.headers.size();
@@ -22,8 +22,8 @@ std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& vie
   return static_cast<std::uint32_t>(payload ? headers * 8 : headers * 8 - 1);
 }
 
-// Remarks only on bits that are turned over: one may lie behind the packet's end, or be one too many for
-// `flips` where several rules take one packet.
+// Remarks only on bits that are flipped. A bit may lie behind the packet's end, or `flips` may be full
+// because several rules take the packet.
 template <class Flips>
 void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view, Flips& flips,
                std::size_t& count, link::Why& why) {
@@ -38,7 +38,7 @@ void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const Pa
   if (count == before) why.add(" none, the packet does not have them");
 }
 
-// The link will mark the packet just as its headers are now.
+// What the link's mark will do, by the packet's ECN field as it is now.
 std::string_view mark_remark(const link::PacketAtLink& packet) {
   switch (link::ecn(packet.frame.headers)) {
     case link::Ecn::not_capable:
@@ -51,7 +51,7 @@ std::string_view mark_remark(const link::PacketAtLink& packet) {
   return {};
 }
 
-// A packet whose network headers are damaged has no address to answer to; it goes on.
+// A packet with damaged network headers has no address to answer to; such a packet goes on.
 void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
                  AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
   verdict.answer = answer.make(packet, view, rule.action.syndrome);

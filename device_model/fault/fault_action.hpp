@@ -8,8 +8,8 @@
 
 namespace urnic::fault {
 
-// Adds the rule's action to `verdict`, with a remark. Stopping a QP is the plan's business; here it drops.
-// `answer` keeps the bytes of an answer.
+// Adds the rule's action to `verdict`, with a remark. Stopping a QP is FaultPlan's task; here stop_qp only
+// drops. `answer` holds the bytes of an answer.
 void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
          AnswerPacket& answer, link::Verdict& verdict);
 

@@ -33,8 +33,8 @@ void FaultPlan::judge(const link::PacketAtLink& packet, transport::Time, link::V
   }
   bool gone = false;
   for (const auto& active : rules_) {
-    // Also those that can do nothing any more: "the second transmission" is the second, whoever took the
-    // first.
+    // Rules count a packet even if an earlier rule has taken it away: "the second transmission" is always the
+    // second.
     if (!active->matcher.takes(packet, *view)) continue;
     ++active->matches;
     if (gone) continue;

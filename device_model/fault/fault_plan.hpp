@@ -18,14 +18,15 @@ class FaultPlan final : public link::FaultHook {
   // Compiles the filters. Throws std::runtime_error if one is wrong; plan_file.hpp checks them first.
   explicit FaultPlan(std::vector<FaultRule> rules);
 
-  // All rules that match the packet act on it, in the order of the plan; behind one that takes it away they
-  // only count it.
+  // All rules that match the packet act on it, in the order of the plan. Once a rule has taken the packet
+  // away, the rest only count it.
   void judge(const link::PacketAtLink& packet, transport::Time now, link::Verdict& verdict) override;
 
   struct RuleState {
     std::string name;
     std::uint64_t matches = 0;
   };
+  // How often each rule has matched, in the order of the plan.
   std::vector<RuleState> states() const;
 
  private:

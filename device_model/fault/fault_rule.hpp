@@ -19,15 +19,15 @@ struct Match {
   link::Direction direction = link::Direction::transmit;
   std::string filter;               // a libpcap expression over the headers; empty: any packet
   std::optional<wire::Qpn> qp;      // that device's QP: the sender of tx packets, the receiver of rx packets
-  std::uint32_t qp_ordinal = 0;     // likewise, by the order in which its program opened it; 0: any
+  std::uint32_t qp_ordinal = 0;     // the same by ordinal, the order in which its program opened QPs; 0: any
   std::bitset<256> opcodes;         // none set: any
   std::vector<std::uint32_t> psns;  // empty: any
   bool psns_relative = false;       // to the QP's first PSN
   std::uint32_t transmission = 0;   // the n-th time that the same PSN is sent; 0: any
-  // Of the packets for which all of the above holds, counted for each sending QP by itself:
+  // These count the packets for which all of the above holds, for each sending QP by itself:
   std::uint32_t occurrence = 0;  // the n-th; 0: any
   std::uint32_t every = 0;       // every n-th; 0: each
-  std::uint32_t count = 0;       // at most so many; 0: no limit
+  std::uint32_t count = 0;       // at most this many; 0: no limit
 };
 
 enum class ActionKind : std::uint8_t {
@@ -46,13 +46,13 @@ enum class ActionKind : std::uint8_t {
 
 struct Action {
   ActionKind kind = ActionKind::drop;
-  std::uint32_t copies = 1;              // duplicate: so many more
+  std::uint32_t copies = 1;              // duplicate: this many more
   transport::Nanoseconds delay{0};       // delay
-  std::uint32_t behind = 1;              // reorder: behind the next so many
-  transport::Nanoseconds hold{100'000};  // reorder: at most so long
+  std::uint32_t behind = 1;              // reorder: behind this many packets
+  transport::Nanoseconds hold{100'000};  // reorder: held at most this long
   std::vector<std::uint32_t> bits;       // corrupt: counted from the BTH's first bit; empty: one is chosen
   std::uint8_t syndrome = 0;             // rnr_nak, nak: of the AETH
-  transport::Nanoseconds cut{0};         // cut_link: so long
+  transport::Nanoseconds cut{0};         // cut_link: for this long
 };
 
 struct FaultRule {

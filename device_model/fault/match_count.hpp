@@ -1,5 +1,5 @@
-// How often something was seen, for many things, in a table of a fixed size: when it is full, what was not
-// seen for longest is forgotten.
+// Counters by key, in a table of a fixed size: a new key replaces the least recently used of the eight
+// entries that it may take.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class MatchCount {
   // `places`, a power of two; allocates here and never again.
   explicit MatchCount(std::size_t places) : entries_(places) {}
 
-  // Of what `key`, 64 well-mixed bits, stands for; new ones begin at 0.
+  // The counters of `key`, 64 well-mixed bits; those of a new key are 0.
   Entry& of(std::uint64_t key);
 
  private:

@@ -35,7 +35,7 @@ std::bitset<256> opcodes_named(std::string_view name) {
 
 std::string operation_names() {
   std::string names;
-  for (unsigned value = 0; value < 32; ++value) {  // those of RC; the others' are among them
+  for (unsigned value = 0; value < 32; ++value) {  // RC has the operations of all services
     const wire::Opcode opcode(static_cast<std::uint8_t>(value));
     if (!wire::traits(opcode).known) continue;
     names += (names.empty() ? "\"" : ", \"") + without_service(wire::name(opcode)) + '"';

@@ -11,8 +11,8 @@ namespace urnic::fault {
 
 namespace {
 
-// Programs may send other frames, too. Whether the rest of one makes sense is not asked: a fault may have
-// changed it.
+// True for UDP to the RoCE port: programs may send other frames, too. The rest is not checked, because a
+// fault may have changed it.
 bool is_roce(std::span<const std::byte> frame, bool ipv4) {
   constexpr std::byte kUdp{17};
   constexpr std::size_t kProtocolInIpv4 = 9;
@@ -26,7 +26,7 @@ bool is_roce(std::span<const std::byte> frame, bool ipv4) {
 }  // namespace
 
 std::optional<PacketView> look_at(const link::PacketAtLink& packet) {
-  const auto bytes = packet.frame.headers;  // a frame that was changed lies in one piece, all of it here
+  const auto bytes = packet.frame.headers;  // a changed frame lies in one piece, all of it here
   if (bytes.size() < wire::kEthernetBytes) return {};
   const bool ipv4 = bytes[12] == std::byte{0x08};
   if (!is_roce(bytes, ipv4)) return {};

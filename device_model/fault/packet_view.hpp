@@ -1,4 +1,4 @@
-// What rules look at in a packet.
+// The fields of a packet that rules look at.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct PacketView {
   bool request = false;
   std::size_t bth_at = 0;              // offset in the frame
   std::span<const std::byte> headers;  // from the Ethernet header to the last extended header
-  // The QP that a rule for this device and direction means: the sender towards the switch, the receiver from
-  // it.
+  // The QP that a rule for this device and direction names: the sender of a packet towards the switch, the
+  // receiver of a packet from it.
   wire::Qpn queue_pair;
   std::uint32_t ordinal = 0;
 };

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 14> kMatchKeys{
     "name", "device",       "direction",    "filter",     "qp",    "qp_ordinal", "opcode",
     "psn",  "relative_psn", "transmission", "occurrence", "every", "count",      "action"};
 
-// The keys that an action has besides.
+// The keys of an action, besides kMatchKeys.
 std::vector<std::string_view> action_keys(ActionKind kind) {
   switch (kind) {
     case ActionKind::duplicate:

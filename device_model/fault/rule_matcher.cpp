@@ -8,7 +8,7 @@ namespace urnic::fault {
 
 namespace {
 
-// Packets whose transmissions are remembered, for a rule that asks for them: more than are under way.
+// How many packets a rule with `transmission` remembers: more than are under way.
 constexpr std::size_t kRememberedPackets = 65536;
 constexpr std::size_t kRememberedQueuePairs = 8192;
 

@@ -1,4 +1,4 @@
-// Whether a rule takes a packet, with what it must remember for that.
+// Whether a rule takes a packet, with the counters for that.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class RuleMatcher {
   // Compiles the filter; throws std::runtime_error if that fails. `rule` outlives it.
   explicit RuleMatcher(const FaultRule& rule);
 
-  // To be asked once for each packet: asking counts.
+  // To be called once for each packet: each call counts.
   bool takes(const link::PacketAtLink& packet, const PacketView& view);
 
  private:
@@ -23,7 +23,7 @@ class RuleMatcher {
   bool psn_matches(const link::PacketAtLink& packet, const PacketView& view) const;
 
   const Match& match_;
-  const bool answers_;  // the action is an answer: only for requests of services that are acknowledged
+  const bool answers_;  // the action is an answer: takes only requests of acknowledged services
   PacketFilter filter_;
   MatchCount transmissions_;
   MatchCount queue_pairs_;
