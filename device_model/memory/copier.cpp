@@ -12,7 +12,7 @@ namespace urnic::memory {
 
 namespace {
 
-// The only one that does so for this program: no other comes between (IBTA 9.4.5).
+// Atomic (IBTA 9.4.5): no other operation comes between, since this copier alone makes them for this program.
 void operate(CopierPage& page, ApplicationMemory& memory) {
   const WordOperation& operation = page.operation;
   std::uint64_t word = 0;

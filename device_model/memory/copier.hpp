@@ -1,5 +1,5 @@
-// What a copier does: it copies for the device process from and to the memory of one program, and waits in
-// its stead (waiting_memory.hpp).
+// A copier's work: it copies from and to the memory of one program for the device process, and blocks in its
+// place (waiting_memory.hpp).
 #pragma once
 
 #include "device_model/memory/copier_memory.hpp"
@@ -10,7 +10,7 @@ namespace urnic::memory {
 // Carries out one job of `page`.
 void copy(CopierPage& page, ApplicationMemory& memory);
 
-// Carries out jobs until this process is killed, or a descriptor is none of a copier. Throws
+// Carries out jobs until this process is killed or an eventfd of `descriptors` fails. Throws
 // std::system_error if the page cannot be mapped.
 void run_copier(const CopierDescriptors& descriptors, ApplicationMemory& memory);
 

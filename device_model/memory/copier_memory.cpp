@@ -45,7 +45,7 @@ CopierMemory::CopierMemory(CopierDescriptors&& descriptors, ApplicationMemory& d
   if (place == MAP_FAILED) {
     throw std::system_error(errno, std::generic_category(), "memory of a copier: mmap");
   }
-  page_ = new (place) CopierPage;  // zeros as they are, and nothing is written
+  page_ = new (place) CopierPage;  // leaves the zeros of `bytes` alone
   descriptors_.page.reset();
   set_owner(direct.owner());
 }
@@ -59,7 +59,7 @@ bool CopierMemory::under_way() const {
 bool CopierMemory::idle() { return !under_way() || given_up_.load(std::memory_order_relaxed); }
 
 void CopierMemory::begin(CopierPage::Kind kind, std::span<const Transfer> batch) {
-  if (under_way()) return;  // it was given up
+  if (under_way()) return;  // a job that was given up
   page_->kind = kind;
   page_->count = static_cast<std::uint32_t>(batch.size());
   std::size_t used = 0;
@@ -87,7 +87,7 @@ void CopierMemory::begin_read(std::span<const Transfer> batch) { begin(CopierPag
 void CopierMemory::begin_write(std::span<const Transfer> batch) { begin(CopierPage::Kind::write, batch); }
 
 void CopierMemory::begin_operation(const WordOperation& operation) {
-  if (under_way()) return;  // it was given up
+  if (under_way()) return;  // a job that was given up
   page_->kind = CopierPage::Kind::operation;
   page_->count = 1;
   page_->operation = operation;

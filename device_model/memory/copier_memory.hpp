@@ -1,5 +1,5 @@
-// A program's memory by way of a copier: a process of its own that copies from and to it, waits where that
-// takes its time, and can be killed.
+// A program's memory through a copier: a separate process that copies from and to it, may block meanwhile,
+// and can be killed.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace urnic::memory {
 
-// The descriptors by which a copier and this process work together; both have them.
+// The descriptors that a copier and this process share.
 struct CopierDescriptors {
   Descriptor page;     // a memfd of one CopierPage
   Descriptor request;  // an eventfd, which the copier reads
@@ -25,11 +25,11 @@ CopierDescriptors make_copier_descriptors();
 
 class CopierMemory final : public WaitingMemory {
  public:
-  // `direct` is the same memory without a copier, and outlives this. Throws std::system_error.
+  // `direct` is the same memory without a copier, and must outlive this. Throws std::system_error.
   CopierMemory(CopierDescriptors&& descriptors, ApplicationMemory& direct);
   ~CopierMemory() override;
 
-  // Written when a job has ended.
+  // The eventfd that is written when a job has ended. Stays this object's.
   int answer_descriptor() const { return descriptors_.answer.get(); }
 
   bool idle() override;
@@ -37,14 +37,14 @@ class CopierMemory final : public WaitingMemory {
   void begin_write(std::span<const Transfer> batch) override;
   void begin_operation(const WordOperation& operation) override;
   bool end(std::span<Transfer> batch) override;
-  // From now on no job begins any more, and each fails at once: the copier is killed.
+  // For a copier that is killed: from now on no job begins, and each fails at once.
   void give_up() { given_up_.store(true, std::memory_order_relaxed); }
 
   bool owner_lives() override { return direct_.owner_lives(); }
   bool heeds_page_protection() const override { return direct_.heeds_page_protection(); }
   const char* way() const override { return "copier"; }
 
-  // Any thread: how long the job that is under way takes already; empty if there is none.
+  // Any thread: how long the job under way has taken so far; empty if there is none.
   std::optional<std::chrono::nanoseconds> takes_already() const;
 
  private:

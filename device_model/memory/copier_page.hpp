@@ -1,4 +1,4 @@
-// What the device process and one of its copiers have in common: a job at a time, and its bytes.
+// The page that the device process and one of its copiers share: one job at a time, and its bytes.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace urnic::memory {
 
-// Lies in a memfd that these two processes alone have mapped. All but the two counters belongs to the device
-// process while the counters are the same, and to the copier while they are not.
+// Lies in a memfd that only these two processes have mapped. While the two counters are equal, all else
+// belongs to the device process; while they differ, to the copier.
 struct CopierPage {
   enum class Kind : std::uint32_t { read, write, operation };
 
@@ -26,12 +26,12 @@ struct CopierPage {
   std::uint32_t count = 0;  // of pieces; their bytes lie in `bytes`, one after the other
   WordOperation operation;
   Piece pieces[WaitingMemory::kMaxPieces];
-  // A piece begins where a copy to or from its address moves whole words (bytewise_copies.hpp).
+  // Each piece begins where a copy to or from its address moves whole words (bytewise_copies.hpp).
   alignas(64) std::byte bytes[WaitingMemory::kMaxBytes + WaitingMemory::kMaxPieces * 64];
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-// Where the bytes of the next piece begin, which is for `address`; `used` is where those before it end.
+// Offset in `bytes` of the next piece, which is for `address`; `used` is where the piece before it ends.
 constexpr std::size_t place_of_piece(std::size_t used, std::uint64_t address) {
   constexpr std::size_t kLine = 64;
   return used + (address - used) % kLine;

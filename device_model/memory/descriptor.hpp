@@ -1,4 +1,4 @@
-// Owners of a file descriptor and of a mapping.
+// Owner of a file descriptor, which is closed with it.
 #pragma once
 
 #include <unistd.h>
@@ -24,6 +24,7 @@ class Descriptor {
   // -1 if it owns none.
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // Gives up ownership without closing.
   int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));

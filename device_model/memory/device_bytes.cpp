@@ -17,8 +17,8 @@ std::size_t head_of(const std::byte* place, std::size_t length) {
   return std::min(length, (kWord - reinterpret_cast<std::uintptr_t>(place) % kWord) % kWord);
 }
 
-// A program looks at the words, and changes them, meanwhile. Loads and stores of whole ones are what keeps
-// them whole; memcpy promises nothing of the kind.
+// A program reads and writes these words meanwhile. Loads and stores of whole words keep them from being
+// torn; memcpy promises nothing of the kind.
 void store_words(std::byte* to, const std::byte* from, std::size_t length) {
   const std::size_t head = head_of(to, length);
   std::memcpy(to, from, head);
@@ -58,7 +58,8 @@ void DeviceBytes::read(std::span<Transfer> batch) {
   }
 }
 
-// Transfers become visible in the order of the batch: whoever sees the last word of a message finds the rest.
+// Transfers become visible in the order of the batch: a program that sees the last word of a message finds
+// the rest.
 void DeviceBytes::write(std::span<Transfer> batch) {
   for (Transfer& transfer : batch) {
     std::byte* const place = reach(transfer);

@@ -11,11 +11,11 @@ namespace urnic::memory {
 
 class DeviceBytes final : public ApplicationMemory {
  public:
-  // The bytes must stay valid for as long as this object, and must be such that touching them cannot fail.
-  // They begin at an address that is divisible by 8.
+  // `bytes` must outlive this object, begin at an address that is divisible by 8, and be memory whose access
+  // cannot fail.
   explicit DeviceBytes(std::span<std::byte> bytes) : bytes_(bytes) {}
 
-  // Aligned 8-byte words are not torn. A transfer that leaves the bytes fails.
+  // Aligned 8-byte words are not torn. A transfer that goes beyond the bytes fails.
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
   const char* way() const override { return "device memory"; }

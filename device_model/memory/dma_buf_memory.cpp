@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-// The kernel reaches the "remote" side of these calls by its page tables, which pages of a device's cannot be
-// looked up in, and the local side as any system call does its caller's memory, where a page that is not
-// there is an error. So the buffer is the local side, and our own bytes are the other process's.
+// The kernel looks the remote side of these calls up in page tables, where it cannot look up pages of a
+// device. The local side it reaches as any system call reaches its caller's memory, where a missing page is
+// an error. So the buffer is the local side, and this process's own bytes are the remote side.
 using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
 void copy(std::span<Transfer> batch, Call call) {
@@ -32,7 +32,8 @@ void copy(std::span<Transfer> batch, Call call) {
 }  // namespace
 
 bool is_dma_buf(int descriptor) {
-  // Only dma-bufs name an exporter there. Of a FUSE file, fstatfs would wait for the daemon's answer.
+  // Only dma-bufs have this line. Checked first, since fstatfs of a FUSE file would wait for the daemon's
+  // answer.
   if (fdinfo_word(descriptor, "exp_name").empty()) return false;
   struct statfs file_system {};
   return fstatfs(descriptor, &file_system) == 0 && file_system.f_type == DMA_BUF_MAGIC;

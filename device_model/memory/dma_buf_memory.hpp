@@ -10,13 +10,13 @@
 
 namespace urnic::memory {
 
-// True if `descriptor` is a dma-buf. Everything else that a hostile program could hand over may change its
-// size or block whoever maps it; the look itself does not block.
+// True if `descriptor` is a dma-buf; does not block. Any other file that a hostile program hands over may
+// change its size or block whoever maps it.
 bool is_dma_buf(int descriptor);
 
 class DmaBufMemory final : public ApplicationMemory {
  public:
-  // Maps `length` bytes from `offset` on, page by page, which the buffer must have. Throws std::system_error
+  // Maps the pages of `length` bytes from `offset` on, which the buffer must have. Throws std::system_error
   // if the exporter does not let its buffer be mapped.
   DmaBufMemory(const Descriptor& buffer, std::uint64_t offset, std::uint64_t length, bool writable);
   ~DmaBufMemory() override;
@@ -26,7 +26,7 @@ class DmaBufMemory final : public ApplicationMemory {
   // Where the byte at `offset` is mapped.
   std::uint64_t address() const { return address_; }
 
-  // An exporter may take its pages away; the access fails then, and does not end this process.
+  // If the exporter takes its pages away, an access fails and does not end this process.
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
   const char* way() const override { return "dma-buf"; }

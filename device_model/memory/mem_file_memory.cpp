@@ -22,12 +22,12 @@ off_t file_offset(const TransferGroup& group, std::size_t k) {
 
 int pieces(const TransferGroup& group, std::size_t k) { return static_cast<int>(group.count - k); }
 
-// The kernel goes by way of a page of its own, which it fills from the beginning (mem_rw() in
-// fs/proc/base.c). So a transfer is written to its address from offset 0, or on the next page to offset 0
-// from as far before the end: both times the distance is that of the address from its page's beginning. It is
-// read at the negative of that. A transfer that would be torn is cut where the distance is another; only a
-// word that the first piece begins with can be torn then, if it is the second (written) or last (read) of a
-// page.
+// The kernel copies through a page of its own, which it fills from offset 0 (mem_rw() in fs/proc/base.c). A
+// write copies from offset 0 to the address and, where the transfer crosses a page boundary, from the offset
+// of the rest to offset 0 of the next page: both times the distance is the address's offset in its page. For
+// a read it is the negative of that. A transfer that would be torn is cut where the distance becomes a
+// harmless one. Then only the first word of the first piece can be torn, if it is the second (written) or
+// last (read) of a page.
 bool is_written_torn(const Transfer& transfer) { return is_copied_bytewise(transfer.address, 0); }
 bool is_read_torn(const Transfer& transfer) { return is_copied_bytewise(0, transfer.address); }
 
@@ -38,7 +38,7 @@ std::uint64_t next_better_write(std::uint64_t address) {
 }
 std::uint64_t next_better_read(std::uint64_t address) { return address - address % kPageBytes + kPageBytes; }
 
-// Carries out `batch` by `run`, which takes a batch; transfers that would be torn in pieces.
+// Carries out `batch` by `run`, which takes a batch; cuts transfers that would be torn.
 template <class IsTorn, class NextBetter, class Run>
 void run_untorn(std::span<Transfer> batch, IsTorn is_torn, NextBetter next_better, Run run) {
   while (!batch.empty()) {
@@ -82,8 +82,8 @@ pid_t mem_file_number(int mem_file) {
 }
 
 bool address_space_lives(int mem_file) {
-  // The kernel answers 0 when the address space has no user left, before it looks at the address; page 0 is
-  // not mapped, so a living one answers EIO (mem_rw() in fs/proc/base.c).
+  // The kernel returns 0 if the address space has no user left, before it looks at the address. For a living
+  // one it fails with EIO, because page 0 is not mapped (mem_rw() in fs/proc/base.c).
   std::byte byte;
   return pread(mem_file, &byte, sizeof byte, 0) != 0;
 }

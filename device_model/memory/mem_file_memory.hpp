@@ -13,13 +13,13 @@
 
 namespace urnic::memory {
 
-// True if `descriptor` is a /proc/PID/mem, open for reading and writing. Everything else that a hostile
-// process could hand over (a pipe, a FUSE file) might block whoever reads it; the look itself does not.
-// `owner`, as this process numbers it, handed it over: its mounts count, too (0: it cannot be seen).
+// True if `descriptor` is a /proc/PID/mem, open for reading and writing; does not block. A read from anything
+// else that a hostile process hands over (a pipe, a FUSE file) might. `owner` is the number here of the
+// process that handed it over; its mounts count, too (0: it has none).
 bool is_mem_file(int descriptor, pid_t owner = 0);
 
-// The number of the process that a /proc/PID/mem is of; 0 if that cannot be told because it was opened in
-// another /proc than ours, which may be another PID namespace's.
+// The number of the process that a /proc/PID/mem belongs to; 0 if it was opened in another /proc than ours,
+// which may be another PID namespace's.
 pid_t mem_file_number(int mem_file);
 
 // False once the address space behind a /proc/PID/mem is gone: its process has ended or called exec.

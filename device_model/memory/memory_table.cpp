@@ -19,12 +19,12 @@ constexpr std::uint32_t kVariationBits = 8;
 constexpr std::uint32_t kVariationMask = (1u << kVariationBits) - 1;
 constexpr std::uint32_t kMaxIndex = (1u << (32 - kVariationBits)) - 1;
 
-// A removed entry waits until this many others are free too, so that its variations last: with 4096 waiting
-// and 256 variations a key comes back after a million removals at the earliest.
+// A removed entry waits until this many others are free too, so that old keys stay invalid for long: with
+// 4096 waiting and 256 variations a key comes back after a million removals at the earliest.
 constexpr std::uint32_t kReuseDelay = 4096;
 
-// What lets peers reach a region's bytes; through a window, whatever rights the region itself gives them.
-// Received bytes that nobody else may reach can be left to the program to put into place.
+// Flags that let peers reach a region's bytes; a window does, whatever rights the region itself gives them.
+// Without these flags the program may put received bytes into place itself.
 constexpr std::uint32_t kNotOwnersOnly = access_remote_write | access_remote_read | access_remote_atomic |
                                          access_window_bind | access_placed_by_device;
 
@@ -75,7 +75,9 @@ MemoryTable::Entry& MemoryTable::at(std::uint32_t place) {
 
 const MemoryTable::Entry* MemoryTable::find(std::uint32_t key) const {
   const std::uint32_t place = place_of(key);
-  if (place - 1 >= highest_place_) return nullptr;  // also where the index is below all that are given out
+  if (place - 1 >= highest_place_)
+    return nullptr;  // true also for indices below first_index_, whose place
+                     // wraps around
   const Entry& entry = chunks_[place / kChunkEntries][place % kChunkEntries];
   return entry.key == key && entry.kind != Kind::free ? &entry : nullptr;
 }
@@ -191,7 +193,7 @@ void MemoryTable::unbind(Entry& window) {
   window.queue_pair = Qpn{};
 }
 
-// To the front of its QP's list.
+// Puts the window at the front of its QP's list.
 void MemoryTable::enlist(Entry& window) {
   std::uint32_t& first = window_list(window.queue_pair);
   const std::uint32_t place = place_of(window.key);

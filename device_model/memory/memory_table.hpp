@@ -21,8 +21,8 @@ enum AccessFlag : std::uint32_t {
   access_remote_atomic = 8,
   access_window_bind = 16,
   access_zero_based = 32,
-  // Not a right of ibv_access_flags: what is received here must be written by the device and never be left to
-  // the program, because the memory is not the program's own, or may not be there.
+  // No flag of ibv_access_flags. The device itself must write what is received here, not the program, because
+  // the memory is not the program's own, or may not be present.
   access_placed_by_device = 1u << 31,
 };
 
@@ -30,35 +30,36 @@ struct RegionSpec {
   ApplicationMemory* memory = nullptr;  // must outlive the region
   transport::PdId pd;
   std::uint64_t address = 0;  // in the process
-  std::uint64_t iova = 0;     // as keys' users address it
+  std::uint64_t iova = 0;     // its first address for users of the key
   std::uint64_t length = 0;
   std::uint32_t access = 0;  // AccessFlag values
 };
 
 class MemoryTable final : public transport::MemoryKeys {
  public:
-  // At most `max_entries` regions and windows (and at most 2^24 - 1: a key is an index and 8 bits that change
-  // when the index is used again). Memory for them is taken in chunks as they are needed. `seed` says where
-  // the indices begin, and with which 8 bits each.
+  // Holds at most `max_entries` regions and windows (and at most 2^24 - 1: a key is an index and 8 bits that
+  // change when the index is used again). Allocates memory for them in chunks, when needed. `seed` gives the
+  // first index and the first 8 bits of each.
   explicit MemoryTable(std::uint32_t max_entries, NumberSeed seed = {});
   ~MemoryTable();
 
-  // Lkey and R_Key of a region are the same value; empty when the table is full. Keys of removed entries are
-  // not given out again soon.
+  // Returns the Lkey, which is also the R_Key; empty when the table is full. Keys of removed entries are not
+  // given out again soon.
   std::optional<transport::Lkey> add_region(const RegionSpec& spec);
-  // False (nothing changed) while a window is bound to the region, or if there is none of that key. Other
-  // memory or addresses get a new key, and the old one is no longer valid. Where only rights or the domain
-  // change the key stays, as Linux's drivers have it: peers go on using the one that they were told.
+  // False (nothing changed) while a window is bound to the region, or if there is no such region. With other
+  // memory or addresses the region gets a new key, and the old one is invalid. If only rights or the domain
+  // change, the key stays, as in Linux's drivers: peers go on using the key that they were told.
   bool change_region(transport::Lkey key, const RegionSpec& spec, transport::Lkey& new_key);
+  // False while a window is bound to the region, or if there is no such region.
   bool remove_region(transport::Lkey key);
 
   // `type` 1 or 2 (ibv_mw_type), else throws std::invalid_argument; unbound at first.
   std::optional<wire::Rkey> add_window(transport::PdId pd, std::uint32_t type);
   // `key` is any R_Key that the window has had: binds, which the caller does not see, change the low 8 bits.
-  // A bound window is unbound first. What is no window is ignored.
+  // A bound window is unbound first. A key of no window is ignored.
   void remove_window(wire::Rkey key);
-  // Unbinds type 2 windows that are bound to a QP which is being destroyed: its number may come back. Looks
-  // at no more than `most` windows, and returns at how many it has looked: fewer, and none is left.
+  // Unbinds type 2 windows that are bound to a QP which is being destroyed, since its number may come back.
+  // Looks at no more than `most` windows and returns at how many: if fewer than `most`, none is left.
   std::uint32_t release_queue_pair(wire::Qpn queue_pair, std::uint32_t most = kAllWindows);
   static constexpr std::uint32_t kAllWindows = ~std::uint32_t{0};
 
@@ -78,13 +79,13 @@ class MemoryTable final : public transport::MemoryKeys {
   // What a key stands for. One cache line: the check of a packet touches nothing else.
   struct alignas(64) Entry {
     ApplicationMemory* memory = nullptr;  // null: free, or a window that is not bound
-    std::uint64_t start = 0;              // first address as the key's users give it
+    std::uint64_t start = 0;              // first address for users of the key
     std::uint64_t length = 0;
     std::uint64_t address = 0;  // of `start`, in the process
     std::uint32_t key = 0;
     transport::PdId pd;
     std::uint32_t access = 0;
-    wire::Qpn queue_pair;  // type 2 windows: whom it is bound to
+    wire::Qpn queue_pair;  // type 2 windows: the QP that it is bound to
     // Region: windows bound to it. Window: place of its region. Free: place of the next free entry.
     std::uint32_t link = 0;
     // Type 2 windows that are bound: the places of their neighbours in their QP's list; 0: there is none.
@@ -94,8 +95,8 @@ class MemoryTable final : public transport::MemoryKeys {
   };
   static_assert(sizeof(Entry) == 64);
   static constexpr std::uint32_t kChunkEntries = 4096;
-  // Lists of windows by the low bits of their QP's number. With as many QPs as a device has, each QP has a
-  // list to itself (engine/qp_table.hpp).
+  // Lists of windows, selected by the low bits of their QP's number. There are so many that each QP of a
+  // device has a list to itself (engine/qp_table.hpp).
   static constexpr std::uint32_t kWindowLists = 1u << 16;
 
   // An entry's place is its index in keys, less `first_index_`; it is 1 or more.

@@ -1,7 +1,7 @@
 // Where a device's numbers begin: QPNs, keys, SRQ numbers.
 //
-// Numbers that count from the same start on each device can be guessed by whoever has one of his own. So each
-// device draws its starts from a seed. The same seed gives the same numbers for the same calls, so that a
+// If they began alike on each device, a program with a device could guess those of another. So each device
+// draws the first numbers from a seed. The same seed gives the same numbers for the same calls, so that a
 // capture can be repeated.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace urnic::memory {
 
-// What a draw is for: draws for different purposes have nothing to do with each other.
+// What a draw is for; draws for different purposes are independent.
 enum class NumberDraw : std::uint8_t { key_index, key_variation, qp_index, qp_generation, srq_number };
 
 class NumberSeed {
@@ -21,7 +21,7 @@ class NumberSeed {
   NumberSeed() = default;
   explicit NumberSeed(std::uint64_t seed) : seed_(seed) {}
 
-  // 64 bits of draw `which` for this purpose; 0 without a seed.
+  // 64 bits: draw number `which` for `purpose`; 0 without a seed.
   std::uint64_t bits(NumberDraw purpose, std::uint32_t which = 0) const {
     if (!seed_) return 0;
     return transport::mix(transport::mix(*seed_, static_cast<std::uint64_t>(purpose)), which);

@@ -20,8 +20,8 @@ pid_t number_behind(int pidfd) {
   return number.empty() ? 0 : static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
 }
 
-// The kernel checks the permission before it looks at the address, so EFAULT from page 0, which nobody maps,
-// says that it is granted. Refusals come from Yama, from seccomp filters, from other users' processes.
+// The kernel checks the permission before the address. So EFAULT for page 0, which nobody maps, says that
+// permission is granted. Refusals come from Yama, from seccomp filters, for other users' processes.
 bool vm_calls_allowed(pid_t pid) {
   std::byte byte{};
   const iovec local{&byte, sizeof byte};
@@ -49,7 +49,8 @@ std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor&& p
     problem = process + " ended before its memory could be reached";
     return nullptr;
   }
-  // A pidfd can be had of anybody; the mem file only of whom one may reach into. Both must mean the number.
+  // A process can get a pidfd of any process, but a mem file only of one whose memory it may access. Both
+  // must mean the number.
   const bool number_is_true =
       pid > 0 && pidfd && number_behind(pidfd.get()) == pid && mem_file_number(mem.get()) == pid;
   if (number_is_true && vm_calls_allowed(pid)) return std::make_unique<VmProcessMemory>(pid, std::move(mem));

@@ -1,5 +1,5 @@
-// The memory of one application process, reached across address spaces (DESIGN: two ways, chosen when the
-// process introduces itself): process_vm_readv/writev where the kernel allows it, else the process's own
+// The memory of one application process, reached across address spaces in one of two ways, chosen when the
+// process introduces itself: process_vm_readv/writev where the kernel allows it, else the process's own
 // /proc/self/mem.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace urnic::memory {
 
-// One contiguous piece of a batch: `local` bytes here, `address` there.
+// One contiguous piece of a batch: `local` lies in this process, `address` in the other.
 struct Transfer {
   std::uint64_t address = 0;
   std::span<std::byte> local;
@@ -25,7 +25,7 @@ struct Transfer {
 
 class WaitingMemory;
 
-// How a process's memory is reached; every process memory is one of these.
+// The interface to memory that regions are of. Each way to reach memory implements it.
 class ApplicationMemory : public transport::AddressSpace {
  public:
   ApplicationMemory() = default;
@@ -33,25 +33,25 @@ class ApplicationMemory : public transport::AddressSpace {
   ApplicationMemory& operator=(const ApplicationMemory&) = delete;
   virtual ~ApplicationMemory() = default;
   // Reads (writes) every transfer of the batch, in order, in as few system calls as the way allows. A
-  // transfer that cannot be done whole is marked failed and does not keep the others from being tried. No
-  // allocation.
+  // transfer that cannot be done whole is marked failed; the others are still tried. No allocation.
   virtual void read(std::span<Transfer> batch) = 0;
   virtual void write(std::span<Transfer> batch) = 0;
-  // False once the process is gone, by its end or by exec, so that a transfer may have failed for that
-  // reason. May cost a system call: to be asked after a failure, not before each batch.
+  // False once the process has ended or called exec, which may be why a transfer failed. May cost a system
+  // call: to be called after a failure, not before each batch.
   virtual bool owner_lives() { return true; }
-  // Whether an access that the process itself could not make fails. Where it does not, memory must be looked
-  // at when it is registered, and cannot be registered before it is there.
+  // True if an access fails that the process itself could not make. If false, a region's memory must be
+  // present and checked when the region is registered.
   virtual bool heeds_page_protection() const { return true; }
-  // Whether only the address space may be reached that the process has now, even if a copy costs more: from
-  // before it calls exec until it is known that it did so in vain.
+  // `keep`: reach only the address space that the process has now, even if a copy costs more. Set before the
+  // process calls exec; cleared when its exec has failed.
   virtual void keep_to_address_space([[maybe_unused]] bool keep) {}
-  // The way, for status displays and logs.
+  // The way's name, for status displays and logs. Static storage.
   virtual const char* way() const = 0;
-  // Memory that may keep whoever copies from or to it waiting; null for all other memory. Whoever must not
-  // wait copies by way of what this returns.
+  // For memory whose copy may block: itself, as WaitingMemory; a thread that must not block copies through
+  // that. Null for all other memory.
   WaitingMemory* waiting() const { return waiting_; }
-  // The process whose memory it is; 0 if that has no number here, or if it is no process's.
+  // Number of the process whose memory it is; 0 if the process has no number here, or if the memory is no
+  // process's.
   pid_t owner() const { return owner_; }
   void set_owner(pid_t owner) { owner_ = owner; }
 
@@ -63,11 +63,11 @@ class ApplicationMemory : public transport::AddressSpace {
   WaitingMemory* waiting_ = nullptr;
 };
 
-// Chooses the way for a process that introduced itself with its pidfd and its /proc/self/mem; `pid` is its
-// number as this process sees it (0 if it lives in a PID namespace that hides it). The number is used only if
-// both descriptors mean it. Tries a way without touching the process's data; returns null and one line with
-// what happened and a cure in `problem` if none works. `mem` stays the caller's then: it may be one that
-// blocks whoever closes it.
+// Chooses the way for a process that introduced itself with its pidfd and its /proc/self/mem. `pid` is its
+// number as this process sees it (0 if it lives in a PID namespace that hides it); the number is used only if
+// both descriptors mean it. Tries a way without touching the process's data. If none works, returns null and
+// sets `problem` to one line with what happened and a cure; `mem` stays the caller's then, because closing it
+// may block.
 std::unique_ptr<ApplicationMemory> open_process_memory(pid_t pid, Descriptor&& pidfd, Descriptor&& mem,
                                                        std::string& problem);
 

@@ -1,5 +1,5 @@
-// The question by which a maps file of /proc is asked about one mapping: struct procmap_query and its ioctl
-// of linux/fs.h, which headers older than Linux 6.11 do not have.
+// The ioctl that asks a maps file of /proc about one mapping, and its struct procmap_query (linux/fs.h),
+// which headers older than Linux 6.11 do not have.
 #pragma once
 
 #include <sys/ioctl.h>

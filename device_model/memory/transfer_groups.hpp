@@ -1,4 +1,4 @@
-// How a batch of transfers becomes system calls that take vectors: groups of at most IOV_MAX pieces, resumed
+// Turns a batch of transfers into system calls that take vectors: groups of at most IOV_MAX pieces, resumed
 // behind each piece that fails. Used by the ways that go through the kernel.
 #pragma once
 
@@ -34,19 +34,20 @@ struct BatchPosition {
 
 enum class Adjacency { any, contiguous_addresses };
 
-// Fills `group` from `position` on, which is advanced. With `contiguous_addresses` the group ends where a
-// transfer does not begin at the end of the one before it. At least one piece is taken.
+// Fills `group` with one piece or more from `position` on, and advances `position`. With
+// `contiguous_addresses` the group ends where a transfer does not begin at the end of the one before it.
 void fill_group(std::span<const Transfer> batch, Adjacency adjacency, BatchPosition& position,
                 TransferGroup& group);
 
-// Errors after which no other transfer of the process can succeed.
+// True for errors after which no other transfer of the process can succeed.
 inline bool process_is_lost(int error) { return error == ESRCH || error == EPERM || error == ENOSYS; }
 
+// Marks all transfers failed.
 void fail_all(std::span<Transfer> batch);
 
-// Carries out a group: call(group, k) moves the pieces from k on, in order, and returns how many bytes it
-// moved before it met one that it cannot move, or -1 and errno if that is the first. Returns how many pieces
-// it got through: fewer than the group has if the process is lost.
+// Carries out a group: call(group, k) moves the pieces from k on, in order, up to the first that it cannot
+// move; it returns how many bytes it moved, or -1 and errno if none. Marks the pieces that failed. Returns
+// how many pieces were tried: fewer than the group has if the process is lost.
 template <class Call>
 std::size_t run_group(std::span<Transfer> batch, const TransferGroup& group, Call call) {
   std::size_t k = 0;
@@ -60,8 +61,8 @@ std::size_t run_group(std::span<Transfer> batch, const TransferGroup& group, Cal
   return k;
 }
 
-// Returns how many transfers it got through, whether they failed or not: the others have not been tried,
-// because the process is lost, and are marked failed.
+// Carries out a batch, by `call` as for run_group. Returns how many transfers were tried, failed ones
+// included: the others were not, because the process is lost, and are marked failed.
 template <class Call>
 std::size_t run_batch(std::span<Transfer> batch, Adjacency adjacency, Call call) {
   for (Transfer& transfer : batch) transfer.failed = false;

@@ -27,8 +27,9 @@ bool tears_words(const Transfer& transfer) {
 
 }  // namespace
 
-// A process number can pass to another process, and exec puts another program behind the same number. Asking
-// the witness is a system call, so it is done once per tick of the coarse clock, not once per batch.
+// A process number can pass to another process, and exec puts another program behind the same number.
+// Checking the witness, the mem file, is a system call, so it is done once per tick of the coarse clock, not
+// once per batch.
 bool VmProcessMemory::process_is_there() {
   if (gone_) return false;
   const std::int64_t tick = coarse_clock_tick();
@@ -43,9 +44,10 @@ bool VmProcessMemory::owner_lives() {
   return !gone_;
 }
 
-// The number stops working before the address space goes: a process whose first thread has ended and whose
-// others run on (or are about to be killed, too) answers ESRCH; one that has made itself undumpable, EPERM.
-// The mem file is bound to the address space itself and reaches it to the end.
+// Carries out the `rest` of a batch through the mem file. The number can stop working before the address
+// space ends: ESRCH for a process whose first thread has ended and whose others run on (or are about to be
+// killed, too), EPERM for one that has made itself undumpable. The mem file is bound to the address space and
+// reaches it to the end.
 void VmProcessMemory::go_on(std::span<Transfer> rest, MemFileWay mem_file_way) {
   if (rest.empty() || !owner_lives()) return;
   number_works_ = false;
@@ -84,7 +86,8 @@ void VmProcessMemory::write_as_is(std::span<Transfer> batch) {
   go_on(batch.subspan(tried), &MemFileMemory::write);
 }
 
-// From a place that has the same offset within 64 bytes as the address, from which whole words are copied.
+// Writes from a buffer that has the same offset within 64 bytes as the address, so that whole words are
+// copied.
 void VmProcessMemory::write_moved(Transfer& transfer) {
   alignas(kOverlapBytes) std::byte place[kOverlapBytes + kMovedAtOnce];
   transfer.failed = false;

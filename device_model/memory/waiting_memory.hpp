@@ -1,5 +1,5 @@
-// Memory whose pages may take any time to come: those of a file in a file system that another program serves
-// (FUSE), or of a file on a slow disk. A copy begins here, is made elsewhere, and is looked at later.
+// Memory whose pages may take any time to come: those of a file that another program serves (FUSE), or of a
+// file on a slow disk. A copy begins here, another process makes it, and the caller asks later for its end.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@ struct WordOperation {
   std::uint64_t swap_or_add = 0;
 };
 
-// One thread's to use: the engine's.
+// For one thread: the engine's.
 class WaitingMemory : public ApplicationMemory {
  public:
-  // What one job may have at most.
+  // Limits of one job.
   static constexpr std::size_t kMaxPieces = 256;
   static constexpr std::size_t kMaxBytes = 256 * 1024;
 
-  // No job is under way, so that one can begin.
+  // True if no job is under way, so that one can begin.
   virtual bool idle() = 0;
-  // Begins to copy the pieces, in their order. Only when idle, and no more than a job may have. `local` may
-  // go when this returns.
+  // Begin to copy the pieces, in their order. Only when idle, and within the limits of a job. `local` need
+  // not stay valid after this returns.
   virtual void begin_read(std::span<const Transfer> batch) = 0;
   virtual void begin_write(std::span<const Transfer> batch) = 0;
   virtual void begin_operation(const WordOperation& operation) = 0;
-  // False while the job is under way. Afterwards the pieces that could not be copied are marked failed, and
-  // what was read lies in `local`; of an operation, the word as it was (host order), in the only piece.
-  // `batch` is as it was when the job began, but for where `local` is.
+  // False while the job is under way. Then marks the pieces that could not be copied as failed, and puts what
+  // was read into `local`; for an operation, the word before it (host order), in the only piece. `batch` must
+  // be the job's; only `local` may lie elsewhere.
   virtual bool end(std::span<Transfer> batch) = 0;
 
-  // Nobody can wait for this memory: all fails.
+  // Would block, so all transfers fail.
   void read(std::span<Transfer> batch) final;
   void write(std::span<Transfer> batch) final;
 
