@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 def configuration(recovery, loss, seed):
-    """urnic1's link loses packets, each way with the same probability; urnic0's is a perfect wire."""
+    """urnic1's link loses packets with the same probability each way; urnic0's link loses none."""
     return f"""[device]
 recovery = "{recovery}"
 
@@ -26,7 +26,7 @@ seed = {seed}
 
 
 def average_bandwidth(text):
-    """Bytes a second, of perftest's one line of numbers: the average is the fourth."""
+    """Bytes a second, from perftest's line of numbers: the average is the fourth number."""
     for line in text.splitlines():
         words = line.split()
         if words and words[0] == str(MESSAGE_BYTES) and len(words) >= 4 and re.fullmatch(r"[\d.]+", words[3]):
@@ -52,8 +52,8 @@ def measure(urnic, program, recovery, loss, seed, seconds):
 
 
 def run(options, progress):
-    """A result for each program, recovery and loss. The lossless measurement that a figure is a share of is of
-    the same round: what else the machine does changes slowly."""
+    """A result for each program, recovery and loss. A share is of the lossless goodput of the same round, because
+    other load on the machine changes slowly."""
     cases = [(program, recovery, loss) for program in options.program for recovery in options.recovery
              for loss in options.loss]
     found = {case: {"rounds": []} for case in cases}

@@ -3,7 +3,7 @@
 import math
 from xml.sax.saxutils import escape
 
-# Colours that are told apart by all eyes (Okabe and Ito).
+# Colours that colour-blind readers can tell apart (Okabe and Ito).
 COLOURS = {"gbn": "#555555", "selective": "#0072b2", "irn": "#e69f00", "sack": "#d55e00"}
 WIDTH, HEIGHT = 250, 170  # of a panel's plot
 LEFT, TOP, GAP_X, GAP_Y = 52, 64, 44, 84

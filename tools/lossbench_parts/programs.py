@@ -1,4 +1,4 @@
-"""Starting programs, so that whatever becomes of a measurement, nothing is left running."""
+"""Starts programs so that none is left running, however a measurement ends."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ class Failed(Exception):
 
 
 def start(command, environment, output=subprocess.PIPE):
-    """In a process group of its own, which stop() ends whole."""
+    """Starts `command` in a process group of its own; stop() ends the whole group."""
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                             stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
@@ -59,7 +59,7 @@ def free_port():
 
 
 def is_listening(port):
-    """Looks into the kernel's tables: connecting would use up the one connection that a server takes."""
+    """Reads the kernel's tables: a connection would use up the only one that the server accepts."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with contextlib.suppress(FileNotFoundError), open(table, encoding="ascii") as lines:
             for line in lines:
@@ -71,7 +71,7 @@ def is_listening(port):
 
 @contextlib.contextmanager
 def server(command, port, environment, timeout):
-    """Its output goes to a file, for nobody reads it unless the server fails: a full pipe would stop the server."""
+    """Runs a server; yields once it listens. Its output goes to a file, because a pipe that nobody reads would stop it."""
     output = tempfile.TemporaryFile("w+")
     process = start(command, environment, output)
     try:

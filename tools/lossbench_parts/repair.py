@@ -1,4 +1,4 @@
-"""The repair of one loss, and needless retransmissions: repair_lab's figures as Markdown, and their place in a document."""
+"""repair_lab's figures (the repair of one loss, needless retransmissions) as Markdown, written into a document."""
 
 import statistics
 
@@ -16,7 +16,7 @@ PLACES = {
     "retransmission": "any of 10, and its retransmission",
     "acknowledgement": "the acknowledgement (READ, atomic: the request)",
 }
-# What the first table is of.
+# The case that the first table shows.
 MTU, DELAY, PACKETS = 4096, 5, 10
 
 
@@ -31,7 +31,7 @@ def shown(entry):
 
 
 def largest_ratio(entries, place):
-    """Of `sack`'s median to the best of the others, over every operation, MTU, delay and length."""
+    """The largest ratio of `sack`'s median to the best other median, over all operations, MTUs, delays and lengths."""
     medians = {}
     for entry in entries:
         if entry["place"] == place:
@@ -86,7 +86,7 @@ def section(found):
 
 
 def write(found, document):
-    """Replaces what stands between the two marks."""
+    """Replaces the text between the two marks."""
     text = document.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -1,5 +1,5 @@
-// The command's end of a device process's admin socket: one JSON object per line each way, descriptors beside
-// an answer where it promises them (docs/admin-socket.md).
+// The command's end of a device process's admin socket: one JSON object per line each way, and descriptors
+// beside an answer that promises them (docs/admin-socket.md).
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,14 @@ namespace urnic::cli {
 
 class AdminClient {
  public:
-  // Empty if no device process answers there. Throws Failure if one does but refuses us.
+  // Empty if no device process listens there. Throws Failure if one does but is another user's or cannot be
+  // reached.
   static std::optional<AdminClient> connect(const std::filesystem::path& run_directory);
 
   // How long `ask` waits for an answer: no request takes nearly as long, however busy the machine.
   static constexpr std::chrono::seconds kPatience{20};
 
-  // Sends a request and waits for its answer. Throws Failure with the device process's own words if the
+  // Sends a request and waits for its answer. Throws Failure: with the device process's own words if the
   // answer is an error, and if the connection ends or no answer comes.
   nlohmann::json ask(const nlohmann::json& request);
 
@@ -32,7 +33,8 @@ class AdminClient {
 
  private:
   explicit AdminClient(memory::Descriptor socket) : socket_(std::move(socket)) {}
-  // Waits until `deadline`. `what` is the request, for the message if nothing comes.
+  // Receives more of the answer; false at the connection's end. Throws Failure after `deadline`, naming the
+  // request `what`.
   bool receive_some(std::chrono::steady_clock::time_point deadline, const std::string& what);
 
   memory::Descriptor socket_;
@@ -40,7 +42,7 @@ class AdminClient {
   std::vector<memory::Descriptor> descriptors_;
 };
 
-// As AdminClient::connect, but throws Failure with exit_not_running where nothing runs.
+// Like AdminClient::connect, but throws Failure with exit_not_running if no device process runs.
 AdminClient connect_or_fail(const std::filesystem::path& run_directory);
 
 }  // namespace urnic::cli

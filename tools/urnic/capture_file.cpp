@@ -22,7 +22,7 @@ std::unique_ptr<capture::FrameFile> create(const std::string& file) {
   return std::make_unique<capture::PcapFile>(file);
 }
 
-// In a classic file each packet is once: nothing there says where it was seen.
+// A classic file holds each packet once, since it cannot say at which capture point a packet was seen.
 std::vector<std::string> points_for(const CaptureRequest& request) {
   if (is_pcapng(request.file)) {
     return request.points.empty() ? std::vector<std::string>{"before", "after", "dropped"} : request.points;
@@ -73,9 +73,9 @@ bool CaptureFile::write_some(std::uint64_t most) {
   return taken == most;
 }
 
-// Where the disk is slower than the traffic the ring never runs empty; `stop` must be seen then too, and the
-// rest be finite. Where it is faster, frames gather for a while: few large writes, and an engine that need
-// not wake anybody while there is traffic.
+// If the disk is slower than the traffic, the ring never runs empty: `stop` must be seen nevertheless, and
+// the rest must be finite. If the disk is faster, frames gather for a while: that makes few large writes, and
+// the engine need not wake the reader while there is traffic.
 bool CaptureFile::write_until(int stop) {
   constexpr int kGather = 1;              // ms; much less than a ring takes to fill
   constexpr int kLook = 200;              // ms; bounds how long `stop` goes unseen

@@ -1,4 +1,4 @@
-// The option that `urnic capture` and `urnic run` have in common.
+// The option --points, which `urnic capture` and `urnic run` share.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// urnic capture: every frame of a running device process into a capture file, until Ctrl-C.
+// urnic capture: writes every frame of a running device process to a capture file, until Ctrl-C.
 #include <fmt/format.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// urnic counters: what the devices have counted, under the kernel's names.
+// urnic counters: the devices' counters, under the kernel's names.
 #include <fmt/format.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ struct CounterOptions {
   bool json = false;
 };
 
-// Returns whether there was something to print.
+// Returns false if there was nothing to print.
 bool print_counters(const std::string& of, const nlohmann::json& counters, bool all) {
   bool any = false;
   for (const auto& [counter, value] : counters.items()) {

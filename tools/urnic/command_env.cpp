@@ -1,4 +1,4 @@
-// urnic env: the variables that `urnic run` sets, for a shell or a CI job that wants them itself.
+// urnic env: prints the variables that `urnic run` sets, for a shell or a CI job that sets them itself.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -37,7 +37,7 @@ std::string exports(const std::map<std::string, std::string>& variables) {
   return lines;
 }
 
-// A program that runs its arguments with the devices: for those whose launcher clears the environment.
+// Writes a script that runs its arguments with the devices, for launchers that clear the environment.
 void write_wrapper(const std::string& file, const std::map<std::string, std::string>& variables) {
   namespace fs = std::filesystem;
   std::ofstream stream(file);

@@ -1,4 +1,4 @@
-// urnic gid: a device's addresses while it runs.
+// urnic gid: shows and changes a device's addresses while it runs.
 #include <fmt/format.h>
 
 #include <memory>

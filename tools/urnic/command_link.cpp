@@ -1,4 +1,4 @@
-// urnic link: what the links between devices and switch are like, and to change it.
+// urnic link: shows and changes the properties of the links between devices and switch.
 #include <fmt/format.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ struct LinkOptions {
   bool json = false;
 };
 
-// Numbers as numbers, the rest as text: the device process knows what is allowed.
+// Numbers as JSON numbers, all else as text: the device process checks the values.
 json value_of(const std::string& text) {
   const json parsed = json::parse(text, nullptr, false);
   return parsed.is_number() ? parsed : json(text);

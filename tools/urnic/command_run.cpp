@@ -1,4 +1,4 @@
-// urnic run: a command that sees urnic's devices. Starts the device process if none runs, waits for the
+// urnic run: runs a command that sees urnic's devices. Starts the device process if none runs, waits for the
 // command and ends with its exit status.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -61,8 +61,8 @@ void check_command(const std::string& command) {
   _exit(exit_not_executable);
 }
 
-// A terminal's Ctrl-C reaches the command by itself, as it is in the same process group; what is sent to us
-// alone is passed on.
+// A terminal sends Ctrl-C to the command itself, which is in the same process group; a signal that only urnic
+// gets is passed on.
 void pass_on(int signal, pid_t child) {
   if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD) kill(child, signal);
 }
@@ -114,7 +114,7 @@ int run_command(const RunOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = run_directory(options.name);
   const StartOptions start{directory, options.configuration, true};
-  // Held until the command has ended: the device process does not end while somebody holds a lease.
+  // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   lease.ask({{"cmd", "lease"}});
 

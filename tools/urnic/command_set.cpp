@@ -1,4 +1,4 @@
-// urnic set: what a running device process does otherwise from now on.
+// urnic set: changes how a running device process works from now on.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// urnic status: the devices of a running device process and who uses them.
+// urnic status: shows the devices of a running device process and the programs that use them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,7 +15,7 @@ struct StatusOptions {
   bool json = false;
 };
 
-// JSON scalars as a person reads them.
+// A JSON scalar as text, without quotes.
 std::string plain(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -56,7 +56,7 @@ void status(const StatusOptions& options) {
   const nlohmann::json stuck = answer.at("engine").value("stuck", nlohmann::json::array());
   for (const auto& engine : stuck) fmt::print("STUCK: {}\n", plain(engine.at("what")));
   for (const auto& device : answer.at("devices")) print_device(device);
-  if (!stuck.empty()) return;  // nobody can ask an engine that is stuck what there is
+  if (!stuck.empty()) return;  // a stuck engine cannot say which contexts there are
   if (answer.at("contexts").empty()) fmt::print("no program uses a device\n");
   for (const auto& context : answer.at("contexts")) print_context(context);
 }

@@ -1,4 +1,4 @@
-// urnic up, urnic down: a device process that stays, and its end.
+// urnic up, urnic down: start a device process that stays, and end it.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -28,7 +28,7 @@ void up(const UpOptions& options) {
              now.at("pid").get<long>());
 }
 
-// The end of the connection is the end of the process: its sockets and files are gone by then.
+// The connection ends with the process, when its sockets and files are gone.
 void wait_for_end(const AdminClient& client) {
   constexpr int kPatience = 10'000;  // ms
   pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};

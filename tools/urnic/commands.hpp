@@ -1,5 +1,5 @@
-// The subcommands of `urnic`. Each adds itself, its options and its help to the command line; what it does
-// runs when it was parsed. All throw Failure.
+// The subcommands of `urnic`. Each function adds a subcommand, its options and its help to the command line.
+// The subcommand runs when it has been parsed; it throws Failure.
 #pragma once
 
 #include <CLI/CLI.hpp>

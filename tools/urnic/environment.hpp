@@ -9,7 +9,7 @@
 
 namespace urnic::cli {
 
-// Variables to set, complete: what they had before is kept inside them where they are lists.
+// Variables to set, with their whole new values: lists keep the entries that they have now.
 std::map<std::string, std::string> program_environment(const Installation& installation,
                                                        const std::filesystem::path& run_directory);
 

@@ -1,4 +1,4 @@
-// How a command of urnic ends when it cannot do what it was asked.
+// How a command of urnic ends when it fails.
 #pragma once
 
 #include <stdexcept>
@@ -6,11 +6,11 @@
 
 namespace urnic::cli {
 
-// Exit statuses that scripts can rely on. `urnic run` keeps those of env(1) and nohup(1), so that the
-// command's own statuses stay apart from ours.
+// Exit statuses that scripts can rely on. `urnic run` uses those of env(1) and nohup(1) for its own failures,
+// so that they differ from most statuses of the command that it runs.
 enum ExitStatus : int {
   exit_ok = 0,
-  exit_failed = 1,            // it could not be done; one line on stderr says why
+  exit_failed = 1,            // failed; one line on stderr says why
   exit_usage = 2,             // unknown option or argument
   exit_not_running = 3,       // no device process of that name runs
   exit_run_failed = 125,      // `run`: urnic itself failed

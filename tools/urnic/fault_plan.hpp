@@ -1,4 +1,4 @@
-// A fault plan as the command hands it to the device process, and what is said of it at its end.
+// Loading a fault plan into the device process, and the report at its end.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace urnic::cli {
 
-// Puts the plan of `file` in force; the answer describes it (docs/admin-socket.md, "fault"). Throws Failure.
+// Puts the plan of `file` in force and returns its description (docs/admin-socket.md, "fault"). Throws
+// Failure.
 nlohmann::json load_fault_plan(AdminClient& client, const std::string& file);
 
-// Tells on standard error of a plan, or rules of one, that never matched.
+// Reports on standard error a plan, or rules of it, that never matched.
 void tell_what_never_matched(const nlohmann::json& plan);
 
 // A plan in force while this object lives.
 class TemporaryFaultPlan {
  public:
-  // `client` outlives it. Throws Failure.
+  // `client` must outlive the plan. Throws Failure.
   TemporaryFaultPlan(AdminClient& client, const std::string& file);
-  ~TemporaryFaultPlan();  // ends the plan, if it is still in force, and tells what never matched
+  ~TemporaryFaultPlan();  // ends the plan, if it is still in force, and reports what never matched
   TemporaryFaultPlan(const TemporaryFaultPlan&) = delete;
   TemporaryFaultPlan& operator=(const TemporaryFaultPlan&) = delete;
 

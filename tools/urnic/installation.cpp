@@ -14,7 +14,7 @@ void require(const std::filesystem::path& file, const char* what) {
   }
 }
 
-// LD_PRELOAD and RDMAV_DRIVERS separate their entries by these and know no quoting.
+// LD_PRELOAD and RDMAV_DRIVERS separate their entries by these characters and know no quoting.
 void require_preloadable(const std::filesystem::path& file) {
   if (file.string().find_first_of(" :;") != std::string::npos) {
     throw Failure(

@@ -1,5 +1,5 @@
-// Where the parts of this urnic are: found relative to the running `urnic`, so that an installed tree works
-// from any prefix and a build tree works in place.
+// Where the files of this urnic are, relative to the running `urnic`: an installed tree works from any
+// prefix, and a build tree works in place.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ struct Installation {
   std::filesystem::path provider_setting;  // the provider as RDMAV_DRIVERS wants it, without "-rdmav34.so"
 };
 
-// Throws Failure, naming the missing file, if the tree is not whole.
+// Throws Failure, naming the file, if one is missing or cannot be preloaded from its path.
 Installation find_installation();
 
 }  // namespace urnic::cli

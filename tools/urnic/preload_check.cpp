@@ -16,7 +16,7 @@
 namespace urnic::cli {
 namespace {
 
-constexpr int kMaxInterpreterDepth = 4;  // as the kernel's limit on scripts that interpret scripts
+constexpr int kMaxInterpreterDepth = 4;  // the kernel's limit for scripts whose interpreter is a script
 
 bool is_executable_file(const std::filesystem::path& path) {
   std::error_code error;
@@ -56,7 +56,7 @@ std::string script_interpreter(std::ifstream& file) {
   return interpreter;
 }
 
-// The program interpreter (the dynamic linker) of an ELF file; empty where there is none.
+// The program interpreter (the dynamic linker) of an ELF file; empty if there is none.
 std::string elf_interpreter(std::ifstream& file, const Elf64_Ehdr& header) {
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
@@ -95,10 +95,10 @@ std::optional<std::string> elf_obstacle(const std::filesystem::path& program, st
 
 std::optional<std::string> obstacle(const std::filesystem::path& program, int depth) {
   std::ifstream file(program, std::ios::binary);
-  if (!file) return std::nullopt;  // may be executable without being readable
+  if (!file) return std::nullopt;  // an executable file need not be readable
   const std::string interpreter = script_interpreter(file);
   if (!interpreter.empty()) {
-    // A script's own setuid bit and capabilities mean nothing: its interpreter's do.
+    // A script's own setuid bit and capabilities have no effect: those of its interpreter have.
     return depth < kMaxInterpreterDepth ? obstacle(interpreter, depth + 1) : std::nullopt;
   }
   if (auto privilege = privilege_obstacle(program)) return privilege;

@@ -1,5 +1,5 @@
-// Whether a command can take the kernel stand-in by LD_PRELOAD, found out before it is started: a program
-// that cannot would run and say only that there are no RDMA devices.
+// Whether LD_PRELOAD can load the kernel stand-in into a command, checked before the command starts: if not,
+// the program would run and say only that there are no RDMA devices.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace urnic::cli {
 
-// The file that `command` means, searched in PATH as execvp does; empty if there is none.
+// The file that `command` names, searched for in PATH as execvp does; empty if there is none.
 std::optional<std::filesystem::path> find_command(const std::string& command);
 
-// Why `program` cannot be preloaded, in words for the user; empty if it can, or if that cannot be told.
+// Why nothing can be preloaded into `program`, in words for the user; empty if it can, or if that is unknown.
 // Follows the interpreter of scripts.
 std::optional<std::string> preload_obstacle(const std::filesystem::path& program);
 

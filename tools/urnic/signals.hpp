@@ -1,4 +1,4 @@
-// Signals as a readable descriptor, for commands that end cleanly when they are told to.
+// Signals as a readable descriptor, for commands that must end cleanly on a signal.
 #pragma once
 
 #include <csignal>
@@ -13,10 +13,11 @@ namespace urnic::cli {
 class SignalDescriptor {
  public:
   explicit SignalDescriptor(std::initializer_list<int> signals);
+  // The signalfd. Stays this object's.
   int get() const { return descriptor_.get(); }
   // The signal mask as it was, for children.
   const sigset_t& mask_before() const { return before_; }
-  // Takes one signal that has arrived, without waiting; 0 if none.
+  // Takes one pending signal, without waiting; 0 if there is none.
   int take() const;
 
  private:

@@ -18,7 +18,7 @@ _urnic_options() {
   esac
 }
 
-# What follows a command that has commands of its own.
+# The subcommands of a command.
 _urnic_second_words() {
   case $1 in
     link) echo "show list set" ;;
@@ -44,7 +44,7 @@ _urnic_names() {
 
 _urnic_devices() {
   urnic status 2>/dev/null | sed -n 's/^\([^ ]*\)  link .*/\1/p'
-  # An address is one device's, everything else may be asked of all.
+  # An address belongs to one device; all else may name all devices.
   [[ $1 == @(add|remove) ]] || echo all
 }
 
@@ -82,7 +82,7 @@ _urnic() {
         ((COMP_CWORD == 3)) && [[ $subcommand == @(link|gid) && $current != -* ]] &&
           COMPREPLY=($(compgen -W "$(_urnic_devices "$previous")" -- "$current")) && return
         if [[ $subcommand == link && ${COMP_WORDS[2]} == set && $current != -* ]]; then
-          compopt -o nospace 2>/dev/null  # fails where bash itself does not complete
+          compopt -o nospace 2>/dev/null  # fails if the shell calls this outside of a completion
           COMPREPLY=($(compgen -W "$(_urnic_link_settings)" -- "$current"))
           return
         fi
