@@ -8,7 +8,7 @@
 namespace urnic::wire {
 namespace {
 
-// IBTA 9.7.7.2.3, table 45, codes 0 to 30; code 31 says that no count is given.
+// IBTA 9.7.7.2.3, table 45, codes 0 to 30; code 31 gives no count.
 constexpr std::array<std::uint32_t, 31> kCredits{
     0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
     256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};

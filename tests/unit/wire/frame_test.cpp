@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(every_small_payload_and_the_largest_survive_a_round_trip) {
 }
 
 BOOST_AUTO_TEST_CASE(pad_fills_to_a_multiple_of_four_with_zeros) {
-  // IBTA 9.2.3. What the caller says of the pad does not matter.
+  // IBTA 9.2.3. The caller's pad is ignored.
   TransportHeaders transport = transport_for(kSendOnly);
   transport.bth.pad = 2;
   for (std::size_t size = 0; size < 9; ++size) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(udp_checksum_is_right_where_one_is_wanted) {
     BOOST_TEST(be16(six, kUdp6 + 6) == expected_udp_checksum(six, kUdp6));
     BOOST_TEST(parse_copy(four) == ParseError::none);
     BOOST_TEST(parse_copy(six) == ParseError::none);
-    // The ICRC takes the checksum field as ones, so it is the same with and without.
+    // The ICRC takes the checksum field as ones, so it is the same with and without a checksum.
     Bytes without = four;
     set_be16(without, kUdp4 + 6, 0);
     BOOST_TEST(parse_copy(without) == ParseError::none);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(udp_checksum_is_right_where_one_is_wanted) {
 BOOST_AUTO_TEST_CASE(udp_checksum_that_sums_to_zero_is_sent_as_ones) {
   NetworkHeaders network = ipv4_network();
   network.udp_checksum = 1;
-  // The source port is under the ICRC as well as under the checksum, so every port gives another sum.
+  // Both ICRC and checksum cover the source port, so every port gives another sum.
   bool seen = false;
   for (std::uint32_t port = 0; port < 0x10000 * 8 && !seen; ++port) {
     network.udp_source = static_cast<std::uint16_t>(port);

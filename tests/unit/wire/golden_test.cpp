@@ -38,10 +38,9 @@ const std::vector<Bytes>& golden_frames() {
 
 void flip(Bytes& bytes, std::size_t bit) { bytes[bit / 8] ^= static_cast<std::byte>(0x80 >> bit % 8); }
 
-// Where in an IPv4 frame a flipped bit is caught, in the order of the checks.
+// The check that catches a flipped bit of an IPv4 frame, in the order of the checks.
 ParseError expected_for_flip(std::size_t at) {
-  if (at < 12)
-    return ParseError::none;  // Ethernet addresses: the frame check sequence's matter, and the port's
+  if (at < 12) return ParseError::none;  // Ethernet addresses: checked by frame check sequence and port
   if (at < kIp) return ParseError::not_roce;
   if (at == kIp) return ParseError::not_roce;  // version and header length
   if (at < kUdp4) return ParseError::bad_ip_checksum;
@@ -52,7 +51,7 @@ ParseError expected_for_flip(std::size_t at) {
   return ParseError::bad_icrc;
 }
 
-// BTH's first two bytes decide what the rest is, so a flip there may be caught before the ICRC.
+// The BTH's first two bytes decide how the rest is read, so a flip there may be caught before the ICRC.
 bool decides_the_layout(std::size_t at) { return at == kBth4 || at == kBth4 + 1; }
 
 BOOST_AUTO_TEST_SUITE(golden_soft_roce)

@@ -9,7 +9,7 @@
 namespace urnic::wire::test {
 namespace {
 
-// CRC-32 of IEEE 802.3 a bit at a time, as IBTA 7.8.1 takes it over.
+// CRC-32 of IEEE 802.3, bit by bit, which IBTA 7.8.1 adopts.
 std::uint32_t plain_crc32(const Bytes& bytes) {
   std::uint32_t crc = 0xFFFFFFFF;
   for (std::byte byte : bytes) {
@@ -44,7 +44,7 @@ std::uint32_t sent_icrc(const Bytes& frame) {
   return crc;
 }
 
-// Frame 243 of the golden capture, an RC Atomic Acknowledge: the ICRC is the other implementation's.
+// Frame 243 of the golden capture, an RC Atomic Acknowledge, with the other implementation's ICRC.
 constexpr unsigned char kKnownFrame[] = {
     0x52, 0x54, 0x00, 0x00, 0x00, 0x0b, 0x52, 0x54, 0x00, 0x00, 0x00, 0x0a, 0x08, 0x00,
     0x45, 0x00, 0x00, 0x38, 0x18, 0x44, 0x40, 0x00, 0x40, 0x11, 0x0e, 0x6f, 0x0a, 0x00,

@@ -24,8 +24,7 @@ struct Row {
   unsigned flags;
 };
 
-// IBTA 9.2.1, table 38; XRC: A14.3; CNP: A17.9.3; ATOMIC WRITE: A19. Every opcode that is not here is
-// reserved, or is one of RD's.
+// IBTA 9.2.1, table 38; XRC: A14.3; CNP: A17.9.3; ATOMIC WRITE: A19. All other opcodes are reserved or RD's.
 constexpr std::array kTable38 = std::to_array<Row>({
     {0x00, "RC Send First", 0, 12, request | first | payload},
     {0x01, "RC Send Middle", 0, 12, request | payload},

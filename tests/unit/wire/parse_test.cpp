@@ -1,4 +1,4 @@
-// Every reason for which a frame is refused, and nothing read behind the end of one that is cut short.
+// Every reason to refuse a frame; and parsing reads nothing behind the end of a frame that is cut short.
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <string>
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_frame_cut_at_any_length) {
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_cut_with_lengths_to_match) {
-  // The IP and UDP lengths agree with the cut, so it is found at the transport headers, the pad or the ICRC.
+  // The IP and UDP lengths agree with the cut, so the transport headers, the pad or the ICRC show it.
   const Bytes whole = encoded(ipv4_network(), transport_for(Opcode(Service::rc, Operation::write_only)), 6);
   const std::size_t headers = kBth4 + 12 + 16;
   for (std::size_t size = kBth4; size < whole.size(); ++size) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(pieces_that_divide_elsewhere_than_the_headers_say) {
 }
 
 BOOST_AUTO_TEST_CASE(pieces_with_bytes_behind_the_packet) {
-  // Ethernet padding is for frames in one piece; between pieces there is no place for it.
+  // Only a frame in one piece may have Ethernet padding; pieces have no place for it.
   Pieces longer = send_in_pieces(ipv4_network(), 8);
   longer.trailer.push_back(std::byte{0});
   BOOST_TEST(parse_pieces(longer.headers, longer.payload, longer.trailer) == ParseError::truncated);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(every_reserved_opcode) {
     parse(std::span<const std::byte>(bytes), parsed);
     BOOST_TEST((parsed.transport.bth == transport_for(opcode).bth));
     BOOST_TEST(parsed.payload.size() == 8u);
-    // Whatever else is wrong is the answer.
+    // Any other error is reported first.
     bytes.back() ^= std::byte{1};
     BOOST_TEST(parse_copy(bytes) == ParseError::bad_icrc);
   }

@@ -51,7 +51,7 @@ inline NetworkHeaders ipv6_network() {
   return network;
 }
 
-// Every member that any opcode uses has a value of its own.
+// A value of its own for every member that any opcode uses.
 inline TransportHeaders transport_for(Opcode opcode) {
   TransportHeaders headers;
   headers.bth = {.opcode = opcode,
@@ -125,7 +125,7 @@ inline std::uint16_t be16(const Bytes& bytes, std::size_t at) {
                                     std::to_integer<unsigned>(bytes[at + 1]));
 }
 
-// The sum as RFC 1071 tells it, byte by byte, so that the production sum is not tested against itself.
+// The sum as RFC 1071 describes it, byte by byte, so that the production sum is not tested against itself.
 inline std::uint16_t plain_checksum(std::span<const std::byte> bytes, std::uint32_t sum = 0) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     sum += std::to_integer<std::uint32_t>(bytes[at]) << (at % 2 == 0 ? 8 : 0);
@@ -139,7 +139,7 @@ inline void repair_ipv4_checksum(Bytes& bytes) {
   set_be16(bytes, kIp + 10, plain_checksum(std::span(bytes).subspan(kIp, 20)));
 }
 
-// Sets the lengths in the IPv4 and UDP headers to what the frame has.
+// Sets the lengths in the IPv4 and UDP headers to those of the frame.
 inline void repair_ipv4_lengths(Bytes& bytes) {
   set_be16(bytes, kIp + 2, bytes.size() - kIp);
   set_be16(bytes, kUdp4 + 4, bytes.size() - kUdp4);

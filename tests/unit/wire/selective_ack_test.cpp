@@ -22,7 +22,7 @@ ParseError parsed_into(const Bytes& bytes, ParsedFrame& parsed) {
   return parse(std::span<const std::byte>(bytes), parsed);
 }
 
-// What `headers` become without their selective-ack header.
+// `headers` without their selective-ack header.
 Bytes without_selective_ack(const TransportHeaders& headers) {
   Bytes bytes = encoded(ipv4_network(), headers, 0);
   bytes.erase(bytes.begin() + kSelectiveAck4, bytes.begin() + kSelectiveAck4 + kSelectiveAckBytes);

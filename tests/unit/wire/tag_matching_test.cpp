@@ -1,4 +1,4 @@
-// How messages to a tag-matching SRQ begin: what is one, and what only looks like it.
+// How messages to a tag-matching SRQ begin: valid beginnings, and bytes that only resemble them.
 #include "wire/tag_matching.hpp"
 
 #include <boost/test/unit_test.hpp>

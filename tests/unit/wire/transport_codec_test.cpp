@@ -27,7 +27,7 @@ Bytes extended(std::uint8_t opcode) {
   return {bytes.begin() + kBthBytes, bytes.end()};
 }
 
-// `transport_for(opcode)` with every member at its default that the opcode does not send.
+// `transport_for(opcode)` with defaults for the members that the opcode does not send.
 TransportHeaders only_what_is_sent(Opcode opcode) {
   const TransportHeaders all = transport_for(opcode);
   const unsigned present = traits(opcode).headers;
