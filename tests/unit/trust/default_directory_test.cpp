@@ -1,4 +1,4 @@
-// The run directory where none is named: never one that another user has made.
+// The default run directory: never one that another user has made.
 #define BOOST_TEST_DYN_LINK
 #include "trust/default_directory.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An environment variable with another value (null: without one) for as long as this lives.
+// Sets an environment variable to another value (null: unsets it) for as long as this lives.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -46,7 +46,7 @@ struct RuntimeDirectory : Variable {
   explicit RuntimeDirectory(const char* value) : Variable("XDG_RUNTIME_DIR", value) {}
 };
 
-// Writes where the other user's run directory would be, in a child process, and returns that.
+// Writes to `note`, in a child process, where the other user's run directory would be, and returns that.
 std::string others_directory(const fs::path& note) {
   const int status = as_other_user([&] {
     std::ofstream(note) << default_run_directory("lab").string();
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_directory_that_others_may_write) {
   BOOST_TEST(default_run_directory("lab") != runtime.path() / "urnic" / "lab");
 }
 
-// As `sudo -E` has it.
+// As after `sudo -E`.
 BOOST_AUTO_TEST_CASE(the_runtime_directory_of_another_user, *boost::unit_test::precondition(needs_root)) {
   const control::test::TemporaryDirectory runtime;
   BOOST_REQUIRE(chown(runtime.path().c_str(), kOtherUser, kOtherUser) == 0);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(without_a_runtime_directory_one_is_found_again,
   const RuntimeDirectory variable(nullptr);
   const control::test::TemporaryDirectory notes;
   fs::permissions(notes.path(), fs::perms{0777});
-  // What an attacker has made before, in a name that comes first.
+  // A directory that an attacker has made before, with the first name in the order.
   const fs::path occupied = "/tmp/urnic-" + std::to_string(kOtherUser) + ".000000";
   fs::remove_all(occupied);
   fs::create_directories(occupied / "lab");

@@ -1,4 +1,4 @@
-// Which run directories are believed, and why not.
+// Which run directories are trusted, and the faults of the others.
 #define BOOST_TEST_DYN_LINK
 #include "trust/directory.hpp"
 
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_directory_of_another_user, *boost::unit_test::preconditio
   BOOST_TEST(told(run) == describe(DirectoryFault::parent_is_another_users));
 }
 
-// Root could read an ordinary user's memory anyway, but not every process of root should be handed it.
+// Root could read an ordinary user's memory anyway, but not every process of root should get it.
 BOOST_AUTO_TEST_CASE(roots_directory_as_another_user_sees_it, *boost::unit_test::precondition(needs_root)) {
   for (const fs::path& path : {top.path(), parent, run}) set_mode(path, 0755);
   BOOST_TEST(as_other_user([&] { return static_cast<int>(check_run_directory(run.c_str())); }) ==

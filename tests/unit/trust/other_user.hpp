@@ -19,7 +19,7 @@ inline boost::test_tools::assertion_result needs_root(boost::unit_test::test_uni
   return result;
 }
 
-// Runs `what` as that user in a child process and returns what it returns (0 to 125), or 126 if the child
+// Runs `what` as kOtherUser in a child process. Returns what `what` returned (0 to 125), 126 if the child
 // could not become that user, or -1 if it did not end by itself.
 inline int as_other_user(const std::function<int()>& what) {
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// Whose socket is believed: the one on which a process of this user listens.
+// Which sockets are trusted: those on which a process of this user listens.
 #define BOOST_TEST_DYN_LINK
 #include "trust/peer.hpp"
 
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(no_socket_at_all) {
   BOOST_TEST(!peer_is_own_user(-1));
 }
 
-// The listener counts, not whose the file is that the socket is bound to.
+// The listener's user counts, not the owner of the file that the socket is bound to.
 BOOST_AUTO_TEST_CASE(another_users_socket_under_this_users_name,
                      *boost::unit_test::precondition(needs_root)) {
   BOOST_REQUIRE(as_other_user([&] { return listen(listener.get(), 1); }) == 0);
