@@ -1,5 +1,5 @@
-// The program that a test's child turns into by exec: maps the page at the address that it is given, as the
-// program before it had done, and stays.
+// The program that a test's child executes: maps a page at the address given, as the program before the exec
+// had done, and stays.
 //
 //   address_holder ADDRESS DESCRIPTOR     writes a byte to DESCRIPTOR when the page is there
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// A forked process whose memory the tests reach into.
+// A forked process whose memory the tests read and write.
 #pragma once
 
 #include <sys/types.h>
@@ -16,19 +16,19 @@ namespace urnic::memory::test {
 
 class ChildProcess {
  public:
-  // Forks. The child runs `prepare`, then `obey` for each command() until this object goes. The constructor
-  // returns when `prepare` has run.
+  // Forks. The child runs `prepare`, then `obey` for each command() until this object is destroyed. The
+  // constructor returns when `prepare` has run.
   explicit ChildProcess(std::function<void()> prepare, std::function<char(char)> obey = {});
   ~ChildProcess();  // kills and reaps it
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Has the child run `obey` and returns what that returned.
+  // Makes the child run `obey(which)` and returns its result.
   char command(char which);
   // The two halves of command().
   void start(char which);
   char finish();
-  // Where the child itself can write an answer to command().
+  // The descriptor by which the child itself can answer command().
   int answer_descriptor() const { return answers_[1]; }
   void kill_and_reap();
 
@@ -47,7 +47,7 @@ inline constexpr Way kWays[] = {Way::process_vm, Way::mem_file};
 
 std::unique_ptr<ApplicationMemory> reach(const ChildProcess& child, Way way);
 
-// Anonymous pages that parent and child see at the same address, each with a content of its own once it has
+// Anonymous pages at the same address in parent and child. Each process has its own content once it has
 // written there.
 class Pages {
  public:

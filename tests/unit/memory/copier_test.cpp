@@ -1,4 +1,4 @@
-// Copies that another process makes, from and to the memory of a third.
+// Copies that a copier makes from and to the memory of a third process.
 #include "device_model/memory/copier.hpp"
 
 #include <fcntl.h>
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(operations_on_a_word) {
   BOOST_TEST(operate({.address = address, .compares = true, .compare = kBefore + 3, .swap_or_add = 5}) == 5u);
 }
 
-// The copier stands for one that waits for memory.
+// The stopped copier plays one that waits for memory.
 BOOST_AUTO_TEST_CASE(a_job_that_does_not_end_is_waited_for_by_nobody) {
   Copied copied(Way::process_vm);
   copied.signal(SIGSTOP);

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(one_failure_keeps_no_other_from_being_done) {
   BOOST_TEST((bytes[0] == std::byte{1} && bytes[1] == std::byte{3}));
 }
 
-// Programs spin on words of device memory: each is the old one or the new one.
+// Programs spin on words of device memory: they must see the old word or the new one.
 BOOST_AUTO_TEST_CASE(aligned_words_are_not_torn) {
   constexpr std::uint64_t kEnd = 1;
   auto* const words = reinterpret_cast<std::uint64_t*>(bytes.data());

@@ -1,5 +1,5 @@
-// The copies, on a file in memory, which is mapped as a dma-buf is. Whether a real one can be registered is
-// tests/apps' affair.
+// The copies, on a memory file that is mapped like a dma-buf. tests/apps checks whether a real dma-buf can be
+// registered.
 #include "device_model/memory/dma_buf_memory.hpp"
 
 #include <sys/mman.h>
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(what_may_only_be_read_is_not_written) {
   BOOST_TEST(!transfer.failed);
 }
 
-// A mapped page without a file behind it is SIGBUS for whoever touches it himself.
+// A direct access to a mapped page without a file behind it would raise SIGBUS.
 BOOST_AUTO_TEST_CASE(pages_that_are_taken_away_are_an_error_and_no_signal) {
   DmaBufMemory memory(file, 0, 3 * kPage, true);
   BOOST_REQUIRE(ftruncate(file.get(), kPage) == 0);

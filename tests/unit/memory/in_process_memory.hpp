@@ -1,5 +1,5 @@
-// Way (c): memory of this very process, for tests and simulators. Only ranges that were registered are
-// reached, so a wrong address fails as it would in another process.
+// Way (c): memory of this process itself, for tests and simulators. Only registered ranges are reached, so a
+// wrong address fails as it would in another process.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace urnic::memory {
 
 class InProcessMemory final : public ApplicationMemory {
  public:
-  // The bytes must stay valid until they are removed or this object goes. Ranges may overlap; a transfer
-  // must lie within one of them. read_only ranges fail when they are written.
+  // The bytes must stay valid until they are removed or this object is destroyed. Ranges may overlap; a
+  // transfer must lie within one of them. Writes to read_only ranges fail.
   void add_range(std::span<std::byte> bytes, bool read_only = false);
   // Removes the range that begins at bytes.data().
   void remove_range(std::span<std::byte> bytes);
 
-  // As if the process had ended: nothing is reached any more.
+  // Plays the end of the process: every later transfer fails.
   void end_owner();
 
   void read(std::span<Transfer> batch) override;

@@ -23,11 +23,11 @@ BOOST_AUTO_TEST_CASE(reaches_registered_ranges_and_nothing_else) {
 
   Transfer batch[] = {{address_of(bytes + 8), std::span(here).first(1)},   // first byte
                       {address_of(bytes + 39), std::span(here).first(1)},  // last byte
-                      {address_of(bytes + 7), std::span(here).first(1)},   // one before
-                      {address_of(bytes + 40), std::span(here).first(1)},  // one behind
-                      {address_of(bytes + 39), std::span(here).first(2)},  // over the end
+                      {address_of(bytes + 7), std::span(here).first(1)},   // one byte before
+                      {address_of(bytes + 40), std::span(here).first(1)},  // one byte behind
+                      {address_of(bytes + 39), std::span(here).first(2)},  // beyond the end
                       {~std::uint64_t{0}, std::span(here).first(2)},       // wraps
-                      {12345, std::span(here).first(0)}};                  // nothing asked
+                      {12345, std::span(here).first(0)}};                  // no bytes
   const bool expected[] = {false, false, true, true, true, true, false};
   memory.write(batch);
   for (std::size_t i = 0; i < std::size(batch); ++i) BOOST_TEST(batch[i].failed == expected[i]);

@@ -1,4 +1,4 @@
-// A process number is not an identity: what happens when the process behind it ends or becomes another.
+// A process number is no identity: what happens when its process ends or becomes another.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -26,7 +26,7 @@ bool reads(ApplicationMemory& memory, std::uint64_t address, std::byte& byte) {
   return !batch[0].failed;
 }
 
-// The identity is asked for once per tick of the kernel's coarse clock. Several ticks pass within the bound,
+// The identity is checked once per tick of the kernel's coarse clock. Several ticks pass within the bound,
 // whatever the kernel's tick is; true as soon as the memory refuses.
 bool refuses_soon(ApplicationMemory& memory, std::uint64_t address) {
   std::byte byte;
@@ -37,7 +37,7 @@ bool refuses_soon(ApplicationMemory& memory, std::uint64_t address) {
   return false;
 }
 
-// Until the first thread of a process has ended while others have not.
+// Waits until the first thread of a process has ended while others have not.
 void wait_for_zombie(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::string stat;
@@ -48,7 +48,7 @@ void wait_for_zombie(pid_t pid) {
   BOOST_REQUIRE(stat.find(") Z") != std::string::npos);
 }
 
-// A child that holds a page of 'O' and, when told, becomes a program that holds a page of 'N' there.
+// A child that holds a page of 'O' and, when told, executes a program that holds a page of 'N' there.
 struct ExecutingChild {
   Pages pages{1};
   ChildProcess child{[this] { std::memset(pages.page(0), 'O', Pages::kBytes); },
@@ -63,7 +63,7 @@ struct ExecutingChild {
     return 'x';
   }
 
-  // What the kernel alone would let through: the new program's byte.
+  // The byte that the kernel alone would let through: the new program's.
   char byte_behind_the_number() {
     char byte = 0;
     const iovec local{&byte, 1};
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(after_exec_the_new_program_is_not_touched) {
   }
 }
 
-// Not even once, whatever the clock says.
+// Not a single read succeeds, whatever the clock says.
 BOOST_AUTO_TEST_CASE(an_exec_that_was_announced_leads_nowhere) {
   ExecutingChild executing;
   auto memory = reach(executing.child, Way::process_vm);
@@ -145,7 +145,8 @@ BOOST_AUTO_TEST_CASE(a_dead_process_fails_every_transfer) {
   }
 }
 
-// The number of the dead process now belongs to another one: played by a witness of somebody who is dead.
+// The number of the dead process now belongs to another one: played by the dead process's mem file with the
+// other's number.
 BOOST_AUTO_TEST_CASE(another_process_under_the_same_number_is_not_touched) {
   Pages pages(1);
   const auto prepare = [&] { std::memset(pages.page(0), 'O', Pages::kBytes); };
@@ -160,8 +161,8 @@ BOOST_AUTO_TEST_CASE(another_process_under_the_same_number_is_not_touched) {
   BOOST_TEST(!reads(memory, pages.address(0), byte));
 }
 
-// The main thread has left by pthread_exit and the others work on: a whole process to its program and its
-// peers, but the kernel's calls by number answer ESRCH. (Every process that is killed passes through this
+// The main thread has left by pthread_exit and the others work on. To its program and its peers the process
+// is whole, but the kernel's calls by number answer ESRCH. (Every process that is killed passes through this
 // state, between the end of its first thread and that of its last.)
 BOOST_AUTO_TEST_CASE(a_process_whose_first_thread_has_ended_is_still_reached) {
   Pages pages(2);

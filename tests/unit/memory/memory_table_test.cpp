@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(iova_may_be_zero_or_above_the_address) {
   BOOST_REQUIRE(local(low, 5, 1) == KeyCheck::ok);
   BOOST_TEST(range.address == 0x7000'0005);
   RegionSpec high = spec();
-  high.iova = 0xFFFF'FFFF'FFFF'F000;  // the last page of all
+  high.iova = 0xFFFF'FFFF'FFFF'F000;  // the highest page
   const Lkey last = table.add_region(high).value();
   BOOST_REQUIRE(local(last, 0xFFFF'FFFF'FFFF'FFFF, 1) == KeyCheck::ok);
   BOOST_TEST(range.address == 0x7000'0FFF);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(iova_may_be_zero_or_above_the_address) {
   BOOST_TEST((local(last, 0, 1) == KeyCheck::out_of_bounds));
 }
 
-// Nobody should register such a region; its wrapped part stays closed.
+// No program should register such a region; the part that wraps around must be unreachable.
 BOOST_AUTO_TEST_CASE(a_region_does_not_go_on_at_zero) {
   RegionSpec wrapping = spec();
   wrapping.iova = 0xFFFF'FFFF'FFFF'F000;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_region_may_be_the_whole_address_space) {
   BOOST_TEST((local(key, 0xFFFF'FFFF'FFFF'FFFE, 2) == KeyCheck::out_of_bounds));
 }
 
-// Received bytes travel in completions only to where the program itself can put them.
+// Completions carry received bytes only if the program itself can put them into place.
 BOOST_AUTO_TEST_CASE(received_bytes_are_left_to_the_program_only_in_memory_of_its_own) {
   BOOST_REQUIRE((local(add(access_local_write), 0x10'0000, 1) == KeyCheck::ok));
   BOOST_TEST(range.owner_only);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(bounds_are_exact) {
       {0xFFFF'FFFF'FFFF'FFFF, 0xFFFF'FFFF, KeyCheck::out_of_bounds},
       {0xFFFF'FFFF'FFFF'FFFF, 2, KeyCheck::out_of_bounds},
       {0x10'0001, 0xFFFF'FFFF, KeyCheck::out_of_bounds},
-      {0, 0, KeyCheck::ok},  // nothing is always within bounds
+      {0, 0, KeyCheck::ok},  // a length of 0 is always within bounds
       {0x10'1000, 0, KeyCheck::ok},
   };
   for (const auto& c : cases) {
@@ -205,12 +205,12 @@ BOOST_AUTO_TEST_CASE(the_table_has_as_many_entries_as_it_says) {
   BOOST_TEST(!table.add_region(spec()));
 }
 
-// A peer that still has an old key must not find another region behind it.
+// A peer with an old key must not reach another region by it.
 BOOST_AUTO_TEST_CASE(keys_come_back_as_late_as_possible) {
   std::vector<Lkey> keys;
   for (int i = 0; i < 64; ++i) keys.push_back(add());
   for (const Lkey key : keys) BOOST_REQUIRE(table.remove_region(key));
-  // The entry that was freed first is used first, and under another key.
+  // The entry freed first is reused first, with another key.
   std::set<std::uint32_t> seen;
   for (const Lkey key : keys) seen.insert(key.value);
   for (int round = 1; round < 256; ++round) {
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_seed_chooses_the_keys) {
   BOOST_TEST(low_bits.size() > 32);
 }
 
-// Wherever it begins, 24 bits of index are enough for the largest table.
+// With any first index, 24 bits of index are enough for the largest table.
 BOOST_AUTO_TEST_CASE(the_largest_table_has_room_with_any_seed) {
   constexpr std::uint32_t kLargest = (1u << 24) - 1;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {

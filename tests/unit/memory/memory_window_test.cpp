@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_window_is_no_lkey) {
 }
 
 BOOST_AUTO_TEST_CASE(window_rights_are_its_own) {
-  // The region itself has no remote right.
+  // The region itself gives no remote right.
   BOOST_TEST((remote(Rkey{region.value}) == KeyCheck::no_right));
   BOOST_REQUIRE((bind(binding(type_1, access_remote_read)) == KeyCheck::ok));
   BOOST_TEST((remote(next(type_1)) == KeyCheck::ok));
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(windows_do_not_outlive_their_queue_pair) {
   BOOST_TEST((remote(next(other), kStart, 1, AccessRight::remote_read, kOtherQp) == KeyCheck::ok));
 }
 
-// However many windows others have bound: the engine does this while everybody waits.
+// However many windows other QPs have bound: the engine serves nobody else meanwhile.
 BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_has_its_own_windows_looked_at_and_no_others) {
   MemoryTable large(4096);
   const Lkey bound = large.add_region({&memory, kPd, 0x7000'0000, 0x10'0000, 0x1000, 0x1F}).value();
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_has_its_own_windows_looked_at_and_no
     BOOST_TEST((large.check_remote(key, kPd, kQp, kStart, 1, AccessRight::remote_read, range) ==
                 KeyCheck::unknown_key));
   }
-  // Many of its own go in portions.
+  // Many windows of one QP are released in portions.
   BOOST_TEST(large.release_queue_pair(kOtherQp, 1000) == 1000u);
   BOOST_TEST(!large.remove_region(bound));
   BOOST_TEST(large.release_queue_pair(kOtherQp, 1000) == 1000u);
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_that_goes_has_its_own_windows_looked_at_and_no
   BOOST_TEST(large.remove_region(bound));
 }
 
-// Its number has the same low bits.
+// The other QP's number has the same low bits.
 BOOST_AUTO_TEST_CASE(windows_of_a_queue_pair_with_the_same_list_stay) {
   constexpr Qpn kSameList{kQp.value + (1u << 16)};
   const Rkey other = table.add_window(kPd, 2).value();

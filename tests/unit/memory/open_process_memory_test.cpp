@@ -1,4 +1,4 @@
-// Which way is chosen, and what is said when there is none.
+// Which way is chosen, and the message if none works.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -36,7 +36,7 @@ struct Fixture {
   std::string problem;
 };
 
-// Runs `check` in a process without privileges; its result.
+// Runs `check` in a process without privileges and returns its result.
 template <class Check>
 int as_nobody(Check check) {
   constexpr uid_t kNobody = 65534;
@@ -50,7 +50,7 @@ int as_nobody(Check check) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
 }
 
-// Mounts a procfs once more, over /mnt of a mount namespace of its own, as a container does.
+// Mounts a second procfs, over /mnt of a new mount namespace, as a container does.
 void mount_another_proc() {
   const bool mounted = unshare(CLONE_NEWNS) == 0 &&
                        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -58,7 +58,7 @@ void mount_another_proc() {
   if (!mounted) BOOST_TEST_MESSAGE("another /proc cannot be mounted here");
 }
 
-// This process's memory by the /proc that `owner` has mounted; empty where that was not allowed.
+// This process's mem file, opened in the /proc that `owner` has mounted; empty if that is not allowed.
 Descriptor mem_of_another_proc(pid_t owner) {
   const std::string path = "/proc/" + std::to_string(owner) + "/root/mnt/self/mem";
   return Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_not_the_pidfds_is_not_used) {
   BOOST_TEST(first_byte(*memory, pages) == 'O');
 }
 
-// A process can open a pidfd of anybody; it must not thereby have somebody else's memory reached.
+// A process can open a pidfd of any process; it must not thereby make the device reach that process's memory.
 BOOST_AUTO_TEST_CASE(a_pidfd_of_somebody_else_proves_nothing) {
   ChildProcess victim([this] { pages.page(0)[0] = std::byte{'V'}; });
   auto memory = open_process_memory(victim.pid(), victim.open_pidfd(), child.open_mem(), problem);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_mem_file_tells_its_number) {
   BOOST_TEST(mem_file_number(-1) == 0);
 }
 
-// As in a container: a number there is not a number here.
+// As in a container: numbers of its /proc have another meaning here.
 BOOST_AUTO_TEST_CASE(a_mem_file_of_another_proc_tells_no_number) {
   const ChildProcess container(mount_another_proc);
   const Descriptor other = mem_of_another_proc(container.pid());
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_mem_file_of_another_proc_tells_no_number) {
     return;
   }
   BOOST_TEST(is_mem_file(other.get(), container.pid()));
-  BOOST_TEST(!is_mem_file(other.get()));  // nobody says that the mount is one of a proc
+  BOOST_TEST(!is_mem_file(other.get()));  // without an owner, its mounts are not known
   BOOST_TEST(mem_file_number(other.get()) == 0);
 }
 
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ended_is_said_to_have_ended) {
   BOOST_TEST(problem.find("ended") != std::string::npos);
 }
 
-// What a hostile process could hand over instead, to block the engine's reads.
+// Descriptors that a hostile process could hand over instead, to block the engine's reads.
 BOOST_AUTO_TEST_CASE(other_files_are_no_mem_files) {
   int ends[2];
   BOOST_REQUIRE(pipe(ends) == 0);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(other_files_are_no_mem_files) {
     BOOST_TEST(!is_mem_file(file->get()));
   }
   BOOST_TEST(!is_mem_file(-1));
-  // The right name elsewhere.
+  // The right name in another file system.
   char folder[] = "/tmp/urnic-mem-test-XXXXXX";
   BOOST_REQUIRE(mkdtemp(folder) != nullptr);
   const std::string named = std::string(folder) + "/mem";
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_for_a_mem_file_is_not_read) {
   BOOST_TEST(!open_process_memory(0, child.open_pidfd(), Descriptor(ends[0]), problem));
 }
 
-// The kernel refuses to let an unprivileged process reach into one that may not be dumped (PR_SET_DUMPABLE),
+// The kernel lets no unprivileged process access the memory of one that may not be dumped (PR_SET_DUMPABLE),
 // by the check that Yama and user numbers use too.
 BOOST_AUTO_TEST_CASE(refusal_leaves_the_mem_file_that_was_handed_over) {
   Descriptor mem = child.open_mem();

@@ -1,4 +1,4 @@
-// Programs spin on words of a message (placement rule of the host: aligned 8-byte words never torn): one
+// Programs spin on words of a message (the host's placement rule: aligned 8-byte words are never torn). One
 // process looks while the other transfers, by both ways through the kernel.
 #include <sys/mman.h>
 
@@ -18,13 +18,13 @@ void fill_words(const Pages& pages, std::uint64_t value) {
     std::memcpy(pages.all().data() + at, &value, sizeof value);
 }
 
-// Words that one process writes while the other looks at them. They begin `there` in a page of the child
-// and `here` in one of ours.
+// Words that one process writes while the other looks at them. They begin at offset `there` in a page of the
+// child and at `here` in one of ours.
 struct Words {
   std::size_t here, there;
 };
 
-// At distances at which processors may copy bytewise, and at others.
+// Distances at which processors may copy bytewise, and others.
 constexpr Words kWords[] = {{64, 64}, {64, 72}, {72, 64}, {0, 8}, {0, 40}, {40, 0}, {0, 4088}, {8, 4088}};
 constexpr std::size_t kWatched = 64;
 constexpr std::uint64_t kOld = 0, kNew = ~std::uint64_t{0}, kEnd = 1;
@@ -32,7 +32,7 @@ constexpr int kRounds = 10000;
 
 bool is_torn(std::uint64_t word) { return word != kOld && word != kNew && word != kEnd; }
 
-// The first word for which the promise holds (memory/README.md, torn words).
+// The first word that must not be torn (memory/README.md, torn words).
 std::size_t first_whole(Way way, std::size_t there, std::size_t exception) {
   return way == Way::mem_file && there == exception ? 1 : 0;
 }
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(aligned_words_are_not_written_torn) {
   }
 }
 
-// Read as the engine does it: to the same offset within 64 bytes (StagingArena::align_like).
+// Read as the engine reads: to the same offset within 64 bytes (StagingArena::align_like).
 BOOST_AUTO_TEST_CASE(aligned_words_are_not_read_torn) {
   for (const Way way : kWays) {
     for (const Words& at : kWords) {
@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(aligned_words_are_not_read_torn) {
   }
 }
 
-// What is made from another place or cut for the sake of its words is the same bytes all the same, and fails
-// as a whole where its end cannot be reached.
+// Transfers that are made from another place, or cut, to keep words whole: the same bytes arrive, and a
+// transfer whose end cannot be reached fails as a whole.
 BOOST_AUTO_TEST_CASE(long_transfers_at_any_distance_arrive_whole_or_fail) {
   constexpr std::size_t kLength = 40'000;
   constexpr std::size_t kPages = 11;

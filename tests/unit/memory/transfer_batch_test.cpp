@@ -17,7 +17,7 @@ void fill_pattern(const Pages& pages) {
   for (std::size_t i = 0; i < pages.all().size(); ++i) pages.all()[i] = pattern(i);
 }
 
-// 'y' if byte i of `pages` is expected(i) everywhere.
+// 'y' if each byte i of `pages` is expected(i).
 template <class Expected>
 char compare(const Pages& pages, Expected expected) {
   for (std::size_t i = 0; i < pages.all().size(); ++i)
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(reads_what_the_other_process_has) {
     std::vector<std::byte> here(Pages::kBytes * 2 + 100);
     const std::span<std::byte> bytes(here);
     Transfer batch[] = {{pages.address(0, 17), bytes.first(1)},
-                        {pages.address(1, 4000), bytes.subspan(1, 4190)},  // over a page's end
+                        {pages.address(1, 4000), bytes.subspan(1, 4190)},  // across the end of a page
                         {pages.address(2), bytes.subspan(4197, 0)},
                         {pages.address(0), bytes.subspan(4197, 4095)}};
     memory->read(batch);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_hole_fails_the_transfers_that_touch_it_and_no_others) {
     auto memory = reach(child, way);
     std::vector<std::byte> here(3 * Pages::kBytes);
     const std::span<std::byte> bytes(here);
-    // The fourth begins on good ground and runs into the hole; the fifth follows the hole without a gap.
+    // The fourth begins in a mapped page and runs into the hole; the fifth follows the hole without a gap.
     Transfer batch[] = {
         {pages.address(0), bytes.first(4096)},         {pages.address(1), bytes.first(8)},
         {pages.address(2), bytes.subspan(4096, 64)},   {pages.address(0, 4088), bytes.subspan(8000, 16)},
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_hole_fails_the_transfers_that_touch_it_and_no_others) {
   }
 }
 
-// The other way bypasses page protection, which its header says.
+// The other way bypasses page protection, as mem_file_memory.hpp says.
 BOOST_AUTO_TEST_CASE(process_vm_respects_read_only_pages) {
   Pages pages(3);
   ChildProcess child(

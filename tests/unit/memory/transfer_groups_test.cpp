@@ -1,4 +1,4 @@
-// Groups by themselves: sizes that no test has the memory for, and a kernel that is played.
+// Groups alone: sizes that no test has the memory for, and a played kernel.
 #include "device_model/memory/transfer_groups.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_call_goes_on_behind_the_piece_that_failed) {
   run_batch(batch, Adjacency::any, std::ref(kernel));
   const bool expected[] = {true, false, false, true, false};
   for (std::size_t i = 0; i < 5; ++i) BOOST_TEST(batch[i].failed == expected[i]);
-  // Five pieces; then what is behind the first; then what is behind the fourth.
+  // Five pieces; then those behind the first; then those behind the fourth.
   BOOST_TEST(kernel.calls.size() == 3);
 }
 
