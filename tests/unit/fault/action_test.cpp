@@ -1,4 +1,4 @@
-// What rules do to packets.
+// The actions of rules.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/unit/fault/planned_ports.hpp"
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(reorder) {
   BOOST_TEST(ports.arrived() == "100 102 103 101 ");
   BOOST_TEST(ports.counters().by_fault.reordered == 1);
   ports.send_psn(101);
-  ports.advance(1'000'000);  // nobody follows
+  ports.advance(1'000'000);  // no packet follows
   BOOST_TEST(ports.arrived() == "100 102 103 101 101 ");
 }
 
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(corruption_after_the_icrc_is_seen_by_it) {
   BOOST_TEST(ports.arrived() == "100 101 102 ");
 }
 
-// One bit turned over that the packet has, one that it does not have.
+// Flips one bit that the packet has and one that it does not have.
 BOOST_AUTO_TEST_CASE(only_bits_that_are_turned_over_are_named) {
   for (const std::string action : {"corrupt_before_icrc", "corrupt_after_icrc"}) {
     const std::string icrc = action == "corrupt_before_icrc" ? "before" : "after";
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_mark_has_one_remark_that_is_true_and_counts_once) {
   }
 }
 
-// A packet that the plan and the link's full queue both mark is marked by the plan.
+// The plan and the link's full queue both mark the packet; the mark counts as the plan's.
 BOOST_AUTO_TEST_CASE(a_mark_by_the_plan_and_by_the_link_counts_once) {
   OneRule ports("\"mark_ecn\"");
   ports.fabric.link(0).configure(Direction::transmit, {.rate_gbps = 1, .ecn_threshold_packets = 1});
@@ -166,7 +166,7 @@ void check_answer(const std::string& action, std::uint8_t syndrome) {
     BOOST_TEST(headers.bth.destination.value == 0x11);
     BOOST_TEST(headers.bth.psn.value() == 101);
     BOOST_TEST(headers.aeth.syndrome == syndrome);
-    // The requester takes it, because it comes in the name of the QP that the request was for.
+    // The requester takes the answer, because it comes in the name of the QP that the request was for.
     BOOST_TEST(answer.origin.queue_pair.value == 0x22u);
     BOOST_TEST((answer.origin.device == link::test::mac_of(1)));
     BOOST_TEST(ports.counters().answered == 1);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(answers_with_a_nak_of_any_code) {
                wire::nak_syndrome(wire::NakCode::invalid_rd_request));
 }
 
-// Nobody waits for an answer to a packet of UC or UD.
+// No requester waits for an answer to a packet of UC or UD.
 BOOST_AUTO_TEST_CASE(answers_are_for_services_with_acknowledgements) {
   using wire::Service;
   for (const std::string action : {"\"rnr_nak\"", "\"nak\""}) {

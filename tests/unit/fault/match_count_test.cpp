@@ -1,4 +1,4 @@
-// Counts in a table of a fixed size.
+// Counters in a table of a fixed size.
 #include "device_model/fault/match_count.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,10 +18,10 @@ BOOST_AUTO_TEST_CASE(each_key_has_its_count) {
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_seen_for_longest_is_forgotten) {
-  MatchCount counts(8);  // all are neighbours
+  MatchCount counts(8);  // each key may take any entry
   for (std::uint64_t key = 1; key <= 8; ++key) counts.of(key).seen = 7;
   counts.of(1);
-  counts.of(9).seen = 7;  // in the place of 2
+  counts.of(9).seen = 7;  // replaces 2
   BOOST_TEST(counts.of(1).seen == 7);
   BOOST_TEST(counts.of(3).seen == 7);
   BOOST_TEST(counts.of(2).seen == 0);

@@ -9,7 +9,7 @@ using wire::Operation;
 
 namespace {
 
-// The PSNs that arrive of 100 to 105, sent with `rule` and the action drop.
+// The PSNs of 100 to 105 that arrive through `rule` with the action drop.
 std::string left_by(const std::string& rule) {
   PlannedPorts ports(PlannedPorts::rule(rule + "\naction = \"drop\""));
   for (std::uint32_t psn = 100; psn <= 105; ++psn) ports.send_psn(psn);
@@ -44,9 +44,9 @@ BOOST_AUTO_TEST_CASE(by_device_and_direction) {
 BOOST_AUTO_TEST_CASE(by_filter_expression) {
   BOOST_TEST(left_by("filter = \"udp dst port 4791 and ip src 192.0.2.0\"") == "");
   BOOST_TEST(left_by("filter = \"ip6\"") == "100 101 102 103 104 105 ");
-  // The BTH's last byte is the PSN's: offset 14 + 20 + 8 + 11.
+  // The last byte of the BTH is the PSN's last: offset 14 + 20 + 8 + 11.
   BOOST_TEST(left_by("filter = \"ether[53] == 102\"") == "100 101 103 104 105 ");
-  // Payload is not looked at.
+  // Filters do not read the payload.
   BOOST_TEST(left_by("filter = \"ether[54] == 0x5a\"") == "100 101 102 103 104 105 ");
 }
 
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(by_transmission) {
   PlannedPorts ports(PlannedPorts::rule("transmission = 2\naction = \"drop\""));
   for (const std::uint32_t psn : {100u, 101u, 100u, 101u, 100u}) ports.send_psn(psn);
   BOOST_TEST(ports.arrived() == "100 101 100 ");
-  // Another QP's packet of this PSN is another packet, and so is a response.
+  // A packet of another QP with this PSN is another packet, and so is a response.
   ports.send({.psn = 102}, 1);
   ports.send({.psn = 102}, 2);
   ports.send({.operation = Operation::acknowledge, .psn = 102}, 1);

@@ -1,4 +1,4 @@
-// Errors in plans say where they are and what is allowed; the examples of the documentation are right.
+// Errors in plans name the place and what is allowed; the examples in the documentation are valid.
 #include "device_model/fault/plan_file.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -21,7 +21,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-// That `line`, the third of a plan, is refused with these words.
+// Checks that `line`, the third of a plan, is refused with these words.
 void check_error(const std::string& line, const std::string& key, const std::string& allowed) {
   const std::string error = error_of("[[fault]]\naction = \"drop\"\n" + line + "\n");
   BOOST_TEST_CONTEXT(error) {

@@ -16,7 +16,7 @@ const std::string kPlan =
     "[[fault]]\nqp_ordinal = 2\nevery = 13\naction = \"reorder\"\nbehind_packets = 3\n"
     "[[fault]]\nevery = 17\naction = \"nak\"\n";
 
-// Everything that observers and receivers see, in order, with its time.
+// All that observers and receivers see, in order, with its time.
 std::vector<std::byte> run(std::uint64_t seed) {
   PlannedPorts ports(kPlan);
   const link::LinkSettings settings{.rate_gbps = 10,
