@@ -23,7 +23,7 @@ bool readable(int descriptor) {
   return poll(&entry, 1, 0) == 1;
 }
 
-// As many frames of 1008 bytes (records of 1024) as a ring of 8192 holds.
+// Fills a ring of 8192 bytes with frames of 1008 bytes (records of 1024).
 void fill(CaptureWriter& writer) {
   const auto bytes = plain_bytes(1008);
   for (int i = 0; i < 8; ++i) writer.observe({bytes, {}, {}});
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
   CaptureReader reader = reader_of(writer);
   CapturedFrame captured;
   BOOST_TEST(!reader.next(captured));
-  // Enough to go round the ring's end many times, at every alignment of a record to it.
+  // Enough to pass the ring's end many times, with every alignment of a record to it.
   for (std::uint64_t n = 0; n < 3000; ++n) {
     const NumberedFrame frame(n);
     writer.observe(frame.frame());
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   BOOST_TEST(writer.captured() == 8);
   BOOST_TEST(writer.dropped() == 5);
   BOOST_TEST(reader.dropped() == 5);
-  // Once it reads again, frames are taken again.
+  // Once the reader reads again, the writer takes frames again.
   CapturedFrame captured;
   BOOST_REQUIRE(reader.next(captured));
   reader.release();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   BOOST_TEST(reader.dropped() == 5);
 }
 
-// No waiting for room that cannot come: with this patience the test would not end.
+// The writer does not wait for room that cannot come: with this patience the test would not end.
 BOOST_AUTO_TEST_CASE(frames_that_no_ring_takes_are_dropped_at_once) {
   constexpr int kVeryPatient = 3'600'000;
   CaptureWriter small(kRing, kVeryPatient);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(frames_that_no_ring_takes_are_dropped_at_once) {
   BOOST_TEST(large.captured() == 1);
 }
 
-// Patience is lost once, not for each frame: this would else take half an hour.
+// The writer waits once, not for each frame: that would take half an hour.
 BOOST_AUTO_TEST_CASE(a_stuck_reader_is_waited_for_once) {
   CaptureWriter writer(kRing, 20);
   fill(writer);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_writer_wakes_only_a_reader_that_waits) {
   writer.observe({bytes, {}, {}});
   BOOST_TEST(!readable(writer.wake_descriptor()));
 
-  // A wait with frames there returns at once (and would else take for ever).
+  // A wait returns at once if frames are there (it would otherwise last for ever).
   BOOST_TEST(!reader.wait(-1, -1));
   CapturedFrame captured;
   BOOST_TEST(reader.next(captured));
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_writer_wakes_only_a_reader_that_waits) {
   BOOST_TEST(!readable(writer.wake_descriptor()));
 }
 
-// One wait for many frames, and no system call of the engine's.
+// One wait for many frames; the engine makes no system call.
 BOOST_AUTO_TEST_CASE(the_writer_does_not_wake_a_reader_that_rests) {
   CaptureWriter writer(kRing);
   CaptureReader reader = reader_of(writer);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(the_writer_does_not_wake_a_reader_that_rests) {
   BOOST_TEST(!readable(writer.wake_descriptor()));
 }
 
-// A wake that came too late for the wait it was for does not cut all later ones short.
+// A wake that comes too late for its wait does not shorten all later ones.
 BOOST_AUTO_TEST_CASE(a_rest_takes_a_late_wake) {
   CaptureWriter writer(kRing);
   CaptureReader reader = reader_of(writer);
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_rest_takes_a_late_wake) {
   BOOST_TEST(!readable(writer.wake_descriptor()));
 }
 
-// They go from there to the file: until then nothing may be put over them.
+// The kernel copies frames from the ring to the file: until then the writer must not overwrite them.
 BOOST_AUTO_TEST_CASE(frames_stay_in_the_ring_until_they_are_released) {
   CaptureWriter writer(kRing, 0);
   CaptureReader reader = reader_of(writer);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(what_a_lost_writer_left_is_read_to_its_end) {
   CaptureReader reader = reader_of(*writer);
   for (std::uint64_t n = 0; n < 10; ++n) writer->observe(NumberedFrame(n).frame());
   writer.reset();
-  BOOST_TEST(reader.wait(-1, -1));  // told that it is gone
+  BOOST_TEST(reader.wait(-1, -1));  // the writer is gone
   CapturedFrame captured;
   for (std::uint64_t n = 0; n < 10; ++n) {
     BOOST_REQUIRE(reader.next(captured));

@@ -1,5 +1,5 @@
-// What holds for capture files of every kind, whatever happens to their writer. `File` is made from a path;
-// `read_back` takes the path and returns what is in the file: `records`, whether they are all `right`, and
+// Checks for capture files of every kind, however their writer ends. `File` is made from a path; `read_back`
+// takes the path and returns the file's content: the number of `records`, whether they are all `right`, and
 // whether the file is `whole`, that is, ends where a record ends.
 #pragma once
 
@@ -45,7 +45,7 @@ void check_that_it_is_whole_at_any_moment(const std::string& path, ReadBack read
     BOOST_REQUIRE_GE(result.records, seen);
     seen = result.records;
   }
-  BOOST_TEST(seen > 0);  // the buffer was written out in between
+  BOOST_TEST(seen > 0);  // the file was written to in between
 }
 
 template <class File, class ReadBack>

@@ -1,4 +1,4 @@
-// Ring contents that no honest peer writes, on both ends.
+// Ring contents that no honest peer writes, at both ends.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kRing = 8192;
 
-// A ring in the hands of a liar.
+// A ring whose memory the test changes as a hostile peer would.
 struct Fixture {
   CaptureWriter writer{kRing, 0};
   RingMemory ring = RingMemory::open(duplicate(writer.ring_descriptor()));
@@ -31,7 +31,7 @@ struct Fixture {
   void set_head(std::uint64_t head) { ring.indices().head.store(head); }
 };
 
-// A file of `size` bytes with a ring's magic and this capacity, if that is not 0.
+// A file of `size` bytes with a ring's magic and this capacity, unless that is 0.
 memory::Descriptor memfd(std::size_t size, int seals, std::uint64_t capacity) {
   memory::Descriptor file(memfd_create("test", MFD_ALLOW_SEALING));
   const std::uint64_t head[] = {kRingMagic, capacity};
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(interfaces_that_the_capture_does_not_have) {
   }
 }
 
-// It is printed on terminals: no escape sequences and no second line.
+// Comments are printed on terminals: no escape sequences and no second line.
 BOOST_AUTO_TEST_CASE(a_comment_steers_no_terminal) {
   const auto bytes = plain_bytes(64);
   writer.observe({bytes, {}, {}}, {0, "rule\x1b[2J\n\x7f\x9f \xc3\xa4"});
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_comment_steers_no_terminal) {
 }
 
 BOOST_AUTO_TEST_CASE(lengths_that_no_frame_has) {
-  // In a ring that is large enough for such a record.
+  // In a ring large enough for such a record.
   CaptureWriter large_writer{1 << 17, 0};
   const RingMemory large = RingMemory::open(duplicate(large_writer.ring_descriptor()));
   large.indices().head.store(large.capacity());
@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(a_damaged_ring_stays_damaged) {
   BOOST_CHECK_THROW(reader.next(captured), std::runtime_error);
 }
 
-// A frame's bytes lie in the ring until they are written, and nothing follows from them; all else is taken
-// once.
+// A frame's bytes stay in the ring until they are written, and the reader decides nothing by them. It copies
+// all else once.
 BOOST_AUTO_TEST_CASE(what_is_said_of_a_frame_cannot_change_after_it_was_taken) {
   const auto bytes = plain_bytes(64, 0x11);
   writer.observe({bytes, {}, {}}, {0, "harmless"});
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_a_frame_cannot_change_after_it_was_taken) {
   BOOST_TEST(captured.comment == "the next one");
 }
 
-// Whatever lies there, the reader hands out frames of legal size or refuses; run with a sanitizer, this
-// finds reads outside of the mapping.
+// Whatever the ring holds, the reader returns frames of legal size or refuses. With a sanitizer this finds
+// reads outside of the mapping.
 BOOST_AUTO_TEST_CASE(random_contents) {
   std::mt19937_64 random(42);
   std::uint64_t accepted = 0;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_capacity_that_is_not_the_files) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// The engine's side: a reader's lies cost the reader its frames and nobody anything else.
+// The engine's side: a lying reader loses its own frames and harms nobody else.
 BOOST_FIXTURE_TEST_SUITE(hostile_writer_side, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_tail_outside_of_what_was_written_gives_no_room) {
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_tail_outside_of_what_was_written_gives_no_room) {
     const std::uint64_t dropped = writer.dropped();
     ring.indices().tail.store(tail);
     const std::uint64_t head = ring.indices().head.load();
-    if (head - tail <= kRing) continue;  // happens to be a legal one
+    if (head - tail <= kRing) continue;  // a legal tail by chance
     writer.observe(NumberedFrame(1).frame());
     BOOST_TEST(writer.dropped() == dropped + 1);
     BOOST_TEST(ring.indices().head.load() == head);

@@ -1,4 +1,4 @@
-// Frames whose content follows from a number, and the two ends of a ring in one process.
+// Frames whose content follows from a number, and both ends of a ring in one process.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What is written is read back with libpcap.
+// Files are read back with libpcap.
 #include "device_model/capture/pcap_file.hpp"
 
 #include <pcap/pcap.h>
@@ -13,7 +13,7 @@ namespace urnic::capture::test {
 
 namespace {
 
-// How reading the file ended and what was in it; each record is checked against its number.
+// The result of reading a file; each record is checked against its number.
 struct ReadBack {
   std::uint64_t records = 0;
   bool whole = false;  // ended at a record's end
@@ -42,7 +42,7 @@ ReadBack read_back(const std::string& path) {
                    NumberedFrame(result.records).matches(captured);
     ++result.records;
   }
-  result.whole = status == PCAP_ERROR_BREAK;  // libpcap's word for the end of a whole file
+  result.whole = status == PCAP_ERROR_BREAK;  // libpcap returns this at the end of a whole file
   pcap_close(file);
   return result;
 }

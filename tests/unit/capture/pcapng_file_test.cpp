@@ -1,4 +1,4 @@
-// What is written is read back block by block, by the draft; libpcap, which reads pcapng too, has to agree.
+// Files are read back block by block, by the draft; libpcap, which reads pcapng too, has to agree.
 #include "device_model/capture/pcapng_file.hpp"
 
 #include <pcap/pcap.h>
@@ -22,7 +22,7 @@ const std::vector<Interface> kInterfaces{{"urnic0/before", "as urnic0 sends"},
 
 using Options = std::multimap<std::uint16_t, std::string>;
 
-// Looks at bytes from front to back; a read beyond them is remembered and gives zeros.
+// Reads bytes from front to back; a read beyond their end is noted and gives zeros.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : left_(bytes) {}
@@ -58,7 +58,7 @@ class Bytes {
 
 struct ReadBack {
   bool whole = true;  // every block has its length at both ends, and the last ends with the file
-  bool right = true;  // every packet is the one of its number
+  bool right = true;  // every packet is that of its number
   std::uint64_t records = 0;
   std::vector<Options> sections;
   std::vector<Options> interfaces;

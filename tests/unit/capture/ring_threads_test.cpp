@@ -1,4 +1,4 @@
-// Both ends at once. Built with ThreadSanitizer this also shows that a record is never read while it is
+// Both ends at the same time. With ThreadSanitizer this also shows that a record is never read while it is
 // written.
 #include <boost/test/unit_test.hpp>
 #include <thread>
@@ -10,7 +10,7 @@ namespace urnic::capture::test {
 
 BOOST_AUTO_TEST_SUITE(ring_threads)
 
-// A small ring, so that both ends wait for each other all the time. Nothing is lost: the writer is patient.
+// In a small ring both ends wait for each other all the time. Nothing is lost, since the writer is patient.
 BOOST_AUTO_TEST_CASE(a_patient_writer_loses_nothing) {
   constexpr std::uint64_t kFrames = 20'000;
   CaptureWriter writer(1 << 14, 600'000);
@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(a_patient_writer_loses_nothing) {
   std::thread producer([&] {
     for (std::uint64_t n = 0; n < kFrames; ++n) writer.observe(NumberedFrame(n).frame());
   });
-  // Frames are looked at as late as is allowed.
+  // Frames are checked as late as is allowed, before their release.
   std::uint64_t last = 0;
   std::uint64_t mismatches = 0;
   std::uint64_t looked_at = 0;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_patient_writer_loses_nothing) {
   BOOST_TEST(writer.dropped() == 0);
 }
 
-// One frame at a time, each answered before the next: a wake that gets lost stops this test.
+// One frame at a time, each answered before the next: a lost wake stops this test.
 BOOST_AUTO_TEST_CASE(no_wake_is_lost) {
   constexpr std::uint64_t kFrames = 20'000;
   CaptureWriter writer(1 << 14);

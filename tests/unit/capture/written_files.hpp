@@ -1,4 +1,4 @@
-// Capture files in a test: a place for one, numbered frames in it, and ways in which writing it ends.
+// For tests of capture files: a place for a file, numbered frames, and ways in which a writer ends.
 #pragma once
 
 #include <signal.h>
@@ -30,14 +30,14 @@ struct TemporaryFile {
 };
 
 inline std::uint64_t time_of(std::uint64_t n) { return 1'700'000'000'123'456'789 + n * 1001; }
-// Of three interfaces.
+// The interface of frame number n, of three.
 inline std::uint16_t interface_of(std::uint64_t n) { return static_cast<std::uint16_t>(n % 3); }
-// Every other frame has one, of all lengths modulo 4.
+// The comment of frame number n: every other frame has one, of all lengths modulo 4.
 inline std::string comment_of(std::uint64_t n) {
   return n % 2 == 0 ? std::string() : "rule " + std::string(n % 97, 'x') + std::to_string(n);
 }
 
-// The bytes of frame number n, for as long as the program runs: files may write them late.
+// The bytes of frame number n. They stay until the program ends, since files may write them late.
 inline std::span<const std::byte> bytes_of(std::uint64_t n) {
   static std::map<std::uint64_t, std::vector<std::byte>> kept;
   const auto [place, is_new] = kept.try_emplace(n);
@@ -50,13 +50,12 @@ inline std::span<const std::byte> bytes_of(std::uint64_t n) {
   return place->second;
 }
 
-// Writes frame number n.
 inline void write_frame(FrameFile& file, std::uint64_t n) {
   const std::string comment = comment_of(n);
   file.write({time_of(n), bytes_of(n), interface_of(n), comment});
 }
 
-// Runs `body` in a child that ends by SIGKILL behind it.
+// Runs `body` in a child, which then ends by SIGKILL.
 template <class Body>
 void killed_after(Body body) {
   const pid_t pid = fork();
@@ -69,7 +68,8 @@ void killed_after(Body body) {
   BOOST_REQUIRE(WIFSIGNALED(status));
 }
 
-// The exit status of a child whose body returns it; -1 if it ended in another way.
+// Runs `body` in a child and returns its exit status, which is the result of `body`; -1 if the child ended in
+// another way.
 template <class Body>
 int status_of_child(Body body) {
   const pid_t pid = fork();
@@ -79,7 +79,7 @@ int status_of_child(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A full disk, played by the limit on file sizes; the disk has room again before the file is closed.
+// Plays a full disk by the limit on file sizes; the disk has room again before the file is closed.
 template <class File>
 int write_to_a_full_disk(const std::string& path) {
   signal(SIGXFSZ, SIG_IGN);
