@@ -1,4 +1,4 @@
-// The random numbers of a storm: everything in it follows from the seed.
+// The random numbers of a storm: all of it follows from the seed.
 #pragma once
 
 #include <cstdint>

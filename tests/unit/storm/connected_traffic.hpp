@@ -14,7 +14,7 @@ enum class Receives : std::uint8_t { own, shared, tagged };
 
 class ConnectedTraffic final : public Traffic {
  public:
-  // Takes three doorbells from `doorbell` on, in both programs.
+  // Takes three doorbells from `doorbell` on, in each of the programs.
   ConnectedTraffic(Chance& chance, const Programs& programs, std::uint32_t doorbell,
                    transport::QpService service, Receives receives);
   ~ConnectedTraffic() override;

@@ -44,7 +44,7 @@ void RawTraffic::bring_up(test::TestQp& queue_pair) {
 void RawTraffic::send(Chance& chance) {
   test::RawFrame frame;
   frame.to = programs_.other.device.config().mac;
-  if (chance.one_in(4)) frame.to = {{2, 0, 0, 0, 0, 77}};  // nobody's: goes everywhere
+  if (chance.one_in(4)) frame.to = {{2, 0, 0, 0, 0, 77}};  // no device's: flooded
   if (chance.one_in(4)) frame.ether_type = 0x88B6;
   frame.rest.resize(chance.number(46, 1000));
   const test::FrameBytes bytes = frame.bytes();

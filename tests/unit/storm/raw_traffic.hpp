@@ -1,4 +1,4 @@
-// Whole frames of a program's own, to a queue pair that a steering rule gives them to, and to nobody.
+// Whole frames that a program makes, to a queue pair with a steering rule for them, and to no device.
 #pragma once
 
 #include <cstdint>

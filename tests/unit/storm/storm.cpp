@@ -19,13 +19,14 @@ using transport::QpService;
 namespace {
 
 constexpr std::size_t kVictims = 3;
-// What a round takes: a NAK that comes back at once must not be answered without end in no time.
+// The time that a round takes. Without it, a NAK that comes back at once could be answered for ever in one
+// moment.
 constexpr Nanoseconds kRound{1000};
-// Without a pause, and from one moment to the next: far more than any storm needs.
+// Limits on the rounds of a moment and on the moments of a storm: far more than any storm needs.
 constexpr int kMostRounds = 1'000'000;
 constexpr int kMostMoments = 1'000'000;
 
-// Which pools are not at their resting level; empty if none is.
+// The pools that are not at their resting level; empty if all are.
 std::string unlike_rest(const EnginePools& pools) {
   const std::pair<const char*, std::uint32_t EnginePools::*> each[] = {
       {"staging arenas", &EnginePools::staging_arenas},
@@ -111,7 +112,7 @@ void Storm::change_weather() {
   for (std::uint32_t device = 0; device < 2; ++device) fabric_.fabric.link(device).set_faults(plan_.get());
 }
 
-// Its memory is gone at once; what it had goes later, or with the storm.
+// The program's memory is gone at once; its objects go later, or with the storm.
 void Storm::kill_a_program() {
   Victim& victim = victims_[chance_.up_to(kVictims - 1)];
   victim.dead = true;
@@ -170,7 +171,7 @@ void Storm::rounds() {
   stuck_ = "the engine finds something to do without end; " + unlike_rest(fabric_.engine.data_path().pools());
 }
 
-// Moves the clock from one thing that is due to the next.
+// Moves the clock from each due event to the next.
 bool Storm::until(bool (*done)(Storm&), Nanoseconds longest) {
   DataPath& data_path = fabric_.engine.data_path();
   const transport::Time end = data_path.now() + longest;
@@ -193,7 +194,7 @@ namespace {
 constexpr std::uint32_t kLength = 70'000;
 constexpr std::uint32_t kAtomic = 600'000;
 
-// One of each kind of request, one behind the other, from program 0 to program 1.
+// Posts one request of each kind, one after the other, from program 0 to program 1.
 void post_one_of_each(test::Fabric& fabric, test::TestQp& from, test::TestQp& to) {
   const Program& one = fabric.program0;
   const Program& other = fabric.program1;

@@ -16,14 +16,14 @@ namespace urnic::engine::storm {
 
 class Storm {
  public:
-  // On the two devices of `fabric`, which outlives it.
+  // A storm on the two devices of `fabric`, which must outlive it.
   Storm(test::Fabric& fabric, std::uint64_t seed);
   ~Storm();
 
-  // Programs, links and faults do what they like for a few virtual milliseconds.
+  // Programs, links and faults act at random for a few virtual milliseconds.
   void rage();
-  // Links are perfect again. A fresh pair must move data; then all programs end, and the engine must have
-  // nothing left to do and all pools at rest. What is not so; empty if all is.
+  // Makes the links perfect. A fresh pair must move data; then all programs end, and the engine must have
+  // nothing left to do and all pools at rest. Returns what is wrong; empty if nothing is.
   std::string calm();
 
  private:

@@ -1,4 +1,4 @@
-// Many storms. One that fails names its seed; URNIC_STORM_SEED=SEED URNIC_STORMS=1 repeats it.
+// Many storms. A storm that fails names its seed; URNIC_STORM_SEED=SEED URNIC_STORMS=1 repeats it.
 #include "tests/unit/storm/storm.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -8,8 +8,8 @@ namespace urnic::engine::storm {
 
 namespace {
 
-// So many storms share an engine: what one leaves behind, the next would meet. The first of them has the seed
-// that repeats it.
+// How many storms share an engine, so that a storm meets what an earlier one left behind. To repeat a storm
+// with its engine's past, begin with the seed of the engine's first storm.
 constexpr std::uint64_t kStormsOfAnEngine = 20;
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {

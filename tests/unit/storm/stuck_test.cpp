@@ -1,5 +1,5 @@
-// What once stopped the engine for ever: payload of packets that were dropped stayed in the staging arena,
-// because only an action gave it back.
+// Cases that once stopped the engine for ever: the payload of dropped packets stayed in the staging arena,
+// because only an action released it.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
@@ -24,7 +24,7 @@ struct Stuck : test::Fabric {
         fabric.link(device).configure(direction, {.delay = Nanoseconds(nanoseconds)});
     }
   }
-  // Moves the clock to what is due next, for at most `longest`, until `queue_pair` has a send completion.
+  // Moves the clock to the next due event, for at most `longest`, until `queue_pair` has a send completion.
   std::optional<test::Polled> completion(TestQp& queue_pair, Nanoseconds longest) {
     const transport::Time end = engine.now() + longest;
     run();
@@ -38,7 +38,7 @@ struct Stuck : test::Fabric {
   void drain_links() {
     while (const auto next = engine.data_path().wake_at()) advance(*next - engine.now());
   }
-  // To RTS; the number of an address handle for what is sent to `other`.
+  // Brings both to RTS. Returns the number of an address handle for datagrams to `other`.
   std::uint32_t bring_up_datagrams(TestQp& one, TestQp& other) {
     transport::QpParameters parameters;
     parameters.path_mtu = 1024;
@@ -77,8 +77,8 @@ struct Stuck : test::Fabric {
 
 BOOST_FIXTURE_TEST_SUITE(stuck, Stuck)
 
-// Everything behind the lost packet is dropped by a responder that goes back N: 100 writes of 16 packets are
-// more than an arena holds.
+// A responder that goes back N drops everything behind the lost packet: 100 writes of 16 packets are more
+// than an arena holds.
 BOOST_AUTO_TEST_CASE(packets_dropped_behind_a_hole_on_a_link_with_delay) {
   fault::FaultPlan plan(fault::parse_plan(
       "[[fault]]\nrelative_psn = 3\ntransmission = 1\naction = \"drop\"\n", "plan", kDevices));
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(packets_dropped_behind_a_hole_on_a_link_with_delay) {
   check_that_data_moves();
 }
 
-// Messages that find no receive leave nothing behind, nor do their GRHs.
+// Messages without a receive leave nothing behind, nor do their GRHs.
 BOOST_AUTO_TEST_CASE(messages_without_receives_on_a_link_with_delay) {
   TestQp one(program0, 0, {.send_slots = 64, .service = transport::QpService::uc});
   TestQp other(program1, 0, {.service = transport::QpService::uc});
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(datagrams_without_receives_on_a_link_with_delay) {
   TestQp other(program1, 0, {.service = transport::QpService::ud});
   const std::uint32_t handle = bring_up_datagrams(one, other);
   delay_both_links(1'000'000'000);
-  // The GRHs of so many fill more than one arena, and nothing else happens when they arrive.
+  // The GRHs of this many datagrams fill more than one arena, and nothing else happens when they arrive.
   constexpr std::uint32_t kDatagrams = StagingArena::kBytes / transport::kGrhBytes + 1;
   static_assert(kDatagrams < link::Transit::kFrames / 2);
   for (std::uint32_t i = 0; i < kDatagrams; ++i) {
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_datagram_without_receive_leaves_nothing_in_the_staging_ar
   BOOST_TEST((engine.data_path().pools() == kPoolsAtRest));
 }
 
-// A port that was full when its link was slow sends as soon as the link is not.
+// A port that is full because its link is slow sends as soon as the link is faster.
 BOOST_AUTO_TEST_CASE(a_link_that_is_made_faster_is_used_at_once) {
   fabric.link(0).configure(Direction::transmit, {.rate_gbps = 0.001});
   TestQp one(program0, 0, {});

@@ -1,4 +1,4 @@
-// What the traffic of every service has in common: queue pairs of two programs that are used at random.
+// The interface of every service's traffic: queue pairs of two programs that are used at random.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace urnic::engine::storm {
 
-// The two programs between which the traffic is. They outlive it.
+// The two programs that exchange traffic. They must outlive it.
 struct Programs {
   test::Program& one;
   test::Program& other;
@@ -19,31 +19,31 @@ class Traffic {
  public:
   virtual ~Traffic() = default;
 
-  // Posts something at one of the ends.
+  // Posts a request or a receive at one of the ends.
   virtual void post(Chance& chance) = 0;
-  // Takes what has completed.
+  // Takes the completions.
   virtual void poll() = 0;
   // Moves a queue pair to another state, or connects the ends anew.
   virtual void disturb(Chance& chance) = 0;
 };
 
-// 1 to 3 ranges somewhere in the memory of `program`, with its key; now and then with a wrong one.
+// Returns 1 to 3 ranges in the memory of `program`, with its key, now and then with a wrong one.
 std::vector<abi::ScatterGather> random_ranges(Chance& chance, const test::Program& program);
 
-// A request of any kind that connected queue pairs have, towards the memory of `target`. Hardly any is wrong.
+// A request of any kind for connected queue pairs, towards the memory of `target`. Hardly any is wrong.
 abi::SendWqe random_request(Chance& chance, const test::Program& target);
 
-// Posts a request, inline where it is short.
+// Posts a request, inline if it is short.
 void post_random(Chance& chance, test::TestQp& queue_pair, const test::Program& from,
                  const abi::SendWqe& request);
 
-// Of any recovery.
+// Settings with any recovery.
 transport::RecoverySettings random_recovery(Chance& chance);
 
-// Moves `queue_pair`, which is not in the reset state, to the error state, or to SQD and back.
+// Moves `queue_pair`, which must not be in the reset state, to the error state, or to SQD and back.
 void disturb_state(Chance& chance, Engine& engine, test::TestQp& queue_pair);
 
-// From any state back to RTS, towards `peer`; what was posted is forgotten.
+// Brings `queue_pair` from any state back to RTS, connected to `peer`; what was posted is forgotten.
 void connect_anew(Engine& engine, test::TestQp& queue_pair, test::TestQp& peer, std::uint32_t path_mtu);
 
 inline void drain(test::TestCq& queue) {

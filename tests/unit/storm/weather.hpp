@@ -14,7 +14,7 @@ inline const std::array<std::string, 2> kDevices{"urnic0", "urnic1"};
 
 link::LinkSettings random_link(Chance& chance);
 
-// As TOML (docs/faults.md).
+// A fault plan as TOML (docs/faults.md).
 std::string random_fault_plan(Chance& chance);
 
 }  // namespace urnic::engine::storm
