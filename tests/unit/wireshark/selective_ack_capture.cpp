@@ -1,5 +1,5 @@
-// Writes a capture file with selective acknowledges and packets of the specification; what
-// test_dissector.py expects of each stands there.
+// Writes a capture file with selective acknowledges and packets of the specification; test_dissector.py has
+// the expected fields of each.
 #include <pcap/pcap.h>
 
 #include <cstdio>

@@ -13,7 +13,7 @@ SKIPPED = 77
 FIELDS = ("urnic.sack.syndrome", "urnic.sack.msn", "urnic.sack.first_missing", "urnic.sack.latest",
           "urnic.sack.earlier", "urnic.sack.arrived")
 NOTHING = ("",) * len(FIELDS)
-# One row for each packet of the capture, in order; what is empty is not shown.
+# One row for each packet of the capture, in order; "" is a field that is not shown.
 EXPECTED = [
     NOTHING,
     NOTHING,
@@ -51,7 +51,7 @@ class Dissector(unittest.TestCase):
     def test_the_packet_list_says_what_is_missing(self):
         self.assertIn("[missing 100, arrived 101, 103-104]", self.tshark("-Y", "frame.number == 3"))
 
-    # Without the script, tshark says as much as it can know: a manufacturer's packet.
+    # Without the script tshark shows a manufacturer's packet.
     def test_stock_tshark_shows_a_vendors_packet(self):
         done = subprocess.run(["tshark", "-r", self.capture, "-V", "-Y", "infiniband.bth.opcode == 0xf1"],
                               capture_output=True, text=True, timeout=60)
