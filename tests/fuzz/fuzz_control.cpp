@@ -1,5 +1,5 @@
 // Any sequence of control messages from two programs: the device process answers or closes the connection,
-// takes care of its own, and has nothing left when the programs are gone.
+// protects itself, and holds nothing once the programs are gone.
 //
 // An input is a sequence of records: opcode, how, body length (a byte each), body. Headers are made right, so
 // that mutations get past them, unless `how` says otherwise.
@@ -30,14 +30,14 @@ enum How : std::uint8_t {
   other_program = 1 << 1,  // comes from the second program
   introduction = 1 << 2,   // with a pidfd and /proc/self/mem
   pipe_ends = 1 << 3,      // with the ends of a pipe
-  real_memory = 1 << 4,    // register_mr, place_received: an address that is there
+  real_memory = 1 << 4,    // register_mr, place_received: an address that is mapped
   token = 1 << 5,          // join_context, open_shared_context: the first program's
 };
 
 alignas(4096) std::array<std::byte, 8 * 4096> application_memory;
 
-// Sizes within the limits are made small: a run is to try many inputs, not to fill the machine. What is over
-// the limits stays.
+// Sizes within the limits are made small, so that a run tries many inputs instead of filling the machine.
+// Sizes above the limits stay.
 void shrink(std::uint32_t& size, std::uint32_t limit) {
   if (size <= limit) size %= 64;
 }

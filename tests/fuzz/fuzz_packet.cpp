@@ -1,5 +1,5 @@
-// Any bytes as a frame: parsing reads nothing behind them, and a frame that is taken, or refused for its
-// opcode only, means the same after encoding it again.
+// Any bytes as a frame: parsing reads nothing behind them. A frame that is accepted, or refused only for its
+// opcode, means the same after it is encoded again.
 //
 // Checksums would stop nearly every changed frame, so a refused frame is repaired once per checksum that
 // refused it and parsed again.
@@ -44,7 +44,7 @@ void repair_icrc(std::span<std::byte> frame, const ParsedFrame& parsed) {
   for (int at = 0; at < 4; ++at) trailer[at] = static_cast<std::byte>(crc >> (8 * at));
 }
 
-// Returns whether there is something to try again.
+// Repairs what `error` complains of; false if it cannot be repaired.
 bool repair(ParseError error, std::span<std::byte> frame, const ParsedFrame& parsed) {
   switch (error) {
     case ParseError::bad_ip_checksum:
@@ -62,7 +62,8 @@ bool repair(ParseError error, std::span<std::byte> frame, const ParsedFrame& par
 }
 
 void check_same_meaning(const ParsedFrame& first, const ParsedFrame& second) {
-  // A pad other than zeros is not kept, so the UDP checksum over it may differ; whether there is one may not.
+  // A pad that is not zero is not kept, so the UDP checksum over it may differ; but a checksum must not
+  // appear or vanish.
   ParsedFrame expected = first;
   require((first.network.udp_checksum == 0) == (second.network.udp_checksum == 0),
           "UDP checksum came or went");
@@ -83,7 +84,7 @@ std::vector<std::byte> join(const Frame& frame) {
   return bytes;
 }
 
-// `verdict`: what parsing said, nothing wrong or a reserved opcode.
+// `verdict`: the result of parsing, `none` or `unknown_opcode`.
 void check_round_trip(const ParsedFrame& parsed, ParseError verdict) {
   FrameStorage storage;
   const Frame again = urnic::wire::encode(parsed.network, parsed.transport, parsed.payload, storage);
@@ -96,8 +97,7 @@ void check_round_trip(const ParsedFrame& parsed, ParseError verdict) {
   check_same_meaning(parsed, whole);
 }
 
-// The same bytes in three pieces at places that the input chose: refused or not, nothing is read outside
-// them.
+// The same bytes in three pieces, divided as the input says: refused or not, nothing is read outside of them.
 void parse_in_pieces(std::span<const std::byte> bytes) {
   if (bytes.size() < 2) return;
   const std::size_t first = std::to_integer<std::size_t>(bytes[0]) % bytes.size();
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   std::vector<std::byte> frame(bytes.begin(), bytes.end());
   parse_in_pieces(frame);
-  constexpr int kAttempts = 4;  // as given, and once for each of three checksums
+  constexpr int kAttempts = 4;  // as given, then once for each of three checksums
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     ParsedFrame parsed;
     const ParseError error = urnic::wire::parse(std::span<const std::byte>(frame), parsed);

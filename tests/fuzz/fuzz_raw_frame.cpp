@@ -1,8 +1,8 @@
-// Any bytes as a frame that raw packet queue pairs are steered by: nothing is read behind them, a longer
-// piece of a frame shows what a shorter one showed, a rule for exactly this frame takes it, and a hash
-// depends on nothing but the fields that it is asked for.
+// Any bytes as a frame that steering rules give to raw packet queue pairs. Nothing is read behind the bytes.
+// A longer piece of a frame shows all that a shorter one showed. A rule for exactly this frame takes it. A
+// hash depends only on the fields that it is asked for.
 //
-// An input is one byte, which says how long the shorter piece is, and the frame.
+// An input is one byte, the length of the shorter piece, and the frame.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +24,7 @@ using urnic::engine::SteeringTarget;
 using urnic::engine::ToeplitzKey;
 using urnic::fuzz::require;
 
-// In memory of just this length, so that the sanitizer sees a byte read behind it.
+// In memory of exactly this length, so that the sanitizer sees a read behind it.
 FrameHeaders headers_of(std::span<const std::uint8_t> frame) {
   std::vector<std::byte> bytes(frame.size());
   if (!frame.empty()) std::memcpy(bytes.data(), frame.data(), frame.size());

@@ -1,4 +1,5 @@
-// Any text as a configuration and as a fault plan: it is taken, or refused with one line that names the file.
+// Any text as a configuration and as a fault plan: it is accepted, or refused with one line that names the
+// file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

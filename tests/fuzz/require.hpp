@@ -8,7 +8,7 @@
 
 namespace urnic::fuzz {
 
-// Ends the run, which keeps the input, with `what` is wrong, unless the condition holds.
+// Unless the condition holds, says that `what` is wrong and ends the run, which keeps the input.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
