@@ -1,5 +1,5 @@
-"""Requests on the admin socket: such that make sense, and the same ones bent. None of them ends the device process or
-changes what the devices of the bystander (urnic0, urnic1) do: whoever may ask for that may have it.
+"""Requests on the admin socket: valid ones, and the same ones bent. None of them ends the device process or changes
+what the bystander's devices (urnic0, urnic1) do: the admin socket's users are allowed to do that.
 
 Usage: admin_requests.py SOCKET SEED SECONDS. Prints how many were sent and refused as JSON.
 """
@@ -48,7 +48,7 @@ class AdminRequests:
                        {"cmd": "fault", "do": "load", "name": "plan", "text": plan}, {"cmd": "fault", "do": "clear"}))
 
     def bend(self, request):
-        """Another value somewhere; which device it is about stays."""
+        """Replaces a value of the request, but never its device."""
         keys = [key for key in request if key != "device"] or ["cmd"]
         key = self.chance.choice(keys)
         value = self.chance.choice(ODD)
@@ -72,7 +72,7 @@ class AdminRequests:
         return bytes(bent) + (b"\n" if way < 0.9 else b"")
 
     def some(self):
-        """A few more. Answers are taken if there are any by now."""
+        """Sends a few more requests. Takes answers that are there by now."""
         if len(self.connections) < 12 and self.chance.random() < 0.5:
             connection = socket.socket(socket.AF_UNIX)
             with contextlib.suppress(OSError):

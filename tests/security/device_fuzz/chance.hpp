@@ -27,7 +27,7 @@ class Chance {
   Item one_of(std::initializer_list<Item> items) {
     return items.begin()[below(items.size())];
   }
-  // One of `items`; `otherwise` if there are none.
+  // One of `items`; `otherwise` if there is none.
   template <typename Items>
   auto any(const Items& items, decltype(items[0] + 0) otherwise = 0) {
     return items.empty() ? otherwise : items[below(items.size())];

@@ -1,5 +1,4 @@
-// A connection to a device node, without the provider and the kernel stand-in between: whatever bytes and
-// descriptors.
+// A connection to a device node, without provider and kernel stand-in: sends any bytes and descriptors.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace urnic::device_fuzz {
 
-// A descriptor with an owner.
+// A descriptor that is closed with its owner.
 class Owned {
  public:
   Owned() = default;
@@ -35,7 +34,7 @@ struct Answer {
   std::vector<std::byte> body;
   std::vector<Owned> descriptors;
 
-  // Zero where the body is shorter.
+  // The answer's body; members beyond its end are zero.
   template <typename Body>
   Body as() const {
     Body result{};
@@ -46,16 +45,17 @@ struct Answer {
 
 class Connection {
  public:
-  // `node` is the path of the socket. Not open if the device process turns it away.
+  // Connects to the socket `node`. Not open if the device process refuses the connection.
   Connection(const std::string& node, Counts& counts);
 
   bool is_open() const { return open_; }
   int number() const { return socket_.get(); }
 
-  // One message of these bytes, with up to 253 descriptors beside it, which stay the caller's. Does not wait
-  // for room; false if it was not sent.
+  // Sends one message of these bytes, with up to 253 descriptors, which stay the caller's. Does not wait for
+  // room; false if it was not sent.
   bool send(std::span<const std::byte> message, std::span<const int> descriptors);
-  // The next answer. Empty when the connection has been closed, or when none comes (which is counted).
+  // Receives the next answer. Empty if the connection has been closed, or if none comes in time (which is
+  // counted).
   std::optional<Answer> receive();
 
  private:
@@ -64,7 +64,7 @@ class Connection {
   bool open_ = false;
 };
 
-// A request's bytes: a header that is right, and the body.
+// A request's bytes: a valid header, and the body.
 std::vector<std::byte> with_header(abi::ControlOpcode opcode, std::span<const std::byte> body,
                                    std::uint32_t sequence);
 

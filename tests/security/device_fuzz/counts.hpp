@@ -1,4 +1,4 @@
-// What attackers have done, counted in a file that all of them map: the figures outlive a killed attacker.
+// Counts of what attackers have done, in a file that all of them map: they outlive a killed attacker.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Counts {
   Count unanswered;   // requests without an answer within the time limit
   Count descriptors;  // handed over
   Count contexts;     // opened
-  Count posted;       // work requests that make sense
+  Count posted;       // valid work requests
   Count scribbled;    // 64-bit words of nonsense stored into shared memory
   Count joined;       // forked children that joined a context
   Count connected;    // QPs brought to RTS
@@ -34,7 +34,7 @@ inline constexpr std::array kCountNames{"messages",   "served",      "refused", 
                                         "scribbled",  "joined",      "connected", "turned_away"};
 static_assert(sizeof(Counts) == (kCountNames.size() + 2 * kOpcodes) * sizeof(std::uint64_t));
 
-// The counts in `file`, which is made if it is not there. Mapped until the process ends. Throws.
+// Maps the counts in `file`, which is created if it does not exist, until the process ends. Throws.
 Counts& open_counts(const std::string& file);
 
 }  // namespace urnic::device_fuzz

@@ -238,7 +238,7 @@ Program::Request Program::tag_matching() {
 
 Program::Request Program::xrcd() {
   Request made = request(ControlOpcode::open_xrcd, abi::OpenXrcdRequest{chance_.from(1, 3), 0});
-  if (chance_.once_in(2))  // a file that the programs of all attackers have in common, or any
+  if (chance_.once_in(2))  // a file that all attackers' programs share, or any
     made.descriptors.push_back(chance_.once_in(4) ? attack_.odd.make()
                                                   : Owned(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)));
   made.served = [this](Answer& answer) { remember(xrcds_, answer.as<abi::HandleReply>().handle); };
@@ -300,7 +300,7 @@ Program::Request Program::multicast() {
                  body);
 }
 
-// None follows.
+// Announces an exec that does not follow.
 Program::Request Program::exec_notice() {
   return request(ControlOpcode::announce_exec, abi::AnnounceExecRequest{chance_.below(3), 0});
 }

@@ -1,5 +1,5 @@
-// A hostile process: programs that come and go, until somebody kills it or its time is over. What it does
-// follows from its seed; what the device makes of it depends on how their threads take turns, too.
+// A hostile process: programs that come and go, until it is killed or its time is over. Its actions follow
+// from its seed; their effect on the device depends on how the threads take turns, too.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,8 @@ struct Options {
   int device_process = 0;
 };
 
-// A child with a copy of everything joins a context, asks for a little, and is gone without a word.
+// Forks a child, with a copy of everything, that joins a context, makes a few requests, and ends without
+// notice.
 void fork_and_join(Attack& attack) {
   if (attack.tokens.empty()) return;
   const pid_t child = fork();
@@ -50,7 +51,7 @@ void fork_and_join(Attack& attack) {
 }
 
 std::unique_ptr<Program> new_program(Attack& attack) {
-  // Most of them where the bystander is.
+  // Most of them on the bystander's devices.
   auto program = std::make_unique<Program>(
       attack, attack.chance.once_in(4) ? attack.chance.below(kDevices) : attack.chance.below(2));
   if (!attack.chance.once_in(4)) program->settle();
@@ -71,7 +72,8 @@ void attack(const Options& options) {
   while (std::chrono::steady_clock::now() < end) {
     auto& program = programs[chance.below(programs.size())];
     if (program == nullptr || !program->is_open() || chance.once_in(300)) program = new_program(all);
-    // Turned away: for a while by itself, as who hands over descriptors that block.
+    // The device process refused the connection. It does so for a while after a program that handed over
+    // descriptors which block.
     if (!program->is_open()) usleep(10'000);
     for (std::uint32_t steps = chance.below(20); steps > 0 && program->is_open(); --steps) program->step();
     if (chance.once_in(400)) fork_and_join(all);

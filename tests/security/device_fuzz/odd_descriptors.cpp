@@ -24,7 +24,7 @@ constexpr std::size_t kMostKept = 256;
 
 int pidfd_of(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
 
-// Of a process that has ended.
+// A pidfd of a process that has ended.
 int dead_pidfd() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -64,7 +64,7 @@ int open_file(const std::string& path, int flags) { return open(path.c_str(), fl
 int OddDescriptors::make_pipe_end() {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC | (chance_.once_in(2) ? O_NONBLOCK : 0)) != 0) return -1;
-  if (chance_.once_in(4)) {  // a full one
+  if (chance_.once_in(4)) {  // a full pipe
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     const std::array<char, 4096> bytes{};
     while (write(ends[1], bytes.data(), bytes.size()) > 0) continue;
@@ -85,7 +85,7 @@ int OddDescriptors::make_unix_socket() {
   return ends[0];
 }
 
-// Closing it takes a second or two: nobody reads what it has sent.
+// Closing this socket takes a second or two, since its peer does not read the data.
 int OddDescriptors::make_lingering_socket() {
   const Owned listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -154,7 +154,7 @@ int OddDescriptors::make_number() {
       return make_pipe_end();
     case 2:
       return make_unix_socket();
-    case 3:  // seldom: who does it too often is not heard any more
+    case 3:  // seldom: the device process soon refuses a program that does this often
       return chance_.once_in(16) ? make_lingering_socket() : make_unix_socket();
     case 4:
       return eventfd(chance_.word(), EFD_CLOEXEC | (chance_.once_in(2) ? EFD_NONBLOCK : 0));

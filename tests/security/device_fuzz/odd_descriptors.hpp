@@ -1,4 +1,4 @@
-// Descriptors of every kind that a program may hand over where the protocol wants others.
+// Descriptors of every kind that a program may hand over where the protocol wants another kind.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace urnic::device_fuzz {
 
 class OddDescriptors {
  public:
-  // `device_process`: its pid, whose own pidfd and memory are handed over, too.
+  // `device_process` is its pid; its pidfd and memory are handed over, too.
   OddDescriptors(Chance& chance, int device_process) : chance_(chance), device_process_(device_process) {}
 
-  // A new descriptor of a random kind; what another end of it needs is kept until `change_after`. Of
-  // /dev/null where this machine does not have that kind.
+  // A new descriptor of a random kind; its other ends are kept until `change_after`. /dev/null if this
+  // machine does not have that kind.
   Owned make();
-  // Once they have been sent: memory files shrink, other ends go or get data.
+  // To be called once they have been sent: shrinks memory files, now and then closes the other ends.
   void change_after();
 
  private:
@@ -37,9 +37,9 @@ class OddDescriptors {
   std::vector<Owned> to_shrink_;
 };
 
-// As open_context and join_context want it: a pidfd of this process, and its memory.
+// Descriptors for open_context and join_context: a pidfd of this process, and its memory.
 std::vector<Owned> own_identity();
-// Read end and write end.
+// A new pipe: read end, write end.
 std::vector<Owned> new_pipe();
 
 }  // namespace urnic::device_fuzz

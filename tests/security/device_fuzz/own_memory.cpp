@@ -17,7 +17,7 @@ void map_at(void* place, int protection, int flags, int descriptor = -1) {
     throw std::system_error(errno, std::generic_category(), "mmap");
 }
 
-// A file in memory, of which the end is missing.
+// Maps a memory file whose second half is missing.
 void map_short_file(void* place) {
   const int file = memfd_create("own", MFD_CLOEXEC);
   if (file < 0) return;
@@ -47,7 +47,7 @@ std::uint64_t OwnMemory::length() const {
 void OwnMemory::disturb() {
   void* const place = data_ + kPart * chance_.below(kBytes / kPart);
   switch (chance_.below(8)) {
-    case 0:  // not mapped at all for a moment, in which nothing here maps anything that would get this place
+    case 0:  // unmapped for a moment, during which this process maps nothing else into the gap
       munmap(place, kPart);
       usleep(200);
       map_at(place, PROT_NONE, kPrivate);
@@ -64,7 +64,7 @@ void OwnMemory::disturb() {
     case 4:
       madvise(place, kPart, MADV_DONTNEED);
       break;
-    default:  // as it was
+    default:  // as at the start
       map_at(place, PROT_READ | PROT_WRITE, kPrivate);
   }
 }

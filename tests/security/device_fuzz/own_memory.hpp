@@ -1,5 +1,5 @@
-// Memory that attackers register: it goes, changes and comes back while the device uses it. Nothing of this
-// process reads or writes it.
+// Memory that attackers register: it goes, changes and comes back while the device uses it. This process
+// itself neither reads nor writes it.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ class OwnMemory {
   static constexpr std::size_t kBytes = 4 << 20;
   explicit OwnMemory(Chance& chance);
 
-  // A range of it.
+  // A random range of the memory.
   std::uint64_t address() const;
   std::uint64_t length() const;
-  // Takes a part away, or puts another kind of memory there.
+  // Unmaps a part, or maps another kind of memory there.
   void disturb();
 
  private:

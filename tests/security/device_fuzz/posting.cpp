@@ -1,4 +1,4 @@
-// Work requests in the shared queues: such as make sense, of every opcode, some of their words bent.
+// Work requests in the shared queues: valid ones of every opcode, some of their words bent.
 #include <unistd.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void Program::post_tag(Queue& queue) {
   ++attack_.counts.posted;
 }
 
-// Completions are taken as read, CQs armed, events taken out of their pipes.
+// Marks completions as read, arms CQs, takes events out of their pipes.
 void Program::consume() {
   for (Completion& cq : cqs_) {
     auto* const indices = words_in<abi::CompletionQueueIndices>(cq.indices);

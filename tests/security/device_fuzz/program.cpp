@@ -14,7 +14,7 @@ Program::Program(Attack& attack, unsigned device)
       device_(device),
       connection_(attack.run_directory + "/dev/uverbs" + std::to_string(device), attack.counts),
       shared_(attack.targets) {
-  if (connection_.is_open() && !chance_.once_in(16)) open();  // or speaks without a context
+  if (connection_.is_open() && !chance_.once_in(16)) open();  // else it sends requests without a context
 }
 
 Program::Request Program::opening() {
@@ -119,7 +119,9 @@ void Program::bend(Request& request) {
     if (chance_.once_in(2)) descriptor = attack_.odd.make();
   const std::uint32_t more = chance_.once_in(12) ? chance_.below(254) : chance_.below(9);
   for (std::uint32_t i = 0; i < more; ++i) request.descriptors.push_back(attack_.odd.make());
-  if (chance_.once_in(16)) request.descriptors.emplace_back(dup(connection_.number()));  // itself
+  if (chance_.once_in(16))
+    request.descriptors.emplace_back(dup(connection_.number()));  // the connection
+                                                                  // itself
 }
 
 void Program::send(Request request) {
@@ -127,7 +129,7 @@ void Program::send(Request request) {
   for (const Owned& descriptor : request.descriptors) numbers.push_back(descriptor.get());
   auto message = with_header(request.opcode, request.body, ++sequence_);
   if (chance_.once_in(512)) message[chance_.below(sizeof(abi::RequestHeader))] ^= std::byte{1};
-  // Most of the time one after the other; now and then all that fits at once.
+  // Most of the time one message; now and then as many as fit at once.
   const std::uint32_t times = chance_.once_in(64) ? chance_.from(2, 40) : 1;
   std::uint32_t sent = 0;
   while (sent < times && connection_.send(message, numbers)) ++sent;

@@ -1,5 +1,4 @@
-// One hostile program: a context with objects of every kind, requests that make sense, and the same requests
-// bent.
+// One hostile program: a context with objects of every kind, valid requests, and the same requests bent.
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ namespace urnic::device_fuzz {
 
 inline constexpr unsigned kDevices = 4;
 
-// What all programs of an attacker have in common.
+// The things that all programs of an attacker share.
 struct Attack {
   std::string run_directory;
   Counts& counts;
@@ -30,7 +29,7 @@ struct Attack {
   Targets& targets;
   OddDescriptors& odd;
   OwnMemory& memory;
-  // Of all its programs, living and ended: numbers that are right for somebody else.
+  // Of all its programs, running and ended: numbers that are another program's.
   std::vector<std::uint32_t> handles;
   std::vector<std::uint32_t> qpns;
   std::vector<std::uint32_t> keys;
@@ -42,9 +41,9 @@ class Program {
   Program(Attack& attack, unsigned device);
 
   bool is_open() const { return connection_.is_open(); }
-  // Sends one message, or posts, or rings; takes what is answered.
+  // Sends one message, or posts, or rings; takes the answer.
   void step();
-  // The beginnings of most programs, so that much of what follows is about objects that there are.
+  // The requests with which most programs begin, so that many later ones are about existing objects.
   void settle();
 
  private:
@@ -68,7 +67,7 @@ class Program {
     abi::ControlOpcode opcode{};
     std::vector<std::byte> body;
     std::vector<Owned> descriptors;
-    std::function<void(Answer&)> served;  // what to remember of a good answer
+    std::function<void(Answer&)> served;  // remembers the objects of a good answer
   };
 
   // program.cpp
@@ -77,7 +76,7 @@ class Program {
   void open();
   Request opening();
 
-  // creations.cpp, requests.cpp: each makes one request that makes sense with what there is.
+  // creations.cpp, requests.cpp: each makes one valid request about existing objects.
   Request any_request();
   Request any_creation();
   Request any_destruction();
@@ -140,8 +139,8 @@ class Program {
   SharedQueues shared_;
   std::uint32_t sequence_ = 0;
   bool opened_ = false;
-  std::vector<Owned> events_;    // pipe of asynchronous events
-  std::vector<Owned> channels_;  // and of channels
+  std::vector<Owned> events_;    // the pipe of asynchronous events
+  std::vector<Owned> channels_;  // and those of channels
   Owned wake_;
   std::span<std::byte> doorbells_;
   std::vector<std::uint64_t> channel_inodes_;

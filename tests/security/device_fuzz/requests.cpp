@@ -1,4 +1,4 @@
-// Requests about objects that there are, and which request comes next.
+// Requests about existing objects, and the choice of the next request.
 #include <infiniband/verbs.h>
 
 #include <array>
@@ -57,7 +57,7 @@ Program::Request Program::place_received() {
   return request(ControlOpcode::place_received, body);
 }
 
-// RESET, INIT, RTR, RTS; then now and then SQD, ERR, RESET.
+// Goes through RESET, INIT, RTR, RTS; then now and then SQD, ERR, RESET.
 Program::Request Program::next_state() {
   abi::ModifyQpRequest body{};
   if (qps_.empty()) return request(ControlOpcode::modify_qp, body);
@@ -90,7 +90,7 @@ Program::Request Program::next_state() {
   a.access_flags = access(chance_) & 15;
   a.qkey = 0x11111111;
   a.path_mtu = chance_.from(IBV_MTU_256, IBV_MTU_4096);
-  // Itself or one of the others, also of programs that have ended; PSNs that often agree.
+  // The QP itself or another one, also of programs that have ended; the PSNs often agree.
   a.destination_qpn =
       chance_.once_in(2) ? qps_[chance_.below(qps_.size())].number : chance_.any(attack_.qpns);
   a.receive_psn = a.send_psn = chance_.once_in(4) ? chance_.word() & 0xFFFFFF : 0xFFFFF0;

@@ -6,7 +6,7 @@
 namespace urnic::device_fuzz {
 namespace {
 
-// In between, so that much of what is posted still makes sense when the device reads it.
+// Pause between writes, so that many posted requests are still valid when the device reads them.
 constexpr std::chrono::microseconds kPause{300};
 constexpr std::size_t kMostWords = 64;
 

@@ -1,4 +1,4 @@
-// Writes nonsense into what the device shares, while the device reads it.
+// Writes nonsense into the memory shared with the device, while the device reads it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace urnic::device_fuzz {
 
 class Scribbler {
  public:
-  // Runs until the process ends.
+  // Its thread runs until the process ends.
   Scribbler(Targets& targets, Counts& counts, std::uint64_t seed);
   ~Scribbler();
 

@@ -1,4 +1,5 @@
-// What a context shares with the device, mapped here: arenas by number, and where the control words are.
+// A context's memory that is shared with the device, mapped here: arenas by number, and the places of the
+// control words.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace urnic::device_fuzz {
 
-// Ranges that a second thread writes nonsense to. Mappings stay until the process ends, so a range that the
-// device has given to another object since is written to all the same.
+// Ranges that a second thread writes nonsense to. Mappings stay until the process ends, so the thread also
+// writes to a range that the device has given to another object since.
 class Targets {
  public:
   void add(std::span<std::byte> range);
@@ -30,12 +31,12 @@ class SharedQueues {
  public:
   explicit SharedQueues(Targets& targets) : targets_(targets) {}
 
-  // From here on ranges of `answer` are looked for, whose descriptors are used up in order by arenas that are
-  // new. It must live as long.
+  // From now on `find` looks for ranges of `answer`. New arenas use up its descriptors in order. `answer`
+  // must stay valid meanwhile.
   void look_in(const Answer& answer);
-  // Empty if the range is not there.
+  // The range's memory; empty if it is not mapped.
   std::span<std::byte> find(const abi::ArenaRange& range);
-  // All of a descriptor's memory.
+  // Maps all memory of a descriptor.
   std::span<std::byte> map(int descriptor, std::size_t length);
 
  private:
