@@ -1,5 +1,5 @@
-// Runs one workload for somebody who counts the instructions below `urnic_measured_section`, and prints how
-// many packets and messages that section has moved.
+// Runs one workload for callgrind, which counts the instructions below `urnic_measured_section`, and prints
+// how many packets and messages that section has moved.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,9 +13,9 @@ namespace {
 
 using urnic::perf::Workload;
 
-// More rounds than any workload needs: one that does not end is an error.
+// More rounds than any workload needs: a workload that does not end is an error.
 constexpr std::uint64_t kMostSteps = 1'000'000;
-// How long a round of a real engine takes at the least: what arrives meanwhile is in the next one.
+// Shortest round of a real engine: packets that arrive during a round are handled in the next.
 constexpr urnic::transport::Nanoseconds kRound{1000};
 constexpr urnic::transport::Time kStart{urnic::transport::Nanoseconds(1'000'000'000)};
 
@@ -24,7 +24,7 @@ constexpr urnic::transport::Time kStart{urnic::transport::Nanoseconds(1'000'000'
   std::exit(1);
 }
 
-// Moves the clock from one thing that is due to the next until nothing is. Returns how often.
+// Moves the clock from each due event to the next until none is left. Returns the number of moves.
 std::uint64_t work_off(urnic::engine::test::Fabric& fabric) {
   urnic::engine::DataPath& data_path = fabric.engine.data_path();
   for (std::uint64_t steps = 1; steps < kMostSteps; ++steps) {
@@ -51,8 +51,8 @@ std::uint64_t measured_steps = 0;
 
 }  // namespace
 
-// By its name the counting is turned on and off. Its own addition keeps the call from becoming a jump, which
-// would end the section at once.
+// Callgrind turns the counting on and off by this function's name. The addition keeps the call from becoming
+// a jump, which would end the section at once.
 extern "C" [[gnu::noinline]] std::uint64_t urnic_measured_section(urnic::engine::test::Fabric& fabric) {
   return measured_steps += work_off(fabric);
 }

@@ -25,7 +25,7 @@ bool take(TestCq& queue, std::uint32_t entries) {
   return good && !queue.poll();
 }
 
-// With the recovery that queue pairs have unless they are told otherwise.
+// Connects two QPs, with the default recovery.
 void connect(TestQp& one, TestQp& other, std::uint32_t path_mtu) {
   for (TestQp* const qp : {&one, &other}) {
     qp->device_end().set_recovery({.mode = transport::RecoveryMode::sack});
@@ -33,7 +33,7 @@ void connect(TestQp& one, TestQp& other, std::uint32_t path_mtu) {
   Fabric::connect(one, other, path_mtu);
 }
 
-// A WRITE or a READ between the same offsets of both programs.
+// Posts a WRITE or a READ between the same offsets of both programs.
 void post_rdma(TestQp& qp, abi::SendOpcode opcode, const Program& here, const Program& there,
                std::size_t offset, std::uint32_t length) {
   abi::SendWqe head = engine::test::wqe(opcode);
@@ -43,7 +43,7 @@ void post_rdma(TestQp& qp, abi::SendOpcode opcode, const Program& here, const Pr
   qp.post_send(head, piece);
 }
 
-// Large messages on one QP: what a packet costs.
+// Large messages on one QP: the cost of a packet.
 class LargeWrites final : public Workload {
  public:
   LargeWrites() {
@@ -67,7 +67,7 @@ class LargeWrites final : public Workload {
   TestQp to_{fabric.program1, 0, {}};
 };
 
-// Small messages on one QP: what a message costs at both ends.
+// Small messages on one QP: the cost of a message at both ends.
 class SmallSends final : public Workload {
  public:
   SmallSends() {
@@ -105,7 +105,7 @@ class SmallSends final : public Workload {
 };
 
 // Many QPs that take turns, over links that lose a packet in a hundred: WRITEs, and READs that bring back
-// what was written. What recovery costs, and state that is not in the cache.
+// what was written. The cost of recovery, and of state that is not in the cache.
 class LossyTurns final : public Workload {
  public:
   LossyTurns() {
