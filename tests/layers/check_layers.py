@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Who includes whom: every file includes headers of the folders that its own may know, as the READMEs say.
+"""Checks that every file includes only headers of folders that its own folder may know, as the READMEs say.
 
     check_layers.py    checks the sources; prints each include that is not allowed
 """
@@ -19,7 +19,7 @@ TRANSPORT = {
     "device_model/transport/reliable": {"wire", "device_model/transport", "device_model/transport/requester",
                                         "device_model/transport/responder"},
 }
-# What the parts below `control` offer to those above them.
+# What `wire` and the transport offer to the other folders.
 TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}
 ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link", *TRANSPORT}
 BELOW_CONTROL = {"trust", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
@@ -28,7 +28,7 @@ CONTROL = "device_model/control"
 LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN = (
     f"{CONTROL}/{room}" for room in ("log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "admin"))
 
-# For each folder the others that it may know. A folder below one that is named, and not named itself, counts as that.
+# For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
     "wire": set(),
     "trust": {"device_model/abi", "device_model/memory"},
@@ -50,7 +50,7 @@ MAY_KNOW = {
     ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, *BELOW_CONTROL},
     CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN, *BELOW_CONTROL},
     "provider": set(),
-    # Its other rooms are one: an object's fast path is of the object.
+    # Its other folders are one: an object's fast path belongs to the object.
     "provider/plugin": {"provider", "provider/plugin/freestanding", "device_model/abi", "trust"},
     "provider/plugin/freestanding": set(),
     "provider/kernel": {"device_model/abi", "trust"},
@@ -59,7 +59,7 @@ MAY_KNOW = {
 
 
 def folder_of(path):
-    """The longest folder of the table that the file is in; None if it is in none."""
+    """The deepest folder of the table that contains the file; None if none does."""
     parts = path.split("/")[:-1]
     while parts and "/".join(parts) not in MAY_KNOW:
         parts.pop()
@@ -67,7 +67,7 @@ def folder_of(path):
 
 
 def wrong_includes(path, text):
-    """Those of the file at `path`, relative to the sources, that the table does not allow."""
+    """The includes in the file at `path`, relative to the sources, that the table does not allow."""
     own = folder_of(path)
     for header in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         theirs = folder_of(header)
@@ -76,7 +76,7 @@ def wrong_includes(path, text):
 
 
 def circles():
-    """Folders that may know each other by way of others."""
+    """The folders that may know themselves through others."""
     for folder in MAY_KNOW:
         seen, waiting = set(), list(MAY_KNOW[folder])
         while waiting:
