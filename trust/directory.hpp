@@ -13,6 +13,7 @@
 
 namespace urnic::trust {
 
+// Why a run directory is not trusted.
 enum class DirectoryFault {
   none,
   missing,     // there is nothing of that name

@@ -23,6 +23,7 @@ constexpr AethKind kind(std::uint8_t syndrome) { return static_cast<AethKind>((s
 // Credit count code, RNR timer code or NAK code: the low five bits.
 constexpr std::uint8_t code(std::uint8_t syndrome) { return syndrome & 0x1F; }
 
+// The syndromes to send; codes are cut to five bits.
 constexpr std::uint8_t ack_syndrome(std::uint8_t credit_code) { return credit_code & 0x1F; }
 constexpr std::uint8_t rnr_nak_syndrome(std::uint8_t timer_code) { return 0x20 | (timer_code & 0x1F); }
 constexpr std::uint8_t nak_syndrome(NakCode nak) { return 0x60 | static_cast<std::uint8_t>(nak); }

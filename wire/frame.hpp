@@ -40,6 +40,7 @@ struct FrameStorage {
 Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
              std::span<const std::byte> payload, FrameStorage& storage);
 
+// What `parse` reads from a frame.
 struct ParsedFrame {
   NetworkHeaders network;
   TransportHeaders transport;

@@ -85,6 +85,7 @@ enum HeaderBit : std::uint16_t {
   has_selective_ack = 0x100,
 };
 
+// What follows from an opcode.
 struct OpcodeTraits {
   bool known = false;
   std::uint16_t headers = 0;  // HeaderBit values

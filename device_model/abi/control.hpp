@@ -21,6 +21,7 @@ inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
 inline constexpr std::uint32_t kControlVersion = 3;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
+// find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
 enum class ControlOpcode : std::uint32_t {
   open_context = 1,
   join_context = 2,
@@ -81,6 +82,7 @@ enum class ControlOpcode : std::uint32_t {
   announce_exec = 130,  // sent by the kernel stand-in
 };
 
+// Begins every request.
 struct RequestHeader {
   std::uint32_t magic;   // kControlMagic
   std::uint32_t opcode;  // ControlOpcode
@@ -88,6 +90,7 @@ struct RequestHeader {
   std::uint32_t sequence;
 };
 
+// Begins every reply; opcode and sequence are the request's.
 struct ReplyHeader {
   std::uint32_t magic;
   std::uint32_t opcode;
@@ -150,6 +153,7 @@ struct AddCompletionChannelRequest {
   std::uint64_t reserved;
 };
 
+// The body of requests and replies that need none.
 struct Empty {
   std::uint64_t reserved;
 };
@@ -167,7 +171,7 @@ struct HandleReply {
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
   std::uint64_t length;
-  std::uint64_t iova;
+  std::uint64_t iova;  // of the first byte, for users of the key
   std::uint32_t pd;
   std::uint32_t access;  // ibv_access_flags
 };

@@ -34,6 +34,7 @@ enum SendFlag : std::uint8_t {
   send_inline = 1 << 3,
 };
 
+// A segment of a WQE: `length` bytes at `address`, in the iova space of the region of `lkey`.
 struct ScatterGather {
   std::uint64_t address;
   std::uint32_t length;

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxFrameBytes = 16384;
 // A comment is one line.
 inline constexpr std::size_t kMaxCommentBytes = 256;
 
+// The first page. Its first two members are constant.
 struct RingIndices {
   std::uint64_t magic;
   std::uint64_t capacity;  // bytes of records, a power of two

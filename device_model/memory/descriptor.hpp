@@ -10,6 +10,7 @@ namespace urnic::memory {
 class Descriptor {
  public:
   Descriptor() = default;
+  // Takes ownership of `fd`; -1: of none.
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

@@ -27,6 +27,7 @@ bool address_space_lives(int mem_file);
 
 class MemFileMemory final : public ApplicationMemory {
  public:
+  // `mem` must be a mem file (is_mem_file).
   explicit MemFileMemory(Descriptor mem) : mem_(std::move(mem)) {}
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;

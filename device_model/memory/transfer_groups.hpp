@@ -32,6 +32,7 @@ struct BatchPosition {
   std::size_t offset = 0;
 };
 
+// Whether the pieces of a call may lie at any addresses, or must follow each other (preadv, pwritev).
 enum class Adjacency { any, contiguous_addresses };
 
 // Fills `group` with one piece or more from `position` on, and advances `position`. With

@@ -31,6 +31,7 @@ class WaitingMemory : public ApplicationMemory {
   // not stay valid after this returns.
   virtual void begin_read(std::span<const Transfer> batch) = 0;
   virtual void begin_write(std::span<const Transfer> batch) = 0;
+  // Begins `operation`, only when idle.
   virtual void begin_operation(const WordOperation& operation) = 0;
   // False while the job is under way. Then marks the pieces that could not be copied as failed, and puts what
   // was read into `local`; for an operation, the word before it (host order), in the only piece. `batch` must

@@ -7,6 +7,7 @@
 
 namespace urnic::cli {
 
+// Adds the option to `command`. `points` receives its values and must outlive `command`.
 inline void add_points_option(CLI::App& command, std::vector<std::string>& points) {
   command
       .add_option("--points", points,

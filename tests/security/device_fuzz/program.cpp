@@ -119,9 +119,7 @@ void Program::bend(Request& request) {
     if (chance_.once_in(2)) descriptor = attack_.odd.make();
   const std::uint32_t more = chance_.once_in(12) ? chance_.below(254) : chance_.below(9);
   for (std::uint32_t i = 0; i < more; ++i) request.descriptors.push_back(attack_.odd.make());
-  if (chance_.once_in(16))
-    request.descriptors.emplace_back(dup(connection_.number()));  // the connection
-                                                                  // itself
+  if (chance_.once_in(16)) request.descriptors.emplace_back(dup(connection_.number()));  // the connection
 }
 
 void Program::send(Request request) {

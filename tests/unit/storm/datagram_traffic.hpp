@@ -23,8 +23,7 @@ class DatagramTraffic final : public Traffic {
   Programs programs_;
   test::TestQp one_;
   test::TestQp other_;
-  std::array<std::uint32_t, 2> handles_{};  // address handles of the first program's device: the other end,
-                                            // the group
+  std::array<std::uint32_t, 2> handles_{};  // address handles of the first device: other end, group
 };
 
 }  // namespace urnic::engine::storm
