@@ -42,7 +42,7 @@ struct ScatterGather {
 };
 static_assert(sizeof(ScatterGather) == 16);
 
-// The head of a send queue slot. Behind it lie `sge_count` ScatterGather entries or, with send_inline,
+// The head of a send queue slot. `sge_count` ScatterGather entries follow or, with send_inline,
 // `inline_length` bytes of data.
 struct SendWqe {
   std::uint8_t opcode;  // SendOpcode

@@ -1,4 +1,4 @@
-// Owner of a file descriptor, which is closed with it.
+// Owns a file descriptor and closes it when destroyed.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +10,7 @@ namespace urnic::memory {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes ownership of `fd`; -1: of none.
+  // Takes ownership of `fd`; -1: owns none.
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

@@ -96,7 +96,7 @@ class MemoryTable final : public transport::MemoryKeys {
   static_assert(sizeof(Entry) == 64);
   static constexpr std::uint32_t kChunkEntries = 4096;
   // Lists of windows, selected by the low bits of their QP's number. There are so many that each QP of a
-  // device has a list to itself (engine/qp_table.hpp).
+  // device has a list to itself (qp_table.hpp).
   static constexpr std::uint32_t kWindowLists = 1u << 16;
 
   // An entry's place is its index in keys, less `first_index_`; it is 1 or more.
@@ -127,11 +127,11 @@ class MemoryTable final : public transport::MemoryKeys {
   std::vector<std::unique_ptr<Entry[]>> chunks_;
   const NumberSeed seed_;
   const std::uint32_t first_index_;  // the index in keys of place 0, which is never given out
-  std::uint32_t highest_place_ = 0;  // used so far
+  std::uint32_t highest_place_ = 0;  // the highest that was taken so far
   std::uint32_t oldest_free_ = 0;    // given out next
   std::uint32_t newest_free_ = 0;
   std::uint32_t free_count_ = 0;
-  std::vector<std::uint32_t> window_lists_;  // the first place of each; empty while there is no type 2 window
+  std::vector<std::uint32_t> window_lists_;  // first place of each list; empty without type 2 windows
 };
 
 }  // namespace urnic::memory

@@ -25,7 +25,7 @@ struct Transfer {
 
 class WaitingMemory;
 
-// The interface to memory that regions are of. Each way to reach memory implements it.
+// The interface to a region's memory. Each way to reach memory implements it.
 class ApplicationMemory : public transport::AddressSpace {
  public:
   ApplicationMemory() = default;

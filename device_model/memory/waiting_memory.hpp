@@ -34,8 +34,8 @@ class WaitingMemory : public ApplicationMemory {
   // Begins `operation`, only when idle.
   virtual void begin_operation(const WordOperation& operation) = 0;
   // False while the job is under way. Then marks the pieces that could not be copied as failed, and puts what
-  // was read into `local`; for an operation, the word before it (host order), in the only piece. `batch` must
-  // be the job's; only `local` may lie elsewhere.
+  // was read into `local`; for an operation, the word's old value (host order), in the only piece. `batch`
+  // must be the job's; only `local` may lie elsewhere.
   virtual bool end(std::span<Transfer> batch) = 0;
 
   // Would block, so all transfers fail.
