@@ -31,10 +31,10 @@ inline constexpr std::size_t kMaxCommentBytes = 256;
 struct RingIndices {
   std::uint64_t magic;
   std::uint64_t capacity;  // bytes of records, a power of two
-  // The writer's line.
+  // The writer's cache line.
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped;
-  // The reader's line. `waiting` is 1 while the reader wants to be woken.
+  // The reader's cache line. `waiting` is 1 while the reader wants to be woken.
   alignas(64) std::atomic<std::uint64_t> tail;
   std::atomic<std::uint32_t> waiting;
 };

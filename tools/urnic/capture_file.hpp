@@ -22,7 +22,7 @@ struct CaptureRequest {
 class CaptureFile {
  public:
   // Creates the file first, so that an unwritable file is an error before anything runs; then asks for the
-  // capture. Throws Failure.
+  // capture. Throws Failure; std::system_error or std::runtime_error for the file or the ring.
   CaptureFile(AdminClient client, const CaptureRequest& request);
 
   // Writes frames until `stop` (a descriptor) becomes readable or the device process ends, then those left in
