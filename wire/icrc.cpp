@@ -43,8 +43,8 @@ constexpr Mask make_ipv4_mask() {
 
 constexpr Mask make_ipv6_mask() {
   Mask mask;
-  mask.bytes[0] = 0x0F;  // traffic class: these four bits and the next four
-  mask.bytes[1] = 0xFF;  // and flow label: these four bits and the next sixteen
+  mask.bytes[0] = 0x0F;  // traffic class, upper four bits
+  mask.bytes[1] = 0xFF;  // traffic class, lower four bits; flow label, from here to byte 3
   mask.bytes[2] = 0xFF;
   mask.bytes[3] = 0xFF;
   mask.bytes[7] = 0xFF;  // hop limit

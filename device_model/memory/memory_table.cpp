@@ -75,9 +75,7 @@ MemoryTable::Entry& MemoryTable::at(std::uint32_t place) {
 
 const MemoryTable::Entry* MemoryTable::find(std::uint32_t key) const {
   const std::uint32_t place = place_of(key);
-  if (place - 1 >= highest_place_)
-    return nullptr;  // true also for indices below first_index_, whose place
-                     // wraps around
+  if (place - 1 >= highest_place_) return nullptr;  // also if place wrapped around, below first_index_
   const Entry& entry = chunks_[place / kChunkEntries][place % kChunkEntries];
   return entry.key == key && entry.kind != Kind::free ? &entry : nullptr;
 }
