@@ -34,6 +34,10 @@ FrameTemplate::FrameTemplate(const NetworkHeaders& network)
   if (ipv4_) ipv4_sum_.add({network_.data() + kEthernetBytes, kIpv4Bytes});
 }
 
+std::size_t FrameTemplate::frame_bytes(Opcode opcode, std::size_t payload_bytes) const {
+  return network_bytes_ + transport_header_size(opcode) + payload_bytes + pad_for(payload_bytes) + kIcrcBytes;
+}
+
 Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const std::byte> payload,
                             FrameStorage& storage) const {
   const std::size_t pad = pad_for(payload.size());

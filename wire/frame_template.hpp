@@ -21,6 +21,8 @@ class FrameTemplate {
   // it.
   Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload,
                FrameStorage& storage) const;
+  // How long `encode` makes the frame of a packet with this opcode.
+  std::size_t frame_bytes(Opcode opcode, std::size_t payload_bytes) const;
 
  private:
   std::array<std::byte, kMaxNetworkHeaderBytes> network_{};

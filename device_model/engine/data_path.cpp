@@ -112,7 +112,9 @@ transport::Time DataPath::time_for_timers() {
 }
 
 void DataPath::want_pump(QueuePairContext& queue_pair) {
+  if (queue_pair.aside_for_pace && !queue_pair.waits_for_pace()) queue_pair.ready_hook.unlink();
   if (queue_pair.ready_hook.is_linked()) return;
+  queue_pair.aside_for_pace = false;
   queue_pair.ready_since = now_;
   ready_.push_back(queue_pair);
 }
@@ -140,7 +142,10 @@ void DataPath::exchange_with_other_engines() {
 
 void DataPath::pump_again_when_ports_have_room() {
   if (now_ < room_at_) return;
-  for (QueuePairContext& queue_pair : port_is_busy_) queue_pair.ready_since = now_;
+  for (QueuePairContext& queue_pair : port_is_busy_) {
+    queue_pair.ready_since = now_;
+    queue_pair.aside_for_pace = false;
+  }
   ready_.splice(ready_.end(), port_is_busy_);
 }
 
@@ -168,6 +173,7 @@ std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_
   const transport::Time room_at = queue_pair.port_room_at(mtu);
   room_at_ = port_is_busy_.empty() ? room_at : std::min(room_at_, room_at);
   port_is_busy_.push_back(queue_pair);
+  queue_pair.aside_for_pace = queue_pair.waits_for_pace();
   return 0;
 }
 

@@ -91,6 +91,8 @@ enum class AsyncEvent : std::uint8_t {
 class Host {
  public:
   virtual void send(const OutboundPacket& packet) = 0;
+  // How long `packet` is as a frame, from the Ethernet header to the ICRC. Asked only of what is paced.
+  virtual std::size_t frame_bytes(const OutboundPacket& packet) const = 0;
   // Scatters `data` at `target`. Writes of one stream to adjacent addresses may be joined. `message_end` says
   // that these are the last bytes of a message: they are written after all others, whole 8-byte words untorn.
   virtual void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,

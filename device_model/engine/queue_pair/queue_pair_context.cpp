@@ -110,8 +110,7 @@ void QueuePairContext::set_recovery(const transport::RecoverySettings& settings)
 }
 
 void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
-  pace_.reset();
-  if (rate_kbps != 0) pace_.emplace(rate_kbps, burst_bytes);
+  machine_.pace().limit(rate_kbps, burst_bytes);
   ready_hook.unlink();  // it may be waiting for the old pace
   data_path_.touch(*this);
 }
@@ -331,22 +330,24 @@ void QueuePairContext::raise(transport::AsyncEvent event) {
   }
 }
 
+// Null: the program makes whole frames, or there is no path.
+const wire::FrameTemplate* QueuePairContext::frames_to(const transport::DatagramAddress* address) const {
+  if (address != nullptr) return &static_cast<const AddressHandle*>(address)->frames;
+  return frame_template_ ? &*frame_template_ : nullptr;
+}
+
 void QueuePairContext::transmit(PacketAction& packet) {
-  const wire::FrameTemplate* const frames = packet.address != nullptr ? &packet.address->frames
-                                            : frame_template_         ? &*frame_template_
-                                                                      : nullptr;
+  const wire::FrameTemplate* const frames = frames_to(packet.address);
   if (frames == nullptr) return transmit_frame(packet);
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
   const wire::Frame frame = frames->encode(packet.headers, {packet.payload, packet.length}, storage);
-  if (pace_) pace_->sent(data_path_.now(), frame.size());
   config_.device->transmit(frame, origin_of(packet.headers));
 }
 
 // The program's own frame is a frame in one piece (wire/frame.hpp), as those are that links have copied.
 void QueuePairContext::transmit_frame(const PacketAction& packet) {
   if (config_.service != transport::QpService::raw_packet) return;
-  if (pace_) pace_->sent(data_path_.now(), packet.length);
   config_.device->transmit({.headers = {packet.payload, packet.length}, .payload = {}, .trailer = {}},
                            origin_of(packet.headers));
 }
@@ -362,18 +363,27 @@ link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& hea
 }
 
 std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {
-  const std::size_t room = config_.device->port_room(round, least);
-  return pace_ ? std::min(room, pace_->room(data_path_.now(), round, least)) : room;
+  return waits_for_pace() ? 0 : config_.device->port_room(round, least);
 }
 
 void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
   config_.device->promise_port(round, bytes);
-  if (pace_) pace_->promise(round, bytes);
 }
 
 transport::Time QueuePairContext::port_room_at(std::size_t least) const {
   const transport::Time room_at = config_.device->port_room_at(least);
-  return pace_ ? std::max(room_at, pace_->room_at()) : room_at;
+  return waits_for_pace() ? std::max(room_at, machine_.pace().free_at()) : room_at;
+}
+
+bool QueuePairContext::waits_for_pace() const {
+  return !machine_.pace().may_send(data_path_.now()) && !machine_.owes_responses();
+}
+
+std::size_t QueuePairContext::frame_bytes(const transport::OutboundPacket& packet) const {
+  std::size_t payload = packet.bytes.size();
+  for (const transport::MemoryRange& range : packet.gather) payload += range.length;
+  const wire::FrameTemplate* const frames = frames_to(packet.address);
+  return frames != nullptr ? frames->frame_bytes(packet.headers.bth.opcode, payload) : payload;
 }
 
 bool QueuePairContext::waits_for_memory(const ActionStream& stream) const {

@@ -12,7 +12,6 @@
 #include "device_model/engine/batch/action_stream.hpp"
 #include "device_model/engine/queue_pair/event_listeners.hpp"
 #include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
-#include "device_model/engine/queue_pair/send_pace.hpp"
 #include "device_model/engine/queue_pair/transport_machine.hpp"
 #include "device_model/engine/rings/receive_ring.hpp"
 #include "device_model/engine/rings/send_ring.hpp"
@@ -97,10 +96,12 @@ class QueuePairContext final : public transport::Host {
   // state.
   void after_input();
   bool wants_pump() const { return machine_.wants_pump(); }
-  // Of the port (device.hpp) and of the QP's own pace, for the engine's turns.
+  // Of the port (device.hpp), for the engine's turns; none while the QP waits for its own pace.
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
+  // Only requests are left to send, and their pace holds them back (transport/send_pace.hpp).
+  bool waits_for_pace() const;
   std::uint32_t ordinal() const { return config_.ordinal; }
   std::uint32_t path_mtu() const { return machine_.parameters().path_mtu; }
 
@@ -135,12 +136,14 @@ class QueuePairContext final : public transport::Host {
   void write(const transport::MemoryRange& target, std::span<const std::byte> data, bool message_end,
              transport::AccessTag tag) override;
   void atomic(const transport::AtomicAction& action) override;
+  std::size_t frame_bytes(const transport::OutboundPacket& packet) const override;
   std::uint32_t completion_room() const override;
   void complete(const transport::Completion& completion, transport::Stream stream) override;
   void event(transport::AsyncEvent event) override;
 
   QueuePairHook ready_hook;
   transport::Time ready_since{};  // the time of the round in which it got its place
+  bool aside_for_pace = false;  // out of its turn until its pace lets requests leave: responses need not wait
   QueuePairHook urgent_hook;
   QueuePairHook touched_hook;
 
@@ -153,6 +156,7 @@ class QueuePairContext final : public transport::Host {
   const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
                           std::uint32_t& length);
   const std::byte* keep(std::span<const std::byte> bytes);
+  const wire::FrameTemplate* frames_to(const transport::DatagramAddress* address) const;
   void transmit_frame(const PacketAction& packet);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   void finish_tagged(const transport::Completion& completion);
@@ -177,7 +181,6 @@ class QueuePairContext final : public transport::Host {
   bool in_error_ = false;                // as published in the shared indices
   bool must_enter_error_ = false;        // a CQ overran
   std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew
-  std::optional<SendPace> pace_;         // empty: as fast as the port
   const Device* peer_device_ = nullptr;  // where its path ends, if that is one of this engine's devices
   SendRing send_ring_;
   ActionStream requester_;

@@ -39,9 +39,11 @@ class TransportMachine {
   // Only for what is not reliable.
   void receive_datagram(const transport::InboundPacket& packet) { unreliable_->receive(packet); }
   std::uint32_t pump(transport::Time now, std::uint32_t packets) {
-    return is_reliable() ? reliable_->pump(now, packets) : unreliable_->pump(packets);
+    return is_reliable() ? reliable_->pump(now, packets) : unreliable_->pump(now, packets);
   }
   bool wants_pump() const { return is_reliable() ? reliable_->wants_pump() : unreliable_->wants_pump(); }
+  transport::SendPace& pace() { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
+  const transport::SendPace& pace() const { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
   void memory_failed(const transport::AccessTag& tag, transport::Time now) {
     if (is_reliable()) return reliable_->memory_failed(tag, now);
     unreliable_->memory_failed(tag);
@@ -61,6 +63,7 @@ class TransportMachine {
   transport::SelectiveAcks selective_acks(bool in_request) const {
     return is_reliable() ? reliable_->selective_acks(in_request) : transport::SelectiveAcks::no;
   }
+  bool owes_responses() const { return is_reliable() && reliable_->owes_responses(); }
   bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
   std::uint32_t pump_responses(transport::Time now, std::uint32_t packets) {
     return is_reliable() ? reliable_->pump_responses(now, packets) : 0;

@@ -13,8 +13,9 @@ bool requests(QpState state) { return state == QpState::rts || state == QpState:
 QueuePair::QueuePair(const QpConfig& config)
     : shared_{.config = config, .parameters = {}}, requester_(shared_), responder_(shared_) {}
 
-std::uint32_t QueuePair::room_for_responses(std::uint32_t packets) {
+std::uint32_t QueuePair::room_for_responses(Time now, std::uint32_t packets) {
   if (!requests(shared_.state) || !responder_.wants_pump() || !requester_.wants_pump()) return packets;
+  if (!requester_.pace().may_send(now)) return packets;
   requests_turn_ = !requests_turn_;
   return packets / 2 + (requests_turn_ ? packets % 2 : 0);
 }
@@ -122,7 +123,7 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
 // is kept for requests, or a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(packets));
+  if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(now, packets));
   if (requests(shared_.state) && !shared_.failed) {
     sent += requester_.pump(now, packets - sent);
   }
@@ -131,8 +132,7 @@ std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
 }
 
 bool QueuePair::wants_pump() const {
-  if (takes_requests(shared_.state) && responder_.wants_pump()) return true;
-  return requests(shared_.state) && requester_.wants_pump();
+  return owes_responses() || (requests(shared_.state) && requester_.wants_pump());
 }
 
 bool QueuePair::tells_of_hole() const { return takes_requests(shared_.state) && responder_.tells_of_hole(); }

@@ -53,6 +53,13 @@ class QueuePair {
   // requests. Emits at most `packets` packets; returns how many it emitted. Call while `wants_pump()`.
   std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
+
+  // How fast requests leave. While their pace lets none leave, `pump` sends only responses, and nothing
+  // unless it `owes_responses`.
+  SendPace& pace() { return requester_.pace(); }
+  const SendPace& pace() const { return requester_.pace(); }
+  bool owes_responses() const { return takes_requests(shared_.state) && responder_.wants_pump(); }
+
   // The responder is about to tell its peer of a hole in what has arrived. The sooner it does, the less is
   // sent that must be held behind the hole: `pump_responses` sends that, and no requests.
   bool tells_of_hole() const;
@@ -82,7 +89,7 @@ class QueuePair {
 
  private:
   bool lets_in(const wire::Bth& bth, bool request) const;
-  std::uint32_t room_for_responses(std::uint32_t packets);
+  std::uint32_t room_for_responses(Time now, std::uint32_t packets);
   // Carries out what a call into one of the halves has brought about.
   void settle();
   void enter_error();

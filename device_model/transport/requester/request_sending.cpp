@@ -10,7 +10,7 @@ namespace urnic::transport {
 std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
   take_next_recovery();
   std::uint32_t sent = pump_again(now, packets);
-  while (sent < packets && running() && !rnr_until_) {
+  while (sent < packets && running() && !rnr_until_ && pace_.may_send(now)) {
     if (window_.all_sent() && !take_request()) break;
     const SendSlot& slot = window_.at(window_.sending());
     if (slot.status != WorkStatus::success) {
@@ -29,7 +29,7 @@ bool Requester::must_send_again() const {
 
 std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  while (sent < packets && must_send_again()) {
+  while (sent < packets && must_send_again() && pace_.may_send(now)) {
     sent += send_again(recovery_->resend(1)->first, now);
   }
   return sent;
@@ -216,6 +216,7 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);
+  if (pace_.is_limited()) pace_.sent(now, shared_.config.host->frame_bytes(packet));
 
   const PacketRange covered{number, segment.packets};
   recovery_->sent(covered, bth.ack_request, now);

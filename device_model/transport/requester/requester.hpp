@@ -13,6 +13,7 @@
 #include "device_model/transport/requester/send_credits.hpp"
 #include "device_model/transport/requester/send_window.hpp"
 #include "device_model/transport/segmentation.hpp"
+#include "device_model/transport/send_pace.hpp"
 #include "device_model/transport/shared_state.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/psn.hpp"
@@ -60,6 +61,10 @@ class Requester {
   // Something must be sent again: `pump_again` sends that, at most `packets`, and nothing new.
   bool must_send_again() const;
   std::uint32_t pump_again(Time now, std::uint32_t packets);
+  // How fast request packets leave, those that are sent again too. While it lets none leave, `pump` sends
+  // none, although `wants_pump`.
+  SendPace& pace() { return pace_; }
+  const SendPace& pace() const { return pace_; }
   std::optional<Time> deadline() const;
   void on_timer(Time now);
   void memory_failed(const AccessTag& tag, Time now);
@@ -169,6 +174,7 @@ class Requester {
   RetryCounters retries_;
   AckTimer ack_timer_;
   SendCredits credits_;
+  SendPace pace_;
 
   bool started_ = false;
   wire::Psn first_psn_;

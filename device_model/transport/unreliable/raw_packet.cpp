@@ -8,9 +8,9 @@ WorkStatus RawPacket::check(const SendRequest& request) const {
   return fits ? WorkStatus::success : WorkStatus::local_length_error;
 }
 
-WorkStatus RawPacket::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t) {
+WorkStatus RawPacket::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t, Time now) {
   OutboundPacket packet;  // its headers say nothing: the frame has its own
-  return send_with_payload(packet, request, 0, static_cast<std::uint32_t>(request.length));
+  return send_with_payload(packet, request, 0, static_cast<std::uint32_t>(request.length), now);
 }
 
 void RawPacket::take_packet(const InboundPacket& packet) {

@@ -32,14 +32,14 @@ std::uint32_t UnreliableConnection::packets_of(const SendRequest& request) const
 }
 
 WorkStatus UnreliableConnection::send_packet(const SendRequest& request, std::uint32_t at,
-                                             std::uint32_t count) {
+                                             std::uint32_t count, Time now) {
   OutboundPacket packet;
   wire::Bth& bth = packet.headers.bth;
   const Segment segment = build_unreliable_request(request, at, count, parameters().path_mtu, packet.headers);
   bth.pkey = parameters().pkey;
   bth.destination = parameters().destination;
   bth.psn = next_psn_;
-  const WorkStatus status = send_with_payload(packet, request, segment.offset, segment.length);
+  const WorkStatus status = send_with_payload(packet, request, segment.offset, segment.length, now);
   if (status == WorkStatus::success) next_psn_ = next_psn_ + 1;
   return status;
 }

@@ -20,7 +20,8 @@ class UnreliableConnection final : public UnreliableQueuePair {
   void start_sending() override;
   WorkStatus check(const SendRequest& request) const override;
   std::uint32_t packets_of(const SendRequest& request) const override;
-  WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) override;
+  WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count,
+                         Time now) override;
   void take_packet(const InboundPacket& packet) override;
 
   bool continues_message(const wire::Bth& bth);

@@ -24,7 +24,8 @@ WorkStatus UnreliableDatagram::check(const SendRequest& request) const {
   return request.length > parameters().path_mtu ? WorkStatus::local_length_error : WorkStatus::success;
 }
 
-WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t) {
+WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t,
+                                           Time now) {
   OutboundPacket packet;
   // It was there when the request was checked, which was in this batch.
   packet.address = config().addresses->find(request.address_handle);
@@ -42,7 +43,7 @@ WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint
       (request.remote_qkey & kControlledQkey) != 0 ? parameters().qkey : request.remote_qkey;
   packet.headers.deth.source = config().qpn;
   packet.headers.immediate = request.immediate;
-  const WorkStatus status = send_with_payload(packet, request, 0, length);
+  const WorkStatus status = send_with_payload(packet, request, 0, length, now);
   if (status == WorkStatus::success) next_psn_ = next_psn_ + 1;
   return status;
 }

@@ -20,7 +20,8 @@ class UnreliableDatagram final : public UnreliableQueuePair {
   void start_sending() override { next_psn_ = parameters().send_psn; }
   WorkStatus check(const SendRequest& request) const override;
   std::uint32_t packets_of(const SendRequest&) const override { return 1; }
-  WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) override;
+  WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count,
+                         Time now) override;
   void take_packet(const InboundPacket& packet) override;
 
   bool is_let_in(const InboundPacket& packet);

@@ -72,11 +72,11 @@ bool UnreliableQueuePair::wants_pump() const {
   return shared_.state == QpState::sqd && sending_;
 }
 
-std::uint32_t UnreliableQueuePair::pump(std::uint32_t packets) {
+std::uint32_t UnreliableQueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  while (sent < packets && wants_pump()) {
+  while (sent < packets && wants_pump() && pace_.may_send(now)) {
     if (!sending_ && !take_request()) continue;
-    const WorkStatus status = send_packet(request_, next_packet_, packet_count_);
+    const WorkStatus status = send_packet(request_, next_packet_, packet_count_, now);
     if (status != WorkStatus::success) {
       fail_send(status);
       break;
@@ -104,7 +104,7 @@ bool UnreliableQueuePair::take_request() {
 }
 
 WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const SendRequest& request,
-                                                  std::uint64_t offset, std::uint32_t length) {
+                                                  std::uint64_t offset, std::uint32_t length, Time now) {
   const QpConfig& config = shared_.config;
   packet.tag = {.stream = Stream::requester, .psn = packet.headers.bth.psn, .wqe_index = request.index};
   RangeList ranges;
@@ -117,6 +117,7 @@ WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const 
     return WorkStatus::local_protection_error;
   }
   config.host->send(packet);
+  if (pace_.is_limited()) pace_.sent(now, config.host->frame_bytes(packet));
   return WorkStatus::success;
 }
 

@@ -2,7 +2,8 @@
 // complete when they are sent, a receive queue, errors. What a packet looks like and which packets are let in
 // is the derived service's.
 //
-// Driven like a QueuePair: single-threaded, without I/O, and, as nothing is ever awaited, without a clock.
+// Driven like a QueuePair: single-threaded, without I/O. Nothing is ever awaited: only the pace needs the
+// time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,9 @@
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "device_model/transport/receive_placement.hpp"
+#include "device_model/transport/send_pace.hpp"
 #include "device_model/transport/shared_state.hpp"
+#include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
 
@@ -29,8 +32,10 @@ class UnreliableQueuePair {
   bool drained() const { return shared_.state == QpState::sqd && !sending_; }
   void doorbell();
   void receive(const InboundPacket& packet);
-  std::uint32_t pump(std::uint32_t packets);
+  std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
+  SendPace& pace() { return pace_; }
+  const SendPace& pace() const { return pace_; }
   void memory_failed(const AccessTag& tag);
 
  protected:
@@ -40,7 +45,7 @@ class UnreliableQueuePair {
 
   // Sends `packet` with bytes [offset, offset + length) of the request's message. Fills its tag in.
   WorkStatus send_with_payload(OutboundPacket& packet, const SendRequest& request, std::uint64_t offset,
-                               std::uint32_t length);
+                               std::uint32_t length, Time now);
   // A receive is under way or could be taken; else the message that wants one is dropped, and counted.
   bool have_receive();
   // A message of one packet: takes a receive for it and puts `front` and then `data` there. True if the
@@ -60,7 +65,8 @@ class UnreliableQueuePair {
   // Packets that a request becomes, 1 at least.
   virtual std::uint32_t packets_of(const SendRequest& request) const = 0;
   // Emits the packet at place `at` of `count`. As `check`.
-  virtual WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count) = 0;
+  virtual WorkStatus send_packet(const SendRequest& request, std::uint32_t at, std::uint32_t count,
+                                 Time now) = 0;
   // A packet that arrived in a state that lets it in.
   virtual void take_packet(const InboundPacket& packet) = 0;
 
@@ -75,6 +81,7 @@ class UnreliableQueuePair {
 
   SharedState shared_;
   ReceivePlacement receives_;
+  SendPace pace_;
   SendRequest request_;  // under way if `sending_`
   bool sending_ = false;
   std::uint32_t next_packet_ = 0;  // of that request

@@ -422,6 +422,37 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_without_pause_does_not_silence_the_reques
   }
 }
 
+// A byte takes 1,000 ns at 8,000 kbit/s.
+BOOST_AUTO_TEST_CASE(requests_keep_their_pace_and_responses_do_not_wait_for_it) {
+  bring(QpState::rts);
+  qp.pace().limit(8'000, 0);
+  for (int i = 0; i < 2; ++i) post_send(WorkOpcode::rdma_write, 16);
+  qp.doorbell(Time{});
+  BOOST_CHECK_EQUAL(qp.pump(Time{}, 8), 1u);
+  BOOST_CHECK(qp.wants_pump());
+  BOOST_CHECK(!qp.owes_responses());
+  give(read_request(kPsn, kBase, kKey, 2 * 256));
+  BOOST_CHECK(qp.owes_responses());
+  BOOST_CHECK_EQUAL(qp.pump(Time{}, 2), 2u);  // no room is kept for requests that may not leave
+  const Time free_at = Time{} + Nanoseconds(16'000);
+  BOOST_CHECK(qp.pace().free_at() == free_at);
+  BOOST_CHECK_EQUAL(qp.pump(free_at - Nanoseconds(1), 8), 0u);
+  BOOST_CHECK_EQUAL(qp.pump(free_at, 8), 1u);
+}
+
+BOOST_AUTO_TEST_CASE(requests_leave_together_up_to_a_burst) {
+  bring(QpState::rts);
+  qp.pace().limit(8'000, 100);
+  for (int i = 0; i < 20; ++i) post_send(WorkOpcode::rdma_write, 20);
+  qp.doorbell(Time{});
+  BOOST_CHECK_EQUAL(qp.pump(Time{}, 3), 3u);
+  BOOST_CHECK_EQUAL(qp.pump(Time{}, 8), 2u);
+  BOOST_CHECK_EQUAL(qp.pump(Time{} + Nanoseconds(99'999), 8), 0u);
+  BOOST_CHECK_EQUAL(qp.pump(Time{} + Nanoseconds(100'000), 8), 5u);
+  qp.pace().limit(0, 0);
+  BOOST_CHECK_EQUAL(qp.pump(Time{} + Nanoseconds(100'000), 8), 8u);
+}
+
 BOOST_AUTO_TEST_CASE(a_timer_fires_in_rts) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);

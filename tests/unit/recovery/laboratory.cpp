@@ -27,6 +27,7 @@ class Laboratory::End final : public Host {
       laboratory_.observer_->sent(side_, packet.headers, payload, fate, laboratory_.now_);
     }
   }
+  std::size_t frame_bytes(const OutboundPacket&) const override { return 0; }
   void write(const MemoryRange&, std::span<const std::byte>, bool, AccessTag) override {}
   void atomic(const AtomicAction& action) override {
     if (action.original != nullptr) *action.original = 0;

@@ -54,6 +54,12 @@ void RecordingHost::send(const OutboundPacket& packet) {
                                 packet.atomic_original});
 }
 
+std::size_t RecordingHost::frame_bytes(const OutboundPacket& packet) const {
+  std::size_t bytes = packet.bytes.size();
+  for (const MemoryRange& range : packet.gather) bytes += range.length;
+  return bytes;
+}
+
 void RecordingHost::write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
                           AccessTag tag) {
   if (target.length != data.size()) throw std::logic_error("a write whose range and data differ in length");

@@ -43,6 +43,8 @@ class RecordingHost final : public Host {
   bool empty() const { return actions_.empty(); }
 
   void send(const OutboundPacket& packet) override;
+  // The payload alone, for round figures in tests.
+  std::size_t frame_bytes(const OutboundPacket& packet) const override;
   void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
              AccessTag tag) override;
   void atomic(const AtomicAction& action) override;

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_message_is_cut_at_the_path_mtu_and_asks_for_no_acknowledg
 
 BOOST_AUTO_TEST_CASE(a_request_is_complete_when_it_is_sent) {
   post_send(WorkOpcode::rdma_write, 2 * kMtu);
-  BOOST_TEST(qp.pump(1) == 1u);
+  BOOST_TEST(qp.pump(Time{}, 1) == 1u);
   host.flush();
   BOOST_CHECK(completed().empty());
   run();
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(an_access_that_fails_takes_back_what_was_reported_behind_it
 BOOST_AUTO_TEST_CASE(draining_finishes_the_message_under_way_and_begins_no_other) {
   post_send(WorkOpcode::send, 2 * kMtu);
   post_send(WorkOpcode::send, 4);
-  qp.pump(1);
+  qp.pump(Time{}, 1);
   to(QpState::sqd, true);
   BOOST_CHECK(!qp.drained());
   BOOST_CHECK(host.events.empty());
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_error_state_flushes_both_queues) {
   post_send(WorkOpcode::send, 2 * kMtu);
   post_send(WorkOpcode::send, 4, false);
   post_receive();
-  qp.pump(1);
+  qp.pump(Time{}, 1);
   to(QpState::error);
   run();
   BOOST_CHECK(completed() == Completed({{0, kFlushed}, {1, kFlushed}, {0, kFlushed}}));

@@ -77,7 +77,7 @@ struct UnreliableBench {
   // Everything that wants to leave, then memory, then what failed.
   void run() {
     do {
-      while (qp.wants_pump()) qp.pump(4);
+      while (qp.wants_pump()) qp.pump(Time{}, 4);
       const std::vector<AccessTag> failed = host.flush();
       for (const AccessTag& tag : failed) qp.memory_failed(tag);
     } while (qp.wants_pump() || !host.empty());
