@@ -22,7 +22,7 @@ class ReceivePlacement {
 
   // Takes the next receive WQE; false if none is posted.
   bool take();
-  // On a tag-matching SRQ `take` never gives one (tagged_requests.cpp): the receive for a SEND whose first
+  // On a tag-matching SRQ `take` never gives one (tag_matched_sends.cpp): the receive for a SEND whose first
   // packet has this payload, and what of it to place; or an ordinary one. Empty or false: there is none.
   std::optional<TaggedReceives::Taken> take_tagged(std::span<const std::byte> payload, bool whole);
   bool take_untagged();

@@ -107,7 +107,7 @@ class Responder {
   Verdict execute_write(const InboundPacket& packet);
   Verdict place_write(const InboundPacket& packet);
 
-  // tagged_requests.cpp
+  // tag_matched_sends.cpp
   Verdict execute_tagged_send(const InboundPacket& packet);
 
   // read_atomic_requests.cpp
