@@ -16,9 +16,6 @@ class GoBackN final : public LossRecovery {
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override;
-  bool may_send_new(std::uint64_t) const override { return true; }
-  std::optional<Time> wake(bool) const override { return std::nullopt; }
-  void woken(PacketRange, PacketRange, bool, Time) override {}
 
  private:
   PacketNumber next_;  // to be sent next

@@ -1,4 +1,6 @@
-// What the recoveries that keep what arrives out of order have in common: a scoreboard, and what it answers.
+// The recoveries for peers that keep what arrives out of order: after a loss only what is missing is sent
+// again, and a NAK for a sequence error does not use up a retry. Beside what every recovery is told and
+// asked, these are told of each arrival, may keep new packets back, and have a timer of their own.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +13,46 @@ namespace urnic::transport {
 
 class ScoreboardRecovery : public LossRecovery {
  public:
-  bool keeps_out_of_order() const final { return true; }
-  bool covers(PacketNumber packet) const final { return board_.covers(packet); }
-  bool has_arrived(PacketNumber packet) const final { return board_.has_arrived(packet); }
-  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const final {
+  ScoreboardRecovery* selective() final { return this; }
+
+  // The arrival of `packet`, which is not the first missing, can be noted.
+  bool covers(PacketNumber packet) const { return board_.covers(packet); }
+  bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
+  // The first from `from` on, before `limit`, that has not arrived; `limit` if there is none.
+  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const {
     return board_.first_missing(from, limit);
   }
+
+  // `packet`, which must be covered, has arrived ahead of others.
+  virtual void arrived(PacketNumber packet, Source source, Time now) = 0;
+  // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
+  virtual void reached(PacketRange /*packets*/) {}
+  // The peer found no receive for these packets (RNR NAK) and has dropped them, even if it had kept them.
+  virtual void refused(PacketRange packets, Time now) = 0;
+  // Everything that one response says has been told. Only now it can be said what is lost: the same response
+  // may have told of its arrival.
+  virtual void settle(Time /*now*/) {}
+  // The peer has answered `packet`, or all up to it, once more: it had come, though it was sent again.
+  virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
+  // The peer keeps to the specification: it gives no selective acks.
+  virtual void peer_takes_no_part() {}
+  // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if for ever; from now on, also across `start`.
+  virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
+
+  // False keeps new packets back although nothing is to be sent again. `in_flight` is the count of those sent
+  // and not acknowledged.
+  virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
+  // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
+  virtual std::uint32_t ack_interval() const { return 0; }
+
+  // Packets were overtaken by others and may be lost or late. While new packets are sent, their arrival will
+  // tell; when none can be sent any more, `wake` wants to know.
+  bool has_suspects() const { return has_suspects_; }
+  // When to call `woken`; empty: not at all. `nothing_new` says that nothing new can be sent now; it matters
+  // only if there are suspects. `oldest` is as for `timed_out`; `newest` is the last packet sent, whose
+  // acknowledgement tells of all others, or `oldest` where that would tell nothing.
+  virtual std::optional<Time> wake(bool nothing_new) const = 0;
+  virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
 
  protected:
   // Room for `window` packets from the first that is not acknowledged.
@@ -35,6 +71,7 @@ class ScoreboardRecovery : public LossRecovery {
     for_covered(range, [this](PacketNumber packet) { board_.doubt(packet); });
   }
 
+  bool has_suspects_ = false;
   Scoreboard board_;
 };
 

@@ -131,7 +131,7 @@ void SelectiveRecovery::note_progress(Source source, Time now) {
 
 // Requests sent before it have reached the peer, too, or are lost. A READ's place in the order counts its
 // response's packets; as many requests like it may overtake another as packets may.
-void SelectiveRecovery::reached(PacketRange packets, Time) {
+void SelectiveRecovery::reached(PacketRange packets) {
   if (!board_.covers(packets.first)) return;
   SendOrder order = board_.postpone(packets.first);
   for_covered({packets.first + 1, packets.count - 1},

@@ -28,10 +28,9 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void truncate(PacketNumber end) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
-  void reached(PacketRange packets, Time now) override;
+  void reached(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
-  bool may_send_new(std::uint64_t) const override { return true; }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
   void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;

@@ -44,7 +44,7 @@ void Requester::complete_finished() {
       return;
     }
     if (window_.oldest() == window_.sending() || unacknowledged_ < slot.end()) return;
-    if (is_read_or_atomic(slot.request.opcode)) --reads_under_way_;
+    reads_.completed(slot.request);
     complete_oldest();
   }
 }
@@ -89,15 +89,15 @@ void Requester::fail_here(std::uint32_t index, WorkStatus status) {
   response_expected_until_ = std::min(response_expected_until_, end);
   recovery_->truncate(end);
   window_.stop_sending_at(index);
-  if (probe_ && probe_->packet >= end) probe_.reset();
+  flow_control_.truncate(end);
   if (!response_expected()) ack_timer_.stop();
   complete_finished();
 }
 
 void Requester::flush() {
   ack_timer_.stop();
-  rnr_until_.reset();
-  probe_from_.reset();
+  rnr_wait_.end();
+  flow_control_.stop_timer();
   SendQueue& queue = *shared_.config.send_queue;
   while (true) {
     while (!window_.none_incomplete()) {
@@ -154,16 +154,8 @@ void Requester::redo_running_queue(const AccessTag& tag) {
     executed_until_ = std::min(executed_until_, unacknowledged_);
     recovery_->discarded(unacknowledged_);
   }
-  recount_reads();
+  reads_.recount(window_, unacknowledged_);
   complete_finished();
-}
-
-void Requester::recount_reads() {
-  reads_under_way_ = 0;
-  for (std::uint32_t index = window_.oldest(); index != window_.sending(); ++index) {
-    const SendSlot& slot = window_.at(index);
-    if (is_read_or_atomic(slot.request.opcode) && unacknowledged_ < slot.end()) ++reads_under_way_;
-  }
 }
 
 }  // namespace urnic::transport

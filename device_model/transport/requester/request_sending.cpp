@@ -10,7 +10,7 @@ namespace urnic::transport {
 std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
   take_next_recovery();
   std::uint32_t sent = pump_again(now, packets);
-  while (sent < packets && running() && !rnr_until_ && pace_.may_send(now)) {
+  while (sent < packets && running() && !rnr_wait_.is_on() && pace_.may_send(now)) {
     if (window_.all_sent() && !take_request()) break;
     const SendSlot& slot = window_.at(window_.sending());
     if (slot.status != WorkStatus::success) {
@@ -24,7 +24,7 @@ std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
 }
 
 bool Requester::must_send_again() const {
-  return running() && in_flight() != 0 && !rnr_until_ && recovery_->resend(1);
+  return running() && in_flight() != 0 && !rnr_wait_.is_on() && recovery_->resend(1);
 }
 
 std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
@@ -36,7 +36,7 @@ std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
 }
 
 bool Requester::wants_pump() const {
-  if (!running() || rnr_until_) return false;
+  if (!running() || rnr_wait_.is_on()) return false;
   if (in_flight() != 0 && recovery_->resend(1)) return true;
   return may_send_new();
 }
@@ -51,7 +51,7 @@ bool Requester::may_send_new() const {
 // so that one that has not begun does not keep the queue from draining.
 bool Requester::may_take() const {
   return shared_.state == QpState::rts && !window_.full() && in_flight() < window_packets_ &&
-         recovery_->may_send_new(in_flight());
+         recovery_lets_send_new();
 }
 
 bool Requester::take_request() {
@@ -87,12 +87,12 @@ WorkStatus Requester::check_request(const SendRequest& request) const {
 
 bool Requester::may_send_new(const SendSlot& slot) const {
   if (is_local(slot.request.opcode)) return may_execute_local(slot);
-  if (!has_room_for(slot) || !recovery_->may_send_new(in_flight())) return false;
-  if (probing() || awaits_credit(slot)) return false;
+  if (!has_room_for(slot) || !recovery_lets_send_new()) return false;
+  if (flow_control_.holds_back(slot, next_new_, unacknowledged_, response_expected())) return false;
   if (next_new_ != slot.first) return true;
   // Fence: reads and atomics before it are done (IBTA 10.8.3.3).
-  if (slot.request.fence && reads_under_way_ != 0) return false;
-  return !is_read_or_atomic(slot.request.opcode) || reads_under_way_ < shared_.parameters.max_reads;
+  if (slot.request.fence && !reads_.none()) return false;
+  return !is_read_or_atomic(slot.request.opcode) || reads_.has_room(shared_.parameters.max_reads);
 }
 
 // With the fence bit an invalidation waits for all requests before it, a bind for reads and atomics (IBTA
@@ -100,7 +100,7 @@ bool Requester::may_send_new(const SendSlot& slot) const {
 bool Requester::may_execute_local(const SendSlot& slot) const {
   if (!slot.request.fence) return true;
   if (slot.request.opcode == WorkOpcode::local_invalidate) return window_.oldest() == window_.sending();
-  return reads_under_way_ == 0;
+  return reads_.none();
 }
 
 // A READ is one packet but takes as many PSNs as its response has packets; it may reach beyond the window.
@@ -108,25 +108,6 @@ bool Requester::has_room_for(const SendSlot& slot) const {
   if (in_flight() >= window_packets_) return false;
   const std::uint64_t psns = slot.request.opcode == WorkOpcode::rdma_read ? slot.packets : 1;
   return in_flight() + psns <= kMaxOutstandingPsns;
-}
-
-// A receive WQE is taken by the first packet of a SEND and by the last of a WRITE with immediate data (IBTA
-// 9.7.7.2.1).
-bool Requester::lacks_credit(const SendSlot& slot, std::uint32_t at) const {
-  if (!consumes_receive(slot.request.opcode) || credits_.allow(slot.message)) return false;
-  const bool write = slot.request.opcode == WorkOpcode::rdma_write_with_immediate;
-  return at == (write ? slot.packets - 1 : 0);
-}
-
-// Nothing is sent without a credit while a response is under way, which may bring some: a probe that finds no
-// receive costs an RNR timer.
-bool Requester::awaits_credit(const SendSlot& slot) const {
-  return (response_expected() || probe_from_) &&
-         lacks_credit(slot, static_cast<std::uint32_t>(next_new_ - slot.first));
-}
-
-bool Requester::probing() const {
-  return probe_ && unacknowledged_ <= probe_->packet && !credits_.allow(probe_->message);
 }
 
 bool Requester::send_new(Time now) {
@@ -137,11 +118,10 @@ bool Requester::send_new(Time now) {
     return false;
   }
   const auto at = static_cast<std::uint32_t>(next_new_ - slot.first);
-  // Without a credit one packet is sent, and it asks for an acknowledgement (IBTA 9.7.7.2.5).
-  if (lacks_credit(slot, at)) probe_ = Probe{next_new_, slot.message};
+  flow_control_.sending(slot, next_new_);
   const std::uint32_t packets = emit_packet(index, at, slot.packets, now);
   if (packets == 0) return false;
-  if (at == 0 && is_read_or_atomic(slot.request.opcode)) ++reads_under_way_;
+  if (at == 0) reads_.sent(slot.request);
   next_new_ = next_new_ + packets;
   if (next_new_ == slot.end()) window_.sent_whole();
   return true;
@@ -178,7 +158,7 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
 std::uint32_t Requester::copies_of(PacketNumber packet) const {
   if (!timed_out_packet_waits_) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
-  if (packet != recovery_->first_missing(unacknowledged_, next_new_)) return 1;
+  if (packet != first_missing(unacknowledged_, next_new_)) return 1;
   return retries < 4 ? 1u << retries : kMostCopies;
 }
 
@@ -186,9 +166,10 @@ std::uint32_t Requester::copies_of(PacketNumber packet) const {
 // (IBTA 9.7.7.2.5).
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
-  const std::uint32_t interval = recovery_->ack_interval() != 0 ? recovery_->ack_interval() : ack_interval_;
-  return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) ||
-         (probe_ && probe_->packet == number) || (number.value() + 1) % interval == 0;
+  const std::uint32_t chosen = selective_ != nullptr ? selective_->ack_interval() : 0;
+  const std::uint32_t interval = chosen != 0 ? chosen : ack_interval_;
+  return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) || flow_control_.is_probe(number) ||
+         (number.value() + 1) % interval == 0;
 }
 
 std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
@@ -211,7 +192,7 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   bth.pkey = shared_.parameters.pkey;
   bth.destination = shared_.parameters.destination;
   // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
-  const bool fills_hole = number < next_new_ && recovery_->keeps_out_of_order();
+  const bool fills_hole = number < next_new_ && selective_ != nullptr;
   bth.ack_request = fills_hole || wants_ack(held, at);
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;

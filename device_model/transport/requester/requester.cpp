@@ -17,17 +17,18 @@ Requester::Requester(SharedState& shared_state)
 // Forgets nothing of what is under way: the new sender policy takes over once all of it is acknowledged.
 void Requester::use(const RecoverySettings& settings) {
   next_recovery_ = make_loss_recovery(settings, window_packets_);
-  next_reads_ = transport::reads_selective_acks(settings.mode);
+  next_reads_selective_acks_ = transport::reads_selective_acks(settings.mode);
   take_next_recovery();
 }
 
 void Requester::take_next_recovery() {
   if (!next_recovery_ || in_flight() != 0) return;
   recovery_ = std::move(next_recovery_);
-  recovery_->set_ack_timeout(ack_timer_.interval());
+  selective_ = recovery_->selective();
+  if (selective_ != nullptr) selective_->set_ack_timeout(ack_timer_.interval());
   recovery_->start(next_new_);
-  reads_ = next_reads_ && participation_ != SelectiveAcks::no;
-  if (participation_ == SelectiveAcks::no) recovery_->peer_takes_no_part();
+  selective_acks_.set_recovery_reads(next_reads_selective_acks_);
+  if (selective_ != nullptr && selective_acks_.peer_gives_none()) selective_->peer_takes_no_part();
 }
 
 void Requester::reset() {
@@ -35,18 +36,15 @@ void Requester::reset() {
   ack_timer_.stop();
   started_ = false;
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
-  participation_ = SelectiveAcks::unknown;
-  refused_request_.reset();
+  selective_acks_.forget_peer();
   take_next_recovery();
   recovery_->start(next_new_);
-  reads_ = next_reads_;
   last_message_ = wire::Msn();
-  reads_under_way_ = 0;
+  reads_.clear();
   implied_nak_taken_ = false;
   timed_out_packet_waits_ = false;
-  probe_.reset();
-  rnr_until_.reset();
-  probe_from_.reset();
+  flow_control_.start();
+  rnr_wait_.end();
 }
 
 void Requester::start(Time now) {
@@ -54,23 +52,23 @@ void Requester::start(Time now) {
   started_ = true;
   first_psn_ = shared_.parameters.send_psn;
   path_mtu_ = shared_.parameters.path_mtu;
-  credits_.start();
   parameters_changed(now);
 }
 
 void Requester::parameters_changed(Time now) {
   retries_.reload(shared_.parameters);
   ack_timer_.set_code(shared_.parameters.timeout);
-  recovery_->set_ack_timeout(ack_timer_.interval());
+  if (selective_ != nullptr) selective_->set_ack_timeout(ack_timer_.interval());
   if (ack_timer_.running()) ack_timer_.start(now);
 }
 
 std::optional<Time> Requester::deadline() const {
   if (!running()) return std::nullopt;
-  if (in_flight() == 0) return rnr_until_ ? rnr_until_ : probe_from_;
+  if (in_flight() == 0) return rnr_wait_.is_on() ? rnr_wait_.deadline() : flow_control_.deadline();
   std::optional<Time> earliest;
-  if (!rnr_until_) earliest = recovery_->wake(nothing_new_for_suspects());
-  for (const std::optional<Time>& other : {ack_timer_.deadline(), rnr_until_, probe_from_}) {
+  if (selective_ != nullptr && !rnr_wait_.is_on()) earliest = selective_->wake(nothing_new_for_suspects());
+  for (const std::optional<Time>& other :
+       {ack_timer_.deadline(), rnr_wait_.deadline(), flow_control_.deadline()}) {
     if (other && (!earliest || *other < *earliest)) earliest = other;
   }
   return earliest;
@@ -78,12 +76,12 @@ std::optional<Time> Requester::deadline() const {
 
 void Requester::on_timer(Time now) {
   if (!running()) return;
-  if (rnr_until_ && now >= *rnr_until_) rnr_until_.reset();
-  if (probe_from_ && now >= *probe_from_) probe_from_.reset();
-  if (!rnr_until_) {
+  rnr_wait_.on_timer(now);
+  flow_control_.on_timer(now);
+  if (selective_ != nullptr && !rnr_wait_.is_on()) {
     const bool nothing_new = nothing_new_for_suspects();
-    const std::optional<Time> wake = recovery_->wake(nothing_new);
-    if (wake && now >= *wake) recovery_->woken(oldest_missing(), newest_missing(), nothing_new, now);
+    const std::optional<Time> wake = selective_->wake(nothing_new);
+    if (wake && now >= *wake) selective_->woken(oldest_missing(), newest_missing(), nothing_new, now);
   }
   if (ack_timer_.expired(now)) ack_timeout(now);
 }

@@ -7,10 +7,13 @@
 #include <optional>
 
 #include "device_model/transport/host.hpp"
-#include "device_model/transport/recovery/loss_recovery.hpp"
+#include "device_model/transport/recovery/scoreboard_recovery.hpp"
 #include "device_model/transport/requester/ack_timer.hpp"
+#include "device_model/transport/requester/flow_control.hpp"
+#include "device_model/transport/requester/reads_under_way.hpp"
 #include "device_model/transport/requester/retry_counters.hpp"
-#include "device_model/transport/requester/send_credits.hpp"
+#include "device_model/transport/requester/rnr_wait.hpp"
+#include "device_model/transport/requester/selective_ack_agreement.hpp"
 #include "device_model/transport/requester/send_window.hpp"
 #include "device_model/transport/segmentation.hpp"
 #include "device_model/transport/send_pace.hpp"
@@ -23,11 +26,6 @@ namespace urnic::transport {
 // Outstanding packets never span more than half the PSN space, or the responder could not tell new ones from
 // duplicates (IBTA 9.7.1).
 inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
-
-// For how long a peer without receives is given time to post some before a probe asks for one (IBTA 9.7.7.2.5
-// says that a probe may be sent, not when): a few times what a program that runs takes, and much less than
-// RNR timers are in practice.
-inline constexpr Nanoseconds kCreditPatience{100'000};
 
 // Of a packet that is sent again after retries in vain.
 inline constexpr std::uint32_t kMostCopies = 16;
@@ -71,7 +69,7 @@ class Requester {
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
-  bool reads_selective_acks() const { return reads_; }
+  bool reads_selective_acks() const { return selective_acks_.reads(); }
   // No send request taken is incomplete (for sqd).
   bool idle() const { return window_.none_incomplete(); }
 
@@ -85,12 +83,9 @@ class Requester {
   bool may_take() const;
   bool may_send_new(const SendSlot& slot) const;
   bool may_send_new() const;
-  bool nothing_new_for_suspects() const { return recovery_->has_suspects() && !may_send_new(); }
+  bool nothing_new_for_suspects() const { return selective_->has_suspects() && !may_send_new(); }
   bool may_execute_local(const SendSlot& slot) const;
   bool has_room_for(const SendSlot& slot) const;
-  bool probing() const;
-  bool lacks_credit(const SendSlot& slot, std::uint32_t at) const;
-  bool awaits_credit(const SendSlot& slot) const;
   bool send_new(Time now);
   // `first` is where what is to be sent again begins.
   std::uint32_t send_again(PacketNumber first, Time now);
@@ -105,7 +100,6 @@ class Requester {
   void take_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_stale_response(const InboundPacket& packet, Time now);
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
-  void on_last_credit(Time now);
   void on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   bool on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now);
   void refused(PacketNumber number, WorkStatus status);
@@ -119,7 +113,6 @@ class Requester {
   void bad_response();
 
   // selective_acknowledgement.cpp: what the peer tells beyond the specification.
-  void learn_participation(SelectiveAcks gives);
   bool is_agreed(const wire::TransportHeaders& selective_acknowledge) const;
   void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
   void take_early_arrival(PacketNumber number, Time now);
@@ -147,7 +140,6 @@ class Requester {
   void fail_here(std::uint32_t index, WorkStatus status);
   void redo_failed_queue(const AccessTag& tag);
   void redo_running_queue(const AccessTag& tag);
-  void recount_reads();
 
   // Requests are sent and responses taken in RTS, and in SQD for what had been begun (IBTA 10.3.1.5).
   bool running() const {
@@ -166,14 +158,33 @@ class Requester {
     return static_cast<std::int32_t>(an_action - tag.action) > 0;
   }
   bool response_expected() const { return unacknowledged_ < response_expected_until_; }
+  // Ahead of the first packet that is not acknowledged, only a selective recovery notes what has arrived.
+  bool may_note_arrival(PacketNumber number) const {
+    return number == unacknowledged_ || (selective_ != nullptr && selective_->covers(number));
+  }
+  bool has_arrived(PacketNumber number) const {
+    return selective_ != nullptr && selective_->has_arrived(number);
+  }
+  // The first from `from` on, before `limit`, that is not known to have arrived; `limit` if there is none.
+  PacketNumber first_missing(PacketNumber from, PacketNumber limit) const {
+    return selective_ != nullptr ? selective_->first_missing(from, limit) : from;
+  }
+  bool recovery_lets_send_new() const {
+    return selective_ == nullptr || selective_->may_send_new(in_flight());
+  }
 
   SharedState& shared_;
   SendWindow window_;
   std::unique_ptr<LossRecovery> recovery_;
+  ScoreboardRecovery* selective_ = nullptr;      // `recovery_`, if it is one
   std::unique_ptr<LossRecovery> next_recovery_;  // takes over when nothing is under way
+  bool next_reads_selective_acks_ = false;
   RetryCounters retries_;
   AckTimer ack_timer_;
-  SendCredits credits_;
+  RnrWait rnr_wait_;
+  FlowControl flow_control_;
+  ReadsUnderWay reads_;
+  SelectiveAckAgreement selective_acks_;
   SendPace pace_;
 
   bool started_ = false;
@@ -191,33 +202,9 @@ class Requester {
   PacketNumber cut_end_;
   wire::Msn last_message_;  // send sequence number of the request taken last
 
-  // READs and atomics sent and not complete. One that is answered ahead of an earlier one counts: the
-  // responder keeps the results of the latest only (IBTA 9.7.4.1.4), and the earlier one may be asked for
-  // again.
-  std::uint32_t reads_under_way_ = 0;
   bool implied_nak_taken_ = false;       // since the last progress
   bool timed_out_packet_waits_ = false;  // nothing has left since the last timeout
-  // Whether the peer gives selective acks; its first response shows it (docs/selective-acks.md).
-  SelectiveAcks participation_ = SelectiveAcks::unknown;
-  bool reads_ = false;  // selective acks
-  bool next_reads_ = false;
-  // A request that the peer has refused for good, while responses to earlier ones are missing.
-  struct Refused {
-    PacketNumber packet;
-    WorkStatus status;
-  };
-  std::optional<Refused> refused_request_;
-  // The packet that was sent without a credit: nothing new follows before it is acknowledged or its message
-  // has a credit after all.
-  struct Probe {
-    PacketNumber packet;
-    wire::Msn message;
-  };
-  std::optional<Probe> probe_;
-  std::optional<Time> probe_from_;  // no probe before
-  std::optional<Time> rnr_until_;   // waiting to send `rnr_packet` again
-  PacketNumber rnr_packet_;
-  std::uint32_t action_ = 0;  // actions emitted so far
+  std::uint32_t action_ = 0;             // actions emitted so far
 };
 
 }  // namespace urnic::transport

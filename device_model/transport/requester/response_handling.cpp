@@ -20,9 +20,9 @@ void Requester::receive(const InboundPacket& packet, Time now) {
     }
     return;
   }
-  learn_participation(packet.selective_acks);
+  if (selective_acks_.learn(packet.selective_acks)) selective_->peer_takes_no_part();
   take_response(number, packet, now);
-  if (running()) recovery_->settle(now);
+  if (selective_ != nullptr && running()) selective_->settle(now);
 }
 
 void Requester::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
@@ -54,30 +54,26 @@ void Requester::on_stale_response(const InboundPacket& packet, Time now) {
   const bool repeats_last = back == 1;
   if (repeats_last && bth.opcode.operation() == Operation::acknowledge &&
       wire::kind(packet.headers.aeth.syndrome) == wire::AethKind::ack) {
-    credits_.update(packet.headers.aeth);
+    flow_control_.update(packet.headers.aeth);
   }
   ++shared_.config.counters->duplicate_acknowledgements;
-  if (back > unacknowledged_.value()) return;
-  recovery_->answered_twice(PacketNumber(unacknowledged_.value() - back), now);
-}
-
-// Everything has been executed and no receive is left, but more is to be sent: a probe at once would nearly
-// always be refused, and an RNR timer is long. Where nothing waits yet, a program posts one message at a
-// time, and its peer one receive: it is not kept waiting.
-void Requester::on_last_credit(Time now) {
-  const bool more = !window_.all_sent() || shared_.config.send_queue->pending();
-  if (in_flight() == 0 && more) probe_from_ = now + kCreditPatience;
+  if (selective_ == nullptr || back > unacknowledged_.value()) return;
+  selective_->answered_twice(PacketNumber(unacknowledged_.value() - back), now);
 }
 
 void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   const wire::Aeth& aeth = headers.aeth;
   switch (wire::kind(aeth.syndrome)) {
-    case wire::AethKind::ack:
-      credits_.update(aeth);
+    case wire::AethKind::ack: {
+      flow_control_.update(aeth);
       if (!acknowledge_until(number + 1, now)) implied_nak(now);
-      probe_from_.reset();
-      if (wire::code(aeth.syndrome) == 0) on_last_credit(now);
+      // Where nothing waits to be sent, a program posts one message at a time, and its peer one receive: the
+      // next message need not wait.
+      const bool nothing_left = wire::code(aeth.syndrome) == 0 && in_flight() == 0 &&
+                                (!window_.all_sent() || shared_.config.send_queue->pending());
+      flow_control_.acknowledged(nothing_left, now);
       return;
+    }
     case wire::AethKind::rnr_nak:
       on_rnr_nak(number, wire::code(aeth.syndrome), now);
       return;
@@ -124,29 +120,29 @@ void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& header
 bool Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   if (!acknowledge_until(number, now)) return implied_nak(now);
   if (shared_.failed) return true;  // a request before it failed here
-  if (!recovery_->keeps_out_of_order()) {
-    return rnr_until_ || recover_from(number, now);
+  if (selective_ == nullptr) {
+    return rnr_wait_.is_on() || recover_from(number, now);
   } else if (headers.bth.opcode == wire::kSelectiveAcknowledge) {
     // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
     // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
-    const bool was_kept = executed_until_ <= number && recovery_->has_arrived(number);
-    if (was_kept && !rnr_until_) recovery_->refused(missing_from(number), now);
+    const bool was_kept = executed_until_ <= number && selective_->has_arrived(number);
+    if (was_kept && !rnr_wait_.is_on()) selective_->refused(missing_from(number), now);
     take_selective_ack(headers.selective_ack_eth, now);
-  } else if (!rnr_until_) {
+  } else if (!rnr_wait_.is_on()) {
     recovery_->missing(missing_from(number), now);
   }
   return true;
 }
 
-// Requests complete in order (IBTA 9.9.2.1), so the refusal waits for responses to earlier requests that are
-// missing still.
+// Requests complete in order (IBTA 9.9.2.1), so the refusal is reported when all earlier ones are complete.
 void Requester::refused(PacketNumber number, WorkStatus status) {
-  if (refused_request_ && refused_request_->packet == number) return;  // the same NAK twice
+  SendSlot& slot = window_.at(window_.find(number));
+  if (slot.status != WorkStatus::success) return;  // the same NAK twice
   Counters& counters = *shared_.config.counters;
   counters.requester_remote_invalid_request += status == WorkStatus::remote_invalid_request_error;
   counters.requester_remote_access_errors += status == WorkStatus::remote_access_error;
-  if (number == unacknowledged_) return fail_oldest(status);
-  refused_request_ = Refused{number, status};
+  slot.status = status;
+  complete_finished();
 }
 
 // IBTA 9.7.5.2.8: wait at least as long as asked, then send the refused packet again and all behind it.
@@ -157,7 +153,7 @@ void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
     implied_nak(now);
     return;
   }
-  const bool already_waits = shared_.failed || rnr_until_;  // the same refusal twice
+  const bool already_waits = shared_.failed || rnr_wait_.is_on();  // the same refusal twice
   if (!already_waits && !retries_.take_rnr_retry()) {
     ++counters.rnr_retry_exceeded;
     fail_oldest(WorkStatus::rnr_retry_exceeded);
@@ -166,10 +162,11 @@ void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
   ++counters.rnr_nak_retry;
   if (already_waits) return;
   retries_.reload_transport(shared_.parameters);  // the path works: waiting for a receive is counted apart
-  rnr_until_ = now + wire::rnr_timer(code);
-  rnr_packet_ = number;
+  rnr_wait_.begin(number, now + wire::rnr_timer(code));
   ack_timer_.stop();
-  recovery_->refused(missing_from(number), now);
+  // The peer has dropped the packet, even if it had kept it.
+  if (selective_ != nullptr) return selective_->refused(missing_from(number), now);
+  recovery_->missing(missing_from(number), now);
 }
 
 void Requester::on_read_response(PacketNumber number, const InboundPacket& packet, Time now) {
@@ -177,7 +174,7 @@ void Requester::on_read_response(PacketNumber number, const InboundPacket& packe
     implied_nak(now);
     return;
   }
-  if (shared_.failed || recovery_->has_arrived(number)) return;
+  if (shared_.failed || has_arrived(number)) return;
   const std::uint32_t index = window_.find(number);
   SendSlot& slot = window_.at(index);
   const auto at = static_cast<std::uint32_t>(number - slot.first);
@@ -185,8 +182,7 @@ void Requester::on_read_response(PacketNumber number, const InboundPacket& packe
     bad_response();
     return;
   }
-  if (number != unacknowledged_ && !recovery_->covers(number))
-    return;  // too early: it will be asked for again
+  if (!may_note_arrival(number)) return;  // too early: it will be asked for again
   slot.answered = true;
   const bool last = at + 1 == slot.packets;
   if (!packet.payload.empty() &&
@@ -195,7 +191,7 @@ void Requester::on_read_response(PacketNumber number, const InboundPacket& packe
     return;
   }
   if (packet.headers.bth.opcode.operation() != Operation::read_response_middle) {
-    credits_.update(packet.headers.aeth);
+    flow_control_.update(packet.headers.aeth);
   }
   answered(number, now);
 }
@@ -204,7 +200,7 @@ void Requester::answered(PacketNumber number, Time now) {
   if (number == unacknowledged_) {
     progress_to(done_from(number + 1), LossRecovery::Source::response, now);
   } else {
-    recovery_->arrived(number, LossRecovery::Source::response, now);
+    selective_->arrived(number, LossRecovery::Source::response, now);
     news(now);
   }
 }
@@ -235,21 +231,21 @@ void Requester::on_atomic_acknowledge(PacketNumber number, const InboundPacket& 
     implied_nak(now);
     return;
   }
-  if (shared_.failed || recovery_->has_arrived(number)) return;
+  if (shared_.failed || has_arrived(number)) return;
   const std::uint32_t index = window_.find(number);
   SendSlot& slot = window_.at(index);
   if (!is_atomic(slot.request.opcode) || wire::kind(packet.headers.aeth.syndrome) != wire::AethKind::ack) {
     bad_response();
     return;
   }
-  if (number != unacknowledged_ && !recovery_->covers(number)) return;
+  if (!may_note_arrival(number)) return;
   // Kept in the slot: the host reads it when its batch ends.
   slot.atomic_original = packet.headers.atomic_original;
   if (!scatter(index, 0, std::as_bytes(std::span(&slot.atomic_original, 1)), true, number)) {
     fail_here(index, WorkStatus::local_protection_error);
     return;
   }
-  credits_.update(packet.headers.aeth);
+  flow_control_.update(packet.headers.aeth);
   answered(number, now);
 }
 

@@ -13,7 +13,7 @@ bool Requester::acknowledge_until(PacketNumber until, Time now) {
   executed_until_ = std::max(known, until);
   progress_to(done_from(unacknowledged_), LossRecovery::Source::executed, now);
   if (unacknowledged_ >= until) return true;
-  if (recovery_->keeps_out_of_order()) {
+  if (selective_ != nullptr) {
     note_executed(known, now);
     return true;
   }
@@ -26,9 +26,8 @@ PacketNumber Requester::done_from(PacketNumber reached) const {
   for (std::uint32_t index = window_.oldest(); index != window_.taken() && reached < next_new_; ++index) {
     const SendSlot& slot = window_.at(index);
     if (slot.end() <= reached) continue;
-    const PacketNumber done = is_read_or_atomic(slot.request.opcode)
-                                  ? recovery_->first_missing(reached, slot.end())
-                                  : std::min(slot.end(), executed_until_);
+    const PacketNumber done = is_read_or_atomic(slot.request.opcode) ? first_missing(reached, slot.end())
+                                                                     : std::min(slot.end(), executed_until_);
     reached = std::max(reached, done);
     if (reached < slot.end()) break;
   }
@@ -44,8 +43,8 @@ void Requester::note_executed(PacketNumber known, Time now) {
     const PacketNumber end = std::min(slot.end(), executed_until_);
     for (PacketNumber number = std::max({slot.first, known, unacknowledged_}); number < end;
          number = number + 1) {
-      if (!recovery_->covers(number) || recovery_->has_arrived(number)) continue;
-      recovery_->arrived(number, LossRecovery::Source::executed, now);
+      if (!selective_->covers(number) || selective_->has_arrived(number)) continue;
+      selective_->arrived(number, LossRecovery::Source::executed, now);
       news(now);
     }
   }
@@ -59,12 +58,9 @@ void Requester::progress_to(PacketNumber until, LossRecovery::Source source, Tim
   retries_.reload(shared_.parameters);
   implied_nak_taken_ = false;
   recovery_->acknowledged(until, source, now);
-  if (rnr_until_ && rnr_packet_ < until) rnr_until_.reset();
+  rnr_wait_.acknowledged(until);
   wait_anew(now);
   complete_finished();
-  if (refused_request_ && refused_request_->packet == unacknowledged_ && !shared_.failed) {
-    fail_oldest(refused_request_->status);
-  }
 }
 
 // Something behind the oldest packet is now known to have arrived. That is progress, too: what is missing has
@@ -76,7 +72,7 @@ void Requester::news(Time now) {
 }
 
 void Requester::wait_anew(Time now) {
-  if (response_expected() && !rnr_until_) {
+  if (response_expected() && !rnr_wait_.is_on()) {
     ack_timer_.start(now);
   } else {
     ack_timer_.stop();
@@ -89,14 +85,14 @@ PacketRange Requester::missing_from(PacketNumber number) {
   const SendSlot& slot = window_.at(window_.find(number));
   if (slot.request.opcode != WorkOpcode::rdma_read) return {number, 1};
   PacketNumber end = number + 1;
-  while (end < slot.end() && !recovery_->has_arrived(end)) end = end + 1;
+  while (end < slot.end() && !has_arrived(end)) end = end + 1;
   return {number, static_cast<std::uint32_t>(end - number)};
 }
 
 // What a timer is for. If all has arrived, by the peer's word, it is the first, whose acknowledgement has
 // been lost and comes again with it.
 PacketRange Requester::oldest_missing() {
-  const PacketNumber first = recovery_->first_missing(unacknowledged_, next_new_);
+  const PacketNumber first = first_missing(unacknowledged_, next_new_);
   return missing_from(first < next_new_ ? first : unacknowledged_);
 }
 
@@ -105,7 +101,7 @@ PacketRange Requester::oldest_missing() {
 PacketRange Requester::newest_missing() {
   const PacketRange oldest = oldest_missing();
   const PacketNumber last(next_new_.value() - 1);
-  if (recovery_->has_arrived(last)) return oldest;
+  if (has_arrived(last)) return oldest;
   for (const PacketNumber number : {oldest.first, last}) {
     if (is_read_or_atomic(window_.at(window_.find(number)).request.opcode)) return oldest;
   }
@@ -115,7 +111,7 @@ PacketRange Requester::newest_missing() {
 // A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
 // responses behind it, already under way, say nothing more.
 bool Requester::implied_nak(Time now) {
-  if (implied_nak_taken_ || rnr_until_) return true;
+  if (implied_nak_taken_ || rnr_wait_.is_on()) return true;
   implied_nak_taken_ = true;
   ++shared_.config.counters->implied_nak_sequence_error;
   return recover_from(unacknowledged_, now);
@@ -142,7 +138,7 @@ void Requester::ack_timeout(Time now) {
   ++shared_.config.counters->local_ack_timeout;
   implied_nak_taken_ = false;
   recovery_->timed_out(oldest_missing(), now);
-  if (!recovery_->keeps_out_of_order()) return;
+  if (selective_ == nullptr) return;
   // The packet may have to wait for its turn: the interval begins anew when it leaves. What is sent again
   // later does not put the timer off.
   ack_timer_.start(now);

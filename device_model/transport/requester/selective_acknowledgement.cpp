@@ -1,21 +1,12 @@
-// Selective acks at the requester (docs/selective-acks.md): whether the peer gives them, and what they say.
+// What selective acks say (docs/selective-acks.md).
 #include "device_model/transport/requester/requester.hpp"
 #include "wire/aeth.hpp"
 
 namespace urnic::transport {
 
-// The first response that the peer has made itself shows it: by then the peer has had a request.
-void Requester::learn_participation(SelectiveAcks gives) {
-  if (!reads_ || participation_ != SelectiveAcks::unknown) return;
-  participation_ = gives;
-  if (participation_ != SelectiveAcks::no) return;
-  reads_ = false;
-  recovery_->peer_takes_no_part();
-}
-
 // From any other peer the opcode means nothing.
 bool Requester::is_agreed(const wire::TransportHeaders& selective_acknowledge) const {
-  return participation_ == SelectiveAcks::yes &&
+  return selective_acks_.peer_gives() &&
          selective_acknowledge.aeth.syndrome == wire::nak_syndrome(wire::NakCode::psn_sequence_error);
 }
 
@@ -32,13 +23,13 @@ void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now
 
 // The peer has a packet whose turn has not come.
 void Requester::take_early_arrival(PacketNumber number, Time now) {
-  if (!recovery_->covers(number) || recovery_->has_arrived(number)) return;
+  if (!selective_->covers(number) || selective_->has_arrived(number)) return;
   SendSlot& slot = window_.at(window_.find(number));
   if (!is_read_or_atomic(slot.request.opcode)) {
-    recovery_->arrived(number, LossRecovery::Source::selective_ack, now);
+    selective_->arrived(number, LossRecovery::Source::selective_ack, now);
   } else if (number == slot.first && !slot.reached_peer) {
     slot.reached_peer = true;
-    recovery_->reached({slot.first, slot.packets}, now);
+    selective_->reached({slot.first, slot.packets});
     if (slot.asked_again) return;  // it may have been there before: no progress
   } else {
     return;

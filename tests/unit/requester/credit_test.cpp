@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_peer_without_receives_is_given_time_if_a_message_waits_fo
   for (int i = 0; i < 3; ++i) b.post(WorkOpcode::send, 4);
   b.expect(send_only, 0);
   b.inject(ack(0, 1, wire::credit_code_for(0)));
-  b.advance(kCreditPatience - Nanoseconds(1));
+  b.advance(FlowControl::kPatience - Nanoseconds(1));
   b.expect_silence();
   b.advance(Nanoseconds(1));
   BOOST_TEST(b.expect(send_only, 1).headers.bth.ack_request);
