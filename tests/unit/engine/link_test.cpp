@@ -117,6 +117,22 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_with_a_rate_sends_no_faster) {
   BOOST_TEST(until_complete() == alone);
 }
 
+BOOST_AUTO_TEST_CASE(acknowledgements_do_not_wait_for_the_rate_of_requests) {
+  connect(qp0, qp1);
+  write(1024);
+  const Nanoseconds alone = until_complete();
+  qp1.device_end().limit_rate(8'000, 0);
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program0.address(0);
+  head.rkey = program0.key.value;
+  const abi::ScatterGather from[] = {program1.sge(0, 4096)};
+  qp1.post_send(head, from);
+  run();
+  write(1024);
+  BOOST_TEST(until_complete() == alone);
+  BOOST_TEST(!qp1.send_cq.poll());
+}
+
 // 8 Gbit/s are a byte a nanosecond. What the program posts is far more than the queue holds.
 BOOST_AUTO_TEST_CASE(a_device_waits_for_its_own_line) {
   connect(qp0, qp1, 4096);
