@@ -1,5 +1,5 @@
-// Where a datagram goes: address handles (IBTA 11.2.2) as the transport sees them. What a path is, and its
-// bytes, are the host's.
+// Where a datagram goes: address handles (IBTA 11.2.2) as the transport sees them. Only the host knows the
+// path behind one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class DatagramAddress {
   ~DatagramAddress() = default;
 };
 
-// The device's address handles by the number that work requests name them by.
+// The device's address handles, by the number in work requests.
 class AddressHandles {
  public:
   // Null if there is none of this number.

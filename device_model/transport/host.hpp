@@ -1,9 +1,9 @@
 // What the transport asks of its surroundings: an ordered stream of actions.
 //
 // A QP emits actions while it handles an input (a packet, a doorbell, a timer, a pump). The host carries them
-// out in order, but may batch: memory is read and written when the batch is flushed, and packets, completions
-// and events behind a memory access happen only after it. So an acknowledgement never overtakes the data it
-// is for.
+// out in order, but may batch: it reads and writes memory when the batch is flushed, and sends packets,
+// completions and events only after the memory accesses before them. So an acknowledgement never overtakes
+// its data.
 //
 // A QP has two streams, its requester's and its responder's. When a memory access of a stream fails, the host
 // discards all later actions of that stream in the batch (completions and packets too) and then calls
@@ -31,7 +31,7 @@ struct AccessTag {
   wire::Psn psn;  // of the packet that the access belongs to
   // Requester: the send WQE. Responder: the first receive WQE that was not complete when the access was made.
   std::uint32_t wqe_index = 0;
-  std::uint32_t action = 0;  // a number of the half's own: which of its actions this is
+  std::uint32_t action = 0;  // which action of the half this is, by its own count
   bool places_send = false;  // responder: the access places a SEND's data where that receive WQE says
 };
 
@@ -55,7 +55,7 @@ struct InboundPacket {
   std::span<const std::byte> payload;
   bool congestion_experienced = false;  // ECN bits 11
   SelectiveAcks selective_acks = SelectiveAcks::no;
-  // Datagrams: the global route header as it is to lie in front of the payload, valid as long as that.
+  // Datagrams: the global route header to place in front of the payload; valid as long as the payload.
   std::span<const std::byte> grh = {};
 };
 
@@ -93,15 +93,15 @@ class Host {
   virtual void send(const OutboundPacket& packet) = 0;
   // How long `packet` is as a frame, from the Ethernet header to the ICRC. Asked only of what is paced.
   virtual std::size_t frame_bytes(const OutboundPacket& packet) const = 0;
-  // Scatters `data` at `target`. Writes of one stream to adjacent addresses may be joined. `message_end` says
-  // that these are the last bytes of a message: they are written after all others, whole 8-byte words untorn.
+  // Writes `data` to `target`. Writes of one stream to adjacent addresses may be joined. `message_end`: these
+  // are the last bytes of a message, written after all others, whole 8-byte words untorn.
   virtual void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
                      AccessTag tag) = 0;
   virtual void atomic(const AtomicAction& action) = 0;
-  // How many bytes of a received message a completion may carry instead of a write: who polls it then puts
-  // them where the receive WQE says, as addresses of the program. 0: none.
+  // How many bytes of a received message a completion may carry instead of a write; 0: none. The program that
+  // polls the completion copies them to the addresses in its receive WQE.
   virtual std::uint32_t completion_room() const { return 0; }
-  // Goes to the send CQ or the receive CQ, as `completion.receive` says; `stream` is whose order it keeps.
+  // Goes to the send CQ or the receive CQ, as `completion.receive` says, in the order of `stream`.
   virtual void complete(const Completion& completion, Stream stream) = 0;
   virtual void event(AsyncEvent event) = 0;
 

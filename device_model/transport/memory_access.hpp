@@ -1,5 +1,5 @@
 // How the transport names application memory: keys that are checked at every packet, and the ranges that a
-// successful check yields. What an address space is and how it is read and written is its host's business.
+// successful check yields. The host alone knows what an address space is, and reads and writes it.
 #pragma once
 
 #include <compare>

@@ -16,7 +16,7 @@ namespace urnic::transport {
 // The longest scatter/gather list, as a WQE's one-byte count has it.
 inline constexpr std::size_t kMaxSges = 255;
 
-// Up to kMaxSges ranges, on the stack and not initialized: it is made for each packet.
+// Up to kMaxSges ranges, on the stack. Not initialized, because one is made for each packet.
 class RangeList {
  public:
   void add(const MemoryRange& range) { std::construct_at(data() + count_++, range); }

@@ -1,5 +1,5 @@
-// A keyed hash of integers, for what must look random and be repeatable: a value follows from a seed and from
-// what it is for, not from the values drawn before it.
+// A keyed hash of integers, for random choices that can be repeated: a value depends on a seed and on its
+// use, not on the values drawn before.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ constexpr std::uint64_t mix(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-// A key that one more value was added to.
+// `key` with `value` mixed in.
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) { return mix(mix(key) ^ value); }
 
 }  // namespace urnic::transport

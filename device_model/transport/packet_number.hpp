@@ -1,5 +1,5 @@
 // A requester's own count of the packets of its stream, which does not wrap: the n-th PSN after the first.
-// Comparisons become plain ones; the 24-bit PSN exists only at the packet's border (IBTA 9.7.2).
+// So comparisons are plain ones; 24-bit PSNs exist only in packets (IBTA 9.7.2).
 #pragma once
 
 #include <compare>

@@ -1,5 +1,4 @@
-// Where a host lets payloads lie longer than for a batch, so that a packet that waits for its turn need not
-// be copied.
+// A host's way to keep a payload in place for longer than a batch, so that held packets need not be copied.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,8 @@ class PayloadKeeper {
   // The place of a payload, to be given to `release`.
   using Place = std::uint32_t;
 
-  // From now on the bytes of `payload` stay as and where they are. Nothing if they cannot: they lie
-  // elsewhere, or too much is kept already.
+  // Keeps the bytes of `payload` in place, unchanged, until `release`. Empty if it cannot: they are not in
+  // the host's own memory, or too much is kept already.
   virtual std::optional<Place> keep(std::span<const std::byte> payload) = 0;
   // Ends one `keep`.
   virtual void release(Place place) = 0;

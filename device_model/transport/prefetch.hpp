@@ -1,4 +1,4 @@
-// Asks the processor to bring an object into its cache while something else is done.
+// Asks the processor to load an object into its cache, without waiting for it.
 #pragma once
 
 #include <cstddef>

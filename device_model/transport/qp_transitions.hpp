@@ -50,8 +50,8 @@ struct TransitionCheck {
   std::uint32_t attributes = 0;  // QpAttribute values that are missing or not allowed
 };
 
-// `mask` without what the service passes over in silence, as the kernel does (modify_qp_mask): programs give
-// an end of an extended reliable connection the attributes of both halves of a reliable one.
+// `mask` without the attributes that the service ignores silently, as the kernel does (modify_qp_mask):
+// programs set the attributes of both halves on either end of an extended reliable connection.
 std::uint32_t heeded(QpService service, std::uint32_t mask);
 
 // Whether `mask` may be modified in a QP that goes from `current` to `next` (without attr_state: `next` is

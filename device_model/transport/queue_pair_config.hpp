@@ -73,17 +73,17 @@ struct QpConfig {
   const AddressHandles* addresses = nullptr;  // datagrams
   SendQueue* send_queue = nullptr;
   ReceiveQueue* receive_queue = nullptr;
-  // Whose opcodes a reliable QP sends and takes: rc, or xrc.
+  // The service of the opcodes that a reliable QP sends and takes: rc, or xrc.
   wire::Service packets = wire::Service::rc;
-  // The target of an extended reliable connection: the same as `receive_queue`. Null: it is none.
+  // The same as `receive_queue` at the target of an extended reliable connection; else null.
   XrcReceiveQueues* xrc_receives = nullptr;
-  // Others take WQEs from the receive queue too: no credits are given for them (IBTA 9.7.7.2), an error
-  // flushes only what this QP has taken, and then raises last_wqe_reached (IBTA 10.3.1).
+  // Other QPs take WQEs from the receive queue too: no credits are given (IBTA 9.7.7.2), and an error flushes
+  // only WQEs that this QP has taken, then raises last_wqe_reached (IBTA 10.3.1).
   bool shared_receive_queue = false;
   TaggedReceives* tagged_receives = nullptr;  // on a tag-matching SRQ: the same as `receive_queue`
   Counters* counters = nullptr;
   RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
-  // Where the responder keeps what arrives out of order; null: it keeps nothing, as under go_back_n.
+  // Holds packets that arrive out of order; null: they are dropped, as under go_back_n.
   HeldPacketPool* held_packets = nullptr;
 };
 

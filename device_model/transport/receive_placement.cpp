@@ -36,8 +36,8 @@ void ReceivePlacement::lose() {
   current_.length = 0;
 }
 
-// The program puts the bytes where its WQE says, by its own addresses: a region that is known by others
-// (zero-based, or registered with an address of its choice) is the host's to write.
+// The program copies the bytes to the addresses in its WQE. Only the host can write to a region with other
+// addresses (zero-based, or registered with an address of the program's choice).
 bool ReceivePlacement::leave_to_completion(std::span<const std::byte> data) {
   const QpConfig& config = shared_.config;
   if (data.empty() || current_.malformed || data.size() > current_.length) return false;
@@ -89,7 +89,7 @@ WorkStatus ReceivePlacement::place(std::span<const std::byte> data, bool end, wi
       sge_offset_ = 0;
     }
   }
-  // A host whose `length` is more than its SGEs hold.
+  // The host gave a `length` that exceeds its SGEs.
   return data.empty() ? WorkStatus::success : WorkStatus::local_length_error;
 }
 

@@ -1,5 +1,5 @@
-// Receive WQEs in the hands of a responder: taken in order, filled by a SEND, completed once each
-// (IBTA 9.7.4.1.7, 10.8.3).
+// The receive WQEs of a responder: taken in order, filled by a SEND, completed once each (IBTA 9.7.4.1.7,
+// 10.8.3).
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ class ReceivePlacement {
   // local_qp_operation_error, local_length_error or local_protection_error. `end`: last bytes of the message.
   WorkStatus place(std::span<const std::byte> data, bool end, wire::Psn psn);
 
-  // Leaves a SEND of one packet to its completion instead of placing it, where the host can have that and
-  // nobody could tell: every byte passes the checks of `place`, and peers have no right to any of them, so
-  // that no later READ, WRITE or atomic could find them not yet there. False: nothing done, `place` it.
+  // Puts a SEND of one packet into its completion instead of memory, if the host has room there and it makes
+  // no difference: every byte passes the checks of `place`, and peers have no right to any of them, so no
+  // later READ, WRITE or atomic can miss them. False: nothing done, `place` it.
   bool leave_to_completion(std::span<const std::byte> data);
 
   // Bytes that `place` or `leave_to_completion` took for this WQE.
@@ -45,11 +45,10 @@ class ReceivePlacement {
 
   // Bytes that the WQE under way has room for, those placed included.
   std::uint64_t length() const { return current_.length; }
-  // The message under way was dropped: the next one begins at the beginning of the same WQE.
+  // The message under way was dropped: the next one fills the same WQE from its beginning.
   void rewind();
 
-  // The queue of the WQE under way has gone, and the WQE with it: it will not complete, and nothing can be
-  // placed in it.
+  // The queue of the WQE under way is gone, and the WQE with it: it never completes, and takes no data.
   void lose();
 
   // Completes the WQE under way; index, QPNs and receive are filled in here. The message came from `source`;
@@ -60,12 +59,12 @@ class ReceivePlacement {
   void complete_write(std::uint32_t length, const wire::TransportHeaders& headers);
   void complete_in_error(WorkStatus status);
 
-  // Completes what is under way and all that is posted with `flushed`. Of an SRQ only what is under way, and
-  // then, once until the next reset, raises last_wqe_reached; of an XRC domain's that is nobody's to know.
+  // Completes the WQE under way and all posted ones with `flushed`. With an SRQ, completes only the WQE under
+  // way, and raises last_wqe_reached once until the next reset; an XRC target raises no such event.
   void flush();
 
-  // The host has discarded every completion from the WQE `first` on: they are made again, the first of them
-  // with `status`, the others flushed.
+  // The host has discarded every completion from the WQE `first` on: makes them again, the first with
+  // `status`, the others flushed.
   void complete_discarded(std::uint32_t first, WorkStatus status);
 
   // The first WQE that is not complete: for AccessTag::wqe_index.

@@ -9,13 +9,13 @@
 namespace urnic::transport {
 
 enum class RecoveryMode : std::uint8_t {
-  go_back_n,  // the specification's: what is out of order is dropped and sent again
-  selective,  // the specification's packets; only what is missing is sent again, one hole a round trip
+  go_back_n,  // as in the specification: packets out of order are dropped and sent again
+  selective,  // the specification's packets; only missing packets are sent again, one hole a round trip
   irn,        // selective acks, the sender of Mittal et al., SIGCOMM 2018
   sack        // selective acks, the sender of sack_recovery.hpp
 };
 
-// The receiver keeps what is out of order in every mode but go_back_n.
+// The responder holds packets that arrive out of order in every mode but go_back_n.
 constexpr bool keeps_out_of_order(RecoveryMode mode) { return mode != RecoveryMode::go_back_n; }
 // The requester reads selective acknowledgements (wire/headers.hpp).
 constexpr bool reads_selective_acks(RecoveryMode mode) {
@@ -24,7 +24,7 @@ constexpr bool reads_selective_acks(RecoveryMode mode) {
 
 struct RecoverySettings {
   RecoveryMode mode = RecoveryMode::sack;
-  // Packets that may arrive before one sent earlier without that one being taken for lost.
+  // How many later packets may overtake a packet before it counts as lost.
   std::uint32_t reordering = 8;
   // irn: most packets between the first that is not acknowledged and the newest (one bandwidth-delay
   // product).

@@ -1,5 +1,5 @@
-// Checks of a request packet that need nothing but the packet, the QP's attributes and what message is under
-// way: opcode sequence, enabled operations, lengths (IBTA 9.7.4.1.3, 9.7.4.1.4, 9.7.4.1.6).
+// Checks of a request packet that need only the packet, the QP's attributes and the message under way: opcode
+// sequence, enabled operations, lengths (IBTA 9.7.4.1.3, 9.7.4.1.4, 9.7.4.1.6).
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ RequestKind request_kind(wire::Operation operation);
 // Takes a receive WQE at the end of an RDMA WRITE (with immediate data).
 bool is_write_with_immediate(wire::Operation operation);
 
-// An allowed successor of what came before: middle and last only inside a message of their kind, everything
-// else only outside of one (IBTA 9.7.4.1.3, table 39).
+// Whether `operation` may come next: middle and last only inside a message of their kind, everything else
+// only outside of a message (IBTA 9.7.4.1.3, table 39).
 bool follows(MessageUnderWay message, wire::Operation operation);
 
-// The QP's attributes let remote requests of this kind in (IBTA 9.7.4.1.4). SENDs always, `unsupported`
-// never.
+// Whether the QP's attributes allow remote requests of this kind (IBTA 9.7.4.1.4). SENDs always,
+// `unsupported` never.
 bool is_enabled(const QpAccess& access, RequestKind kind);
 
 // First and middle packets are exactly one path MTU, last ones 1 to one MTU, only ones 0 to one MTU

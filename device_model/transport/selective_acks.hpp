@@ -1,5 +1,5 @@
-// What a packet's sender says about selective acknowledgements, beside the packet (docs/selective-acks.md).
-// The specification's packets have no place for it: a peer that nothing is known of gets none.
+// What a packet's sender says about selective acks, out of band (docs/selective-acks.md): the specification's
+// packets have no field for it. A peer of which nothing is known gets no selective acks.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace urnic::transport {
 
 enum class SelectiveAcks : std::uint8_t {
-  no,       // or nothing can be said beside the packet
+  no,       // or the packet came without out-of-band data
   yes,      // the sender of a request reads them; the sender of a response gives them
-  unknown,  // the packet is not its sender's own: a fault has made it
+  unknown,  // a fault has made the packet, not its sender
 };
 
 }  // namespace urnic::transport

@@ -10,9 +10,8 @@ struct SharedState {
   RecoverySettings recovery = config.recovery;  // in force now, at the responder
   QpState state = QpState::reset;
   QpParameters parameters;
-  // Set by either half when it meets an error that takes the QP to the error state; its own error completion
-  // or NAK is emitted by then. The QueuePair sees it after each call, enters the error state and flushes both
-  // halves.
+  // Set by either half, after its error completion or NAK, at an error that takes the QP to the error state.
+  // The QueuePair looks at it after each call, enters the error state and flushes both halves.
   bool failed = false;
 };
 

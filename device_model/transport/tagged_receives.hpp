@@ -1,6 +1,6 @@
-// What a QP on a tag-matching SRQ takes for the messages that come: a tagged buffer or an ordinary receive,
-// by what the message begins with. So nothing is given out before that is known, and `next` never has
-// anything. The matching itself is the host's, for all QPs of the SRQ together.
+// The receive queue of a QP on a tag-matching SRQ: a message gets a tagged buffer or an ordinary receive by
+// its first bytes. So a receive is taken with the first packet at hand, and `next` never gives one. The host
+// matches tags, for all QPs of the SRQ together.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Time as the transport knows it: points on a clock that somebody else reads, and spans in nanoseconds.
+// Time in the transport: points on a clock that the caller reads, and spans in nanoseconds.
 #pragma once
 
 #include <chrono>

@@ -40,7 +40,7 @@ void IrnRecovery::missing(PacketRange missing, Time) {
   enter_recovery(missing.first);
 }
 
-// Once more, although it has been sent in this recovery or had arrived.
+// The packets are sent again even if they were sent in this recovery already, or had arrived.
 void IrnRecovery::refused(PacketRange packets, Time now) {
   doubt(packets);
   next_hole_ = std::min(next_hole_, packets.first);

@@ -24,27 +24,27 @@ class LossRecovery {
  public:
   virtual ~LossRecovery() = default;
 
-  // Has the processor bring its state into the cache, without waiting for it.
+  // Prefetches its state.
   void prefetch() const { prefetch_bytes(this, kStateBytes); }
 
   // Nothing is under way; the next packet will be `first`.
   virtual void start(PacketNumber first) = 0;
 
-  // One packet, covering `packets`, went out: for the first time if packets.first is beyond all before.
-  // `asks` says that it asks for an acknowledgement.
+  // A packet that covers `packets` was sent: for the first time if packets.first was never sent before.
+  // `asks`: it requests an acknowledgement.
   virtual void sent(PacketRange packets, bool asks, Time now) = 0;
-  // How an arrival is known: by a response that is here, by the peer's word that it has executed the request,
-  // or by its word that it keeps the packet.
+  // What tells of an arrival: its response, an acknowledgement that the peer has executed the request, or a
+  // selective ack that the peer holds the packet.
   enum class Source : std::uint8_t { response, executed, selective_ack };
   // Everything before `until` has arrived, read responses included.
   virtual void acknowledged(PacketNumber until, Source source, Time now) = 0;
-  // The peer (PSN sequence error) or a gap in the responses (implied NAK) says that everything
-  // before `missing` arrived and `missing` (one packet) did not.
+  // A NAK for a PSN sequence error, or a gap in the responses (implied NAK): everything before `missing` has
+  // arrived, and `missing`, which is one packet, has not.
   virtual void missing(PacketRange missing, Time now) = 0;
-  // The local ACK timer ran out; `oldest` is the first packet that has not arrived
-  // or, if all have, that is not acknowledged: it must be sent again all the same.
+  // The local ACK timer ran out. `oldest`, which must be sent again, is the first packet that has not
+  // arrived; if all have arrived, the first one that is not acknowledged.
   virtual void timed_out(PacketRange oldest, Time now) = 0;
-  // What was sent from `from` on may never have left this device.
+  // Packets from `from` on may never have left this device, although they were `sent`.
   virtual void discarded(PacketNumber from) = 0;
   // Packets from `end` on will not be sent again: their request failed here.
   virtual void truncate(PacketNumber end) = 0;
@@ -57,7 +57,7 @@ class LossRecovery {
   virtual ScoreboardRecovery* selective() { return nullptr; }
 
  private:
-  static constexpr std::size_t kStateBytes = 320;  // about those of the largest
+  static constexpr std::size_t kStateBytes = 320;  // about the size of the largest
 };
 
 // The sender policy of `settings.mode`, with room for `window` packets from the first not acknowledged on.

@@ -1,6 +1,6 @@
-// When a sender stops waiting for acknowledgements and sends the oldest missing packet again: well before the
-// local ACK timer, which counts retries. Adapts to the measured round trip, and backs off while nothing comes
-// back.
+// The probe timeout (PTO): when a sender stops waiting for acknowledgements and sends a tail-loss probe or
+// the oldest missing packet; well before the local ACK timer, which counts retries. Follows the measured
+// round trip, and backs off while nothing comes back.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ class ProbeTimer {
     if (measured()) backoff_ = 0;
     activity(now);
   }
-  // A read response has come. What the peer sent right behind it will be here soon, or never: a round trip of
-  // the patience is over.
+  // A read response has come. Packets that the peer sent right behind it arrive soon or never: the timeout
+  // counts from a round trip ago.
   void responded(Time now) { progress(now - round_trip_.smoothed()); }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
@@ -47,8 +47,8 @@ class ProbeTimer {
     return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
   }
 
-  // One packet at a time is timed. Of one that is sent again nobody knows which transmission has arrived
-  // (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
+  // One packet at a time is timed. One that is sent again is not, because either transmission may have
+  // arrived (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
     if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end() && !probed_at_) timed_.reset();
@@ -63,19 +63,19 @@ class ProbeTimer {
   void acknowledged(PacketNumber until, Time now) {
     if (timed_ && *timed_ < until) take_sample(now);
   }
-  // The timed packet's arrival may be known later than it could be, or because of what is sent again now.
+  // The timed packet's arrival may become known late, or only by a repeat: it is no measurement.
   void forget_sample() {
     timed_.reset();
     slow_.reset();
   }
-  // Nothing is known to be missing, and a packet is sent again because the answer takes long. It may be slow.
+  // A probe is sent although no packet is known to be missing: the answer may only be slow.
   void probes_silence(Time now) {
     if (timed_ && !probed_at_) probed_at_ = now;
   }
-  // The peer has answered `packet`, or all up to it, once more. If that comes as long after the first answer
-  // as the probe came after the timed packet, both are answers: nothing was lost, the first transmission was
-  // slow (RFC 8985, section 7.4, tells so by a duplicate selective ack). True if a round trip is known by
-  // that. Otherwise one that takes longer than the patience would never be measured, and always probed.
+  // The peer has answered `packet`, or all packets up to it, once more. If the second answer follows the
+  // first by as much as the probe followed the timed packet, both were answered: nothing was lost, the path
+  // was slow (RFC 8985, section 7.4, learns this by a duplicate selective ack). True if this gives a round
+  // trip. Without it, a round trip longer than the timeout would never be measured, and always be probed.
   bool answered_twice(PacketNumber packet, Time now) {
     if (!slow_ || packet < slow_->packet) return false;
     const Nanoseconds apart = now - slow_->answered_at;

@@ -1,6 +1,6 @@
-// How long a packet that others have overtaken may still be on its way before it is taken for lost. Learned
-// as RFC 8985 does it (section 6.2, step 4): nothing is allowed for while no reordering has been seen;
-// reordering widens the window, and recoveries without any close it again.
+// The reordering window (RFC 8985, section 6.2, step 4): how long a packet that others have overtaken may be
+// late before it is taken for lost. Zero while no reordering has been seen; reordering widens it, and a
+// number of recoveries without reordering closes it again.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ class RoundTripTime {
     smoothed_ += (sample - smoothed_) / 8;
   }
 
-  // The path takes longer than it did: what it took at least before is no measure any more.
+  // The path has become slower: the shortest round trip before counts no more.
   void lengthened(Nanoseconds sample) {
     measured(sample);
     shortest_ = sample;
@@ -32,8 +32,8 @@ class RoundTripTime {
   // Zero before the first sample.
   Nanoseconds smoothed() const { return smoothed_; }
   Nanoseconds shortest() const { return shortest_; }
-  // An acknowledgement that takes longer than this has most likely been lost: two round trips, or more where
-  // they vary (RFC 8985, section 7.2; RFC 6298, section 2).
+  // An acknowledgement that takes longer is most likely lost: two round trips, or more if they vary (RFC
+  // 8985, section 7.2; RFC 6298, section 2).
   Nanoseconds patience() const {
     if (smoothed_ == Nanoseconds{0}) return kUnmeasured;
     return std::max({2 * smoothed_, smoothed_ + 4 * variation_, kShortest});

@@ -1,5 +1,5 @@
 // The default: selective acks say what has arrived, and a packet is lost when one that was *sent* a little
-// later has arrived. Send order, not number, decides: so a retransmission that is lost is found without a
+// later has arrived. The send order decides, not the number, so a lost retransmission is found without a
 // timeout, too (as RACK does for TCP, RFC 8985).
 //
 // New packets are sent all the time, as far as the window reaches: nothing waits for a hole to be filled.
@@ -16,7 +16,7 @@ class SackRecovery final : public SelectiveRecovery {
   void start(PacketNumber first) override;
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
-  // From then on as its base: order says nothing if the peer does not tell what it keeps.
+  // From then on it behaves as its base: without reports from the peer, the send order shows nothing.
   void peer_takes_no_part() override { takes_part_ = false; }
 
  private:

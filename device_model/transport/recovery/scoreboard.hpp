@@ -1,11 +1,11 @@
 // What a requester knows of each packet that is not acknowledged: under way, lost, or arrived out of order;
 // and in which order the packets under way were sent.
 //
-// As long as nothing is out of order, that is clear from the numbers alone, and nothing is written down. With
-// the first packet that is lost or arrives early the packets get entries, in a ring; when all that was sent
-// until then is acknowledged, the entries are forgotten again.
+// While everything is in order, the packet numbers alone say all this, and there are no entries. When the
+// first packet is lost or arrives early, the packets get entries in a ring; when everything sent until then
+// is acknowledged, the entries are forgotten again.
 //
-// Packets beyond the ring (the end of a very long READ) count as under way; they get their entries when the
+// Packets beyond the ring (the end of a very long READ) count as under way; they get entries when the
 // acknowledgements come near.
 #pragma once
 
@@ -62,16 +62,15 @@ class Scoreboard {
   std::optional<Arrival> acknowledge(PacketNumber until);
   // `packet`, which must be covered, has arrived. Empty if that is known.
   std::optional<Arrival> arrive(PacketNumber packet);
-  // As if `packet`, which must be covered, had been sent just now: its own arrival is known, but what it asks
-  // for is still to come.
-  // Returns its place until then.
+  // `packet`, which must be covered, has arrived, but its response is still to come: it counts as sent just
+  // now. Returns its place in the send order before.
   SendOrder postpone(PacketNumber packet);
 
   // `packet` is judged lost, if it is under way and covered.
   void lose(PacketNumber packet);
   void lose_from(PacketNumber first);
-  // `packet`, if it is covered, is lost even if it is known to have arrived: nothing else can bring the
-  // acknowledgement that is missing.
+  // `packet`, if it is covered, becomes lost even if it has arrived: only a repeat can bring the missing
+  // acknowledgement.
   void doubt(PacketNumber packet);
   // Which packets under way were sent early: before `order`, and with a number below `limit`.
   struct Early {
@@ -87,12 +86,13 @@ class Scoreboard {
   std::optional<Time> first_sent_again() const;
   // Those under way that were sent again not later than `time` are judged lost.
   void lose_sent_again_until(Time time);
-  // Nothing from `from` on is known to have arrived any more: all of it is lost.
+  // All packets from `from` on become lost, even those that have arrived.
   void forget_arrivals(PacketNumber from);
   // Packets from `end` on do not count any more.
   void truncate(PacketNumber end);
 
-  // The packet that was judged lost first, and those that follow it in number and judgement; `most` in all.
+  // The packet that was judged lost first, and lost packets that follow it in number and in time of
+  // judgement; at most `most`.
   std::optional<PacketRange> first_lost(std::uint32_t most) const;
   // The first from `from` on, before `limit`, that has not arrived; `limit` if none.
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const;

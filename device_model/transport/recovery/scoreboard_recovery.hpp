@@ -15,7 +15,7 @@ class ScoreboardRecovery : public LossRecovery {
  public:
   ScoreboardRecovery* selective() final { return this; }
 
-  // The arrival of `packet`, which is not the first missing, can be noted.
+  // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
   bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
   // The first from `from` on, before `limit`, that has not arrived; `limit` if there is none.
@@ -29,28 +29,28 @@ class ScoreboardRecovery : public LossRecovery {
   virtual void reached(PacketRange /*packets*/) {}
   // The peer found no receive for these packets (RNR NAK) and has dropped them, even if it had kept them.
   virtual void refused(PacketRange packets, Time now) = 0;
-  // Everything that one response says has been told. Only now it can be said what is lost: the same response
-  // may have told of its arrival.
+  // A response has been taken as a whole. Losses are judged only now: before, the rest of the response might
+  // have told of an arrival.
   virtual void settle(Time /*now*/) {}
-  // The peer has answered `packet`, or all up to it, once more: it had come, though it was sent again.
+  // The peer has answered `packet`, or all packets up to it, a second time: the repeat was needless.
   virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
   // The peer keeps to the specification: it gives no selective acks.
   virtual void peer_takes_no_part() {}
-  // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if for ever; from now on, also across `start`.
+  // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if it is off; stays in force across `start`.
   virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
 
-  // False keeps new packets back although nothing is to be sent again. `in_flight` is the count of those sent
-  // and not acknowledged.
+  // False holds new packets back although no packet is to be sent again. `in_flight`: packets sent and not
+  // acknowledged.
   virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
-  // At least one in so many new packets asks for an acknowledgement; 0: the window's size decides.
+  // One in so many new packets requests an acknowledgement; 0: the requester chooses by the window's size.
   virtual std::uint32_t ack_interval() const { return 0; }
 
-  // Packets were overtaken by others and may be lost or late. While new packets are sent, their arrival will
-  // tell; when none can be sent any more, `wake` wants to know.
+  // Packets were overtaken by others: they are lost or late. The arrival of newer packets will tell; `wake`
+  // sets a time where no newer packet can be sent.
   bool has_suspects() const { return has_suspects_; }
-  // When to call `woken`; empty: not at all. `nothing_new` says that nothing new can be sent now; it matters
-  // only if there are suspects. `oldest` is as for `timed_out`; `newest` is the last packet sent, whose
-  // acknowledgement tells of all others, or `oldest` where that would tell nothing.
+  // When to call `woken`; empty: not at all. `nothing_new`: no new packet can be sent now; matters only if
+  // there are suspects. `oldest` is as for `timed_out`. `newest` is the packet for a tail-loss probe: the
+  // last one sent, or `oldest` where the acknowledgement of the last one would tell nothing.
   virtual std::optional<Time> wake(bool nothing_new) const = 0;
   virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
 

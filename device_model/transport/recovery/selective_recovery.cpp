@@ -19,7 +19,7 @@ void SelectiveRecovery::start(PacketNumber first) {
 
 void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool again = packets.first < board_.end();
-  // The response to a long READ may wait behind those to others: that says little about the path.
+  // The response to a long READ may wait behind other responses: its time says little about the path.
   const bool alone = board_.unacknowledged() == board_.end();
   const bool timed = asks && (packets.count == 1 || alone || !probe_.measured());
   probe_.sent(packets, timed, again, now);
@@ -32,8 +32,8 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   if (hole_) hole_->again_until = std::max(hole_->again_until, packets.end());
 }
 
-// An acknowledgement that came with a packet sent again, and goes no further, names the next hole: what was
-// sent before that packet has reached the peer or is lost. The peer's NAK for it may have been lost.
+// An acknowledgement that covers a packet sent again, and nothing behind it, names the next hole. Packets
+// sent before that repeat have reached the peer or are lost; the peer's NAK for the hole may have been lost.
 void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
   if (!latest || !latest->again_at || source != Source::executed || too_soon(*latest->again_at, now)) return;
@@ -44,7 +44,7 @@ void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Source source,
                                                                            Time now) {
   if (until <= board_.unacknowledged()) return std::nullopt;
-  // The peer did not have what it named: no doubt which transmission arrived.
+  // The peer named this packet as missing: so the last transmission arrived, not an earlier one.
   const bool named = hole_ && hole_->packets.first < until;
   learn_peer(until);
   probe_.acknowledged(until, now);
@@ -61,8 +61,8 @@ void SelectiveRecovery::learn_peer(PacketNumber until) {
   if (hole_->sent_before <= until) hole_.reset();
 }
 
-// A peer that keeps what is out of order names the same hole again when more packets pass it; the answer to
-// the first naming is on its way then.
+// A peer that holds packets names the same hole again when more packets pass it; by then the repeat for the
+// first NAK is on its way.
 bool SelectiveRecovery::sent_again_just_now(PacketNumber packet, Time now) const {
   return hole_ && hole_->packets.first == packet && now - hole_->named < shortest_round_trip();
 }
@@ -103,9 +103,9 @@ void SelectiveRecovery::truncate(PacketNumber end) {
   look_at_suspects();
 }
 
-// A response that is here was sent behind all responses with lower numbers (IBTA 9.7.5.1), so `limit` is its
-// own number: a READ that was asked for again is answered before later ones. The same holds for the word that
-// a request has been executed.
+// A response was sent behind all responses with lower numbers (IBTA 9.7.5.1), so `limit` is its own number: a
+// READ that was repeated is answered before later ones. The same holds for an acknowledgement that a request
+// has been executed.
 void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
   will_judge(take_arrival(packet, source, now), packet, Evidence::Witness::response, now);
 }
@@ -129,8 +129,8 @@ void SelectiveRecovery::note_progress(Source source, Time now) {
   }
 }
 
-// Requests sent before it have reached the peer, too, or are lost. A READ's place in the order counts its
-// response's packets; as many requests like it may overtake another as packets may.
+// Requests sent before it have reached the peer, too, or are lost. A READ takes one place in the send order
+// for each packet of its response, so the reordering allowed is that many requests like it.
 void SelectiveRecovery::reached(PacketRange packets) {
   if (!board_.covers(packets.first)) return;
   SendOrder order = board_.postpone(packets.first);
@@ -143,9 +143,9 @@ void SelectiveRecovery::reached(PacketRange packets) {
                   .packet = packets.first});
 }
 
-// If a packet that was sent again arrives sooner than any packet ever did, it is its first transmission that
-// has arrived, and says nothing about what was sent in between (RFC 8985, section 6.2, step 2). Before
-// anything was measured nobody knows.
+// If a packet that was sent again arrives sooner than any packet ever did, its first transmission has
+// arrived, and that says nothing about packets sent in between (RFC 8985, section 6.2, step 2). Before the
+// first measurement the two cannot be told apart.
 void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
                                    Evidence::Witness witness, Time now) {
   if (!arrival || (arrival->again && (!measured() || too_soon(arrival->sent_at, now)))) return;
@@ -174,8 +174,8 @@ std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
   return verdict ? std::min(earliest, *verdict) : earliest;
 }
 
-// Zero before anything was measured. What waits for holes to be filled takes longer than the path does, so
-// packets that fill them count, too.
+// Zero before the first measurement. Packets that wait behind holes take longer than the path does, so
+// packets that fill holes count, too.
 Nanoseconds SelectiveRecovery::shortest_round_trip() const {
   const Nanoseconds once = probe_.round_trip().shortest();
   const Nanoseconds again = time_again_.shortest();
@@ -183,7 +183,7 @@ Nanoseconds SelectiveRecovery::shortest_round_trip() const {
   return std::min(once, again);
 }
 
-// Sooner than any packet ever arrived, but for what clocks and other packets make of that.
+// Sooner than any packet ever arrived, with a margin for clocks and for other packets.
 bool SelectiveRecovery::too_soon(Time sent_at, Time now) const {
   const Nanoseconds shortest = shortest_round_trip();
   return now - sent_at < shortest - shortest / 8;
@@ -194,9 +194,9 @@ Nanoseconds SelectiveRecovery::patience_again() const {
   return probe_.backed_off(measured ? time_again_.patience() : probe_.round_trip().patience());
 }
 
-// Of `arrival`, with which all packets in [from, until) have arrived. Unless `surely` the last transmission
-// arrived, one that came sooner than any packet ever did is not counted: an earlier one did. Before anything
-// was measured that cannot be told.
+// Learns from `arrival`, with which all packets in [from, until) have arrived. `surely`: the last
+// transmission has arrived. Otherwise an arrival sooner than any packet ever came is not measured, because an
+// earlier transmission has arrived; nor is any arrival before the first measurement.
 void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until,
                                    bool surely, Time now) {
   const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
@@ -221,8 +221,8 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
   }
   board_.lose_sent_again_until(now - patience_again());
   probe_.fired(now);
-  // First the tail: it brings an acknowledgement of everything, or the news of what is missing before it
-  // (RFC 8985, section 7.3).
+  // First a tail-loss probe (RFC 8985, section 7.3): its answer acknowledges everything, or names what is
+  // missing before it.
   if (probe) doubt(probe_.fired_once() ? newest : oldest);
 }
 

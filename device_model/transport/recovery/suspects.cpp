@@ -24,8 +24,9 @@ void Suspects::take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evid
         .witness = witness});
 }
 
-// RFC 8985, section 6.2, step 3: a packet that was sent once has arrived behind one with a higher number. A
-// packet that was sent again needlessly tells the same; TCP has duplicate selective acks for that (step 4).
+// RFC 8985, section 6.2, step 3: reordering is a packet that was sent once and arrives behind one with a
+// higher number. A needless repeat shows reordering, too; TCP learns of it by a duplicate selective ack (step
+// 4).
 void Suspects::learn(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool too_soon,
                      Time now) {
   next_highest_ = std::max(next_highest_, until);
@@ -69,7 +70,7 @@ void Suspects::judge() {
   look();
 }
 
-// As long as new packets are sent, their arrivals tell, and the repair is over before they are.
+// While new packets are sent, their arrivals tell, and the repair ends before they do.
 std::optional<Time> Suspects::verdict(bool nothing_new, const RoundTripTime& round_trip) const {
   if (!suspicion_) return std::nullopt;
   if (suspicion_->evidence.witness == Evidence::Witness::report && !nothing_new) return std::nullopt;
@@ -82,14 +83,15 @@ std::optional<Time> Suspects::verdict(bool nothing_new, const RoundTripTime& rou
   return suspicion_->since + std::max(wait, late);
 }
 
-// By how much what is under way ends later if the suspects are lost and were sent again as soon as they were
-// suspects. Negative: for so long their repair may wait without any effect on the end.
+// The delay of everything under way if the suspects are lost and were sent again as soon as they became
+// suspects. Negative: the repair may wait this long without any delay.
 Nanoseconds Suspects::price_of_repair(const RoundTripTime& measured) const {
   const Nanoseconds since_sent = std::max(suspicion_->since - new_sent_at_, Nanoseconds{0});
   const Nanoseconds round_trip = measured.smoothed() != Nanoseconds{0} ? measured.smoothed() : since_sent;
-  // The end would have been a round trip after the newest packet left; now it is one after the repair.
+  // Without loss the end is a round trip after the newest packet left; now it is a round trip after the
+  // repair.
   if (suspicion_->evidence.witness == Evidence::Witness::report) return std::min(since_sent, round_trip);
-  // The end would have been when the responses behind the witness are here, at the pace of those that are.
+  // Without loss the end is when the responses behind the witness have come, at the rate of those before.
   const PacketNumber witness = suspicion_->evidence.packet;
   if (latest_response_ <= witness) return round_trip;
   const auto due = static_cast<std::int64_t>(board_.end() - witness) - 1;

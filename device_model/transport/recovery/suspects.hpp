@@ -2,11 +2,11 @@
 // (RFC 8985, section 6.2).
 //
 // A suspect is lost
-// - as soon as `reordering` packets that were sent later have arrived, and one more; or
-// - when it has been a suspect for long enough and no further arrival can be expected to tell. How long that
-//   is follows from the reordering seen (reordering_window.hpp). While none was seen it is half of the time
-//   by which the repair delays the end of what is under way, so that the wait adds at most half to the price
-//   of the loss; and nothing while something is being recovered.
+// - as soon as more than `reordering` packets that were sent later have arrived; or
+// - when it has been a suspect for long enough and no further arrival is expected. How long follows from the
+//   reordering seen (reordering_window.hpp). If none was seen, it is half of the time by which the repair
+//   delays everything under way, so that the wait adds at most half to the cost of the loss; no wait while a
+//   loss is being repaired.
 #pragma once
 
 #include <cstdint>
@@ -45,30 +45,30 @@ class Suspects {
   // A packet left for the first time.
   void sent_new(Time now) { new_sent_at_ = now; }
 
-  // What of the news of one response is to be judged by `settle`; of several the one that was sent last.
+  // Evidence from one response, for `settle` to judge; of several the one that was sent last counts.
   void take(const Evidence& evidence);
   // `arrival` is evidence about packets with numbers below `limit`.
   void take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Witness witness);
-  // Packets below `until`, of which `from` is the first that was not known to have arrived, have. `too_soon`
-  // says that the one sent again last arrived sooner than it can have: its first transmission was late.
+  // Packets below `until` have arrived; `from` is the first that was not known to have. `too_soon`: the
+  // packet sent again last arrived sooner than possible, so its first transmission was late.
   void learn(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool too_soon,
              Time now);
   // `packet` arrived after one with a higher number.
   bool was_overtaken(PacketNumber packet) const { return packet < highest_; }
-  // The news of one response are told: what they prove to be lost is.
+  // A response has been taken as a whole: packets that its evidence proves lost become lost.
   void settle(Time now);
 
-  // Something that is under way now is judged lost: a recovery begins or goes on. It ends when all that was
-  // under way is acknowledged.
+  // A packet is judged lost: a recovery begins or continues. It ends when all packets under way now are
+  // acknowledged.
   void recover();
-  // After every change of the board that is none of the above.
+  // To be called after every other change of the board.
   void look();
 
   bool any() const { return suspicion_.has_value(); }
-  // When the suspects are to be judged if nothing tells before; empty if arrivals can still be expected to.
-  // `nothing_new` says that nothing new can be sent now.
+  // When the suspects are to be judged; empty while further arrivals are expected to tell. `nothing_new`: no
+  // new packet can be sent now.
   std::optional<Time> verdict(bool nothing_new, const RoundTripTime& round_trip) const;
-  // All of them are lost.
+  // All suspects become lost.
   void judge();
 
  private:
@@ -78,7 +78,7 @@ class Suspects {
   };
 
   bool recovering() const { return board_.unacknowledged() < recovery_end_; }
-  // A READ that the peer keeps until its turn has reached it: only responses tell what became of its own.
+  // A postponed READ has reached the peer: only responses can show that its own responses are lost.
   static Scoreboard::Early early(const Evidence& evidence, SendOrder order) {
     return {order, evidence.limit, evidence.witness == Evidence::Witness::response};
   }

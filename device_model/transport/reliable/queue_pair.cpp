@@ -101,8 +101,8 @@ bool QueuePair::lets_in(const wire::Bth& bth, bool request) const {
 void QueuePair::receive(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
-  // The upper three bits of an opcode say whether it is for this QP. One whose lower bits are reserved is a
-  // request that the responder refuses (IBTA 9.7.4.1.4).
+  // The upper three bits of an opcode name the service. An opcode whose lower bits are reserved is a request
+  // that the responder refuses (IBTA 9.7.4.1.4).
   const bool request = traits.request || !traits.known;
   if (!lets_in(bth, request)) return;
   if (request) {
@@ -119,8 +119,8 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
   settle();
 }
 
-// Responses first, for the peer waits for them; but when both halves have packets to send, half of the room
-// is kept for requests, or a peer that reads without pause would silence this side's requester.
+// Responses go first, because the peer waits for them. While both halves have packets to send, half of the
+// room is kept for requests: otherwise a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
   if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(now, packets));
@@ -148,7 +148,7 @@ bool QueuePair::is_urgent() const {
   return requests(shared_.state) && requester_.must_send_again();
 }
 
-// Each half has a share of the room, if it needs it.
+// Each half that has urgent packets gets half of the room.
 std::uint32_t QueuePair::pump_urgent(Time now, std::uint32_t packets) {
   const bool again = requests(shared_.state) && requester_.must_send_again();
   std::uint32_t sent = 0;

@@ -36,10 +36,11 @@ class QueuePair {
   // True in sqd once all send requests taken are complete (sq_draining is its opposite).
   bool drained() const;
 
-  // Recovers as `settings` say from now on; what is under way is finished the old way. Allocates.
+  // Recovers as `settings` say: the responder from now on, the requester once all its packets under way are
+  // acknowledged. Allocates.
   void set_recovery(const RecoverySettings& settings);
 
-  // Has the processor bring into its cache what the next send request needs beside this object.
+  // Prefetches memory outside this object that the next send request needs.
   void prefetch_next_request() const { requester_.prefetch_next_request(); }
 
   // Send WQEs may have been posted.
@@ -60,16 +61,16 @@ class QueuePair {
   const SendPace& pace() const { return requester_.pace(); }
   bool owes_responses() const { return takes_requests(shared_.state) && responder_.wants_pump(); }
 
-  // The responder is about to tell its peer of a hole in what has arrived. The sooner it does, the less is
-  // sent that must be held behind the hole: `pump_responses` sends that, and no requests.
+  // The responder is about to tell its peer of a hole. The sooner it does, the fewer packets must be held
+  // behind the hole: `pump_responses` sends responses alone.
   bool tells_of_hole() const;
   std::uint32_t pump_responses(Time now, std::uint32_t packets);
-  // The peer waits for what will be sent next: an acknowledgement, or what is sent again because it was lost.
-  // Where a QP's turn comes late, `pump_urgent` sends that ahead of it, at most `packets`.
+  // The peer waits for the next packet: an acknowledgement, or the repeat of a lost packet. If the QP's turn
+  // comes late, `pump_urgent` sends at most `packets` of these ahead of its turn.
   bool is_urgent() const;
   std::uint32_t pump_urgent(Time now, std::uint32_t packets);
 
-  // What goes with the packets that it sends, beside them (selective_acks.hpp).
+  // Goes out of band with the packets that it sends (selective_acks.hpp).
   SelectiveAcks selective_acks(bool in_request) const {
     const bool yes = in_request ? requester_.reads_selective_acks() : responder_.gives_selective_acks();
     return yes ? SelectiveAcks::yes : SelectiveAcks::no;
@@ -83,21 +84,21 @@ class QueuePair {
   // A memory access failed (host.hpp). Becomes the error completion or the NAK that it should be.
   void memory_failed(const AccessTag& tag, Time now);
 
-  // XRC target: the SRQ has gone from which the receive under way was taken. What comes of its message is
+  // XRC target: the SRQ from which the receive under way was taken is gone. The rest of the message is
   // refused.
   void receive_lost() { responder_.receive_lost(); }
 
  private:
   bool lets_in(const wire::Bth& bth, bool request) const;
   std::uint32_t room_for_responses(Time now, std::uint32_t packets);
-  // Carries out what a call into one of the halves has brought about.
+  // After each call into a half: enters the error state, or raises send_queue_drained.
   void settle();
   void enter_error();
 
   SharedState shared_;
   bool established_ = false;     // a request has arrived since the QP entered RTR
   bool notify_drained_ = false;  // send_queue_drained is still to be raised
-  bool requests_turn_ = false;   // whose the odd packet is when both halves want to send
+  bool requests_turn_ = false;   // the odd packet of the room goes to requests
   Requester requester_;
   Responder responder_;
 };

@@ -1,5 +1,5 @@
-// Completions: in order, one for each request that wants one or fails (IBTA 10.8.3.1, 9.9.2.1). And what must
-// be done again when the host reports a failed memory access and has discarded what came after it.
+// Completions: in order, one for each request that is signaled or fails (IBTA 10.8.3.1, 9.9.2.1). When the
+// host reports a failed memory access, the actions that it has discarded are done again.
 #include <algorithm>
 
 #include "device_model/transport/requester/requester.hpp"
@@ -38,7 +38,7 @@ void Requester::complete_finished() {
   while (!shared_.failed && !window_.none_incomplete()) {
     const SendSlot& slot = window_.at(window_.oldest());
     if (slot.status != WorkStatus::success) {
-      // Reported only now, because everything before it had to complete first (IBTA 9.9.2.1).
+      // Its error waited until all earlier requests were complete (IBTA 9.9.2.1).
       complete_oldest();
       shared_.failed = true;
       return;
@@ -78,8 +78,7 @@ void Requester::fail_oldest(WorkStatus status) {
   complete_finished();
 }
 
-// An error on this side: nothing of the request or behind it is sent any more, what is before it completes
-// first.
+// An error on this side: nothing from this request on is sent any more; earlier requests complete first.
 void Requester::fail_here(std::uint32_t index, WorkStatus status) {
   SendSlot& slot = window_.at(index);
   slot.status = status;
@@ -119,8 +118,8 @@ void Requester::memory_failed(const AccessTag& tag, Time) {
   }
 }
 
-// Everything was reported already, errors and flushes: report again what was discarded, the failed request
-// with its own error unless one before it came first.
+// All requests are reported already, as failed or flushed. Reports the discarded completions again: the
+// request of the failed access with its own error, unless an earlier request failed.
 void Requester::redo_failed_queue(const AccessTag& tag) {
   bool after_error = false;
   while (!window_.none_incomplete()) {
@@ -137,8 +136,8 @@ void Requester::redo_failed_queue(const AccessTag& tag) {
   }
 }
 
-// Requests before the failed one finish first: READs whose data was discarded are asked for again, packets
-// that did not leave are sent again.
+// Requests before the failed one finish first: READs whose data was discarded are repeated, and packets that
+// did not leave are sent again.
 void Requester::redo_running_queue(const AccessTag& tag) {
   bool send_again = false;
   for (std::uint32_t index = window_.oldest(); index != window_.taken() && index != tag.wqe_index; ++index) {

@@ -1,5 +1,4 @@
-// What the requester sends next: first what must be sent again, then new packets while nothing holds them
-// back.
+// The requester sends lost packets again first, then new packets while nothing holds them back.
 #include <algorithm>
 
 #include "device_model/transport/message_memory.hpp"
@@ -47,8 +46,8 @@ bool Requester::may_send_new() const {
   return slot.status == WorkStatus::success && may_send_new(slot);
 }
 
-// In SQD nothing new is begun (IBTA 10.3.1.5). A request is taken only when its first packet would find room,
-// so that one that has not begun does not keep the queue from draining.
+// In SQD no request begins (IBTA 10.3.1.5). A request is taken only when the window has room for its first
+// packet: a request that is taken and cannot begin would keep the queue from draining.
 bool Requester::may_take() const {
   return shared_.state == QpState::rts && !window_.full() && in_flight() < window_packets_ &&
          recovery_lets_send_new();
@@ -95,15 +94,15 @@ bool Requester::may_send_new(const SendSlot& slot) const {
   return !is_read_or_atomic(slot.request.opcode) || reads_.has_room(shared_.parameters.max_reads);
 }
 
-// With the fence bit an invalidation waits for all requests before it, a bind for reads and atomics (IBTA
-// 10.8.3.3). Requests behind either begin only after it, as type 2 windows need (IBTA 10.6.7.2).
+// With the fence bit, an invalidation waits for all earlier requests, a bind for earlier READs and atomics
+// (IBTA 10.8.3.3). Later requests begin after either of them, as type 2 windows need (IBTA 10.6.7.2).
 bool Requester::may_execute_local(const SendSlot& slot) const {
   if (!slot.request.fence) return true;
   if (slot.request.opcode == WorkOpcode::local_invalidate) return window_.oldest() == window_.sending();
   return reads_.none();
 }
 
-// A READ is one packet but takes as many PSNs as its response has packets; it may reach beyond the window.
+// A READ is one packet, but takes one PSN for each packet of its response; they may lie beyond the window.
 bool Requester::has_room_for(const SendSlot& slot) const {
   if (in_flight() >= window_packets_) return false;
   const std::uint64_t psns = slot.request.opcode == WorkOpcode::rdma_read ? slot.packets : 1;
@@ -127,7 +126,6 @@ bool Requester::send_new(Time now) {
   return true;
 }
 
-// Returns the number of packets sent.
 std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   const std::uint32_t index = window_.find(first);
   SendSlot& slot = window_.at(index);
@@ -135,8 +133,8 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   if (slot.request.opcode == WorkOpcode::rdma_read) {
     packets = *recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
   }
-  // Part of a READ may be asked for only when the peer has executed it: else it would take the part for a
-  // request of its own, with a message number and a responder resource of its own.
+  // Only a READ that the peer has executed may be repeated in part. Another peer would take the part for a
+  // new request, with its own message number and responder resource.
   if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until_ <= slot.first) {
     packets = {slot.first, slot.packets};
   }
@@ -151,10 +149,10 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   return sent;
 }
 
-// Losses may come in runs of packets, and a sender that waits sends one packet at a time: a run then outlasts
-// all retries. So the packet for which the local ACK timer has expired is sent twice as often with every
-// expiry in vain. Only then: each copy may bring a NAK, and copies for each of those would multiply. Of the
-// copies of a READ that reach the peer together, one is answered (response_queue.hpp).
+// A burst of losses counted in packets outlasts all retries if each retry is one packet. So the packet for
+// which the local ACK timer expires is sent in twice as many copies at each expiry without an answer. NAKs
+// cause no copies: each copy may bring a NAK, and the copies would multiply. Of the copies of a READ that
+// reach the peer together, one is answered (response_queue.hpp).
 std::uint32_t Requester::copies_of(PacketNumber packet) const {
   if (!timed_out_packet_waits_) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
@@ -162,8 +160,8 @@ std::uint32_t Requester::copies_of(PacketNumber packet) const {
   return retries < 4 ? 1u << retries : kMostCopies;
 }
 
-// The last packet of every message asks for an acknowledgement, and enough between, and a probe for credits
-// (IBTA 9.7.7.2.5).
+// An acknowledgement is requested by the last packet of a message, by one packet in each interval, and by a
+// probe for credits (IBTA 9.7.7.2.5).
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
   const std::uint32_t chosen = selective_ != nullptr ? selective_->ack_interval() : 0;
@@ -191,7 +189,8 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   bth.psn = psn_of(number);
   bth.pkey = shared_.parameters.pkey;
   bth.destination = shared_.parameters.destination;
-  // A packet that fills a hole may be the last that is missing: nothing else would have it acknowledged.
+  // A packet that fills a hole may be the last one missing: no later packet would request its
+  // acknowledgement.
   const bool fills_hole = number < next_new_ && selective_ != nullptr;
   bth.ack_request = fills_hole || wants_ack(held, at);
   packet.tag = next_tag(number, index);

@@ -14,7 +14,7 @@ Requester::Requester(SharedState& shared_state)
   use(shared_state.config.recovery);
 }
 
-// Forgets nothing of what is under way: the new sender policy takes over once all of it is acknowledged.
+// The old recovery still knows about the packets under way: the new one takes over when all are acknowledged.
 void Requester::use(const RecoverySettings& settings) {
   next_recovery_ = make_loss_recovery(settings, window_packets_);
   next_reads_selective_acks_ = transport::reads_selective_acks(settings.mode);

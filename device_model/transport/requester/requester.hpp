@@ -23,11 +23,11 @@
 
 namespace urnic::transport {
 
-// Outstanding packets never span more than half the PSN space, or the responder could not tell new ones from
-// duplicates (IBTA 9.7.1).
+// Unacknowledged packets span at most half the PSN space: the responder could not tell new ones from
+// duplicates otherwise (IBTA 9.7.1).
 inline constexpr std::uint32_t kMaxOutstandingPsns = 1u << 23;
 
-// Of a packet that is sent again after retries in vain.
+// Most copies of a packet that are sent at once after retries without an answer.
 inline constexpr std::uint32_t kMostCopies = 16;
 
 class Requester {
@@ -43,7 +43,7 @@ class Requester {
   // parameters changed while running (QP stays in or returns to RTS).
   void parameters_changed(Time now);
 
-  // The sender policy from the next packet on, or from when everything under way is acknowledged. Allocates.
+  // Recovers as `settings` say once everything under way is acknowledged. Allocates.
   void use(const RecoverySettings& settings);
 
   // As QueuePair::prefetch_next_request.
@@ -56,7 +56,7 @@ class Requester {
   void receive(const InboundPacket& packet, Time now);
   std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
-  // Something must be sent again: `pump_again` sends that, at most `packets`, and nothing new.
+  // Lost packets wait to be sent again. `pump_again` sends at most `packets` of them, and nothing new.
   bool must_send_again() const;
   std::uint32_t pump_again(Time now, std::uint32_t packets);
   // How fast request packets leave, those that are sent again too. While it lets none leave, `pump` sends
@@ -77,7 +77,7 @@ class Requester {
   // requester.cpp
   void take_next_recovery();
 
-  // request_sending.cpp: what to send next, and sending it.
+  // request_sending.cpp: chooses the next packet and sends it.
   bool take_request();
   WorkStatus check_request(const SendRequest& request) const;
   bool may_take() const;
@@ -87,7 +87,7 @@ class Requester {
   bool may_execute_local(const SendSlot& slot) const;
   bool has_room_for(const SendSlot& slot) const;
   bool send_new(Time now);
-  // `first` is where what is to be sent again begins.
+  // Sends `first` again, or the part of a READ from `first` on. Returns the number of packets sent.
   std::uint32_t send_again(PacketNumber first, Time now);
   std::uint32_t copies_of(PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
@@ -96,7 +96,7 @@ class Requester {
   bool wants_ack(const SendSlot& slot, std::uint32_t at) const;
   void execute_local(SendSlot& slot);
 
-  // response_handling.cpp: what a response says.
+  // response_handling.cpp: takes responses.
   void take_response(PacketNumber number, const InboundPacket& packet, Time now);
   void on_stale_response(const InboundPacket& packet, Time now);
   void on_acknowledge(PacketNumber number, const wire::TransportHeaders& headers, Time now);
@@ -112,12 +112,12 @@ class Requester {
   void answered(PacketNumber number, Time now);
   void bad_response();
 
-  // selective_acknowledgement.cpp: what the peer tells beyond the specification.
+  // selective_acknowledgement.cpp: takes selective acks.
   bool is_agreed(const wire::TransportHeaders& selective_acknowledge) const;
   void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
   void take_early_arrival(PacketNumber number, Time now);
 
-  // retransmission.cpp: progress, and what happens without.
+  // retransmission.cpp: progress, NAKs and timeouts.
   bool acknowledge_until(PacketNumber until, Time now);
   PacketNumber done_from(PacketNumber reached) const;
   void note_executed(PacketNumber until, Time now);
@@ -133,7 +133,7 @@ class Requester {
   bool take_transport_retry();
   void ack_timeout(Time now);
 
-  // request_completion.cpp: completions in order, errors, flush, and taking back what a failed access undid.
+  // request_completion.cpp: completions in order, errors, flush, failed memory accesses.
   void complete_finished();
   void complete_oldest();
   void fail_oldest(WorkStatus status);
@@ -141,7 +141,8 @@ class Requester {
   void redo_failed_queue(const AccessTag& tag);
   void redo_running_queue(const AccessTag& tag);
 
-  // Requests are sent and responses taken in RTS, and in SQD for what had been begun (IBTA 10.3.1.5).
+  // Requests are sent and responses are taken in RTS. In SQD this goes on for requests that have begun (IBTA
+  // 10.3.1.5).
   bool running() const {
     return started_ && !shared_.failed && (shared_.state == QpState::rts || shared_.state == QpState::sqd);
   }
@@ -196,14 +197,14 @@ class Requester {
   PacketNumber unacknowledged_;  // the first that is not acknowledged or answered
   PacketNumber executed_until_;  // the peer has executed all requests before; READs may lack responses
   PacketNumber next_new_;        // the first that was never sent
-  PacketNumber response_expected_until_;  // beyond the last sent that asks for a response
-  // Beyond the packets that had left when the queue was cut in front of their request (fail_here): a response
-  // to one of them still acknowledges what is before the cut.
+  PacketNumber response_expected_until_;  // behind the last packet sent that asks for a response
+  // `fail_here` takes packets back that have left. This is behind the last of them: a response to one of them
+  // still acknowledges the packets before the failed request.
   PacketNumber cut_end_;
   wire::Msn last_message_;  // send sequence number of the request taken last
 
   bool implied_nak_taken_ = false;       // since the last progress
-  bool timed_out_packet_waits_ = false;  // nothing has left since the last timeout
+  bool timed_out_packet_waits_ = false;  // nothing that asks for a response has left since the last timeout
   std::uint32_t action_ = 0;             // actions emitted so far
 };
 

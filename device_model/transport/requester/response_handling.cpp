@@ -1,4 +1,4 @@
-// What a response says: which packets it acknowledges, which it refuses, and the data it brings.
+// Responses: which packets one acknowledges or refuses, and the data that it brings.
 #include "device_model/transport/message_memory.hpp"
 #include "device_model/transport/requester/requester.hpp"
 #include "wire/aeth.hpp"
@@ -45,8 +45,8 @@ void Requester::take_response(PacketNumber number, const InboundPacket& packet, 
   }
 }
 
-// Behind the oldest packet under way: a duplicate, which may still bring new credits (IBTA 9.7.7.2.3). Beyond
-// all that was sent: a ghost. Both change nothing else (IBTA 9.7.5.1.4).
+// A response to a packet that is acknowledged already is a duplicate, which may still bring new credits (IBTA
+// 9.7.7.2.3). One to a packet that was never sent is a ghost. Neither changes anything else (IBTA 9.7.5.1.4).
 void Requester::on_stale_response(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   if (!before(bth.psn, psn_of(unacknowledged_))) return;
@@ -67,8 +67,8 @@ void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders
     case wire::AethKind::ack: {
       flow_control_.update(aeth);
       if (!acknowledge_until(number + 1, now)) implied_nak(now);
-      // Where nothing waits to be sent, a program posts one message at a time, and its peer one receive: the
-      // next message need not wait.
+      // While no request waits, the program may post one message and its peer one receive at a time: the next
+      // message is not delayed.
       const bool nothing_left = wire::code(aeth.syndrome) == 0 && in_flight() == 0 &&
                                 (!window_.all_sent() || shared_.config.send_queue->pending());
       flow_control_.acknowledged(nothing_left, now);
@@ -90,7 +90,7 @@ void Requester::on_acknowledge(PacketNumber number, const wire::TransportHeaders
 void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   const auto nak = static_cast<wire::NakCode>(wire::code(headers.aeth.syndrome));
   if (nak == wire::NakCode::psn_sequence_error) {
-    // One that exceeds the retry limit is counted as that.
+    // A NAK that exceeds the retry limit counts as retry_exceeded instead.
     shared_.config.counters->packet_sequence_error += on_sequence_nak(number, headers, now);
     return;
   }
@@ -116,15 +116,15 @@ void Requester::on_nak(PacketNumber number, const wire::TransportHeaders& header
   bad_response();
 }
 
-// False if it was one retry too many.
+// False if the retry limit is exceeded.
 bool Requester::on_sequence_nak(PacketNumber number, const wire::TransportHeaders& headers, Time now) {
   if (!acknowledge_until(number, now)) return implied_nak(now);
   if (shared_.failed) return true;  // a request before it failed here
   if (selective_ == nullptr) {
     return rnr_wait_.is_on() || recover_from(number, now);
   } else if (headers.bth.opcode == wire::kSelectiveAcknowledge) {
-    // What the peer expects it does not keep. If it did, that packet found no receive when its turn came, was
-    // dropped, and the RNR NAK that said so was lost (IBTA 9.7.5.2.8).
+    // A peer does not hold the packet that it expects. If it held this one before, the packet found no
+    // receive in its turn and was dropped, and the RNR NAK was lost (IBTA 9.7.5.2.8).
     const bool was_kept = executed_until_ <= number && selective_->has_arrived(number);
     if (was_kept && !rnr_wait_.is_on()) selective_->refused(missing_from(number), now);
     take_selective_ack(headers.selective_ack_eth, now);
@@ -153,7 +153,7 @@ void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
     implied_nak(now);
     return;
   }
-  const bool already_waits = shared_.failed || rnr_wait_.is_on();  // the same refusal twice
+  const bool already_waits = shared_.failed || rnr_wait_.is_on();  // a second NAK for the same packet
   if (!already_waits && !retries_.take_rnr_retry()) {
     ++counters.rnr_retry_exceeded;
     fail_oldest(WorkStatus::rnr_retry_exceeded);
@@ -161,7 +161,7 @@ void Requester::on_rnr_nak(PacketNumber number, std::uint8_t code, Time now) {
   }
   ++counters.rnr_nak_retry;
   if (already_waits) return;
-  retries_.reload_transport(shared_.parameters);  // the path works: waiting for a receive is counted apart
+  retries_.reload_transport(shared_.parameters);  // the path works; RNR retries have their own counter
   rnr_wait_.begin(number, now + wire::rnr_timer(code));
   ack_timer_.stop();
   // The peer has dropped the packet, even if it had kept it.
@@ -268,7 +268,7 @@ bool Requester::scatter(std::uint32_t index, std::uint64_t offset, std::span<con
   return true;
 }
 
-// IBTA 9.9.2.4: a response that no correct responder sends ends the connection.
+// A response that no conforming responder sends ends the connection (IBTA 9.9.2.4).
 void Requester::bad_response() {
   ++shared_.config.counters->bad_responses;
   fail_oldest(WorkStatus::bad_response_error);

@@ -1,13 +1,13 @@
-// Progress of the oldest packet that is not acknowledged, and what happens when there is none.
+// Progress of the oldest unacknowledged packet; NAKs and timeouts when there is no progress.
 #include <algorithm>
 
 #include "device_model/transport/requester/requester.hpp"
 
 namespace urnic::transport {
 
-// A response acknowledges all packets before it, except that READs and atomics are done only with their own
-// responses (IBTA 9.7.5.1.2). Moves on as far as that allows; false if a response is missing before `until`
-// and what is behind must be sent again with it.
+// A response acknowledges all packets before it, except READs and atomics, which need their own responses
+// (IBTA 9.7.5.1.2). False if such a response is missing before `until`, and everything from there on must be
+// sent again.
 bool Requester::acknowledge_until(PacketNumber until, Time now) {
   const PacketNumber known = executed_until_;
   executed_until_ = std::max(known, until);
@@ -21,7 +21,7 @@ bool Requester::acknowledge_until(PacketNumber until, Time now) {
   return false;
 }
 
-// Beyond all that is done without a gap, if everything before `reached` is.
+// Everything before `reached` is done. Returns the first packet from there on that is not.
 PacketNumber Requester::done_from(PacketNumber reached) const {
   for (std::uint32_t index = window_.oldest(); index != window_.taken() && reached < next_new_; ++index) {
     const SendSlot& slot = window_.at(index);
@@ -34,7 +34,7 @@ PacketNumber Requester::done_from(PacketNumber reached) const {
   return reached;
 }
 
-// SENDs and WRITEs behind a missing response, before `executed_until`. `known` had been reached before.
+// Notes the arrival of SENDs and WRITEs between `known` and `executed_until_` that follow a missing response.
 void Requester::note_executed(PacketNumber known, Time now) {
   for (std::uint32_t index = window_.oldest(); index != window_.taken(); ++index) {
     const SendSlot& slot = window_.at(index);
@@ -63,9 +63,8 @@ void Requester::progress_to(PacketNumber until, LossRecovery::Source source, Tim
   complete_finished();
 }
 
-// Something behind the oldest packet is now known to have arrived. That is progress, too: what is missing has
-// not been waited for in vain, and there is only a window of such news. An RNR NAK may come for each try of
-// the oldest all the same.
+// A packet behind the oldest one is now known to have arrived. That is progress, too, and a window allows
+// only so much of it. RNR retries are not reloaded: each try of the oldest packet may still bring an RNR NAK.
 void Requester::news(Time now) {
   retries_.reload_transport(shared_.parameters);
   wait_anew(now);
@@ -79,8 +78,8 @@ void Requester::wait_anew(Time now) {
   }
 }
 
-// The packets that a NAK for `number` means, or that must be sent again if `number` is lost: a READ is one
-// request, whose responses are missing up to the next that has come.
+// The packets that are missing if `number` is: of a READ, all responses from `number` to the next that has
+// come.
 PacketRange Requester::missing_from(PacketNumber number) {
   const SendSlot& slot = window_.at(window_.find(number));
   if (slot.request.opcode != WorkOpcode::rdma_read) return {number, 1};
@@ -89,15 +88,15 @@ PacketRange Requester::missing_from(PacketNumber number) {
   return {number, static_cast<std::uint32_t>(end - number)};
 }
 
-// What a timer is for. If all has arrived, by the peer's word, it is the first, whose acknowledgement has
-// been lost and comes again with it.
+// The packet that a timer waits for. If the peer has reported every packet, it is the first one: sending that
+// again brings the acknowledgement that was lost.
 PacketRange Requester::oldest_missing() {
   const PacketNumber first = first_missing(unacknowledged_, next_new_);
   return missing_from(first < next_new_ ? first : unacknowledged_);
 }
 
-// The last packet sent, unless it has arrived or a READ or atomic is missing: those are asked for by
-// themselves.
+// The packet that a tail-loss probe sends: the last one sent; or the oldest missing one, if the last has
+// arrived or either of the two is a READ or an atomic.
 PacketRange Requester::newest_missing() {
   const PacketRange oldest = oldest_missing();
   const PacketNumber last(next_new_.value() - 1);
@@ -108,8 +107,8 @@ PacketRange Requester::newest_missing() {
   return {last, 1};
 }
 
-// A response to a later request tells that this one's was lost: as if it had been a NAK (IBTA 9.7.5.1.2). The
-// responses behind it, already under way, say nothing more.
+// A response to a later request shows that the response to an earlier one was lost; it counts as a NAK (IBTA
+// 9.7.5.1.2). Further responses before the next progress were under way already and show nothing new.
 bool Requester::implied_nak(Time now) {
   if (implied_nak_taken_ || rnr_wait_.is_on()) return true;
   implied_nak_taken_ = true;
@@ -139,8 +138,7 @@ void Requester::ack_timeout(Time now) {
   implied_nak_taken_ = false;
   recovery_->timed_out(oldest_missing(), now);
   if (selective_ == nullptr) return;
-  // The packet may have to wait for its turn: the interval begins anew when it leaves. What is sent again
-  // later does not put the timer off.
+  // The interval begins anew when the packet leaves, which may be later. Further repeats do not restart it.
   ack_timer_.start(now);
   timed_out_packet_waits_ = true;
 }

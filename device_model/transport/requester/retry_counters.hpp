@@ -17,15 +17,15 @@ class RetryCounters {
     reload_transport(parameters);
     rnr_ = parameters.rnr_retry;
   }
-  // Transport retries that are used up since.
+  // Transport retries used up since the last reload.
   unsigned transport_used(const QpParameters& parameters) const {
     return parameters.retry_count > transport_ ? parameters.retry_count - transport_ : 0u;
   }
-  // When something arrives ahead of the oldest request, which may still find no receive.
+  // When something arrives ahead of the oldest request: that request may still get RNR NAKs.
   void reload_transport(const QpParameters& parameters) { transport_ = parameters.retry_count; }
 
-  // Uses up one retry; false if none is left. One try is always made, so `retry_count` retries end with the
-  // (retry_count + 1)-th failure.
+  // Uses up one retry; false if none is left. The first try is not a retry: the queue fails at failure number
+  // retry_count + 1.
   bool take_transport_retry() { return take(transport_); }
   bool take_rnr_retry() { return rnr_ == kRnrForEver || take(rnr_); }
 

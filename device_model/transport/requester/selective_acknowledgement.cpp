@@ -4,7 +4,7 @@
 
 namespace urnic::transport {
 
-// From any other peer the opcode means nothing.
+// Only a peer that gives selective acks means one by this opcode.
 bool Requester::is_agreed(const wire::TransportHeaders& selective_acknowledge) const {
   return selective_acks_.peer_gives() &&
          selective_acknowledge.aeth.syndrome == wire::nak_syndrome(wire::NakCode::psn_sequence_error);
@@ -21,7 +21,7 @@ void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now
   take_early_arrival(latest, now);
 }
 
-// The peer has a packet whose turn has not come.
+// The peer holds a packet whose turn has not come.
 void Requester::take_early_arrival(PacketNumber number, Time now) {
   if (!selective_->covers(number) || selective_->has_arrived(number)) return;
   SendSlot& slot = window_.at(window_.find(number));

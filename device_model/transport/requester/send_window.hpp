@@ -4,9 +4,9 @@
 //      completed        sent, not       being sent,      (free)
 //                       complete        or not begun
 //
-// Completed requests stay until their place is needed: a completion is final only when the host's batch ends
-// well (host.hpp). The application cannot outrun that, because it reuses a queue entry only once it has seen
-// the completion of the request before.
+// Completed requests stay until their place is needed: a completion is final only when the host's batch has
+// succeeded (host.hpp). The program reuses a queue entry only after it has seen the entry's completion, so it
+// cannot overwrite a request whose completion is not final.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SendSlot {
   PacketNumber first;         // its first packet
   std::uint32_t packets = 0;  // PSNs it takes; 0 for local operations
   wire::Msn message;          // its send sequence number (IBTA 9.7.7.2.2); local operations have none
-  // What will be reported, or was. Anything but success stops the queue at this request.
+  // The status of its completion, now or later. Anything but success stops the queue at this request.
   WorkStatus status = WorkStatus::success;
   bool asked_again = false;           // a READ of which a part was requested again
   bool reached_peer = false;          // a READ or atomic that the peer keeps until its turn comes
@@ -36,8 +36,8 @@ struct SendSlot {
   std::uint32_t completion = 0;
 
   PacketNumber end() const { return first + packets; }
-  // All but the request anew. The host may still have to write the result of the atomic that was here: until
-  // its batch ends it stays.
+  // Resets everything but the request and `atomic_original`, which the host may still have to write to memory
+  // before its batch ends.
   void begin() {
     first = {};
     packets = 0;
@@ -70,7 +70,7 @@ class SendWindow {
   std::uint32_t find(PacketNumber number);
 
   bool full() const { return taken_ - oldest_ > mask_; }
-  // The place that the next request takes is needed soon.
+  // Prefetches the slot of the next request.
   void prefetch_next() const { prefetch_object(at(taken_)); }
   // Takes the next request of `queue`; null if there is none. Must not be full.
   SendSlot* take(SendQueue& queue);

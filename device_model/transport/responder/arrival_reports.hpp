@@ -1,10 +1,10 @@
-// The arrivals out of order that a responder has still to report to a peer that takes selective acks: a few
-// spans of PSNs, each as wide as one selective-ack header tells where that is possible. An arrival that does
-// not fit gets a span of its own; when there are too many, two become one that takes several headers. So no
-// arrival goes unreported, however long the reports have to wait behind read responses.
+// The arrivals out of order that a responder has still to report to a peer that reads selective acks: a few
+// spans of PSNs, each reported by one selective-ack header if possible. An arrival that fits in no span gets
+// its own; when there are too many spans, two are joined to one that takes several headers. So every arrival
+// is reported, however long the reports wait behind read responses.
 //
-// A span is half as wide as a header, so that of many arrivals in a row each is in two reports: one may be
-// lost without a packet being taken for lost that has arrived.
+// A span is half as wide as a header, so each of many arrivals in a row is in two reports. One report may be
+// lost, and the requester still does not take a packet for lost that has arrived.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@ class ArrivalReports {
 
   // `psn` has arrived and is held.
   void arrived(wire::Psn psn);
-  // `psn`, which is held, has arrived again: it is to be the `latest` of a report. Forgotten where there is
-  // no room, for the peer knows already that it is here.
+  // `psn`, which is held, has arrived again: it becomes the `latest` of a report. Forgotten if there is no
+  // room, because the peer knows already that it is held.
   void arrived_again(wire::Psn psn);
-  // What comes before `expected` needs no report any more.
+  // PSNs before `expected` need no report any more.
   void forget_before(wire::Psn expected);
 
   // The next report, taken out; empty if there is none left.

@@ -1,7 +1,6 @@
 // Requests that have been executed before: their responses were lost or are late (IBTA 9.7.5.1,
-// C9-105, C9-110). Nothing is executed twice but a READ. They are answered as ever while there is a hole: an
-// ACK tells a peer that takes selective acks no less than a report would, and comes through where NAKs do
-// not.
+// C9-105, C9-110). Only a READ is executed twice. They are answered even while there is a hole: an ACK tells
+// a peer that reads selective acks as much as a report does, and arrives where NAKs are lost.
 #include "device_model/transport/responder/responder.hpp"
 
 namespace urnic::transport {
@@ -26,8 +25,8 @@ void Responder::repeat(const InboundPacket& packet, RequestKind kind) {
   }
 }
 
-// Executed again, from wherever the requester asks: it may have received the first part, and then asks for
-// the rest with an address, a length and a PSN of its own.
+// Executed again, from any of its PSNs: a requester that has received the first part asks for the rest, with
+// another address, length and PSN.
 void Responder::repeat_read(const InboundPacket& packet) {
   const wire::Psn first = packet.headers.bth.psn;
   const wire::Reth& reth = packet.headers.reth;
@@ -42,14 +41,14 @@ void Responder::repeat_read(const InboundPacket& packet) {
                                  .pd = pd_,
                                  .address = reth.virtual_address,
                                  .remaining = reth.dma_length};
-  // The requester of the specification gets a response from its First packet on.
+  // A requester that keeps to the specification gets the response from its First packet on.
   const bool there_is_room = gives_selective_acks()
                                  ? responses_.repeat_missing(response, shared_.parameters.path_mtu)
                                  : responses_.repeat(response);
   if (!there_is_room) ++shared_.config.counters->read_repeat_discards;
 }
 
-// Answered with what was saved, never executed again. One that is not remembered any more is dropped.
+// Answered with the saved result, never executed again. Dropped if it is not remembered any more.
 void Responder::repeat_atomic(const InboundPacket& packet) {
   const wire::Psn psn = packet.headers.bth.psn;
   const ResponderResource* resource = resources_.find(psn);
@@ -57,7 +56,7 @@ void Responder::repeat_atomic(const InboundPacket& packet) {
   responses_.repeat({.next = psn, .last = psn, .atomic_original = &resource->original});
 }
 
-// What was written may have been changed since: it is not written again.
+// Not written again: the value may have been changed since.
 void Responder::repeat_atomic_write(const InboundPacket& packet) {
   const wire::Psn psn = packet.headers.bth.psn;
   const ResponderResource* resource = resources_.find(psn);

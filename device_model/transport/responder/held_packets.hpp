@@ -2,11 +2,11 @@
 // and per QP the order of what it holds. Payload stays where it arrived if its host can keep it there
 // (payload_keeper.hpp), else it is copied into the slot.
 //
-// How long a slot lives: a packet that is taken out of a QP's order is handed to the responder like one that
-// has just arrived, and the host may keep the span of its payload until the batch is flushed (host.hpp). So a
-// slot that is given back is only *retired*; the pool's owner calls `batch_flushed` once the host has carried
-// out everything that was asked for until then, and only that makes retired slots free. Nothing else frees a
-// slot, so it does not matter whether its packet was executed, dropped, or belonged to a QP that is gone.
+// A packet that is taken out of a QP's order is handed to the responder like one that has just arrived, and
+// the host may keep the span of its payload until the batch is flushed (host.hpp). So a slot that is given
+// back is only *retired*. The pool's owner calls `batch_flushed` once the host has carried out all actions so
+// far: only this frees retired slots, whether their packets were executed, dropped, or belonged to a QP that
+// is gone.
 #pragma once
 
 #include <boost/intrusive/set.hpp>

@@ -1,8 +1,8 @@
-// Requests behind a hole, and the hole's end. Under go_back_n what is behind a hole is dropped; otherwise it
-// is held and executed in order once the hole is filled.
+// Requests behind a hole. Under go_back_n they are dropped; otherwise they are held, and executed in order
+// once the hole is filled.
 //
-// What the peer hears of it: one that takes selective acks, every arrival (arrival_reports.hpp). Any other
-// one only the specification's NAK: one for each hole, the next one as soon as the hole before it is filled.
+// A peer that reads selective acks is told of every arrival (arrival_reports.hpp). Any other peer gets the
+// specification's NAK: one for each hole, the next one as soon as the hole before it is filled.
 #include "device_model/transport/responder/responder.hpp"
 
 namespace urnic::transport {
@@ -30,8 +30,8 @@ bool Responder::hold(const InboundPacket& packet, RequestKind kind) {
   return window_.hold(packet, is_read ? response_packets(length, shared_.parameters.path_mtu) : 1);
 }
 
-// One NAK until the expected PSN is back: a requester that goes back does so anyway, and a second NAK would
-// send it back twice (IBTA 9.7.5.2.2). While a packet is awaited that was refused with an RNR NAK, none.
+// One NAK until the expected PSN arrives: a second one would make the requester go back twice
+// (IBTA 9.7.5.2.2). None while the expected packet was refused with an RNR NAK.
 void Responder::ask_for_expected() {
   if (awaiting_expected_) return;
   awaiting_expected_ = true;
@@ -52,18 +52,18 @@ void Responder::in_sequence(const InboundPacket& packet, RequestKind kind) {
   if (up_to_hole) after_hole();
 }
 
-// False if the requests came to an end for now: one was refused, or found no receive.
+// False if no further request can be executed now: one was refused, or found no receive.
 bool Responder::execute_held() {
   while (HeldPacket* const held = window_.take_expected()) {
     execute(held->packet(), request_kind(held->packet().headers.bth.opcode.operation()));
-    // Also one that found no receive: it will be sent again (IBTA 9.7.5.2.8).
+    // Even if it found no receive: it will be sent again (IBTA 9.7.5.2.8).
     window_.retire(*held);
     if (stopped_ || owed_.kind() == OwedAcknowledge::Kind::rnr_nak) return false;
   }
   return true;
 }
 
-// The hole at the expected PSN is filled and everything up to the next one executed.
+// The hole at the expected PSN is filled, and everything up to the next hole is executed.
 void Responder::after_hole() {
   if (window_.has_hole() && !gives_selective_acks()) {
     awaiting_expected_ = true;
@@ -72,13 +72,13 @@ void Responder::after_hole() {
     owed_.withdraw_sequence_nak();
     awaiting_expected_ = false;
   }
-  // A hole's end is news; a READ or ATOMIC tells it by its response (IBTA 9.7.5.1.3).
+  // The peer is told that the hole is filled; the response to a READ or ATOMIC says so too (IBTA 9.7.5.1.3).
   const wire::Psn latest = window_.expected() - 1;
   if (resources_.find(latest) == nullptr) owed_.ack(latest);
 }
 
-// A peer that takes selective acks is told which of the packets that are held has come again: it may be the
-// retransmission that it waits for.
+// A peer that reads selective acks is told which held packet has come again: the peer may be waiting for this
+// retransmission.
 void Responder::held_again(wire::Psn psn) {
   if (gives_selective_acks()) reports_.arrived_again(psn);
 }

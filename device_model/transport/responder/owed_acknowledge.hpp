@@ -15,7 +15,7 @@ class OwedAcknowledge {
 
   Kind kind() const { return kind_; }
   bool owed() const { return kind_ != Kind::none; }
-  // Meaningful for ack and fatal_nak; the other two name the expected PSN when they are sent.
+  // Valid for ack and fatal_nak; the other two name the expected PSN when they are sent.
   wire::Psn psn() const { return psn_; }
   wire::NakCode nak() const { return nak_; }
 
@@ -35,7 +35,7 @@ class OwedAcknowledge {
     if (kind_ == Kind::ack) kind_ = Kind::none;
   }
   void sequence_nak() { kind_ = Kind::sequence_nak; }
-  // What a sequence NAK was to ask for is here.
+  // The packet that a sequence NAK was to ask for has arrived.
   void withdraw_sequence_nak() {
     if (kind_ == Kind::sequence_nak) kind_ = Kind::none;
   }

@@ -32,8 +32,8 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
   return std::nullopt;
 }
 
-// Executed at once, in the order of the requests (IBTA 9.5), even if responses to earlier READs are still to
-// be sent; its own response waits for those.
+// Executed at once, in the order of the requests (IBTA 9.5), even if responses to earlier READs are pending;
+// its own response is sent behind those.
 Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::AtomicEth& eth = packet.headers.atomic_eth;
@@ -86,7 +86,7 @@ Responder::Verdict Responder::execute_atomic_write(const InboundPacket& packet) 
   return std::nullopt;
 }
 
-// A requester that has more under way than it was told (IBTA 9.7.4.1.4) finds no room for its response.
+// There is no room for the response to a requester that exceeds its limit (IBTA 9.7.4.1.4).
 bool Responder::has_free_resource() const { return responses_.originals() < resources_.limit(); }
 
 // The MSN counts a READ when it has been accepted (IBTA 9.7.7.1, C9-148).

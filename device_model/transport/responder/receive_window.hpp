@@ -1,5 +1,6 @@
-// What has arrived at a responder: everything before the expected PSN, and behind it what is held. Says what
-// an arriving PSN is, what comes next, and what the selective-ack header has to say. Sends nothing itself.
+// What has arrived at a responder: everything before the expected PSN, and the packets held behind it.
+// Classifies an arriving PSN, gives the next packet to execute, and fills selective-ack headers. Sends
+// nothing itself.
 #pragma once
 
 #include <cstdint>

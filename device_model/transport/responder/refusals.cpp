@@ -3,7 +3,7 @@
 
 namespace urnic::transport {
 
-// The application learns of the error by the receive that is in use. If none is, by an event.
+// The application learns of the error by the receive in use, or by an event if there is none.
 Responder::Refusal Responder::reported(wire::NakCode nak, WorkStatus receive_status, AsyncEvent event) const {
   if (receives_.under_way()) return {nak, receive_status, std::nullopt};
   return {nak, WorkStatus::success, event};
@@ -27,8 +27,8 @@ Responder::Refusal Responder::opcode_violation() const {
                   AsyncEvent::qp_request_error);
 }
 
-// The number of an SRQ is checked as a key is: whoever names one that is not there, or of another domain,
-// does not learn which (IBTA A14.3).
+// An SRQ number is checked as a key is: a peer does not learn whether the SRQ is missing or in another domain
+// (IBTA A14.3).
 Responder::Refusal Responder::domain_violation() const { return access_error(); }
 
 }  // namespace urnic::transport

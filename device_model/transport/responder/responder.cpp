@@ -41,7 +41,7 @@ void Responder::receive(const InboundPacket& packet, Time) {
   }
   switch (window_.arrival(bth.psn)) {
     case Arrival::in_order:
-      // An RNR NAK on its way promises that this packet has not been executed.
+      // An RNR NAK that is owed says that this packet has not been executed.
       if (owed_.kind() != OwedAcknowledge::Kind::rnr_nak) in_sequence(packet, kind);
       return;
     case Arrival::duplicate:
@@ -114,8 +114,8 @@ void Responder::executed(const wire::Bth& bth, const wire::OpcodeTraits& traits,
   }
 }
 
-// IBTA 9.7.5.2.8: the expected PSN stays, and the requester tries again when the timer has run out. What it
-// has sent behind is dropped, or held where that is kept.
+// IBTA 9.7.5.2.8: the expected PSN stays, and the requester tries again after the RNR timer. Later packets
+// are dropped, or held if the QP holds packets.
 void Responder::receiver_not_ready() {
   ++shared_.config.counters->rnr_nak_sent;
   awaiting_expected_ = true;
@@ -147,7 +147,7 @@ void Responder::stop() {
   stopped_ = true;
   reports_.clear();
   window_.drop_held();
-  // Responses to earlier requests come first, from `pump`; a QP in error has none.
+  // `pump` sends the responses to earlier requests first; a QP in error sends none.
   if (responses_.empty() || shared_.state == QpState::error) send_owed();
 }
 
@@ -157,7 +157,7 @@ void Responder::memory_failed(const AccessTag& tag, Time) {
   if (shared_.state == QpState::reset || shared_.state == QpState::init) return;
   receives_.complete_discarded(tag.wqe_index,
                                tag.places_send ? WorkStatus::local_protection_error : WorkStatus::flushed);
-  // A target's receive tells one of those who have it open, an event all.
+  // A receive of an XRC target tells one of the programs that have the target open; an event tells all.
   const bool tells_all = !tag.places_send || shared_.config.xrc_receives != nullptr;
   if (tells_all) shared_.config.host->event(AsyncEvent::qp_access_error);
   ++shared_.config.counters->responder_operation_errors;

@@ -2,8 +2,8 @@
 // request, places its data or reads what it asks for, completes receives, and acknowledges.
 //
 // Requests are executed as they arrive; every response leaves in `pump`, in the order of the requests. Where
-// the QP's recovery keeps what arrives out of order, such a request is held and executed when its turn comes,
-// with all its checks then, so that nobody but the peer can tell (out_of_order_requests.cpp).
+// the QP's recovery holds requests that arrive out of order, they are checked and executed when their turn
+// comes: only the peer can tell the difference (out_of_order_requests.cpp).
 #pragma once
 
 #include <cstdint>
@@ -39,30 +39,30 @@ class Responder {
   void receive(const InboundPacket& packet, Time now);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
   std::uint32_t pump(Time now, std::uint32_t packets);
-  // What the peer waits for before it can go on: an acknowledgement, a report, the repeat of a response that
-  // was lost. `pump_urgent` sends that, at most `packets`, as far as nothing else comes before it.
+  // The next packet is one that the peer waits for: an acknowledgement, a report, or the repeat of a lost
+  // response. `pump_urgent` sends at most `packets` of these, until another response comes first.
   bool is_urgent() const {
     return responses_.empty() ? owed_.owed() || !reports_.empty() : responses_.front().is_repeat;
   }
   std::uint32_t pump_urgent(std::uint32_t packets);
-  // The next thing to send tells the requester of a hole in what has arrived.
+  // The next packet to send tells the requester of a hole.
   bool tells_of_hole() const {
     return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);
   }
   bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
   void memory_failed(const AccessTag& tag, Time now);
-  // The queue that the receive under way was taken from has gone: the message finds no place any more.
+  // The queue that the receive under way was taken from is gone: the rest of the message is refused.
   void receive_lost() { receives_.lose(); }
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
 
-  // The peer reads selective acks, and this side keeps what they tell of.
+  // The peer reads selective acks, and this side holds packets that arrive out of order.
   bool gives_selective_acks() const { return peer_reads_ && keeps(); }
 
  private:
-  // Why a request is refused for good (IBTA 9.9.3): what the peer is told, and what the application learns,
-  // by the receive that the request uses or else by an event.
+  // Why a request is refused for good (IBTA 9.9.3): the NAK for the peer, and the completion of the request's
+  // receive or else the event for the application.
   struct Refusal {
     wire::NakCode nak;
     WorkStatus receive_status = WorkStatus::success;  // success: no receive is completed for it
@@ -101,7 +101,7 @@ class Responder {
 
   // send_write_requests.cpp
   Verdict execute_send(const InboundPacket& packet);
-  // Puts `data`, what is to be placed of the packet, into the receive under way.
+  // Places `data`, all or a part of the packet's payload, in the receive under way.
   Verdict place_send(const InboundPacket& packet, std::span<const std::byte> data);
   Verdict finish_send(const InboundPacket& packet);
   Verdict execute_write(const InboundPacket& packet);
@@ -143,9 +143,9 @@ class Responder {
   MessageUnderWay message_ = MessageUnderWay::none;
   // A NAK for the expected PSN is owed or sent, and no other one is until that PSN is back.
   bool awaiting_expected_ = false;
-  // Something behind the expected PSN was dropped since the last NAK: the peer must hear of the next hole.
+  // A packet behind the expected PSN was dropped since the last NAK: the peer must be told of the next hole.
   bool dropped_behind_ = false;
-  // No request is executed any more; once the owed responses are out, the QP has failed.
+  // No further request is executed; the QP fails once the owed responses are sent.
   bool stopped_ = false;
   PdId pd_;  // in which requests are executed
 

@@ -32,7 +32,7 @@ bool ResponseQueue::holds_original_until(wire::Psn psn) const {
   return false;
 }
 
-// Originals always find room: as many places as they may need are kept free of repeats.
+// First-time responses always find room: repeats do not take the places that those may need.
 bool ResponseQueue::has_room_for_repeat() {
   const std::uint32_t repeats = size_ - originals_;
   if (repeats >= std::max(most_, kMostRepeats)) return false;

@@ -1,13 +1,13 @@
-// Raw packets (IBTA 9.6 has no such service; IBV_QPT_RAW_PACKET of libibverbs): a SEND is a whole Ethernet
-// frame as the program made it, without the check sum behind it, and so is what a receive gets. Which frames
-// are for the QP is the host's to decide: it hands in each as the payload of a packet.
+// Raw packets (IBV_QPT_RAW_PACKET of libibverbs; IBTA 9.6 has no such service): a SEND is a whole Ethernet
+// frame as the program made it, without the frame check sequence; so is a received message. The host decides
+// which frames are for the QP, and hands in each as the payload of a packet.
 #pragma once
 
 #include "device_model/transport/unreliable/unreliable_queue_pair.hpp"
 
 namespace urnic::transport {
 
-// An Ethernet header, without which nobody could tell where a frame goes.
+// An Ethernet header: a shorter frame has no destination.
 inline constexpr std::uint32_t kShortestRawFrame = 14;
 // What a port carries around the MTU's bytes: an Ethernet header with a VLAN tag.
 inline constexpr std::uint32_t kRawFrameHeader = 18;

@@ -59,9 +59,8 @@ void UnreliableConnection::take_packet(const InboundPacket& packet) {
   if (execute(packet) == Placed::drop_message) drop_message();
 }
 
-// A packet with another PSN than the expected one, or that cannot follow what came before, ends the message
-// under way; one that begins a message is executed all the same, with its PSN the new count begins
-// (IBTA 9.8.2.2, of PSNs 9.8.2.2.1).
+// A packet with an unexpected PSN, or that cannot follow the packet before, ends the message under way. If it
+// begins a message it is executed all the same, and PSNs are counted from it (IBTA 9.8.2.2, 9.8.2.2.1).
 bool UnreliableConnection::continues_message(const wire::Bth& bth) {
   const bool in_order = bth.psn == expected_psn_;
   if (!in_order) ++counters().out_of_sequence;
@@ -69,7 +68,7 @@ bool UnreliableConnection::continues_message(const wire::Bth& bth) {
   return in_order && follows(message_, bth.opcode.operation());
 }
 
-// Without a word to anybody. The receive that the message had begun to fill waits for the next one.
+// Silently. The receive that the message had begun to fill serves the next message.
 void UnreliableConnection::drop_message() {
   message_ = MessageUnderWay::none;
   if (receives().under_way()) receives().rewind();
@@ -136,8 +135,8 @@ UnreliableConnection::Placed UnreliableConnection::execute_write(const InboundPa
   return Placed::yes;
 }
 
-// As a reliable connection's (IBTA 9.7.4.1.5, 9.7.4.1.6), but that a wrong key or length only drops the
-// message (IBTA 9.9.3, class D).
+// As for a reliable connection (IBTA 9.7.4.1.5, 9.7.4.1.6), but a wrong key or length only drops the message
+// (IBTA 9.9.3, class D).
 bool UnreliableConnection::place_write(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const bool last = wire::traits(bth.opcode).last;

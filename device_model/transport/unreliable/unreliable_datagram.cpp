@@ -6,8 +6,8 @@
 namespace urnic::transport {
 namespace {
 
-// A work request with this bit set in its Q_Key sends the QP's own instead: Q_Keys with it are controlled,
-// not every program may claim one (IBTA 10.2.5).
+// If this bit is set in a work request's Q_Key, the QP's own Q_Key is sent instead: Q_Keys with this bit are
+// controlled, not every program may use one (IBTA 10.2.5).
 constexpr std::uint32_t kControlledQkey = 1u << 31;
 
 // An IPv4 header has zeros in front (IBTA A17.4.5.2).
@@ -27,7 +27,7 @@ WorkStatus UnreliableDatagram::check(const SendRequest& request) const {
 WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t,
                                            Time now) {
   OutboundPacket packet;
-  // It was there when the request was checked, which was in this batch.
+  // It exists: the request was checked in this batch.
   packet.address = config().addresses->find(request.address_handle);
   const auto length = static_cast<std::uint32_t>(request.length);
   const bool immediate = request.opcode == WorkOpcode::send_with_immediate;
@@ -48,7 +48,7 @@ WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint
   return status;
 }
 
-// What is not for this QP is dropped without a word (IBTA 9.6.1, 9.8.3.2).
+// Packets that are not for this QP are dropped silently (IBTA 9.6.1, 9.8.3.2).
 bool UnreliableDatagram::is_let_in(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   if (!wire::traits(bth.opcode).known || bth.opcode.service() != wire::Service::ud) return false;

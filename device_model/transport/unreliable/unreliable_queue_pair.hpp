@@ -1,6 +1,6 @@
 // What the services without acknowledgements have in common (IBTA 9.8): states, a send queue whose requests
-// complete when they are sent, a receive queue, errors. What a packet looks like and which packets are let in
-// is the derived service's.
+// complete when they are sent, a receive queue, errors. The derived services make packets and decide which
+// packets are let in.
 //
 // Driven like a QueuePair: single-threaded, without I/O. Nothing is ever awaited: only the pace needs the
 // time.
@@ -46,10 +46,10 @@ class UnreliableQueuePair {
   // Sends `packet` with bytes [offset, offset + length) of the request's message. Fills its tag in.
   WorkStatus send_with_payload(OutboundPacket& packet, const SendRequest& request, std::uint64_t offset,
                                std::uint32_t length, Time now);
-  // A receive is under way or could be taken; else the message that wants one is dropped, and counted.
+  // A receive is under way or could be taken. If not, counts the message, which is to be dropped.
   bool have_receive();
-  // A message of one packet: takes a receive for it and puts `front` and then `data` there. True if the
-  // receive is to be completed; without one, or in one that is too short, the message is dropped.
+  // A message of one packet: takes a receive and places `front` and then `data` in it. True if the receive is
+  // to be completed; the message is dropped if there is no receive or it is too short.
   bool receive_whole(std::span<const std::byte> front, std::span<const std::byte> data, wire::Psn psn);
   // To the error state, with everything flushed.
   void enter_error();
@@ -57,10 +57,10 @@ class UnreliableQueuePair {
   void fail_receive(WorkStatus status);
 
  private:
-  // From RTR on packets are let in; from RTS on they are sent.
+  // Called when the QP enters RTR, and when it enters RTS from RTR.
   virtual void start_receiving() = 0;
   virtual void start_sending() = 0;
-  // Anything but success: the request is not sent, but completes with that.
+  // Anything but success: the request completes with this status and is not sent.
   virtual WorkStatus check(const SendRequest& request) const = 0;
   // Packets that a request becomes, 1 at least.
   virtual std::uint32_t packets_of(const SendRequest& request) const = 0;
