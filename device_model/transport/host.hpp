@@ -83,8 +83,6 @@ enum class AsyncEvent : std::uint8_t {
   qp_access_error = 3,
   communication_established = 4,
   send_queue_drained = 5,
-  path_migrated = 6,
-  path_migration_error = 7,
   last_wqe_reached = 16,
 };
 

@@ -120,9 +120,6 @@ enum class WorkStatus : std::uint8_t {
   remote_operation_error = 11,
   retry_exceeded = 12,
   rnr_retry_exceeded = 13,
-  remote_aborted = 16,
-  fatal_error = 19,
-  general_error = 21,
   tag_matching_error = 22,
   rendezvous_incomplete = 23,
 };
