@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/device.hpp"
 
 namespace urnic::engine {
@@ -21,23 +20,14 @@ constexpr std::size_t kBytesPerTimedRound = 32 * 1024;
 constexpr std::uint32_t kPacketsPerTurn = 32;
 // And what it may send ahead of its turn in a round, where all such may take half of the round.
 constexpr std::uint32_t kUrgentPackets = 8;
-// What the QPs of an engine hold together of what arrives out of order: the half of it, which is what one QP
-// may have, is eight bandwidth-delay products of 100 Gbit/s and 100 us at an MTU of 1024.
-constexpr std::uint32_t kHeldPackets = 32768;
 // How many packets before a packet arrives its QP is brought into the cache: some hundred nanoseconds.
 constexpr std::size_t kPacketsAhead = 6;
 
-}  // namespace
-
-DataPath::DataPath() : held_packets_(kHeldPackets, &arenas_) {
-  failed_.reserve(256);
-  to_notify_.reserve(256);
-  for (ActionList& list : lists_) {
-    list.reserve();
-    list.number = ++list_number_;
-    list.arena = &arenas_.take();
-  }
+QueuePairContext& queue_pair_of(Participant& participant) {
+  return static_cast<QueuePairContext&>(participant);
 }
+
+}  // namespace
 
 bool DataPath::round() {
   const transport::Time begin = now_;
@@ -48,8 +38,7 @@ bool DataPath::round() {
   const bool taken = junction_ != nullptr && take_from_other_engines();
   run_timers();
   end_inputs();
-  if (!backlog_.empty()) retry_backlog();
-  if (!putting_off_.empty()) raise_late_events();
+  notifications_.raise_late(now_);
   if (!port_is_busy_.empty()) pump_again_when_ports_have_room();
   if (!hole_to_tell_ || !tell_of_holes()) {
     const bool wait = deliveries_come_first();
@@ -79,18 +68,16 @@ link::Load DataPath::round_limit() const {
 // for no action.
 bool DataPath::owes_batch() const {
   return !filling().empty() || !filling().arena->empty() || !ended_stalls_.empty() ||
-         held_packets_.owes_flush() || (frames_under_way_ != nullptr && frames_under_way_->owes_release());
+         held_packets_.owes_flush() || uplinks_.owes_release();
 }
 
 // What is sent now would be delivered behind the frames that are late already, or be late itself.
 // Acknowledgements and what is sent again are not held back.
 bool DataPath::deliveries_come_first() const {
-  return frames_under_way_ != nullptr && (frames_under_way_->overdue(now_) || !pace_.may_send(now_));
+  return !uplinks_.empty() && (uplinks_.overdue(now_) || !pace_.may_send(now_));
 }
 
-bool DataPath::links_take_time() const {
-  return frames_under_way_ != nullptr && frames_under_way_->takes_time();
-}
+bool DataPath::links_take_time() const { return uplinks_.takes_time(); }
 
 void DataPath::run_timers() {
   const transport::Time time = time_for_timers();
@@ -111,22 +98,7 @@ transport::Time DataPath::time_for_timers() {
   return time;
 }
 
-void DataPath::want_pump(QueuePairContext& queue_pair) {
-  if (queue_pair.aside_for_pace && !queue_pair.waits_for_pace()) queue_pair.ready_hook.unlink();
-  if (queue_pair.ready_hook.is_linked()) return;
-  queue_pair.aside_for_pace = false;
-  queue_pair.ready_since = now_;
-  ready_.push_back(queue_pair);
-}
-
-void DataPath::want_urgent_pump(QueuePairContext& queue_pair) {
-  if (!queue_pair.urgent_hook.is_linked()) urgent_.push_back(queue_pair);
-}
-
-link::Load DataPath::deliver_due() {
-  if (frames_under_way_ == nullptr) return {};
-  return frames_under_way_->deliver_due(now_, round_limit());
-}
+link::Load DataPath::deliver_due() { return uplinks_.deliver_due(now_, round_limit()); }
 
 // No more at once than a round sends: it is to be in the cache when it is scattered.
 bool DataPath::take_from_other_engines() {
@@ -142,17 +114,17 @@ void DataPath::exchange_with_other_engines() {
 
 void DataPath::pump_again_when_ports_have_room() {
   if (now_ < room_at_) return;
-  for (QueuePairContext& queue_pair : port_is_busy_) {
-    queue_pair.ready_since = now_;
-    queue_pair.aside_for_pace = false;
+  for (Participant& waiting : port_is_busy_) {
+    waiting.ready_since = now_;
+    waiting.aside_for_pace = false;
   }
   ready_.splice(ready_.end(), port_is_busy_);
 }
 
-const Device* DataPath::device_with(const wire::MacAddress& address) const {
+const QpTable* DataPath::queue_pairs_at(const wire::MacAddress& address) const {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
                                   [&](const Device* device) { return device->config().mac == address; });
-  return found == devices_.end() ? nullptr : *found;
+  return found == devices_.end() ? nullptr : &(*found)->queue_pairs();
 }
 
 std::optional<transport::Time> DataPath::wake_at() const {
@@ -161,8 +133,8 @@ std::optional<transport::Time> DataPath::wake_at() const {
     if (time && (!earliest || *time < *earliest)) earliest = time;
   };
   if (!port_is_busy_.empty()) consider(room_at_);
-  for (const CompletionQueue& queue : putting_off_) consider(queue.event_due());
-  if (frames_under_way_ != nullptr) consider(frames_under_way_->next_due());
+  consider(notifications_.next_due());
+  consider(uplinks_.next_due());
   return earliest;
 }
 
@@ -184,7 +156,7 @@ bool DataPath::tell_of_holes() {
   hole_to_tell_ = false;
   std::uint32_t told = 0;
   for (auto each = ready_.begin(); each != ready_.end() && told < kPacketsPerRound;) {
-    QueuePairContext& queue_pair = *each++;
+    QueuePairContext& queue_pair = queue_pair_of(*each++);
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
     if (!queue_pair.tells_of_hole() || queue_pair.port_room(list_number_, mtu) < mtu) continue;
     const std::uint32_t sent = queue_pair.pump_responses(kPacketsPerTurn);
@@ -207,7 +179,7 @@ void DataPath::pump_urgent() {
   UrgentList waiting;
   waiting.swap(urgent_);
   while (!waiting.empty()) {
-    QueuePairContext& queue_pair = waiting.front();
+    QueuePairContext& queue_pair = queue_pair_of(waiting.front());
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
     const std::size_t port = queue_pair.port_room(list_number_, mtu);
     const auto fit = static_cast<std::uint32_t>(std::min(bytes, port) / mtu);
@@ -229,7 +201,7 @@ void DataPath::pump_ready() {
   std::uint32_t packets = limit.frames;
   std::size_t bytes = std::min(limit.bytes, filling().arena->remaining());
   while (!ready_.empty()) {
-    QueuePairContext& queue_pair = ready_.front();
+    QueuePairContext& queue_pair = queue_pair_of(ready_.front());
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
     const auto fit = static_cast<std::uint32_t>(bytes / mtu);
     const std::uint32_t turn = std::min({kPacketsPerTurn, packets, fit});
@@ -258,7 +230,7 @@ void DataPath::carry_out() {
   memory_batch_.run(list, failed_);
   finish_completions(list);
   if (junction_ != nullptr) junction_->release();
-  if (frames_under_way_ != nullptr) frames_under_way_->release();
+  uplinks_.release();
   held_packets_.batch_flushed();
   ended_stalls_.clear();
   // The writes and completions just done were the last to refer to what the list before had gathered.
@@ -317,7 +289,7 @@ void DataPath::finish_completions(ActionList& list) {
     if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
   }
   for (const EventAction& action : list.events) action.queue_pair->raise(action.event);
-  notify_queues();
+  notifications_.raise(now_);
 }
 
 // A responder whose program has died says nothing: its peers see what a dead host looks like, silence, and
@@ -357,36 +329,11 @@ void DataPath::transmit_packets(ActionList& list) {
 
 void DataPath::end_inputs() {
   while (!touched_.empty()) {
-    QueuePairContext& queue_pair = touched_.front();
+    QueuePairContext& queue_pair = queue_pair_of(touched_.front());
     touched_.pop_front();
     queue_pair.after_input();
   }
-  notify_queues();
-}
-
-void DataPath::added_to(CompletionQueue& queue, bool first_in_batch) {
-  if (first_in_batch) to_notify_.push_back(&queue);
-}
-
-void DataPath::notify_queues() {
-  for (CompletionQueue* queue : to_notify_) {
-    queue->notify(now_);
-    if (queue->event_due() && !queue->is_linked()) putting_off_.push_back(*queue);
-    if (queue->channel() != nullptr) wrote_to(*queue->channel());
-  }
-  to_notify_.clear();
-}
-
-// Queues that have raised their events since then are in the list still.
-void DataPath::raise_late_events() {
-  for (auto each = putting_off_.begin(); each != putting_off_.end();) {
-    CompletionQueue& queue = *each++;
-    if (queue.event_due() && *queue.event_due() > now_) continue;
-    queue.unlink();
-    if (!queue.event_due()) continue;
-    queue.notify_late();
-    if (queue.channel() != nullptr) wrote_to(*queue.channel());
-  }
+  notifications_.raise(now_);
 }
 
 EnginePools DataPath::pools() const {
@@ -394,23 +341,12 @@ EnginePools DataPath::pools() const {
   return {.staging_arenas = arenas_.in_use(),
           .staging_bytes = static_cast<std::uint32_t>(filling().arena->used()),
           .held_packets = held_packets_.in_use(),
-          .frames_under_way = frames_under_way_ != nullptr ? frames_under_way_->count() : 0,
+          .frames_under_way = uplinks_.count(),
           .frames_lent = junction_ != nullptr ? junction_->frames_lent() : 0,
           .timers = timers_.armed(),
           .queue_pairs = count(ready_) + count(urgent_) + count(port_is_busy_) + count(touched_),
           .memory_stalls = stalls_.size(),
-          .late_events = count(putting_off_) + count(backlog_)};
-}
-
-void DataPath::wrote_to(EventPipe& pipe) {
-  if (pipe.has_backlog() && !pipe.is_linked()) backlog_.push_back(pipe);
-}
-
-void DataPath::retry_backlog() {
-  for (auto pipe = backlog_.begin(); pipe != backlog_.end();) {
-    EventPipe& current = *pipe++;
-    if (current.flush()) current.unlink();
-  }
+          .late_events = notifications_.count()};
 }
 
 }  // namespace urnic::engine

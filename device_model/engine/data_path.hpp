@@ -1,5 +1,5 @@
-// The part of the engine that queue pairs, devices and completion queues work with: the action lists and the
-// rounds that carry them out, the QPs that want to send, the timers.
+// Carries out rounds: pumps the QPs that want to send, carries out the action list, and lets the next list
+// fill; delivers what has arrived, runs timers.
 //
 // No thread, no clock, no doorbells: the engine's loop hands in the time, tests do too.
 #pragma once
@@ -10,30 +10,24 @@
 #include <optional>
 #include <vector>
 
-#include "device_model/engine/batch/action_list.hpp"
 #include "device_model/engine/batch/memory_batch.hpp"
-#include "device_model/engine/batch/staging_arenas.hpp"
-#include "device_model/engine/completion/completion_queue.hpp"
-#include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/queue_pair/memory_stalls.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/round/delivery_pace.hpp"
 #include "device_model/engine/round/engine_pools.hpp"
-#include "device_model/engine/round/timers.hpp"
-#include "device_model/link/frames_under_way.hpp"
+#include "device_model/engine/round/round.hpp"
+#include "device_model/engine/round/uplinks.hpp"
 #include "device_model/link/junction.hpp"
-#include "device_model/transport/responder/held_packets.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
 
 class Device;
 
-class DataPath {
+class DataPath final : public Round {
  public:
-  DataPath();
+  DataPath() { failed_.reserve(256); }
 
-  transport::Time now() const { return now_; }
   // Any thread: MemoryBatch::copying_with.
   pid_t copying_with() const { return memory_batch_.copying_with(); }
   void set_now(transport::Time now) { now_ = now; }
@@ -44,14 +38,10 @@ class DataPath {
   // One round: due timers, QPs that want to send, then everything they asked for. What that brings about
   // (packets that arrived) is in the list for the next round. False if there was nothing to do.
   bool round();
-  // Rounds without new packets to send until nothing is under way, so that objects can be changed.
-  void settle();
+  void settle() override;
   // Something is left to do without any new input.
   bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
 
-  // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
-  transport::HeldPacketPool& held_packets() { return held_packets_; }
-  Timers& timers() { return timers_; }
   // From now on some region's memory may keep whoever copies from or to it waiting.
   void expect_waiting_memory() { memory_may_wait_ = true; }
   // Ends the wait of the QPs that have to do with these bytes of `memory`: their accesses fail. False: there
@@ -62,44 +52,24 @@ class DataPath {
   std::optional<transport::Time> wake_at() const;
   // Links or rates have changed: a port that had no room may have some now.
   void ports_changed() { room_at_ = {}; }
-  // Frames that come from links in their own time; null: there are none. Outlives its use.
-  void set_frames_under_way(link::FramesUnderWay* frames) { frames_under_way_ = frames; }
+  // What carries the frames of its devices; outlives its use.
+  void add_uplink(link::Uplink& uplink) { uplinks_.add(uplink); }
   // The way to and from other engines; null: there are none. Outlives its use.
   void set_junction(link::Junction* junction) { junction_ = junction; }
   // Where payload lies that QPs send; outlives every frame of theirs.
   transport::PayloadKeeper& staging() { return arenas_; }
 
-  // A device whose QPs these are; outlives its use.
+  // A device whose QPs take part; outlives its use.
   void add_device(const Device& device) { devices_.push_back(&device); }
-  // Null: it is none of them.
-  const Device* device_with(const wire::MacAddress& address) const;
 
-  // For QPs. The list that actions are added to.
-  ActionList& filling() { return lists_[filling_]; }
-  const ActionList& filling() const { return lists_[filling_]; }
-  void want_pump(QueuePairContext& queue_pair);
-  // The QP, which wants to be pumped, has something to send that should not wait for its turn.
-  void want_urgent_pump(QueuePairContext& queue_pair);
-  // A QP that wants to be pumped has to tell its peer of a hole.
-  void hole_to_tell() { hole_to_tell_ = true; }
-  // The QP had an input: `after_input` is owed to it.
-  void touch(QueuePairContext& queue_pair) {
-    if (!queue_pair.touched_hook.is_linked()) touched_.push_back(queue_pair);
-  }
-  // A CQE was added: an event may be owed.
-  void added_to(CompletionQueue& queue, bool first_in_batch);
-  // Something was written to a pipe that may not have taken it.
-  void wrote_to(EventPipe& pipe);
-
-  // The QP, which waits for memory, does so no longer: its accesses fail.
-  void end_wait(QueuePairContext& queue_pair);
-  // The same, and nobody is told: the QP goes.
-  void forget_stall(const QueuePairContext& queue_pair) { stalls_.drop(queue_pair); }
+  const QpTable* queue_pairs_at(const wire::MacAddress& address) const override;
+  void end_wait(QueuePairContext& queue_pair) override;
+  void forget_stall(const QueuePairContext& queue_pair) override { stalls_.drop(queue_pair); }
 
   // Ends a batch of inputs: asks the touched QPs what they want, raises the events that are owed.
   void end_inputs();
   // Event records that their pipe did not take yet.
-  bool has_backlog() const { return !backlog_.empty(); }
+  bool has_backlog() const { return notifications_.has_backlog(); }
   // Counted at each call.
   EnginePools pools() const;
 
@@ -126,40 +96,23 @@ class DataPath {
   void report_failures(const ActionList& list, const std::vector<ActionStream*>& failed);
   void enters_link(const PacketAction& packet);
   void transmit_packets(ActionList& list);
-  void notify_queues();
-  void retry_backlog();
-  void raise_late_events();
 
-  transport::Time now_{};
   Clock clock_ = nullptr;
-  StagingArenas arenas_;
-  std::array<ActionList, 2> lists_;
-  std::uint32_t filling_ = 0;
-  std::uint64_t list_number_ = 0;
   MemoryBatch memory_batch_;
   bool memory_may_wait_ = false;
   MemoryStalls stalls_;
   // Ended; the batch that is being filled may refer to their payload.
   std::vector<std::unique_ptr<MemoryStall>> ended_stalls_;
-  transport::HeldPacketPool held_packets_;
   std::vector<ActionStream*> failed_;
-  Timers timers_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
-  ReadyList ready_;
-  UrgentList urgent_;
-  bool behind_ = false;  // more is ready than the last round could send
-  bool hole_to_tell_ = false;
-  link::Load sent_;  // in this round, over links that take time
+  bool behind_ = false;                              // more is ready than the last round could send
+  link::Load sent_;                                  // in this round, over links that take time
   DeliveryPace pace_;
   ReadyList port_is_busy_;     // would be ready, but their device's line is behind
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
-  link::FramesUnderWay* frames_under_way_ = nullptr;
+  Uplinks uplinks_;
   link::Junction* junction_ = nullptr;
-  TouchedList touched_;
   std::vector<const Device*> devices_;
-  std::vector<CompletionQueue*> to_notify_;
-  CompletionQueueList putting_off_;  // those that raise an event later
-  EventPipeList backlog_;
 };
 
 }  // namespace urnic::engine

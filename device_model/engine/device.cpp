@@ -4,8 +4,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "device_model/engine/data_path.hpp"
-#include "device_model/engine/engine.hpp"
+#include "device_model/engine/device/inbound.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/steering/receive_spreading.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
@@ -15,49 +14,31 @@ namespace urnic::engine {
 
 namespace {
 
-constexpr std::uint8_t kEcnMask = 3;          // CE is both bits (RFC 3168)
 constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
-
-// By the lowest bit of the first byte of its destination (IEEE 802).
-bool is_to_group(const wire::Frame& frame) {
-  return !frame.headers.empty() && (frame.headers[0] & std::byte{1}) != std::byte{0};
-}
 
 }  // namespace
 
-Device::Device(const DeviceConfig& config, Engine& engine, link::Switch& fabric)
+Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
     : config_(config),
-      data_path_(engine.data_path()),
-      events_(data_path_),
+      round_(round),
+      events_(round.notifications()),
       memory_table_(config.max_memory_keys, config.numbers),
       address_handles_(config.max_address_handles),
       queue_pairs_(config.max_qp, config.numbers),
       shared_receive_queues_(config.max_srq, config.numbers),
-      port_(fabric.attach(config.mac, *this, config.name)) {
-  data_path_.set_frames_under_way(&fabric);
-  data_path_.add_device(*this);
-}
+      egress_(uplink.attach(config.mac, *this, config.name), port_counters_),
+      resources_{.round = round,
+                 .memory_table = memory_table_,
+                 .address_handles = address_handles_,
+                 .multicast_groups = multicast_groups_,
+                 .queue_pairs = queue_pairs_,
+                 .shared_receive_queues = shared_receive_queues_,
+                 .counters = counters_,
+                 .port = egress_,
+                 .number = config.number,
+                 .mac = config.mac} {}
 
 Device::~Device() = default;
-
-void Device::transmit(const wire::Frame& frame, const link::PacketOrigin& origin) {
-  ++port_counters_.transmitted_packets;
-  port_counters_.transmitted_multicast += is_to_group(frame);
-  port_counters_.transmitted_bytes += frame.size();
-  port_.transmit(frame, origin, data_path_.now());
-}
-
-std::size_t Device::port_room(std::uint64_t round, std::size_t least) const {
-  const std::size_t promised = promised_in_ == round ? promised_ : 0;
-  const std::size_t room = port_.room(data_path_.now(), least);
-  return room > promised ? room - promised : 0;
-}
-
-void Device::promise_port(std::uint64_t round, std::size_t bytes) {
-  if (promised_in_ != round) promised_ = 0;
-  promised_in_ = round;
-  promised_ += bytes;
-}
 
 void Device::link_changed(bool up) {
   if (!up) ++port_counters_.link_downed;
@@ -98,16 +79,9 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   }
   if (queue_pair->is_stalled()) [[unlikely]]
     return queue_pair->hold(frame, origin);
-  transport::InboundPacket packet = parsed_packet();
+  transport::InboundPacket packet = inbound_packet(parsed_);
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
-}
-
-// It has been counted when it came the first time.
-void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) {
-  --port_counters_.received_packets;
-  port_counters_.received_bytes -= frame.size();
-  receiver().arrive(frame, origin);
 }
 
 // A frame that is no RoCE packet is somebody else's, and no error.
@@ -163,7 +137,7 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
   std::span<const std::byte> bytes = frame.headers;
   const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
   if (!in_one_piece) {
-    std::byte* const copy = data_path_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
+    std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
     if (copy == nullptr) {
       ++port_counters_.buffer_overruns;
       return;
@@ -185,12 +159,6 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
   }
 }
 
-transport::InboundPacket Device::parsed_packet() const {
-  return {.headers = parsed_.transport,
-          .payload = parsed_.payload,
-          .congestion_experienced = (parsed_.network.traffic_class & kEcnMask) == kEcnMask};
-}
-
 // For no QP, or for one that is not connected with the sender. A QP's path ends at one of our GIDs: they are
 // looked through only here.
 void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair) {
@@ -203,12 +171,26 @@ void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContex
     ++port_counters_.wrong_address;
     return;
   }
-  if (queue_pair == nullptr) {
+  ManagementReceiver* const management = queue_pair == nullptr ? management_receiver() : nullptr;
+  if (queue_pair == nullptr && management == nullptr) {
     ++port_counters_.unknown_qp;
     return;
   }
-  transport::InboundPacket packet = parsed_packet();
-  if (prepare_datagram(frame, packet)) queue_pair->receive_datagram(packet);
+  transport::InboundPacket packet = inbound_packet(parsed_);
+  if (!prepare_datagram(frame, packet)) return;
+  if (management != nullptr) return management->receive(packet, network);
+  queue_pair->receive_datagram(packet);
+}
+
+void Device::set_management_receiver(wire::Qpn qpn, ManagementReceiver* receiver) {
+  management_.at(qpn.value) = receiver;
+}
+
+// Of the packet at hand; null: it is not for one, or there is none.
+ManagementReceiver* Device::management_receiver() const {
+  const std::uint32_t qpn = parsed_.transport.bth.destination.value;
+  const bool datagram = parsed_.transport.bth.opcode.service() == wire::Service::ud;
+  return datagram && qpn < management_.size() ? management_[qpn] : nullptr;
 }
 
 // A copy for each QP of the group, but for the one that sent it (IBTA 10.5.2). To a group that nobody here
@@ -226,7 +208,7 @@ void Device::arrive_for_group(const wire::Frame& frame) {
     ++port_counters_.unknown_qp;
     return;
   }
-  transport::InboundPacket packet = parsed_packet();
+  transport::InboundPacket packet = inbound_packet(parsed_);
   if (!prepare_datagram(frame, packet)) return;
   const bool from_here = network.source_mac == config_.mac;
   for (QueuePairContext* const member : members) {
@@ -237,7 +219,7 @@ void Device::arrive_for_group(const wire::Frame& frame) {
 // Puts the GRH where it stays. The GRH of IPv6 is the packet's own header, IPv4's lies in the last
 // 20 of its 40 bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
 bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet) {
-  std::byte* const grh = data_path_.filling().arena->take(transport::kGrhBytes);
+  std::byte* const grh = round_.filling().arena->take(transport::kGrhBytes);
   if (grh == nullptr) {
     ++port_counters_.buffer_overruns;
     return false;

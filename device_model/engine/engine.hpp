@@ -67,7 +67,9 @@ class Engine {
   void wake() { sleeper_.wake_if_asleep(); }
 
   // The following from inside `execute` only (or before `start`).
-  void add_device(Device& device);
+  void add_device(const Device& device) { data_path_.add_device(device); }
+  // What carries the frames of its devices; outlives this. Frames from outside wake the engine.
+  void add_uplink(link::Uplink& uplink);
   // From now on the engine looks at these doorbells (and wakes by their eventfd). Removing ends that.
   void add_doorbells(DoorbellSet& doorbells);
   void remove_doorbells(DoorbellSet& doorbells);
@@ -92,7 +94,6 @@ class Engine {
   Mailbox mailbox_;
   Sleeper sleeper_;
   Starvation starvation_;
-  std::vector<Device*> devices_;
   DoorbellTurns doorbells_;
   std::atomic<std::uint64_t> activity_{0};
   std::atomic<std::uint64_t> heartbeat_{0};

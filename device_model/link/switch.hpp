@@ -9,29 +9,28 @@
 #include <string_view>
 #include <vector>
 
-#include "device_model/link/frames_under_way.hpp"
 #include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
 #include "device_model/link/transit.hpp"
 #include "device_model/link/traveller.hpp"
 #include "device_model/link/trunk.hpp"
+#include "device_model/link/uplink.hpp"
 
 namespace urnic::link {
 
 class SwitchPort;
 
-class Switch final : public FramesUnderWay, private TravelGuide {
+class Switch final : public Uplink, private TravelGuide {
  public:
   Switch();
   ~Switch();
   Switch(const Switch&) = delete;
   Switch& operator=(const Switch&) = delete;
 
-  // Makes a port for the device with `address`. `receiver` and the switch outlive the port's use. The port
-  // belongs to the switch. A frame that a port sends to its own address comes back to it. Throws
-  // std::invalid_argument if another port has the address. `device` is the name that observers are told.
-  Port& attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device = {});
+  // A frame that a port sends to its own address comes back to it.
+  Port& attach(const wire::MacAddress& address, FrameReceiver& receiver,
+               std::string_view device = {}) override;
 
   // Likewise, for a device at another engine's switch, which `trunk` leads to. Ports are told from one
   // another by their numbers in the order in which they are attached: all switches have the same devices in

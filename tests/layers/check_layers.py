@@ -22,8 +22,10 @@ TRANSPORT = {
 # What `wire` and the transport offer to the other folders.
 TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}
 ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link", *TRANSPORT}
+ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
+    "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "doorbells")}
 BELOW_CONTROL = {"trust", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
-                 *ENGINE}
+                 *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
 LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN = (
     f"{CONTROL}/{room}" for room in ("log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "admin"))
@@ -39,7 +41,20 @@ MAY_KNOW = {
     "device_model/link": TRANSPORT_FOR_ALL,
     "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
     "device_model/capture": {"device_model/link", "device_model/memory", "wire"},
-    "device_model/engine": ENGINE,
+    **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}
+       for room, others in {
+           "loop": (),
+           "rings": (),
+           "completion": (),
+           "steering": (),
+           "device": ("completion",),
+           "batch": ("device",),
+           "round": ("batch", "completion"),
+           "receives": ("rings", "completion", "device", "round"),
+           "queue_pair": ("rings", "completion", "device", "batch", "round", "receives"),
+           "doorbells": ("rings", "queue_pair"),
+       }.items()},
+    "device_model/engine": {*ENGINE_ROOMS, *ENGINE},
     LOG: set(),
     LOOP: {LOG, "trust", "device_model/memory", "device_model/abi"},
     CONFINEMENT: {"device_model/memory"},
@@ -95,6 +110,8 @@ def self_test():
     assert wrong("device_model/control/loop/peer.cpp", "device_model/control/device_process.hpp")
     assert wrong("device_model/engine/device.cpp", "provider/plugin/objects/qp.hpp")
     assert wrong("device_model/engine/device.cpp", "tests/unit/engine/program.hpp")
+    assert wrong("device_model/engine/queue_pair/queue_pair_context.cpp", "device_model/engine/device.hpp")
+    assert wrong("device_model/engine/completion/completion_queue.cpp", "device_model/engine/round/round.hpp")
     assert not wrong("device_model/engine/device.cpp", "device_model/transport/reliable/queue_pair.hpp")
     assert not wrong("wire/psn.cpp", "wire/psn.hpp")
 

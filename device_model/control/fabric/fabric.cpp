@@ -39,6 +39,7 @@ Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allow
     engine::EngineConfig config{.idle_spin = configuration.idle_spin};
     if (engines > 1) config.thread_name += fmt::format("-{}", i);
     units_.push_back(std::make_unique<EngineUnit>(static_cast<std::uint32_t>(i), config));
+    units_.back()->engine.add_uplink(units_.back()->wires);
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings);
@@ -75,7 +76,7 @@ void Fabric::add_device(const DeviceSettings& settings) {
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
                                                             .number = served->index,
                                                             .numbers = first_numbers(*served)},
-                                       home.engine, home.wires);
+                                       home.engine.data_path(), home.wires);
   home.engine.add_device(*served->device);
   home.devices.push_back(served.get());
   for (const auto& other : units_) {

@@ -122,7 +122,7 @@ bool Context::remove_queue_pairs() {
   fabric.engine(device).execute([&] {
     for (const auto& qp : some) {
       if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
-      qp->device_end->hosted->remove_listener(*async_events_, qp->user_handle);
+      qp->device_end->hosted->listeners().remove(*async_events_, qp->user_handle);
       qp->device_end.reset();  // which others may go on using
     }
   });

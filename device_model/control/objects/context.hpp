@@ -21,9 +21,9 @@
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
-#include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
-#include "device_model/engine/shared_receive/shared_receive_queue.hpp"
-#include "device_model/engine/shared_receive/tag_matching.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/engine/receives/tag_matching.hpp"
 #include "device_model/engine/steering/receive_spreading.hpp"
 #include "wire/network_headers.hpp"
 
@@ -82,7 +82,7 @@ struct SharedReceiveQueue {
 // dies with the last of them.
 struct DeviceQueuePair {
   abi::QueuePairIndices own_indices{};  // of an XRC target, which no program posts to
-  std::unique_ptr<engine::HostedQueuePair> hosted;
+  std::unique_ptr<engine::QueuePairContext> hosted;
   abi::QpAttributes attributes{};              // all that modify has set, without the state
   std::optional<wire::NetworkHeaders> path{};  // from RTR on
 };

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "device_model/control/fabric/fabric.hpp"
-#include "device_model/engine/shared_receive/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -23,7 +23,8 @@ struct DeviceQueuePair;
 class XrcDomain {
  public:
   // One that nobody else can open.
-  explicit XrcDomain(ServedDevice& device) : device_(device), device_end_(*device.device) {}
+  explicit XrcDomain(ServedDevice& device)
+      : device_(device), device_end_(device.device->shared_receive_queues()) {}
   // That of a file; `pin` keeps the file's number from being given to another one. Registers itself with the
   // device: see find_domain. `disposal`, if there is one, closes the pin: with the last reference to a file
   // that has no name any more go its contents, which may take long.
@@ -33,7 +34,7 @@ class XrcDomain {
         disposal_(disposal),
         file_(file),
         pin_(std::move(pin)),
-        device_end_(*device.device) {}
+        device_end_(device.device->shared_receive_queues()) {}
   ~XrcDomain();
   XrcDomain(const XrcDomain&) = delete;
   XrcDomain& operator=(const XrcDomain&) = delete;

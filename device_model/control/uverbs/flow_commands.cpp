@@ -61,7 +61,7 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
                 engine::SteeringTarget& target) {
   if ((request.qp & abi::kRssQpHandle) == 0) {
     if (const int error = find_queue_pair(context, request.qp, flow)) return error;
-    target.queue_pair = &flow.qp->device_end->hosted->context();
+    target.queue_pair = flow.qp->device_end->hosted.get();
     return 0;
   }
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);

@@ -43,7 +43,7 @@ int attach_multicast(Session& session, const abi::MulticastRequest& request, abi
 
   qp->groups.push_back(group);
   session.fabric.engine(session.device).execute([&] {
-    device.device->multicast_groups().attach(group, qp->device_end->hosted->context());
+    device.device->multicast_groups().attach(group, *qp->device_end->hosted);
   });
   ++device.multicast_groups[group];
   ++device.multicast_attachments;
@@ -56,7 +56,7 @@ int detach_multicast(Session& session, const abi::MulticastRequest& request, abi
   const wire::Gid group = to_gid(request.group);
   if (qp == nullptr || !is_member(*qp, group)) return EINVAL;
   session.fabric.engine(session.device).execute([&] {
-    session.device.device->multicast_groups().detach(group, qp->device_end->hosted->context());
+    session.device.device->multicast_groups().detach(group, *qp->device_end->hosted);
   });
   std::erase(qp->groups, group);
   session.device.leave_group(group);

@@ -90,11 +90,11 @@ bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
   return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
 }
 
-std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const QueuePair& qp) {
+std::unique_ptr<engine::QueuePairContext> make_hosted(Session& session, const QueuePair& qp) {
   const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
   const bool is_target = qp.service == transport::QpService::xrc_target;
-  return std::make_unique<engine::HostedQueuePair>(engine::HostedQueuePairConfig{
-      .device = session.device.device.get(),
+  return engine::QueuePairContext::make({
+      .device = &session.device.device->resources(),
       .service = qp.service,
       .pd = qp.pd != nullptr ? qp.pd->id : transport::PdId{},
       .send_cq = qp.send_cq != nullptr && !tagged ? qp.send_cq->queue.get() : nullptr,
@@ -120,16 +120,15 @@ std::unique_ptr<engine::HostedQueuePair> make_hosted(Session& session, const Que
 }
 
 bool install(Context& context, QueuePair& qp) {
+  if (qp.device_end->hosted == nullptr) return false;
+  engine::QueuePairContext& hosted = *qp.device_end->hosted;
   if (qp.has_doorbell()) qp.doorbell = context.take_doorbell();
-  engine::HostedQueuePair& hosted = *qp.device_end->hosted;
-  bool installed = false;
   context.fabric.engine(context.device).execute([&] {
-    installed = hosted.install();
-    if (installed && qp.has_doorbell()) context.doorbells().attach(qp.doorbell, hosted);
+    hosted.install();
+    if (qp.has_doorbell()) context.doorbells().attach(qp.doorbell, hosted);
   });
-  if (!installed && qp.has_doorbell()) context.give_doorbell(qp.doorbell);
-  if (installed) qp.qpn = hosted.qpn().value;
-  return installed;
+  qp.qpn = hosted.qpn().value;
+  return true;
 }
 
 abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session& session,
@@ -221,7 +220,7 @@ int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleRepl
   qp->qpn = request.qpn;
   qp->user_handle = request.user_handle;
   session.fabric.engine(session.device).execute([&] {
-    qp->device_end->hosted->add_listener(context.async_events(), request.user_handle);
+    qp->device_end->hosted->listeners().add(context.async_events(), request.user_handle);
   });
   count(*qp, 1);
   ++session.device.queue_pairs;
@@ -261,7 +260,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   engine.execute([&] {
     if (qp->has_doorbell()) context.doorbells().detach(qp->doorbell);
     reply.async_events_reported =
-        qp->device_end->hosted->remove_listener(context.async_events(), qp->user_handle);
+        qp->device_end->hosted->listeners().remove(context.async_events(), qp->user_handle);
     if (reply.async_events_reported != 0) {
       reply.async_events_reported -= context.async_events().purge(qp->user_handle);
     }

@@ -28,7 +28,7 @@ std::unique_ptr<engine::ReceiveSpreading> make_spreading(const abi::CreateRssQpR
   engine::ToeplitzKey key;
   std::copy(std::begin(request.hash_key), std::end(request.hash_key), key.begin());
   std::vector<engine::QueuePairContext*> queues;
-  for (const QueuePair* queue : qp.queues) queues.push_back(&queue->device_end->hosted->context());
+  for (const QueuePair* queue : qp.queues) queues.push_back(queue->device_end->hosted.get());
   return std::make_unique<engine::ReceiveSpreading>(key, request.hash_fields, std::move(queues));
 }
 

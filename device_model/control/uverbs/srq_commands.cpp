@@ -27,7 +27,7 @@ bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint3
 
 std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const SharedReceiveQueue& srq) {
   return std::make_unique<engine::SharedReceiveQueue>(engine::SharedReceiveQueueConfig{
-      .device = session.device.device.get(),
+      .device = &session.device.device->resources(),
       .pd = srq.pd->id,
       .slots = srq.slots.data(),
       .posted = srq.posted.as<std::uint32_t>(),

@@ -10,14 +10,11 @@ namespace {
 
 bool is_within(std::uint32_t number, std::uint32_t limit) { return number >= 1 && number <= limit; }
 
-std::unique_ptr<engine::TagMatching> make_matching(Session& session, const SharedReceiveQueue& srq,
-                                                   const TagMatching& tags, std::uint32_t slots,
-                                                   std::uint32_t max_tags) {
+std::unique_ptr<engine::TagMatching> make_matching(const SharedReceiveQueue& srq, const TagMatching& tags,
+                                                   std::uint32_t slots, std::uint32_t max_tags) {
   return std::make_unique<engine::TagMatching>(engine::TagMatchingConfig{
-      .device = session.device.device.get(),
       .queue = srq.queue.get(),
       .completions = tags.cq->queue.get(),
-      .async_events = &session.context->async_events(),
       .operations = tags.operations.as<abi::TagOperation>(),
       .slots = slots,
       .indices = tags.indices.as<abi::TagMatchingIndices>(),
@@ -44,7 +41,7 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
   if (!context.arenas.prepare({operations})) return kNotYet;
   tags->operations = context.arenas.allocate(operations);
   tags->indices = context.arenas.allocate(sizeof(abi::TagMatchingIndices));
-  tags->matching = make_matching(session, *srq, *tags, slots, request.max_tags);
+  tags->matching = make_matching(*srq, *tags, slots, request.max_tags);
   tags->doorbell = context.take_doorbell();
   session.fabric.engine(session.device).execute([&] {
     context.doorbells().attach(tags->doorbell, *tags->matching);

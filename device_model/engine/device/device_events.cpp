@@ -1,7 +1,6 @@
 #include "device_model/engine/device/device_events.hpp"
 
-#include "device_model/engine/completion/event_pipe.hpp"
-#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/completion/notifications.hpp"
 
 namespace urnic::engine {
 
@@ -15,7 +14,7 @@ void DeviceEvents::raise(DeviceEvent event) {
   for (EventPipe* const listener : listeners_) {
     if (listener->has_backlog()) continue;
     listener->push(kPort, static_cast<std::uint32_t>(event));
-    data_path_.wrote_to(*listener);
+    notifications_.wrote_to(*listener);
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace urnic::engine {
 
-class DataPath;
 class EventPipe;
+class Notifications;
 
 // The values are those of ibv_event_type.
 enum class DeviceEvent : std::uint32_t { port_active = 9, port_error = 10, gid_change = 18 };
@@ -16,7 +16,7 @@ enum class DeviceEvent : std::uint32_t { port_active = 9, port_error = 10, gid_c
 // Engine thread only.
 class DeviceEvents {
  public:
-  explicit DeviceEvents(DataPath& data_path) : data_path_(data_path) {}
+  explicit DeviceEvents(Notifications& notifications) : notifications_(notifications) {}
 
   // The pipe is told from now on. It outlives its being here.
   void add(EventPipe& listener) { listeners_.push_back(&listener); }
@@ -27,7 +27,7 @@ class DeviceEvents {
   void raise(DeviceEvent event);
 
  private:
-  DataPath& data_path_;
+  Notifications& notifications_;
   std::vector<EventPipe*> listeners_;
 };
 

@@ -2,16 +2,15 @@
 
 #include <bit>
 
-#include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::engine {
 
 DoorbellSet::DoorbellSet(abi::Doorbells& doorbells, int wake) : doorbells_(doorbells), wake_(wake) {}
 
-void DoorbellSet::attach(std::uint32_t number, HostedQueuePair& queue_pair) {
+void DoorbellSet::attach(std::uint32_t number, QueuePairContext& queue_pair) {
   if (number >= bells_.size()) bells_.resize(number + 1);
-  bells_[number] = {&queue_pair.context(), queue_pair.context().send_producer()};
+  bells_[number] = {&queue_pair, queue_pair.send_producer()};
 }
 
 void DoorbellSet::attach(std::uint32_t number, DoorbellTarget& target) { others_[number] = &target; }

@@ -11,21 +11,11 @@
 #include <vector>
 
 #include "device_model/abi/doorbells.hpp"
+#include "device_model/engine/rings/doorbell_target.hpp"
 
 namespace urnic::engine {
 
-class HostedQueuePair;
 class QueuePairContext;
-
-// What a doorbell can mean beside a QP.
-class DoorbellTarget {
- public:
-  // It was rung.
-  virtual void doorbell() = 0;
-
- protected:
-  ~DoorbellTarget() = default;
-};
 
 class DoorbellSet {
  public:
@@ -33,7 +23,7 @@ class DoorbellSet {
   DoorbellSet(abi::Doorbells& doorbells, int wake);
 
   // Engine thread only. `number` was not in use; ringing it calls the QP's doorbell().
-  void attach(std::uint32_t number, HostedQueuePair& queue_pair);
+  void attach(std::uint32_t number, QueuePairContext& queue_pair);
   void attach(std::uint32_t number, DoorbellTarget& target);
   void detach(std::uint32_t number);
   int wake_descriptor() const { return wake_; }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,14 +10,13 @@
 
 #include "device_model/engine/batch/action_stream.hpp"
 #include "device_model/engine/queue_pair/event_listeners.hpp"
-#include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
+#include "device_model/engine/queue_pair/queue_pair_config.hpp"
 #include "device_model/engine/queue_pair/transport_machine.hpp"
-#include "device_model/engine/rings/receive_ring.hpp"
+#include "device_model/engine/receives/own_receives.hpp"
+#include "device_model/engine/receives/xrc_domain.hpp"
 #include "device_model/engine/rings/send_ring.hpp"
+#include "device_model/engine/round/participant.hpp"
 #include "device_model/engine/round/timers.hpp"
-#include "device_model/engine/shared_receive/shared_receive_view.hpp"
-#include "device_model/engine/shared_receive/tagged_queue_pair.hpp"
-#include "device_model/engine/shared_receive/xrc_receive_view.hpp"
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/prefetch.hpp"
 #include "wire/frame.hpp"
@@ -26,29 +24,32 @@
 
 namespace urnic::engine {
 
-class DataPath;
-class Device;
 class MemoryStall;
-struct HeldInput;
+class QpTable;
+class Round;
 struct CompletionAction;
+struct HeldInput;
 struct PacketAction;
 
-// Unlinks itself when its QP goes.
-using QueuePairHook =
-    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
-
-class QueuePairContext final : public transport::Host {
+class QueuePairContext final : public Participant, public XrcTarget, private transport::Host {
  public:
-  QueuePairContext(const HostedQueuePairConfig& config, wire::Qpn qpn);
+  // With a number of the device's, and private copies of its slots so that a WQE is read from shared memory
+  // once. Null: the device has as many QPs as it can. Any thread. Slot sizes are at least a WQE's head.
+  static std::unique_ptr<QueuePairContext> make(const QueuePairConfig& config);
+  // `qpn` was reserved in the device's table; the destructor releases it.
+  QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn);
+  // On any thread if `install` was not called, else on the engine thread.
   ~QueuePairContext();
   QueuePairContext(const QueuePairContext&) = delete;
   QueuePairContext& operator=(const QueuePairContext&) = delete;
 
   wire::Qpn qpn() const { return qpn_; }
-  const TransportMachine& machine() const { return machine_; }
-
-  // Takes its place among the QPs of its engine. Engine thread, as everything from here on.
+  // Takes its place among the QPs of its device and its engine. Engine thread, as everything from here on.
   void install();
+  const TransportMachine& machine() const { return machine_; }
+  transport::QpState state() const { return machine_.state(); }
+  const transport::QpParameters& parameters() const { return machine_.parameters(); }
+  bool drained() const { return machine_.drained(); }
   // Of its asynchronous events.
   EventListeners& listeners() { return listeners_; }
 
@@ -60,9 +61,12 @@ class QueuePairContext final : public transport::Host {
   const std::atomic<std::uint32_t>* send_producer() const { return &config_.indices->send_producer; }
 
   // Inputs, each followed by `after_input` before the round ends.
+  // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
-              const std::optional<wire::NetworkHeaders>& path, bool notify_drained);
+              const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
+  // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
+  // How fast its packets may follow one another, and how many bytes may go together; 0 kbit/s: as they come.
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
   // Its program rang. False: for nothing, and no `after_input` follows.
   bool doorbell();
@@ -81,8 +85,7 @@ class QueuePairContext final : public transport::Host {
   void memory_failed(const ActionStream& stream);
   // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.
   void owner_died();
-  // XRC target: an SRQ of its domain goes.
-  void forget(const SharedReceiveQueue& queue);
+  void forget(const SharedReceiveQueue& queue) override;
 
   // The QP waits for memory from now on, or does so no longer and takes what has come meanwhile. While it
   // waits it sends nothing, and its inputs are put off.
@@ -96,7 +99,7 @@ class QueuePairContext final : public transport::Host {
   // state.
   void after_input();
   bool wants_pump() const { return machine_.wants_pump(); }
-  // Of the port (device.hpp), for the engine's turns; none while the QP waits for its own pace.
+  // Of the port (port_egress.hpp), for the engine's turns; none while the QP waits for its own pace.
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
@@ -131,6 +134,7 @@ class QueuePairContext final : public transport::Host {
   void raise(transport::AsyncEvent event);
   void transmit(PacketAction& packet);
 
+ private:
   // transport::Host
   void send(const transport::OutboundPacket& packet) override;
   void write(const transport::MemoryRange& target, std::span<const std::byte> data, bool message_end,
@@ -141,13 +145,6 @@ class QueuePairContext final : public transport::Host {
   void complete(const transport::Completion& completion, transport::Stream stream) override;
   void event(transport::AsyncEvent event) override;
 
-  QueuePairHook ready_hook;
-  transport::Time ready_since{};  // the time of the round in which it got its place
-  bool aside_for_pace = false;  // out of its turn until its pace lets requests leave: responses need not wait
-  QueuePairHook urgent_hook;
-  QueuePairHook touched_hook;
-
- private:
   ActionStream& stream(transport::Stream which) {
     return which == transport::Stream::requester ? requester_ : responder_;
   }
@@ -159,55 +156,38 @@ class QueuePairContext final : public transport::Host {
   const wire::FrameTemplate* frames_to(const transport::DatagramAddress* address) const;
   void transmit_frame(const PacketAction& packet);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
-  void finish_tagged(const transport::Completion& completion);
-  bool push(CompletionQueue& queue, const transport::Completion& completion);
-  void finish_of_domain(const transport::Completion& completion);
-  void added(CompletionQueue& queue, bool first, bool there_was_room);
+  void settle_report(Reported reported);
   [[gnu::cold]] bool take_held(const HeldInput& input);
+  [[gnu::cold]] void take_held_frame(const wire::Frame& frame, const link::PacketOrigin& origin);
   transport::Time time_for_answers() const;
   bool queues_make_no_sense() const;
   void enter_error();
   void take_posted();
   void follow_state();
-  transport::QpConfig transport_config(const HostedQueuePairConfig& config);
+  transport::QpConfig transport_config();
 
   // In the order of use: with thousands of QPs each cache line that a packet touches may come from main
   // memory.
-  DataPath& data_path_;
+  Round& round_;
   const wire::Qpn qpn_;
-  MemoryStall* stall_ = nullptr;         // while it waits for memory
-  std::optional<TimerId> timer_;         // from `install` on
-  transport::Time no_timer_before_{};    // after a wait for memory
-  bool in_error_ = false;                // as published in the shared indices
-  bool must_enter_error_ = false;        // a CQ overran
-  std::uint64_t packets_sent_ = 0;       // since it was made; a reset does not begin anew
-  const Device* peer_device_ = nullptr;  // where its path ends, if that is one of this engine's devices
+  MemoryStall* stall_ = nullptr;       // while it waits for memory
+  std::optional<TimerId> timer_;       // from `install` on
+  transport::Time no_timer_before_{};  // after a wait for memory
+  bool in_error_ = false;              // as published in the shared indices
+  bool must_enter_error_ = false;      // a CQ overran
+  std::uint64_t packets_sent_ = 0;     // since it was made; a reset does not begin anew
+  const QpTable* peers_ = nullptr;     // where its path ends, if that is one of this engine's devices
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;
-  // Both null: the receive ring has what it takes.
-  const std::unique_ptr<SharedReceiveView> shared_receives_;
-  const std::unique_ptr<XrcReceiveView> xrc_receives_;
-  const std::unique_ptr<TaggedQueuePair> tagged_;  // null: it is not on a tag-matching SRQ
+  const QueuePairConfig config_;
+  OwnReceives own_receives_;
+  const std::unique_ptr<Receives> other_receives_;  // null: it has its own
+  Receives& receives_;                              // one of the two
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;
-  ReceiveRing receive_ring_;
-  const HostedQueuePairConfig config_;
   EventListeners listeners_;
 };
-
-using ReadyList = boost::intrusive::list<
-    QueuePairContext,
-    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::ready_hook>,
-    boost::intrusive::constant_time_size<false>>;
-using UrgentList = boost::intrusive::list<
-    QueuePairContext,
-    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::urgent_hook>,
-    boost::intrusive::constant_time_size<false>>;
-using TouchedList = boost::intrusive::list<
-    QueuePairContext,
-    boost::intrusive::member_hook<QueuePairContext, QueuePairHook, &QueuePairContext::touched_hook>,
-    boost::intrusive::constant_time_size<false>>;
 
 }  // namespace urnic::engine

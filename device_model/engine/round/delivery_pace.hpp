@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "device_model/link/frames_under_way.hpp"
+#include "device_model/link/uplink.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_datagram_arrives_behind_its_ipv4_header) {
 }
 
 BOOST_AUTO_TEST_CASE(a_group_of_ipv6_addresses_gives_the_header_itself) {
-  engine.execute([&] { device1.multicast_groups().attach(ipv6_group(), qp1.device_end().context()); });
+  engine.execute([&] { device1.multicast_groups().attach(ipv6_group(), qp1.device_end()); });
   post_receive(qp1, program1);
   send(handle_to_group(ipv6_group()), kGroupQpn, 8);
   BOOST_REQUIRE(qp1.receive_cq.poll().has_value());
@@ -106,10 +106,10 @@ BOOST_AUTO_TEST_CASE(a_group_of_ipv6_addresses_gives_the_header_itself) {
 BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
   program0.fill(0, 64, 5);
   for (TestQp* qp : {&qp0, &beside0}) {
-    engine.execute([&] { device0.multicast_groups().attach(ipv4_group(), qp->device_end().context()); });
+    engine.execute([&] { device0.multicast_groups().attach(ipv4_group(), qp->device_end()); });
   }
   for (TestQp* qp : {&qp1, &beside1}) {
-    engine.execute([&] { device1.multicast_groups().attach(ipv4_group(), qp->device_end().context()); });
+    engine.execute([&] { device1.multicast_groups().attach(ipv4_group(), qp->device_end()); });
   }
   post_receive(qp0, program0, kReceived);
   post_receive(beside0, program0, 2 * kReceived);
@@ -131,10 +131,10 @@ BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
 BOOST_AUTO_TEST_CASE(who_is_not_in_the_group_or_has_left_it_gets_nothing) {
   MulticastGroups& groups = device1.multicast_groups();
   engine.execute([&] {
-    groups.attach(ipv6_group(1), qp1.device_end().context());
-    groups.attach(ipv6_group(), beside1.device_end().context());
-    groups.attach(ipv6_group(), beside1.device_end().context());
-    groups.detach(ipv6_group(), beside1.device_end().context());
+    groups.attach(ipv6_group(1), qp1.device_end());
+    groups.attach(ipv6_group(), beside1.device_end());
+    groups.attach(ipv6_group(), beside1.device_end());
+    groups.detach(ipv6_group(), beside1.device_end());
   });
   post_receive(qp1, program1);
   post_receive(beside1, program1);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(who_is_not_in_the_group_or_has_left_it_gets_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_group_packet_for_a_single_qp_is_not_let_in) {
-  engine.execute([&] { device1.multicast_groups().attach(ipv6_group(), qp1.device_end().context()); });
+  engine.execute([&] { device1.multicast_groups().attach(ipv6_group(), qp1.device_end()); });
   post_receive(qp1, program1);
   send(handle_to_group(ipv6_group()), qp1.qpn(), 8);
   BOOST_TEST(!qp1.receive_cq.poll().has_value());
@@ -154,8 +154,7 @@ BOOST_AUTO_TEST_CASE(a_destroyed_qp_is_in_no_group) {
   {
     TestQp short_lived(program1, 2, datagrams());
     bring_up(short_lived);
-    engine.execute(
-        [&] { device1.multicast_groups().attach(ipv6_group(), short_lived.device_end().context()); });
+    engine.execute([&] { device1.multicast_groups().attach(ipv6_group(), short_lived.device_end()); });
   }
   send(handle_to_group(ipv6_group()), kGroupQpn, 8);
   BOOST_TEST(device1.multicast_groups().members(ipv6_group()).empty());

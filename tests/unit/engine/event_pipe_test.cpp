@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_engine_tries_again_without_a_new_event) {
   EventPipe& pipe = fabric.program0.channel.device_end();
   constexpr std::uint64_t kRecords = 20'000;
   for (std::uint64_t i = 0; i < kRecords; ++i) pipe.push(i);
-  fabric.engine.data_path().wrote_to(pipe);
+  fabric.engine.data_path().notifications().wrote_to(pipe);
   BOOST_TEST(fabric.engine.data_path().has_backlog());
   std::uint64_t expected = 0;
   for (int round = 0; round < 10; ++round) {

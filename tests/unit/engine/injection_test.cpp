@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_forged_request_of_a_raw_packet_qp_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_forged_request_to_an_xrc_target_is_refused) {
-  XrcDomain domain{device1};
+  XrcDomain domain{device1.shared_receive_queues()};
   TestQp initiator{program0, 0, {.receive_slots = 0, .service = QpService::xrc_initiator}};
   TestQp target{
       program1,

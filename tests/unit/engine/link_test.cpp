@@ -88,8 +88,7 @@ BOOST_AUTO_TEST_CASE(a_moderated_event_comes_by_itself) {
   TestCq cq{8, &channel.device_end(), nullptr, 5};
   cq.device_end->moderate({100, Nanoseconds(4000)});
   cq.arm(abi::ArmKind::next);
-  cq.device_end->push({});
-  engine.data_path().added_to(*cq.device_end, true);
+  engine.data_path().notifications().complete(*cq.device_end, {});
   run();
   BOOST_TEST(!channel.read());
   const auto next = engine.data_path().wake_at();

@@ -73,28 +73,27 @@ TestQp::TestQp(Program& program, std::uint32_t doorbell, const QpLayout& l)
                  1001 + doorbell * 10),
       program_(program),
       doorbell_(doorbell) {
-  hosted_ = std::make_unique<HostedQueuePair>(
-      HostedQueuePairConfig{.device = &program.device,
-                            .service = l.service,
-                            .pd = program.pd,
-                            .send_cq = l.has_own_cqs() ? send_cq.device_end.get() : nullptr,
-                            .receive_cq = l.has_own_cqs() ? receive_cq.device_end.get() : nullptr,
-                            .async_events = &program.async_events.device_end(),
-                            .user_handle = 5000 + doorbell,
-                            .xrc_domain = l.xrc_domain,
-                            .context = l.context,
-                            .ordinal = l.ordinal,
-                            .signal_all = l.signal_all,
-                            .send_ring = send_slots.data(),
-                            .send_slots = l.send_slots,
-                            .send_slot_size = l.send_slot_size,
-                            .receive_ring = receive_slots.data(),
-                            .receive_slots = l.receive_slots,
-                            .receive_slot_size = l.receive_slot_size,
-                            .shared_receive_queue = l.srq,
-                            .tag_matching = l.tags,
-                            .indices = &indices,
-                            .several_processes = &program.several_processes});
+  hosted_ = QueuePairContext::make({.device = &program.device.resources(),
+                                    .service = l.service,
+                                    .pd = program.pd,
+                                    .send_cq = l.has_own_cqs() ? send_cq.device_end.get() : nullptr,
+                                    .receive_cq = l.has_own_cqs() ? receive_cq.device_end.get() : nullptr,
+                                    .async_events = &program.async_events.device_end(),
+                                    .user_handle = 5000 + doorbell,
+                                    .xrc_domain = l.xrc_domain,
+                                    .context = l.context,
+                                    .ordinal = l.ordinal,
+                                    .signal_all = l.signal_all,
+                                    .send_ring = send_slots.data(),
+                                    .send_slots = l.send_slots,
+                                    .send_slot_size = l.send_slot_size,
+                                    .receive_ring = receive_slots.data(),
+                                    .receive_slots = l.receive_slots,
+                                    .receive_slot_size = l.receive_slot_size,
+                                    .shared_receive_queue = l.srq,
+                                    .tag_matching = l.tags,
+                                    .indices = &indices,
+                                    .several_processes = &program.several_processes});
   program.engine.execute([&] {
     hosted_->install();
     program_.doorbell_set.attach(doorbell_, *hosted_);
@@ -232,10 +231,14 @@ DeviceConfig device_config(std::uint8_t number) {
 
 Fabric::Fabric()
     : engine({}),
-      device0(device_config(1), engine, fabric),
-      device1(device_config(2), engine, fabric),
+      device0(device_config(1), engine.data_path(), fabric),
+      device1(device_config(2), engine.data_path(), fabric),
       program0(engine, device0),
-      program1(engine, device1) {}
+      program1(engine, device1) {
+  engine.add_uplink(fabric);
+  engine.add_device(device0);
+  engine.add_device(device1);
+}
 
 Fabric::~Fabric() = default;
 

@@ -17,8 +17,9 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/engine.hpp"
-#include "device_model/engine/queue_pair/hosted_queue_pair.hpp"
-#include "device_model/engine/shared_receive/xrc_domain.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/link/switch.hpp"
 #include "tests/unit/memory/in_process_memory.hpp"
 
 namespace urnic::engine::test {
@@ -118,7 +119,7 @@ class TestQp {
 
   // To RTS, towards `peer`.
   void connect_to(TestQp& peer, std::uint32_t path_mtu);
-  HostedQueuePair& device_end() { return *hosted_; }
+  QueuePairContext& device_end() { return *hosted_; }
   wire::Qpn qpn() const { return hosted_->qpn(); }
 
   const QpLayout layout;
@@ -133,7 +134,7 @@ class TestQp {
  private:
   Program& program_;
   std::uint32_t doorbell_;
-  std::unique_ptr<HostedQueuePair> hosted_;
+  std::unique_ptr<QueuePairContext> hosted_;
 };
 
 class Program {

@@ -76,24 +76,25 @@ BOOST_AUTO_TEST_CASE(a_number_comes_back_late) {
 
 BOOST_AUTO_TEST_CASE(an_old_number_does_not_find_the_next_one_in_its_place) {
   Fabric fabric;
-  QpTable table(16);
+  QpTable& table = fabric.device0.queue_pairs();
   abi::QueuePairIndices indices{};
-  HostedQueuePairConfig config;
-  config.device = &fabric.device0;
+  QueuePairConfig config;
+  config.device = &fabric.device0.resources();
   config.indices = &indices;
-  const auto old = table.reserve();
-  table.release(*old);
-  std::optional<wire::Qpn> next;
-  do {
-    next = table.reserve();
-    table.release(*next);
-  } while ((next->value & 15) != (old->value & 15));
-  QueuePairContext queue_pair(config, *next);
-  table.install(queue_pair);
-  BOOST_TEST(table.find(*next) == &queue_pair);
-  BOOST_TEST(table.find(*old) == nullptr);
-  table.remove(queue_pair);
-  BOOST_TEST(table.find(*next) == nullptr);
+  std::uint32_t old = 0;
+  {
+    const auto queue_pair = QueuePairContext::make(config);
+    fabric.engine.execute([&] { queue_pair->install(); });
+    old = queue_pair->qpn().value;
+    BOOST_TEST(table.find(wire::Qpn{old}) == queue_pair.get());
+  }
+  BOOST_TEST(table.find(wire::Qpn{old}) == nullptr);
+  auto next = QueuePairContext::make(config);
+  while ((next->qpn().value & 1023) != (old & 1023)) next = QueuePairContext::make(config);
+  next->install();
+  BOOST_TEST(table.find(next->qpn()) == next.get());
+  BOOST_TEST((next->qpn() != wire::Qpn{old}));
+  BOOST_TEST(table.find(wire::Qpn{old}) == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

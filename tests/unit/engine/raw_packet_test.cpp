@@ -41,7 +41,7 @@ struct RawPackets : Fabric {
     SteeringRule rule;
     rule.kind = kind;
     rule.match = match;
-    rule.target.queue_pair = &to.device_end().context();
+    rule.target.queue_pair = &to.device_end();
     std::uint32_t number = 0;
     engine.execute([&] { number = device1.add_steering_rule(rule); });
     return number;
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_a_rule_takes_is_counted) {
   RuleCounters counted;
   SteeringRule rule;
   rule.match = ether_type(0x08, 0x00);
-  rule.target = {.queue_pair = &qp1.device_end().context(), .counters = &counted};
+  rule.target = {.queue_pair = &qp1.device_end(), .counters = &counted};
   engine.execute([&] { device1.add_steering_rule(rule); });
   RawFrame matching, other;
   matching.ether_type = 0x0800;
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(no_rule_takes_the_datagrams_of_a_group_with_members) {
   TestQp member(program1, 2, {.service = transport::QpService::ud});
   wire::Gid group;
   group.bytes = {0xFF, 0x12};
-  engine.execute([&] { device1.multicast_groups().attach(group, member.device_end().context()); });
+  engine.execute([&] { device1.multicast_groups().attach(group, member.device_end()); });
   steer(qp1);
   post_receive(qp1, program1);
   wire::NetworkHeaders network = path(device0, device1);
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(no_rule_takes_the_datagrams_of_a_group_with_members) {
   network.destination_mac = wire::multicast_mac(group);
   send(roce(network, wire::Qpn{0xFFFFFF}, wire::Service::ud));
   BOOST_TEST(!qp1.receive_cq.poll().has_value());
-  engine.execute([&] { device1.multicast_groups().remove(member.device_end().context()); });
+  engine.execute([&] { device1.multicast_groups().remove(member.device_end()); });
   send(roce(network, wire::Qpn{0xFFFFFF}, wire::Service::ud));
   BOOST_TEST(qp1.receive_cq.poll().has_value());
 }
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_sniffer_of_one_context_sees_none_of_the_packets_of_others
     SteeringRule rule;
     rule.kind = RuleKind::sniffer;
     rule.sees_only = 7;
-    rule.target.queue_pair = &qp1.device_end().context();
+    rule.target.queue_pair = &qp1.device_end();
     std::uint32_t number = 0;
     engine.execute([&] { number = device1.add_steering_rule(rule); });
     post_receive(qp1, program1);
@@ -315,8 +315,7 @@ BOOST_AUTO_TEST_CASE(a_sniffer_has_the_packets_of_others_whole) {
 BOOST_AUTO_TEST_CASE(frames_are_spread_over_queues_by_their_hash) {
   ToeplitzKey key{};
   key[7] = 2;  // the last bit of the source address is the last bit of the hash, and nothing else is in it
-  const ReceiveSpreading spreading(key, hash_source_ipv4,
-                                   {&qp1.device_end().context(), &beside1.device_end().context()});
+  const ReceiveSpreading spreading(key, hash_source_ipv4, {&qp1.device_end(), &beside1.device_end()});
   SteeringRule rule;
   rule.target.spreading = &spreading;
   engine.execute([&] { device1.add_steering_rule(rule); });
@@ -371,7 +370,7 @@ BOOST_FIXTURE_TEST_CASE(a_frame_arrives_at_another_engine, TwoEngines) {
   }
   SteeringRule rule;
   rule.kind = RuleKind::all_default;
-  rule.target.queue_pair = &receiver.device_end().context();
+  rule.target.queue_pair = &receiver.device_end();
   engine1.execute([&] { device1.add_steering_rule(rule); });
   for (const wire::MacAddress& to : {device_config(2).mac, wire::MacAddress{{1, 0, 0x5E, 1, 2, 3}},
                                      wire::MacAddress{{2, 0, 0, 0, 0, 99}}}) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/engine/receives/rendezvous_queue.hpp"
 #include "tests/unit/engine/tagged_fixture.hpp"
 
 namespace urnic::engine::test {

@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(what_a_reset_queue_pair_held_is_taken_next) {
   headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_first);
   headers.bth.destination = qp0.qpn();
   headers.bth.psn = qp0.device_end().parameters().receive_psn;
-  engine.execute([&] { qp0.device_end().context().receive({.headers = headers, .payload = half}); });
+  engine.execute([&] { qp0.device_end().receive({.headers = headers, .payload = half}); });
   engine.execute([&] { qp0.device_end().modify(transport::QpState::reset, {}, std::nullopt); });
   BOOST_TEST(!qp0.receive_cq.poll());
   send(peer1, 200);

@@ -1,5 +1,5 @@
 // The list of tagged buffers: which one a tag gets.
-#include "device_model/engine/shared_receive/tag_list.hpp"
+#include "device_model/engine/receives/tag_list.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -8,7 +8,7 @@ TestSrq::TestSrq(Program& program, std::uint32_t count, transport::PdId pd, XrcD
                  CompletionQueue* cq)
     : slot_count(count), slots(std::size_t{count} * kSlotSize), posted(count), program_(program) {
   device_end = std::make_unique<SharedReceiveQueue>(
-      SharedReceiveQueueConfig{.device = &program.device,
+      SharedReceiveQueueConfig{.device = &program.device.resources(),
                                .pd = pd,
                                .slots = slots.data(),
                                .posted = posted.data(),

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device_model/abi/queues.hpp"
-#include "device_model/engine/shared_receive/shared_receive_queue.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {

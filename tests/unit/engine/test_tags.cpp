@@ -9,15 +9,12 @@ TestTags::TestTags(Program& program, TestSrq& srq, std::uint32_t doorbell, std::
     : cq(cqes, &program.channel.device_end(), &program.async_events.device_end(), 8000),
       program_(program),
       doorbell_(doorbell) {
-  device_end =
-      std::make_unique<TagMatching>(TagMatchingConfig{.device = &program.device,
-                                                      .queue = srq.device_end.get(),
-                                                      .completions = cq.device_end.get(),
-                                                      .async_events = &program.async_events.device_end(),
-                                                      .operations = operations.data(),
-                                                      .slots = kSlots,
-                                                      .indices = &indices,
-                                                      .max_tags = max_tags});
+  device_end = std::make_unique<TagMatching>(TagMatchingConfig{.queue = srq.device_end.get(),
+                                                               .completions = cq.device_end.get(),
+                                                               .operations = operations.data(),
+                                                               .slots = kSlots,
+                                                               .indices = &indices,
+                                                               .max_tags = max_tags});
   program.engine.execute([&] { program.doorbell_set.attach(doorbell_, *device_end); });
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device_model/engine/shared_receive/tag_matching.hpp"
+#include "device_model/engine/receives/tag_matching.hpp"
 #include "tests/unit/engine/test_srq.hpp"
 
 namespace urnic::engine::test {

@@ -25,10 +25,10 @@ struct QueuePairs : Fabric {
   explicit QueuePairs(std::size_t count = 50) {
     for (std::uint32_t i = 0; i < count; ++i) {
       indices.push_back(std::make_unique<abi::QueuePairIndices>());
-      HostedQueuePairConfig config;
-      config.device = &device0;
+      QueuePairConfig config;
+      config.device = &device0.resources();
       config.indices = indices.back().get();
-      queue_pairs.push_back(std::make_unique<QueuePairContext>(config, wire::Qpn{i + 2}));
+      queue_pairs.push_back(QueuePairContext::make(config));
       ids.push_back(timers.add(*queue_pairs.back()));
     }
   }

@@ -16,6 +16,10 @@ class TwoEngines {
     junction0.add_incoming(back);
     junction1.add_outgoing(back, [this] { engine0.wake(); });
     junction1.add_incoming(there);
+    engine0.add_uplink(fabric0);
+    engine0.add_device(device0);
+    engine1.add_uplink(fabric1);
+    engine1.add_device(device1);
     engine0.data_path().set_junction(&junction0);
     engine1.data_path().set_junction(&junction1);
   }
@@ -45,14 +49,14 @@ class TwoEngines {
   link::Junction junction1{fabric1};
   link::Trunk there{&engine0.data_path().staging()};
   link::Trunk back{&engine1.data_path().staging()};
-  Device device0{device_config(1), engine0, fabric0};
+  Device device0{device_config(1), engine0.data_path(), fabric0};
   // Ports have the devices' order on both switches.
   struct RemoteDevice0 {
     RemoteDevice0(link::Switch& fabric, link::Trunk& trunk) {
       fabric.attach_remote(device_config(1).mac, trunk, "test1");
     }
   } remote_device0{fabric1, back};
-  Device device1{device_config(2), engine1, fabric1};
+  Device device1{device_config(2), engine1.data_path(), fabric1};
   Program program0{engine0, device0};
   Program program1{engine1, device1};
 };

@@ -32,8 +32,8 @@ struct DomainSrq {
 
 // Program 0 has an initiator, program 1 the target, two SRQs of its domain, and one of another domain.
 struct Xrc : Fabric {
-  XrcDomain domain{device1};
-  XrcDomain other_domain{device1};
+  XrcDomain domain{device1.shared_receive_queues()};
+  XrcDomain other_domain{device1.shared_receive_queues()};
   TestQp initiator{program0, 0, {.receive_slots = 0, .service = transport::QpService::xrc_initiator}};
   TestQp target{program1,
                 0,
@@ -92,7 +92,7 @@ struct Xrc : Fabric {
     headers.bth.destination = target.qpn();
     headers.bth.psn = target.device_end().parameters().receive_psn;
     headers.xrceth.srq_number = number;
-    engine.execute([&] { target.device_end().context().receive({.headers = headers, .payload = half}); });
+    engine.execute([&] { target.device_end().receive({.headers = headers, .payload = half}); });
     run();
   }
   std::vector<std::uint32_t> events() {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_number_of_nobody_another_domain_or_no_xrc_srq_is_refused)
 
 // Program 0's SRQ has the number that program 1's would have next: numbers are a device's own.
 BOOST_AUTO_TEST_CASE(an_srq_of_another_device_is_nobody) {
-  XrcDomain there(device0);
+  XrcDomain there(device0.shared_receive_queues());
   std::vector<std::unique_ptr<DomainSrq>> on_device0;
   do {
     on_device0.push_back(std::make_unique<DomainSrq>(program0, &there, program0.pd, 1));
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(an_srq_that_is_destroyed_within_a_message_harms_nobody) {
   for (const std::uint32_t number : {two.number()}) {
     headers.xrceth.srq_number = number;
     const std::vector<std::byte> rest(1000);
-    engine.execute([&] { target.device_end().context().receive({.headers = headers, .payload = rest}); });
+    engine.execute([&] { target.device_end().receive({.headers = headers, .payload = rest}); });
     run();
   }
   BOOST_TEST(target_is_in_error());
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(the_death_of_one_program_is_answered_and_told) {
 
 BOOST_AUTO_TEST_CASE(everybody_who_has_opened_the_target_hears_of_its_events) {
   TestPipe second(16);
-  engine.execute([&] { target.device_end().add_listener(second.device_end(), 42); });
+  engine.execute([&] { target.device_end().listeners().add(second.device_end(), 42); });
   send(0, 100);
   BOOST_TEST(events() == std::vector<std::uint32_t>{kEventAccessError}, boost::test_tools::per_element());
   const auto heard = second.read();
@@ -292,8 +292,8 @@ BOOST_AUTO_TEST_CASE(everybody_who_has_opened_the_target_hears_of_its_events) {
   BOOST_TEST(heard->element == 42u);
   BOOST_TEST(heard->type == kEventAccessError);
   engine.execute([&] {
-    BOOST_TEST(target.device_end().remove_listener(second.device_end(), 42) == 1u);
-    BOOST_TEST(target.device_end().remove_listener(second.device_end(), 42) == 0u);
+    BOOST_TEST(target.device_end().listeners().remove(second.device_end(), 42) == 1u);
+    BOOST_TEST(target.device_end().listeners().remove(second.device_end(), 42) == 0u);
   });
 }
 

@@ -27,13 +27,13 @@ DatagramTraffic::DatagramTraffic(const Programs& programs, std::uint32_t doorbel
     path.destination = kGroup;
     path.destination_mac = wire::multicast_mac(kGroup);
     handles_[1] = from.address_handles().add(std::make_unique<AddressHandle>(programs.one.pd, path)).value();
-    programs.other.device.multicast_groups().attach(kGroup, other_.device_end().context());
+    programs.other.device.multicast_groups().attach(kGroup, other_.device_end());
   });
 }
 
 DatagramTraffic::~DatagramTraffic() {
   programs_.one.engine.execute([&] {
-    programs_.other.device.multicast_groups().detach(kGroup, other_.device_end().context());
+    programs_.other.device.multicast_groups().detach(kGroup, other_.device_end());
     for (const std::uint32_t handle : handles_) programs_.one.device.address_handles().remove(handle);
   });
 }

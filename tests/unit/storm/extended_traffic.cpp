@@ -7,7 +7,7 @@ using transport::QpService;
 
 ExtendedTraffic::ExtendedTraffic(Chance& chance, const Programs& programs, std::uint32_t doorbell)
     : programs_(programs),
-      domain_(programs.other.device),
+      domain_(programs.other.device.shared_receive_queues()),
       receive_cq_(256, nullptr, &programs.other.async_events.device_end(), 9000),
       initiator_(programs.one, doorbell, {.receive_slots = 0, .service = QpService::xrc_initiator}),
       target_(

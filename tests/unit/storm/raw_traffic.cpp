@@ -24,7 +24,7 @@ RawTraffic::RawTraffic(const Programs& programs, std::uint32_t doorbell)
   SteeringRule rule;
   rule.match.value.ether_type = {0x88, 0xB5};  // as test::RawFrame has it
   rule.match.mask.ether_type = {0xFF, 0xFF};
-  rule.target.queue_pair = &other_.device_end().context();
+  rule.target.queue_pair = &other_.device_end();
   programs.one.engine.execute([&] { rule_ = programs.other.device.add_steering_rule(rule); });
 }
 

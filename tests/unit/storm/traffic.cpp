@@ -81,7 +81,7 @@ transport::RecoverySettings random_recovery(Chance& chance) {
 }
 
 void disturb_state(Chance& chance, Engine& engine, TestQp& queue_pair) {
-  HostedQueuePair& hosted = queue_pair.device_end();
+  QueuePairContext& hosted = queue_pair.device_end();
   const auto to = [&](QpState state) {
     engine.execute([&] { hosted.modify(state, hosted.parameters(), std::nullopt); });
   };
@@ -92,7 +92,7 @@ void disturb_state(Chance& chance, Engine& engine, TestQp& queue_pair) {
 
 void connect_anew(Engine& engine, TestQp& queue_pair, TestQp& peer, std::uint32_t path_mtu) {
   engine.execute([&] {
-    HostedQueuePair& hosted = queue_pair.device_end();
+    QueuePairContext& hosted = queue_pair.device_end();
     hosted.modify(QpState::reset, hosted.parameters(), std::nullopt);
   });
   queue_pair.send_producer = queue_pair.receive_producer = 0;

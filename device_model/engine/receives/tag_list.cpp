@@ -1,4 +1,4 @@
-#include "device_model/engine/shared_receive/tag_list.hpp"
+#include "device_model/engine/receives/tag_list.hpp"
 
 namespace urnic::engine {
 

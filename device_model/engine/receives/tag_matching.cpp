@@ -1,13 +1,11 @@
-#include "device_model/engine/shared_receive/tag_matching.hpp"
+#include "device_model/engine/receives/tag_matching.hpp"
 
 #include <cstddef>
 #include <cstring>
 
-#include "device_model/engine/completion/completion_queue.hpp"
-#include "device_model/engine/completion/event_pipe.hpp"
-#include "device_model/engine/data_path.hpp"
-#include "device_model/engine/device.hpp"
-#include "device_model/engine/shared_receive/shared_receive_queue.hpp"
+#include "device_model/engine/device/device_resources.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/engine/round/round.hpp"
 
 namespace urnic::engine {
 
@@ -106,14 +104,9 @@ void TagMatching::unexpected_failed() {
 bool TagMatching::report(const transport::Completion& completion, std::uint8_t flags,
                          const abi::TagInfo& info) {
   if ((flags & abi::tag_entry_done) != 0) buffers_.release(completion.wqe_index);
-  DataPath& data_path = config_.device->data_path();
-  const bool first = !config_.completions->notification_owed();
-  if (config_.completions->push_tagged(completion, config_.queue->number(), flags, info)) {
-    data_path.added_to(*config_.completions, first);
-    return true;
-  }
-  if (config_.async_events != nullptr) data_path.wrote_to(*config_.async_events);
-  return false;
+  Notifications& notifications = config_.queue->config().device->round.notifications();
+  return notifications.complete_tagged(*config_.completions, completion, config_.queue->number(), flags,
+                                       info);
 }
 
 }  // namespace urnic::engine

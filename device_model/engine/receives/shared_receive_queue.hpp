@@ -17,12 +17,12 @@
 namespace urnic::engine {
 
 class CompletionQueue;
-class Device;
+struct DeviceResources;
 class EventPipe;
 class XrcDomain;
 
 struct SharedReceiveQueueConfig {
-  Device* device = nullptr;
+  const DeviceResources* device = nullptr;
   transport::PdId pd;
   const std::byte* slots = nullptr;
   const std::uint32_t* posted = nullptr;  // the ring of slot numbers
@@ -36,7 +36,7 @@ struct SharedReceiveQueueConfig {
   // complete what they took. Null: it is for QPs that are made on it.
   XrcDomain* xrc_domain = nullptr;
   CompletionQueue* cq = nullptr;
-  // As HostedQueuePairConfig::several_processes.
+  // As QueuePairConfig::several_processes.
   const bool* several_processes = nullptr;
 };
 

@@ -11,23 +11,19 @@
 #include <vector>
 
 #include "device_model/abi/tag_matching.hpp"
-#include "device_model/engine/doorbells/doorbell_set.hpp"
-#include "device_model/engine/shared_receive/tag_list.hpp"
+#include "device_model/engine/receives/tag_list.hpp"
+#include "device_model/engine/rings/doorbell_target.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/tag_matching.hpp"
 
 namespace urnic::engine {
 
 class CompletionQueue;
-class Device;
-class EventPipe;
 class SharedReceiveQueue;
 
 struct TagMatchingConfig {
-  Device* device = nullptr;
   SharedReceiveQueue* queue = nullptr;
   CompletionQueue* completions = nullptr;
-  EventPipe* async_events = nullptr;  // of the CQ; may be null
   abi::TagOperation* operations = nullptr;
   std::uint32_t slots = 0;  // a power of two
   abi::TagMatchingIndices* indices = nullptr;

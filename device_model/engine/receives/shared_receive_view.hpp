@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "device_model/engine/shared_receive/shared_receive_queue.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::engine {

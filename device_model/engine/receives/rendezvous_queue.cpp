@@ -1,4 +1,4 @@
-#include "device_model/engine/shared_receive/rendezvous_queue.hpp"
+#include "device_model/engine/receives/rendezvous_queue.hpp"
 
 namespace urnic::engine {
 

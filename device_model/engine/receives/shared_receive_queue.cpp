@@ -1,11 +1,12 @@
-#include "device_model/engine/shared_receive/shared_receive_queue.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
 
 #include <cstring>
 
 #include "device_model/engine/completion/event_pipe.hpp"
-#include "device_model/engine/data_path.hpp"
-#include "device_model/engine/device.hpp"
-#include "device_model/engine/shared_receive/xrc_domain.hpp"
+#include "device_model/engine/device/device_resources.hpp"
+#include "device_model/engine/receives/shared_receive_table.hpp"
+#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/round/round.hpp"
 
 namespace urnic::engine {
 
@@ -22,7 +23,7 @@ SharedReceiveQueue::SharedReceiveQueue(const SharedReceiveQueueConfig& config) :
 
 SharedReceiveQueue::~SharedReceiveQueue() {
   if (number_ == 0) return;
-  config_.device->shared_receive_queues().remove(number_);
+  config_.device->shared_receive_queues.remove(number_);
   if (config_.xrc_domain != nullptr) config_.xrc_domain->forget(*this);
 }
 
@@ -33,7 +34,7 @@ void SharedReceiveQueue::add_copies(std::uint32_t first_slot, std::uint32_t slot
 }
 
 bool SharedReceiveQueue::install() {
-  number_ = config_.device->shared_receive_queues().add(*this);
+  number_ = config_.device->shared_receive_queues.add(*this);
   return number_ != 0;
 }
 
@@ -117,7 +118,7 @@ void SharedReceiveQueue::raise(std::uint32_t event) {
   if (config_.async_events == nullptr) return;
   ++async_events_;
   config_.async_events->push(config_.user_handle, event);
-  config_.device->data_path().wrote_to(*config_.async_events);
+  config_.device->round.notifications().wrote_to(*config_.async_events);
 }
 
 void SharedReceiveQueue::grow(const std::byte* slots, std::uint32_t* posted, std::uint32_t slot_count) {

@@ -1,8 +1,8 @@
-#include "device_model/engine/shared_receive/tagged_queue_pair.hpp"
+#include "device_model/engine/receives/tagged_receives.hpp"
 
 #include <algorithm>
 
-#include "device_model/engine/shared_receive/tag_matching.hpp"
+#include "device_model/engine/receives/tag_matching.hpp"
 #include "device_model/transport/request_check.hpp"
 
 namespace urnic::engine {
@@ -19,7 +19,15 @@ constexpr std::uint8_t kWholeMatch = abi::tag_matched | abi::tag_data_valid | ab
 
 }  // namespace
 
-void TaggedQueuePair::reset() {
+void TaggedReceives::describe(transport::QpConfig& config) {
+  config.send_slots = RendezvousQueue::kSlots;
+  config.send_queue = &sends_;
+  config.receive_slots = kMost;
+  config.receive_queue = config.tagged_receives = this;
+  config.shared_receive_queue = true;
+}
+
+void TaggedReceives::give_back() {
   for (; completed_ != taken_; ++completed_) {
     const Receive& receive = receives_[completed_ % kMost];
     if (receive.kind == Kind::unexpected) matching_.unexpected_failed();
@@ -29,7 +37,7 @@ void TaggedQueuePair::reset() {
   taken_ = completed_ = untagged_completed_ = promised_ = 0;
 }
 
-void TaggedQueuePair::flush_buffer(std::uint32_t entry) {
+void TaggedReceives::flush_buffer(std::uint32_t entry) {
   Completion completion;
   completion.qpn = qpn_;
   completion.receive = true;
@@ -38,22 +46,22 @@ void TaggedQueuePair::flush_buffer(std::uint32_t entry) {
   report_buffer(entry, completion, abi::tag_entry_done);
 }
 
-void TaggedQueuePair::count(const Receive& receive, ReceiveRequest& request) {
+void TaggedReceives::count(const Receive& receive, ReceiveRequest& request) {
   receives_[taken_ % kMost] = receive;
   request.index = taken_++;
 }
 
-bool TaggedQueuePair::take_ordinary(Kind kind, ReceiveRequest& request) {
+bool TaggedReceives::take_ordinary(Kind kind, ReceiveRequest& request) {
   if (full() || !untagged_.next(request)) return false;
   count({.kind = kind}, request);
   return true;
 }
 
-bool TaggedQueuePair::take_untagged(ReceiveRequest& request) { return take_ordinary(Kind::plain, request); }
+bool TaggedReceives::take_untagged(ReceiveRequest& request) { return take_ordinary(Kind::plain, request); }
 
-std::optional<transport::TaggedReceives::Taken> TaggedQueuePair::take(std::span<const std::byte> payload,
-                                                                      bool whole, bool reads,
-                                                                      ReceiveRequest& request) {
+std::optional<transport::TaggedReceives::Taken> TaggedReceives::take(std::span<const std::byte> payload,
+                                                                     bool whole, bool reads,
+                                                                     ReceiveRequest& request) {
   if (full() || untagged_.broken()) return std::nullopt;
   const wire::TaggedMessage message = wire::parse_tagged_message(payload, whole);
   Kind kind = message.kind == TaggedMessageKind::other ? Kind::plain : Kind::no_tag;
@@ -76,17 +84,17 @@ std::optional<transport::TaggedReceives::Taken> TaggedQueuePair::take(std::span<
   return Taken{payload, false};
 }
 
-TaggedQueuePair::Kind TaggedQueuePair::kind_of(const wire::TaggedMessage& message, std::uint32_t entry,
-                                               bool whole, bool reads) const {
+TaggedReceives::Kind TaggedReceives::kind_of(const wire::TaggedMessage& message, std::uint32_t entry,
+                                             bool whole, bool reads) const {
   if (message.kind == TaggedMessageKind::eager) return whole ? Kind::eager : Kind::long_eager;
   const std::uint64_t most =
       std::min<std::uint64_t>(matching_.buffers().length(entry), transport::kMaxRdmaLength);
   return reads && message.rendezvous.length <= most ? Kind::rendezvous : Kind::incomplete;
 }
 
-transport::TaggedReceives::Taken TaggedQueuePair::take_buffer(const Receive& receive,
-                                                              std::span<const std::byte> payload,
-                                                              ReceiveRequest& request) {
+transport::TaggedReceives::Taken TaggedReceives::take_buffer(const Receive& receive,
+                                                             std::span<const std::byte> payload,
+                                                             ReceiveRequest& request) {
   const TagList& buffers = matching_.buffers();
   request = {};
   request.pd = untagged_.pd();
@@ -105,11 +113,7 @@ transport::TaggedReceives::Taken TaggedQueuePair::take_buffer(const Receive& rec
   }
 }
 
-TaggedQueuePair::Outcome TaggedQueuePair::finish(const Completion& completion, bool in_error) {
-  return completion.receive ? finish_receive(completion, in_error) : finish_send(completion, in_error);
-}
-
-TaggedQueuePair::Outcome TaggedQueuePair::finish_receive(const Completion& completion, bool in_error) {
+Reported TaggedReceives::report(const Completion& completion, bool in_error) {
   const Receive receive = receives_[completion.wqe_index % kMost];
   if (completion.opcode == CompletionOpcode::tagged_receive) {  // the transport's announcement
     return report_buffer(receive.entry, completion, abi::tag_matched);
@@ -119,7 +123,7 @@ TaggedQueuePair::Outcome TaggedQueuePair::finish_receive(const Completion& compl
                                    : finish_buffer(receive, completion, in_error);
 }
 
-TaggedQueuePair::Outcome TaggedQueuePair::finish_ordinary(Kind kind, Completion completion) {
+Reported TaggedReceives::finish_ordinary(Kind kind, Completion completion) {
   completion.wqe_index = untagged_.complete(untagged_completed_++);
   const bool failed = completion.status != WorkStatus::success;
   std::uint8_t flags = 0;
@@ -129,11 +133,10 @@ TaggedQueuePair::Outcome TaggedQueuePair::finish_ordinary(Kind kind, Completion 
     completion.opcode = CompletionOpcode::tagged_receive;
   }
   if (kind == Kind::no_tag && !failed) completion.opcode = CompletionOpcode::receive_without_tag;
-  return matching_.report(completion, flags) ? Outcome::reported : Outcome::lost;
+  return matching_.report(completion, flags) ? Reported::yes : Reported::lost;
 }
 
-TaggedQueuePair::Outcome TaggedQueuePair::finish_buffer(const Receive& receive, Completion completion,
-                                                        bool in_error) {
+Reported TaggedReceives::finish_buffer(const Receive& receive, Completion completion, bool in_error) {
   if (receive.kind == Kind::rendezvous) --promised_;
   if (completion.status != WorkStatus::success) {
     return report_buffer(receive.entry, completion, abi::tag_entry_done);
@@ -152,10 +155,9 @@ TaggedQueuePair::Outcome TaggedQueuePair::finish_buffer(const Receive& receive, 
 }
 
 // Only now, when the match is reported: what the transport took back until then never began.
-TaggedQueuePair::Outcome TaggedQueuePair::begin_rendezvous(std::uint32_t entry, const Completion& completion,
-                                                           bool in_error) {
-  const Outcome outcome = report_buffer(entry, completion, abi::tag_matched);
-  if (outcome != Outcome::reported || in_error) {
+Reported TaggedReceives::begin_rendezvous(std::uint32_t entry, const Completion& completion, bool in_error) {
+  const Reported outcome = report_buffer(entry, completion, abi::tag_matched);
+  if (outcome != Reported::yes || in_error) {
     flush_buffer(entry);
     return outcome;
   }
@@ -167,11 +169,11 @@ TaggedQueuePair::Outcome TaggedQueuePair::begin_rendezvous(std::uint32_t entry, 
   return outcome;
 }
 
-TaggedQueuePair::Outcome TaggedQueuePair::finish_send(const Completion& completion, bool in_error) {
+Reported TaggedReceives::report_send(const Completion& completion, bool in_error) {
   const RendezvousQueue::Item& item = sends_.item(completion.wqe_index);
   if (!item.is_read) {
     const bool quiet = completion.status == WorkStatus::success || completion.status == WorkStatus::flushed;
-    return quiet ? Outcome::reported : Outcome::peer_lost;
+    return quiet ? Reported::yes : Reported::peer_lost;
   }
   const std::uint32_t number = item.number;
   const std::uint32_t entry = sends_.at(number).entry;
@@ -188,14 +190,13 @@ TaggedQueuePair::Outcome TaggedQueuePair::finish_send(const Completion& completi
 }
 
 // What the message said of itself goes with the report of its match.
-TaggedQueuePair::Outcome TaggedQueuePair::report_buffer(std::uint32_t entry, Completion completion,
-                                                        std::uint8_t flags) {
+Reported TaggedReceives::report_buffer(std::uint32_t entry, Completion completion, std::uint8_t flags) {
   completion.opcode = CompletionOpcode::tagged_receive;
   completion.wqe_index = entry;
   const bool matched = (flags & abi::tag_matched) != 0;
   const abi::TagInfo info = matched ? matching_.message(entry).info : abi::TagInfo{};
   flags |= abi::tag_in_entry;
-  return matching_.report(completion, flags, info) ? Outcome::reported : Outcome::lost;
+  return matching_.report(completion, flags, info) ? Reported::yes : Reported::lost;
 }
 
 }  // namespace urnic::engine

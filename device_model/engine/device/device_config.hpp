@@ -1,0 +1,25 @@
+// What a device is made with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device_model/memory/number_seed.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::engine {
+
+struct DeviceConfig {
+  std::string name;  // urnic0
+  wire::MacAddress mac;
+  std::vector<wire::Gid> gids;
+  std::uint32_t max_qp = 65536;
+  std::uint32_t max_memory_keys = 1u << 20;
+  std::uint32_t max_address_handles = 1u << 15;
+  std::uint32_t max_srq = 65536;
+  std::uint32_t number = 0;    // in configuration order
+  memory::NumberSeed numbers;  // where its QPNs, keys and SRQ numbers begin
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,43 @@
+// An XRC domain (IBTA annex A14): target QPs, and the shared receive queues that requests to them may name.
+// The QPs may be of other programs than the queues.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace urnic::engine {
+
+class SharedReceiveQueue;
+class SharedReceiveTable;
+
+// A target QP, as its domain knows it.
+class XrcTarget {
+ public:
+  // The SRQ goes: the target takes nothing from it any more, and gives nothing back.
+  virtual void forget(const SharedReceiveQueue& queue) = 0;
+
+ protected:
+  ~XrcTarget() = default;
+};
+
+class XrcDomain {
+ public:
+  // Any thread. `queues` are those of the device; they outlive this, and this all that is in it.
+  explicit XrcDomain(const SharedReceiveTable& queues) : queues_(queues) {}
+  XrcDomain(const XrcDomain&) = delete;
+  XrcDomain& operator=(const XrcDomain&) = delete;
+
+  // Engine thread only, from here on. The SRQ of this number, if it is in the domain; or null.
+  SharedReceiveQueue* find(std::uint32_t number) const;
+
+  void add(XrcTarget& target) { targets_.push_back(&target); }
+  void remove(const XrcTarget& target);
+  // For all targets.
+  void forget(const SharedReceiveQueue& queue);
+
+ private:
+  const SharedReceiveTable& queues_;
+  std::vector<XrcTarget*> targets_;
+};
+
+}  // namespace urnic::engine

@@ -1,0 +1,65 @@
+// The uplinks of an engine's devices, as one: what has arrived over any of them, and when the next frame is
+// due.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device_model/link/uplink.hpp"
+
+namespace urnic::engine {
+
+class Uplinks {
+ public:
+  // Outlives this.
+  void add(link::Uplink& uplink) { all_.push_back(&uplink); }
+  bool empty() const { return all_.empty(); }
+
+  // As link::Uplink has them. Each uplink may deliver as much as is left of `most`; the one to begin with
+  // changes, so that none starves.
+  link::Load deliver_due(transport::Time now, const link::Load& most) {
+    link::Load delivered;
+    for (std::size_t i = 0; i < all_.size() && delivered.frames < most.frames; ++i) {
+      const link::Load left{most.frames - delivered.frames,
+                            most.bytes - std::min(most.bytes, delivered.bytes)};
+      const link::Load taken = all_[(first_ + i) % all_.size()]->deliver_due(now, left);
+      delivered.frames += taken.frames;
+      delivered.bytes += taken.bytes;
+    }
+    if (all_.size() > 1) first_ = (first_ + 1) % all_.size();
+    return delivered;
+  }
+  void release() {
+    for (link::Uplink* uplink : all_) uplink->release();
+  }
+  bool owes_release() const {
+    return std::any_of(all_.begin(), all_.end(), [](const auto* uplink) { return uplink->owes_release(); });
+  }
+  bool overdue(transport::Time now) const {
+    return std::any_of(all_.begin(), all_.end(), [now](const auto* uplink) { return uplink->overdue(now); });
+  }
+  bool takes_time() const {
+    return std::any_of(all_.begin(), all_.end(), [](const auto* uplink) { return uplink->takes_time(); });
+  }
+  std::optional<transport::Time> next_due() const {
+    std::optional<transport::Time> earliest;
+    for (const link::Uplink* uplink : all_) {
+      const auto due = uplink->next_due();
+      if (due && (!earliest || *due < *earliest)) earliest = due;
+    }
+    return earliest;
+  }
+  std::uint32_t count() const {
+    std::uint32_t frames = 0;
+    for (const link::Uplink* uplink : all_) frames += uplink->count();
+    return frames;
+  }
+
+ private:
+  std::vector<link::Uplink*> all_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace urnic::engine
