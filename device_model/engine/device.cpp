@@ -4,7 +4,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "device_model/engine/device/inbound.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/steering/receive_spreading.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
@@ -15,6 +14,14 @@ namespace urnic::engine {
 namespace {
 
 constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
+
+// A parsed frame as the transport takes it.
+transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
+  constexpr std::uint8_t kEcnMask = 3;  // CE is both bits (RFC 3168)
+  return {.headers = parsed.transport,
+          .payload = parsed.payload,
+          .congestion_experienced = (parsed.network.traffic_class & kEcnMask) == kEcnMask};
+}
 
 }  // namespace
 
@@ -35,6 +42,7 @@ Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
                  .shared_receive_queues = shared_receive_queues_,
                  .counters = counters_,
                  .port = egress_,
+                 .ingress = *this,
                  .number = config.number,
                  .mac = config.mac} {}
 
@@ -82,6 +90,12 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   transport::InboundPacket packet = inbound_packet(parsed_);
   packet.selective_acks = origin.selective_acks;
   queue_pair->receive(packet);
+}
+
+void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) {
+  --port_counters_.received_packets;
+  port_counters_.received_bytes -= frame.size();
+  arrive(frame, origin);
 }
 
 // A frame that is no RoCE packet is somebody else's, and no error.

@@ -28,7 +28,7 @@
 
 namespace urnic::engine {
 
-class Device final : private link::FrameReceiver {
+class Device final : private link::FrameReceiver, private Ingress {
  public:
   // Attaches itself to `uplink`; both `round` and `uplink` outlive it, and no frame moves once it is gone.
   Device(const DeviceConfig& config, Round& round, link::Uplink& uplink);
@@ -67,6 +67,7 @@ class Device final : private link::FrameReceiver {
 
  private:
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
+  void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   void count_error(wire::ParseError error);

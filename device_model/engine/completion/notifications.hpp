@@ -19,8 +19,8 @@ class Notifications {
   Notifications() { to_notify_.reserve(256); }
 
   // CompletionQueue::push, and the event that is owed for it at the next `raise`. False: the CQ has overrun.
-  bool complete(CompletionQueue& queue, const transport::Completion& completion,
-                std::uint32_t shared_receive_queue = 0) {
+  [[gnu::always_inline]] bool complete(CompletionQueue& queue, const transport::Completion& completion,
+                                       std::uint32_t shared_receive_queue = 0) {
     const bool first = !queue.notification_owed();
     return added(queue, first, queue.push(completion, shared_receive_queue));
   }

@@ -5,11 +5,17 @@
 
 #include "wire/identifiers.hpp"
 
+namespace urnic::link {
+struct PacketOrigin;
+}
 namespace urnic::memory {
 class MemoryTable;
 }
 namespace urnic::transport {
 struct Counters;
+}
+namespace urnic::wire {
+struct Frame;
 }
 
 namespace urnic::engine {
@@ -21,6 +27,16 @@ class QpTable;
 class Round;
 class SharedReceiveTable;
 
+// Where frames come in again that a QP has held.
+class Ingress {
+ public:
+  // The frame came once before, and was counted then.
+  virtual void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) = 0;
+
+ protected:
+  ~Ingress() = default;
+};
+
 struct DeviceResources {
   Round& round;
   memory::MemoryTable& memory_table;
@@ -30,6 +46,7 @@ struct DeviceResources {
   SharedReceiveTable& shared_receive_queues;
   transport::Counters& counters;
   PortEgress& port;
+  Ingress& ingress;
   std::uint32_t number;  // of the device, in configuration order
   wire::MacAddress mac;
 };

@@ -4,7 +4,6 @@
 
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/engine/device/device_resources.hpp"
-#include "device_model/engine/device/inbound.hpp"
 #include "device_model/engine/device/multicast_groups.hpp"
 #include "device_model/engine/device/port_egress.hpp"
 #include "device_model/engine/queue_pair/memory_stall.hpp"
@@ -52,9 +51,10 @@ QueuePairContext::QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn)
                  config.signal_all),
       config_(config),
       own_receives_(make_receive_ring(config), config.receive_slots, config.receive_cq,
-                    config.several_processes, config.device->round.notifications()),
+                    config.several_processes),
       other_receives_(make_receives(config, qpn)),
       receives_(other_receives_ != nullptr ? *other_receives_ : own_receives_),
+      receive_cq_(receives_.completion_queue()),
       machine_(config.service, transport_config()) {
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
@@ -167,7 +167,8 @@ bool QueuePairContext::take_held(const HeldInput& input) {
   if (place == nullptr) return false;
   std::copy(input.bytes.begin(), input.bytes.end(), place);
   if (input.origin) {
-    take_held_frame({.headers = {place, size}, .payload = {}, .trailer = {}}, *input.origin);
+    config_.device->ingress.arrive_again({.headers = {place, size}, .payload = {}, .trailer = {}},
+                                         *input.origin);
     return true;
   }
   receive_datagram({
@@ -178,16 +179,6 @@ bool QueuePairContext::take_held(const HeldInput& input) {
       .grh = {place, input.grh_bytes},
   });
   return true;
-}
-
-// The device has checked the frame when it came; the QP's path may be another since then.
-void QueuePairContext::take_held_frame(const wire::Frame& frame, const link::PacketOrigin& origin) {
-  wire::ParsedFrame parsed;
-  wire::parse(frame, parsed);
-  if (!is_on_path(parsed.network) || !is_from_peer(origin)) return;
-  transport::InboundPacket packet = inbound_packet(parsed);
-  packet.selective_acks = origin.selective_acks;
-  receive(packet);
 }
 
 void QueuePairContext::hold(const wire::Frame& frame, const link::PacketOrigin& origin) {
@@ -298,10 +289,14 @@ void QueuePairContext::follow_state() {
 }
 
 void QueuePairContext::finish(const transport::Completion& completion) {
+  CompletionQueue* const queue = completion.receive ? receive_cq_ : config_.send_cq;
+  if (queue != nullptr) {
+    if (!round_.notifications().complete(*queue, completion)) settle_report(Reported::lost);
+    return;
+  }
   const bool in_error = machine_.state() == QpState::error;
-  if (completion.receive) return settle_report(receives_.report(completion, in_error));
-  if (config_.send_cq == nullptr) return settle_report(receives_.report_send(completion, in_error));
-  if (!round_.notifications().complete(*config_.send_cq, completion)) settle_report(Reported::lost);
+  settle_report(completion.receive ? receives_.report(completion, in_error)
+                                   : receives_.report_send(completion, in_error));
 }
 
 // A QP with tag matching may have the next rendezvous to begin.

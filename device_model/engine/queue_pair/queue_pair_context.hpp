@@ -31,7 +31,7 @@ struct CompletionAction;
 struct HeldInput;
 struct PacketAction;
 
-class QueuePairContext final : public Participant, public XrcTarget, private transport::Host {
+class QueuePairContext final : private transport::Host, public Participant, public XrcTarget {
  public:
   // With a number of the device's, and private copies of its slots so that a WQE is read from shared memory
   // once. Null: the device has as many QPs as it can. Any thread. Slot sizes are at least a WQE's head.
@@ -158,7 +158,6 @@ class QueuePairContext final : public Participant, public XrcTarget, private tra
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   void settle_report(Reported reported);
   [[gnu::cold]] bool take_held(const HeldInput& input);
-  [[gnu::cold]] void take_held_frame(const wire::Frame& frame, const link::PacketOrigin& origin);
   transport::Time time_for_answers() const;
   bool queues_make_no_sense() const;
   void enter_error();
@@ -184,6 +183,7 @@ class QueuePairContext final : public Participant, public XrcTarget, private tra
   OwnReceives own_receives_;
   const std::unique_ptr<Receives> other_receives_;  // null: it has its own
   Receives& receives_;                              // one of the two
+  CompletionQueue* const receive_cq_;               // as Receives::completion_queue
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;

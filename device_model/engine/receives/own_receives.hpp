@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "device_model/engine/completion/notifications.hpp"
 #include "device_model/engine/receives/receives.hpp"
 #include "device_model/engine/rings/receive_ring.hpp"
 
@@ -12,13 +11,8 @@ namespace urnic::engine {
 class OwnReceives final : public Receives {
  public:
   // `queue` may be null for a QP that takes no receives. What is passed outlives this.
-  OwnReceives(ReceiveRing ring, std::uint32_t slots, CompletionQueue* queue, const bool* several_processes,
-              Notifications& notifications)
-      : ring_(std::move(ring)),
-        slots_(slots),
-        queue_(queue),
-        several_processes_(several_processes),
-        notifications_(notifications) {}
+  OwnReceives(ReceiveRing ring, std::uint32_t slots, CompletionQueue* queue, const bool* several_processes)
+      : ring_(std::move(ring)), slots_(slots), queue_(queue), several_processes_(several_processes) {}
 
   void describe(transport::QpConfig& config) override {
     config.receive_slots = slots_;
@@ -27,9 +21,10 @@ class OwnReceives final : public Receives {
   void reset() override { ring_.reset(); }
   bool broken() const override { return ring_.lied(); }
   std::uint32_t inline_room() const override { return inline_room_of(queue_, several_processes_); }
-  Reported report(const transport::Completion& completion, bool /*in_error*/) override {
-    if (queue_ == nullptr) return Reported::yes;
-    return notifications_.complete(*queue_, completion) ? Reported::yes : Reported::lost;
+  CompletionQueue* completion_queue() const override { return queue_; }
+  // Only without a CQ, of a QP that takes no receives.
+  Reported report(const transport::Completion& /*completion*/, bool /*in_error*/) override {
+    return Reported::yes;
   }
 
  private:
@@ -37,7 +32,6 @@ class OwnReceives final : public Receives {
   std::uint32_t slots_;
   CompletionQueue* queue_;
   const bool* several_processes_;
-  Notifications& notifications_;
 };
 
 }  // namespace urnic::engine

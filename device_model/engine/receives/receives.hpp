@@ -34,6 +34,8 @@ class Receives {
   virtual bool broken() const { return false; }
   // Bytes of a message that may travel in its completion (Host::completion_room).
   virtual std::uint32_t inline_room() const = 0;
+  // The CQ that completions of receives go to as they are; null: `report` is asked for each.
+  virtual CompletionQueue* completion_queue() const { return nullptr; }
   // A completion of a receive whose turn has come. `in_error`: the QP is in the error state.
   virtual Reported report(const transport::Completion& completion, bool in_error) = 0;
   // A completion of a send of a QP without a send CQ.

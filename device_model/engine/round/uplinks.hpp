@@ -35,13 +35,19 @@ class Uplinks {
     for (link::Uplink* uplink : all_) uplink->release();
   }
   bool owes_release() const {
-    return std::any_of(all_.begin(), all_.end(), [](const auto* uplink) { return uplink->owes_release(); });
+    for (const link::Uplink* uplink : all_)
+      if (uplink->owes_release()) return true;
+    return false;
   }
   bool overdue(transport::Time now) const {
-    return std::any_of(all_.begin(), all_.end(), [now](const auto* uplink) { return uplink->overdue(now); });
+    for (const link::Uplink* uplink : all_)
+      if (uplink->overdue(now)) return true;
+    return false;
   }
   bool takes_time() const {
-    return std::any_of(all_.begin(), all_.end(), [](const auto* uplink) { return uplink->takes_time(); });
+    for (const link::Uplink* uplink : all_)
+      if (uplink->takes_time()) return true;
+    return false;
   }
   std::optional<transport::Time> next_due() const {
     std::optional<transport::Time> earliest;
