@@ -82,7 +82,7 @@ std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDev
   for (const auto& context : control.contexts().all()) {
     if (&context->device != &device) continue;
     for (const auto& [handle, qp] : context->qps) {
-      engine::QueuePairContext& hosted = *qp->device_end->hosted;
+      engine::QueuePairContext& hosted = *qp->shared->hosted;
       if (qpn && hosted.qpn().value != *qpn) continue;
       fabric.engine(device).execute([&] { hosted.set_recovery(settings); });
       ++changed;

@@ -27,12 +27,6 @@ memory::NumberSeed first_numbers(const ServedDevice& device) {
 
 }  // namespace
 
-void ServedDevice::leave_group(const wire::Gid& group) {
-  const auto found = multicast_groups.find(group);
-  if (found != multicast_groups.end() && --found->second == 0) multicast_groups.erase(found);
-  --multicast_attachments;
-}
-
 Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
   const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
   for (std::size_t i = 0; i < engines; ++i) {

@@ -13,7 +13,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "device_model/control/fabric/capacity.hpp"
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/multicast_members.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/junction.hpp"
@@ -39,26 +42,22 @@ struct ServedDevice {
   std::array<std::uint8_t, 8> node_guid{};  // wire order
   std::unique_ptr<engine::Device> device;
 
-  // Objects of all contexts, against the limits.
-  std::uint32_t queue_pairs = 0;
-  std::uint32_t completion_queues = 0;
-  std::uint32_t shared_receive_queues = 0;
-  std::uint32_t memory_regions = 0;
-  std::uint32_t memory_windows = 0;
-  std::uint32_t protection_domains = 0;
-  std::uint32_t address_handles = 0;
-  std::uint32_t flows = 0;
-  std::uint32_t flow_counters = 0;
-  std::map<wire::Gid, std::uint32_t> multicast_groups;  // those with members, and how many
-  std::uint32_t multicast_attachments = 0;
-  std::uint64_t device_memory = 0;  // bytes
+  // Objects of all contexts.
+  Capacity queue_pairs{limits::kMaxQp};
+  Capacity completion_queues{limits::kMaxCq};
+  Capacity shared_receive_queues{limits::kMaxSrq};
+  Capacity memory_regions{limits::kMaxMr};
+  Capacity memory_windows{limits::kMaxMw};
+  Capacity protection_domains{limits::kMaxPd};
+  Capacity address_handles{limits::kMaxAh};
+  Capacity flows{limits::kMaxFlows};
+  Capacity flow_counters{limits::kMaxFlowCounters};
+  MulticastMembers multicast;
+  Capacity device_memory{limits::kMaxDeviceMemory};  // bytes
+  Capacity xrc_domains{limits::kMaxXrcd};            // a domain counts for each context that has it open
   std::uint32_t next_pd = 1;
-  std::uint32_t xrc_domains = 0;  // a domain counts for each context that has it open
   // Those that are shared, while anybody has them open.
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
-
-  // A QP has left the group.
-  void leave_group(const wire::Gid& group);
 };
 
 // An engine with its part of the fabric.

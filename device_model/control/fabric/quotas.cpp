@@ -10,7 +10,6 @@
 #include <limits>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "device_model/control/fabric/limits.hpp"
 
@@ -89,31 +88,18 @@ std::shared_ptr<Account> Quotas::account(pid_t pid) {
   return account;
 }
 
-Charge& Charge::operator=(Charge&& other) noexcept {
-  std::swap(account_, other.account_);
-  std::swap(counted_, other.counted_);
-  std::swap(count_, other.count_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-Charge::~Charge() {
-  if (account_ == nullptr) return;
-  account_->give_back(counted_, count_);
-  account_->give_back(Resource::memory, bytes_);
-}
-
 Charge Account::charge(Resource counted, std::uint64_t count, std::uint64_t bytes) {
   if (!may_take(counted, count)) refuse(counted);
   if (!may_take(Resource::memory, bytes)) refuse(Resource::memory);
-  Charge charge;
-  charge.account_ = shared_from_this();
-  charge.counted_ = counted;
-  charge.count_ = count;
-  charge.bytes_ = bytes;
-  take(counted, count);
-  take(Resource::memory, bytes);
-  return charge;
+  add(counted, count);
+  add(Resource::memory, bytes);
+  return {shared_from_this(), {counted, count, bytes}};
+}
+
+// Modulo 2^64: adding the negative amount subtracts.
+void Account::give_back(const Taken& taken) {
+  add(taken.counted, -taken.count);
+  add(Resource::memory, -taken.bytes);
 }
 
 // A program may not have more than is left for all others. So there is always something left for the next one
@@ -126,14 +112,9 @@ bool Account::may_take(Resource resource, std::uint64_t amount) const {
   return amount == 0 || (own <= allowance.program && all <= allowance.all && own <= allowance.all - all);
 }
 
-void Account::take(Resource resource, std::uint64_t amount) {
+void Account::add(Resource resource, std::uint64_t amount) {
   used_[Quotas::index(resource)] += amount;
   quotas_.used_[Quotas::index(resource)] += amount;
-}
-
-void Account::give_back(Resource resource, std::uint64_t amount) {
-  used_[Quotas::index(resource)] -= amount;
-  quotas_.used_[Quotas::index(resource)] -= amount;
 }
 
 }  // namespace urnic::control

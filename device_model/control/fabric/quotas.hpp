@@ -10,6 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "device_model/control/fabric/loan.hpp"
+
 namespace urnic::control {
 
 enum class Resource : std::uint8_t {
@@ -60,21 +62,13 @@ class Quotas {
   std::unordered_map<pid_t, std::weak_ptr<Account>> accounts_;
 };
 
-// Something that a program has taken; given back at the end.
-class Charge {
- public:
-  Charge() = default;
-  Charge(Charge&& other) noexcept { *this = std::move(other); }
-  Charge& operator=(Charge&& other) noexcept;
-  ~Charge();
-
- private:
-  friend class Account;
-  std::shared_ptr<Account> account_;
-  Resource counted_ = Resource::memory;
-  std::uint64_t count_ = 0;
-  std::uint64_t bytes_ = 0;  // of memory
+// Something that a program has taken.
+struct Taken {
+  Resource counted = Resource::memory;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  // of memory
 };
+using Charge = Loan<Account, Taken, std::shared_ptr<Account>>;
 
 // What one program has taken.
 class Account : public std::enable_shared_from_this<Account> {
@@ -85,6 +79,7 @@ class Account : public std::enable_shared_from_this<Account> {
   // than the program may have: ENOMEM, or EMFILE where descriptors, connections or captures are what is
   // short.
   Charge charge(Resource counted, std::uint64_t count, std::uint64_t bytes = 0);
+  void give_back(const Taken& taken);
   std::uint64_t used(Resource resource) const { return used_[Quotas::index(resource)]; }
 
   // Contexts that the program has closed and that are being taken down.
@@ -93,10 +88,8 @@ class Account : public std::enable_shared_from_this<Account> {
   void finish_ending() { --endings_; }
 
  private:
-  friend class Charge;
   bool may_take(Resource resource, std::uint64_t amount) const;
-  void take(Resource resource, std::uint64_t amount);
-  void give_back(Resource resource, std::uint64_t amount);
+  void add(Resource resource, std::uint64_t amount);
 
   Quotas& quotas_;
   std::array<std::uint64_t, kResources> used_{};

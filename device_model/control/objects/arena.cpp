@@ -39,21 +39,6 @@ memory::Descriptor make_sealed_memory(std::uint64_t size) {
 
 }  // namespace
 
-ArenaBlock::ArenaBlock(ArenaBlock&& other) noexcept { *this = std::move(other); }
-
-ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
-  std::swap(owner_, other.owner_);
-  std::swap(arena_, other.arena_);
-  std::swap(offset_, other.offset_);
-  std::swap(length_, other.length_);
-  std::swap(data_, other.data_);
-  return *this;
-}
-
-ArenaBlock::~ArenaBlock() {
-  if (owner_ != nullptr) owner_->release(*this);
-}
-
 // The charges are the control thread's to give back.
 ArenaAllocator::~ArenaAllocator() {
   preparations_.clear();
@@ -142,11 +127,7 @@ bool ArenaAllocator::cut(std::uint32_t index, std::uint64_t length, std::uint64_
       arena.free.erase(range);
     }
 
-    made.block.owner_ = this;
-    made.block.arena_ = first_number_ + index;
-    made.block.offset_ = offset;
-    made.block.length_ = length;
-    made.block.data_ = arena.mapping.data() + offset;
+    made.block = {this, {first_number_ + index, offset, length, arena.mapping.data() + offset}};
     made.dirty = std::min(length, arena.untouched - std::min(arena.untouched, offset));
     arena.untouched = std::max(arena.untouched, offset + length);
     return true;
@@ -157,7 +138,7 @@ bool ArenaAllocator::cut(std::uint32_t index, std::uint64_t length, std::uint64_
 void ArenaAllocator::go_on(Preparation& preparation) {
   const ArenaBlock& block = preparation.block;
   const std::uint64_t portion = std::min(kPopulatedAtOnce, block.length() - preparation.done);
-  populate(*arenas_[block.arena_ - first_number_], block.offset() + preparation.done, portion);
+  populate(*arenas_[block.arena() - first_number_], block.offset() + preparation.done, portion);
   if (preparation.done < preparation.dirty) {
     const std::uint64_t dirty = std::min(portion, preparation.dirty - preparation.done);
     std::memset(block.data() + preparation.done, 0, dirty);
@@ -196,10 +177,10 @@ void ArenaAllocator::add_arena(std::uint64_t at_least) {
   total_ += size;
 }
 
-void ArenaAllocator::release(const ArenaBlock& block) {
-  Arena& arena = *arenas_[block.arena_ - first_number_];
-  std::uint64_t start = block.offset_;
-  std::uint64_t length = block.length_;
+void ArenaAllocator::give_back(const ArenaPlace& place) {
+  Arena& arena = *arenas_[place.arena - first_number_];
+  std::uint64_t start = place.offset;
+  std::uint64_t length = place.length;
   auto next = arena.free.lower_bound(start);
   if (next != arena.free.end() && next->first == start + length) {
     length += next->second;

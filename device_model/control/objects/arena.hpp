@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "device_model/control/fabric/loan.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/mapping.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -18,30 +19,26 @@ namespace urnic::control {
 
 class ArenaAllocator;
 
-// A range of an arena; gives itself back. The allocator outlives it.
-class ArenaBlock {
- public:
-  ArenaBlock() = default;
-  ArenaBlock(ArenaBlock&& other) noexcept;
-  ArenaBlock& operator=(ArenaBlock&& other) noexcept;
-  ~ArenaBlock();
+// A range of an arena.
+struct ArenaPlace {
+  std::uint32_t arena = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::byte* data = nullptr;
+};
 
-  std::uint32_t arena() const { return arena_; }
-  std::uint64_t offset() const { return offset_; }
-  std::uint64_t length() const { return length_; }  // 0 for an empty block
-  std::byte* data() const { return data_; }
+class ArenaBlock : private Loan<ArenaAllocator, ArenaPlace> {
+ public:
+  using Loan::Loan;
+
+  std::uint32_t arena() const { return value().arena; }
+  std::uint64_t offset() const { return value().offset; }
+  std::uint64_t length() const { return value().length; }  // 0 for an empty block
+  std::byte* data() const { return value().data; }
   template <class T>
   T* as() const {
-    return reinterpret_cast<T*>(data_);
+    return reinterpret_cast<T*>(data());
   }
-
- private:
-  friend class ArenaAllocator;
-  ArenaAllocator* owner_ = nullptr;
-  std::uint32_t arena_ = 0;
-  std::uint64_t offset_ = 0;
-  std::uint64_t length_ = 0;
-  std::byte* data_ = nullptr;
 };
 
 class ArenaAllocator {
@@ -72,9 +69,9 @@ class ArenaAllocator {
   int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
   std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->mapping.size(); }
   std::uint64_t total_size() const { return total_; }
+  void give_back(const ArenaPlace& place);
 
  private:
-  friend class ArenaBlock;
   struct Arena {
     Charge charge;
     memory::Descriptor descriptor;
@@ -98,7 +95,6 @@ class ArenaAllocator {
   static void populate(Arena& arena, std::uint64_t offset, std::uint64_t length);
   Preparation& preparation_of(std::uint64_t length, std::vector<const Preparation*>& found);
   void add_arena(std::uint64_t at_least);
-  void release(const ArenaBlock& block);
 
   const std::uint32_t first_number_;
   std::uint64_t limit_;

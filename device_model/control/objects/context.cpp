@@ -9,7 +9,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
-#include "device_model/control/objects/portions.hpp"
+#include "device_model/control/objects/removal.hpp"
 
 namespace urnic::control {
 namespace {
@@ -81,9 +81,12 @@ Context::~Context() {
 }
 
 bool Context::remove_portion() {
-  return remove_flows() || remove_flow_counters() || remove_rss_queue_pairs() || remove_queue_pairs() ||
-         remove_shared_receive_queues() || remove_xrc_domains() || remove_address_handles() ||
-         remove_memory() || remove_completion_queues() || remove_from_engine();
+  const auto remove = [this](auto& table) {
+    return remove_some(table, fabric.engine(device), [this](auto& object) { withdraw(object); });
+  };
+  return remove_flows() || remove_some(flow_counters) || remove_some(rss_qps) || remove_queue_pairs() ||
+         remove(srqs) || remove_some(xrc_domains) || remove(address_handles) || remove_memory() ||
+         remove(cqs) || remove_from_engine();
 }
 
 bool Context::remove_flows() {
@@ -93,91 +96,22 @@ bool Context::remove_flows() {
   for (const auto& flow : some) numbers.push_back(flow->number);
   std::sort(numbers.begin(), numbers.end());
   fabric.engine(device).execute([&] { device.device->remove_steering_rules(numbers); });
-  device.flows -= static_cast<std::uint32_t>(some.size());
   return true;
-}
-
-bool Context::remove_flow_counters() {
-  const auto some = flow_counters.take_some(kPortion);
-  device.flow_counters -= static_cast<std::uint32_t>(some.size());
-  return !some.empty();
-}
-
-bool Context::remove_rss_queue_pairs() {
-  const auto some = rss_qps.take_some(kPortion);
-  for (const auto& qp : some) --qp->pd->users;
-  device.queue_pairs -= static_cast<std::uint32_t>(some.size());
-  return !some.empty();
 }
 
 bool Context::remove_queue_pairs() {
+  if (qps.empty()) return false;
   std::vector<wire::Qpn> numbers;
   for (auto next = qps.begin(); next != qps.end() && numbers.size() < kRemovedAtOnce; ++next)
     numbers.push_back(wire::Qpn{next->second->qpn});
-  if (numbers.empty()) return false;
   if (unbind_portion(fabric.engine(device), *device.device, numbers, portions_unbound_)) return true;
   portions_unbound_ = 0;
-
-  const auto some = qps.take_some(kRemovedAtOnce);
-  fabric.engine(device).execute([&] {
-    for (const auto& qp : some) {
-      if (qp->has_doorbell()) doorbells_->detach(qp->doorbell);
-      qp->device_end->hosted->listeners().remove(*async_events_, qp->user_handle);
-      qp->device_end.reset();  // which others may go on using
-    }
-  });
-  for (const auto& qp : some) {
-    for (const wire::Gid& group : qp->groups) device.leave_group(group);  // the engine has forgotten them
-    if (qp->pd != nullptr) --qp->pd->users;  // it may be another context's as well, and stay
-    if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
-  }
-  device.queue_pairs -= static_cast<std::uint32_t>(some.size());
-  return true;
-}
-
-bool Context::remove_shared_receive_queues() {
-  const auto some = srqs.take_some(kPortion);
-  if (some.empty()) return false;
-  fabric.engine(device).execute([&] {
-    for (const auto& srq : some) {
-      if (srq->tags) doorbells_->detach(srq->tags->doorbell);
-      srq->queue.reset();
-    }
-  });
-  for (const auto& srq : some) --srq->pd->users;
-  device.shared_receive_queues -= static_cast<std::uint32_t>(some.size());
-  return true;
-}
-
-bool Context::remove_xrc_domains() {
-  const auto some = xrc_domains.take_some(kPortion);
-  device.xrc_domains -= static_cast<std::uint32_t>(some.size());
-  return !some.empty();
-}
-
-bool Context::remove_address_handles() {
-  const auto some = address_handles.take_some(kPortion);
-  if (some.empty()) return false;
-  fabric.engine(device).execute([&] {
-    for (const auto& address : some) device.device->address_handles().remove(address->number);
-  });
-  for (const auto& address : some) --address->pd->users;
-  device.address_handles -= static_cast<std::uint32_t>(some.size());
-  return true;
+  return remove_some(
+      qps, fabric.engine(device), [this](QueuePair& qp) { withdraw(qp); }, kRemovedAtOnce);
 }
 
 // They stay if another context imports them.
 bool Context::remove_memory() { return memory_.use_count() == 1 && memory_->remove_portion(); }
-
-bool Context::remove_completion_queues() {
-  const auto some = cqs.take_some(kPortion);
-  if (some.empty()) return false;
-  fabric.engine(device).execute([&] {
-    for (const auto& cq : some) cq->queue.reset();
-  });
-  device.completion_queues -= static_cast<std::uint32_t>(some.size());
-  return true;
-}
 
 bool Context::remove_from_engine() {
   if (doorbells_ == nullptr) return false;
@@ -191,14 +125,32 @@ bool Context::remove_from_engine() {
   return true;
 }
 
-std::uint32_t Context::take_doorbell() {
-  if (!free_doorbells_.empty()) {
-    const std::uint32_t number = free_doorbells_.back();
-    free_doorbells_.pop_back();
-    return number;
-  }
-  if (next_doorbell_ == abi::kDoorbellsPerContext) fail(ENOMEM, "doorbells of the context");
-  return next_doorbell_++;
+std::uint32_t Context::withdraw(QueuePair& qp) {
+  if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
+  const std::uint32_t reported = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
+  qp.shared.reset();  // which others may go on using
+  return reported;
+}
+
+std::uint32_t Context::withdraw(SharedReceiveQueue& srq) {
+  if (srq.tags) doorbells_->detach(srq.tags->doorbell.value());
+  const std::uint32_t reported = srq.queue->async_events();
+  srq.queue.reset();
+  return reported;
+}
+
+std::uint32_t Context::withdraw(CompletionQueue& cq) {
+  const std::uint32_t reported = cq.queue->async_events();
+  cq.queue.reset();
+  return reported;
+}
+
+void Context::withdraw(const AddressHandle& address) {
+  device.device->address_handles().remove(address.number);
+}
+
+std::uint32_t Context::drop_unsent(std::uint32_t reported, std::uint64_t user_handle) {
+  return reported == 0 ? 0 : reported - async_events_->purge(user_handle);
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {
@@ -238,7 +190,7 @@ void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge
 // Nothing tells the device when a program closes a channel, so it looks when the next one is made.
 void Context::drop_closed_channels() {
   std::erase_if(channels_,
-                [](const auto& entry) { return entry.second->users == 0 && entry.second->pipe->closed(); });
+                [](const auto& entry) { return !entry.second->in_use() && entry.second->pipe->closed(); });
 }
 
 ObjectCounts Context::counts() const {

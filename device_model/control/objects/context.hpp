@@ -13,126 +13,16 @@
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/arena.hpp"
+#include "device_model/control/objects/doorbell_numbers.hpp"
 #include "device_model/control/objects/handle_table.hpp"
 #include "device_model/control/objects/mapping.hpp"
 #include "device_model/control/objects/memory_objects.hpp"
 #include "device_model/control/objects/process.hpp"
-#include "device_model/control/objects/xrc_domain.hpp"
-#include "device_model/engine/completion/completion_queue.hpp"
-#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/control/objects/queue_objects.hpp"
+#include "device_model/control/objects/steering_objects.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
-#include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/receives/shared_receive_queue.hpp"
-#include "device_model/engine/receives/tag_matching.hpp"
-#include "device_model/engine/steering/receive_spreading.hpp"
-#include "wire/network_headers.hpp"
 
 namespace urnic::control {
-
-struct AddressHandle {
-  ProtectionDomain* pd = nullptr;
-  std::uint32_t number = 0;  // in the device's table
-};
-
-struct CompletionChannel {
-  Charge charge;
-  std::unique_ptr<engine::EventPipe> pipe;
-  std::uint32_t users = 0;  // CQs that report to it
-};
-
-struct CompletionQueue {
-  Charge charge;
-  CompletionChannel* channel = nullptr;  // may be null
-  std::uint64_t user_handle = 0;
-  std::uint32_t users = 0;  // QPs and SRQs that complete here, a QP with one CQ for both counting twice
-  ArenaBlock ring;
-  ArenaBlock next_ring;  // while it is being resized
-  ArenaBlock indices;
-  std::unique_ptr<engine::CompletionQueue> queue;
-};
-
-// What makes an SRQ a tag-matching one.
-struct TagMatching {
-  CompletionQueue* cq = nullptr;
-  std::uint32_t doorbell = 0;
-  ArenaBlock operations;
-  ArenaBlock indices;
-  std::unique_ptr<engine::TagMatching> matching;
-};
-
-struct SharedReceiveQueue {
-  Charge charge;
-  ProtectionDomain* pd = nullptr;
-  OpenXrcDomain* xrcd = nullptr;  // with `cq`, of extended reliable connections; or null
-  CompletionQueue* cq = nullptr;
-  std::uint64_t user_handle = 0;
-  std::uint32_t users = 0;  // QPs that take receives from it
-  std::uint32_t slot_count = 0;
-  std::uint32_t slot_size = 0;  // bytes
-  std::uint32_t max_wr = 0;     // as given
-  std::uint32_t max_sge = 0;
-  ArenaBlock slots;
-  ArenaBlock posted;
-  ArenaBlock indices;
-  std::unique_ptr<engine::SharedReceiveQueue> queue;
-  std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
-};
-
-// A QP and what modify has set of it. An XRC target is one that all have who opened it (ibv_open_qp(3)); it
-// dies with the last of them.
-struct DeviceQueuePair {
-  abi::QueuePairIndices own_indices{};  // of an XRC target, which no program posts to
-  std::unique_ptr<engine::QueuePairContext> hosted;
-  abi::QpAttributes attributes{};              // all that modify has set, without the state
-  std::optional<wire::NetworkHeaders> path{};  // from RTR on
-};
-
-struct QueuePair {
-  Charge charge;
-  ProtectionDomain* pd = nullptr;         // null: an XRC target has none
-  CompletionQueue* send_cq = nullptr;     // null: an XRC target
-  CompletionQueue* receive_cq = nullptr;  // null: an XRC QP of either kind
-  OpenXrcDomain* xrcd = nullptr;          // of an XRC target, or null
-  SharedReceiveQueue* srq = nullptr;      // may be null
-  transport::QpService service = transport::QpService::rc;
-  abi::CreateQpRequest request{};
-  abi::CreateQpReply given{};  // sizes as given
-  std::uint64_t user_handle = 0;
-  std::uint32_t qpn = 0;
-  std::uint32_t doorbell = 0;
-  ArenaBlock send_ring;
-  ArenaBlock receive_ring;
-  ArenaBlock indices;
-  std::shared_ptr<DeviceQueuePair> device_end;
-  std::vector<wire::Gid> groups;       // that it is attached to
-  std::uint32_t declined_ece = 0;      // options that its peer does not have
-  std::uint32_t flows = 0;             // that lead to it
-  std::uint32_t spreaders = 0;         // entries of RSS QPs
-  std::uint32_t portions_unbound = 0;  // of its windows, when it is about to go
-
-  bool has_doorbell() const { return xrcd == nullptr; }
-};
-
-struct RssQueuePair {
-  Charge charge;
-  ProtectionDomain* pd = nullptr;
-  std::vector<QueuePair*> queues;
-  std::unique_ptr<engine::ReceiveSpreading> spreading;
-  std::uint32_t flows = 0;  // that lead to it
-};
-
-struct FlowCounters {
-  engine::RuleCounters values;  // the engine's to change
-  std::uint32_t users = 0;      // flows that count here
-};
-
-// Leads to one of the two.
-struct Flow {
-  QueuePair* qp = nullptr;
-  RssQueuePair* rss_qp = nullptr;
-  FlowCounters* counters = nullptr;  // or none
-  std::uint32_t number = 0;          // of its rule, in the device's table
-};
 
 struct ObjectCounts {
   std::size_t pd = 0;
@@ -175,9 +65,15 @@ class Context {
   int doorbell_descriptor() const { return doorbell_memory_.get(); }
   int wake_descriptor() const { return wake_.get(); }
 
-  // Doorbell numbers of this context. Throws std::system_error with ENOMEM when all are in use.
-  std::uint32_t take_doorbell();
-  void give_doorbell(std::uint32_t number) { free_doorbells_.push_back(number); }
+  // The engine forgets the object and the object its engine end. On the engine's thread; the object itself
+  // is destroyed on the control thread afterwards. Returns how many events the engine has reported of it.
+  std::uint32_t withdraw(QueuePair& qp);
+  std::uint32_t withdraw(SharedReceiveQueue& srq);
+  std::uint32_t withdraw(CompletionQueue& cq);
+  void withdraw(const AddressHandle& address);
+  // Of an object's `reported` asynchronous events, takes those back that are not in the pipe yet; returns how
+  // many are left, which the program reads. On the engine's thread.
+  std::uint32_t drop_unsent(std::uint32_t reported, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);
   // What a context that imports this one is to share. From now on there is more than one process.
@@ -196,6 +92,7 @@ class Context {
   std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
   bool ending = false;                   // no program has it any more; it is being taken down
   ArenaAllocator arenas;
+  DoorbellNumbers doorbell_numbers;
 
  private:
   std::shared_ptr<MemoryObjects> memory_;
@@ -218,14 +115,8 @@ class Context {
  private:
   // Each takes a portion away; false if nothing was left of its kind.
   bool remove_flows();
-  bool remove_flow_counters();
-  bool remove_rss_queue_pairs();
   bool remove_queue_pairs();
-  bool remove_shared_receive_queues();
-  bool remove_xrc_domains();
-  bool remove_address_handles();
   bool remove_memory();
-  bool remove_completion_queues();
   bool remove_from_engine();
   void drop_closed_channels();
 
@@ -234,8 +125,6 @@ class Context {
   SharedMapping doorbell_mapping_;
   memory::Descriptor wake_;
   std::unique_ptr<engine::DoorbellSet> doorbells_;
-  std::uint32_t next_doorbell_ = 0;
-  std::vector<std::uint32_t> free_doorbells_;
   std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
   std::vector<std::weak_ptr<Process>> processes_;
   bool several_processes_ = false;

@@ -4,7 +4,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
-#include "device_model/control/objects/portions.hpp"
+#include "device_model/control/objects/removal.hpp"
 
 namespace urnic::control {
 namespace {
@@ -27,36 +27,19 @@ MemoryObjects::~MemoryObjects() {
     log::critical("memory regions cannot be taken away: {}", error.what());
     std::terminate();  // the engine would go on using memory that is about to go
   }
-  for (const auto& [handle, memory] : device_memories) device_.device_memory -= memory->block.length();
-  device_.protection_domains -= static_cast<std::uint32_t>(pds.size());
 }
 
-bool MemoryObjects::remove_portion() { return remove_windows() || remove_regions(); }
-
-bool MemoryObjects::remove_windows() {
-  const auto some = windows.take_some(kPortion);
-  if (some.empty()) return false;
-  fabric_.engine(device_).execute([&] {
-    for (const auto& window : some) device_.device->memory_table().remove_window(window->key);
-  });
-  device_.memory_windows -= static_cast<std::uint32_t>(some.size());
-  return true;
-}
-
-bool MemoryObjects::remove_regions() {
-  const auto some = regions.take_some(kPortion);
-  if (some.empty()) return false;
+bool MemoryObjects::remove_portion() {
   engine::Engine& engine = fabric_.engine(device_);
-  engine.execute([&] {
-    for (const auto& region : some) {
-      const memory::RegionSpec& spec = region->spec;
-      device_.device->memory_table().remove_region(region->key);
-      if (spec.memory->waiting() != nullptr)
-        engine.data_path().forget_memory(*spec.memory, spec.address, spec.length);
-    }
-  });
-  device_.memory_regions -= static_cast<std::uint32_t>(some.size());
-  return true;
+  memory::MemoryTable& table = device_.device->memory_table();
+  const auto withdraw_window = [&](const MemoryWindow& window) { table.remove_window(window.key); };
+  const auto withdraw_region = [&](const MemoryRegion& region) {
+    const memory::RegionSpec& spec = region.spec;
+    table.remove_region(region.key);
+    if (spec.memory->waiting() != nullptr)
+      engine.data_path().forget_memory(*spec.memory, spec.address, spec.length);
+  };
+  return remove_some(windows, engine, withdraw_window) || remove_some(regions, engine, withdraw_region);
 }
 
 }  // namespace urnic::control

@@ -11,39 +11,43 @@
 #include "device_model/control/objects/arena.hpp"
 #include "device_model/control/objects/handle_table.hpp"
 #include "device_model/control/objects/process.hpp"
+#include "device_model/control/objects/use.hpp"
 #include "device_model/memory/memory_table.hpp"
 
 namespace urnic::control {
 
-struct ProtectionDomain {
+// Regions, windows, address handles, QPs and SRQs are in it.
+struct ProtectionDomain : Usable {
+  Share share;
   transport::PdId id;
-  std::uint32_t users = 0;  // regions, windows, address handles and QPs in it
 };
 
-// ibv_alloc_dm(3): bytes that belong to the device.
-struct DeviceMemory {
+// ibv_alloc_dm(3): bytes that belong to the device. Regions are in it.
+struct DeviceMemory : Usable {
+  Share share;
   std::uint64_t length = 0;  // as asked for
-  std::uint32_t users = 0;   // regions in it
   ArenaBlock block;
   std::unique_ptr<memory::ApplicationMemory> memory;  // of the block, from address 0 on
 };
 
 struct MemoryRegion {
+  Share share;
   Charge charge;
-  ProtectionDomain* pd = nullptr;
+  Use<ProtectionDomain> pd;
   memory::RegionSpec spec;
   transport::Lkey key;
 
   // Whose bytes they are: a program's, the device's, a buffer's of its own, or (none of these) nobody's,
   // which is the null region.
   std::shared_ptr<Process> process;
-  DeviceMemory* device_memory = nullptr;
+  Use<DeviceMemory> device_memory;
   std::unique_ptr<memory::ApplicationMemory> buffer;
 };
 
 struct MemoryWindow {
+  Share share;
   Charge charge;
-  ProtectionDomain* pd = nullptr;
+  Use<ProtectionDomain> pd;
   wire::Rkey key;  // as given at allocation; binds change its low 8 bits
 };
 
@@ -60,9 +64,6 @@ class MemoryObjects {
   bool remove_portion();
 
  private:
-  bool remove_windows();
-  bool remove_regions();
-
   Fabric& fabric_;
   ServedDevice& device_;
 

@@ -8,7 +8,7 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
-#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/queue_objects.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
@@ -29,7 +29,7 @@ XrcDomain::~XrcDomain() {
   if (file_) device_.xrc_domains_by_file.erase(*file_);
 }
 
-std::shared_ptr<DeviceQueuePair> XrcDomain::find_target(std::uint32_t qpn) const {
+std::shared_ptr<SharedQueuePair> XrcDomain::find_target(std::uint32_t qpn) const {
   const auto found = targets_.find(qpn);
   return found != targets_.end() ? found->second.lock() : nullptr;
 }

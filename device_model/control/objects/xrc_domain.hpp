@@ -11,13 +11,14 @@
 #include <unordered_map>
 
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/objects/use.hpp"
 #include "device_model/engine/receives/xrc_domain.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
 
 class DescriptorDisposal;
-struct DeviceQueuePair;
+struct SharedQueuePair;
 
 // Control thread only.
 class XrcDomain {
@@ -42,10 +43,10 @@ class XrcDomain {
   engine::XrcDomain& device_end() { return device_end_; }
 
   // Its target QPs by number, while anybody has them open.
-  void add_target(std::uint32_t qpn, const std::shared_ptr<DeviceQueuePair>& target) {
+  void add_target(std::uint32_t qpn, const std::shared_ptr<SharedQueuePair>& target) {
     targets_[qpn] = target;
   }
-  std::shared_ptr<DeviceQueuePair> find_target(std::uint32_t qpn) const;
+  std::shared_ptr<SharedQueuePair> find_target(std::uint32_t qpn) const;
   // Somebody has closed the target.
   void drop_target_if_gone(std::uint32_t qpn);
 
@@ -55,13 +56,13 @@ class XrcDomain {
   std::optional<FileIdentity> file_;
   memory::Descriptor pin_;
   engine::XrcDomain device_end_;
-  std::unordered_map<std::uint32_t, std::weak_ptr<DeviceQueuePair>> targets_;
+  std::unordered_map<std::uint32_t, std::weak_ptr<SharedQueuePair>> targets_;
 };
 
-// A context that has the domain open.
-struct OpenXrcDomain {
+// A context that has the domain open. SRQs and QPs of the context are in it.
+struct OpenXrcDomain : Usable {
+  Share share;
   std::shared_ptr<XrcDomain> domain;
-  std::uint32_t users = 0;  // SRQs and QPs that the context has in it
 };
 
 // The domain of the file behind `descriptor`, which is made if `flags` (abi::XrcdFlag) say so. 0 or an errno.

@@ -78,7 +78,7 @@ bool CounterFiles::update() {
 
 bool CounterFiles::has_queue_pairs() const {
   return std::any_of(devices_.begin(), devices_.end(),
-                     [](const DeviceFiles& files) { return files.device->queue_pairs != 0; });
+                     [](const DeviceFiles& files) { return files.device->queue_pairs.used() != 0; });
 }
 
 void CounterFiles::tick() {

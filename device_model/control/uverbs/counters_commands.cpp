@@ -2,26 +2,20 @@
 // (ibv_create_counters(3))
 #include <cerrno>
 
-#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
 
 int create_counters(Session& session, const abi::Empty&, abi::HandleReply& reply, DescriptorExchange&) {
-  if (session.device.flow_counters >= limits::kMaxFlowCounters) return ENOMEM;
-  reply.handle = session.context->flow_counters.add(std::make_unique<FlowCounters>());
-  ++session.device.flow_counters;
+  auto counters = std::make_unique<FlowCounters>();
+  counters->share = session.device.flow_counters.take();
+  reply.handle = session.context->flow_counters.add(std::move(counters));
   return 0;
 }
 
 int destroy_counters(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  HandleTable<FlowCounters>& table = session.context->flow_counters;
-  const FlowCounters* const counters = table.find(request.handle);
-  if (counters == nullptr) return EINVAL;
-  if (counters->users != 0) return EBUSY;
-  table.take(request.handle);
-  --session.device.flow_counters;
-  return 0;
+  return remove_one(session.context->flow_counters, request.handle);
 }
 
 int read_counters(Session& session, const abi::HandleRequest& request, abi::ReadCountersReply& reply,

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
@@ -35,9 +36,9 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
     return EINVAL;
   }
   if ((request.flags & ~std::uint32_t{abi::cq_timestamps}) != 0) return EINVAL;
-  if (session.device.completion_queues >= limits::kMaxCq) return ENOMEM;
   Context& context = *session.context;
   auto cq = std::make_unique<CompletionQueue>();
+  cq->share = session.device.completion_queues.take();
   cq->charge = session.account->charge(Resource::completion_queues, 1, object_bytes::kQueue);
   if (request.channel_inode != 0) {
     cq->channel = context.find_channel(request.channel_inode);
@@ -63,32 +64,19 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
   reply.entries = slots;
   reply.ring = describe(made.ring, session, descriptors);
   reply.indices = describe(made.indices, session, descriptors);
-  if (made.channel != nullptr) ++made.channel->users;
-  ++session.device.completion_queues;
   return 0;
 }
 
 int destroy_cq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
                DescriptorExchange&) {
   Context& context = *session.context;
-  CompletionQueue* cq = context.cqs.find(request.handle);
-  if (cq == nullptr) return EINVAL;
-  if (cq->users != 0) return EBUSY;
-  session.fabric.engine(session.device).execute([&] {
-    reply.completion_events_reported = cq->queue->completion_events();
-    reply.async_events_reported = cq->queue->async_events();
-    if (cq->channel != nullptr) {
-      reply.completion_events_reported -= cq->channel->pipe->purge(cq->user_handle);
-    }
-    if (reply.async_events_reported != 0) {
-      reply.async_events_reported -= context.async_events().purge(cq->user_handle);
-    }
-    cq->queue.reset();
-  });
-  if (cq->channel != nullptr) --cq->channel->users;
-  --session.device.completion_queues;
-  context.cqs.take(request.handle);
-  return 0;
+  return remove_one(context.cqs, request.handle, session.fabric.engine(session.device),
+                    [&](CompletionQueue& cq) {
+                      reply.completion_events_reported = cq.queue->completion_events();
+                      if (cq.channel != nullptr)
+                        reply.completion_events_reported -= cq.channel->pipe->purge(cq.user_handle);
+                      reply.async_events_reported = context.drop_unsent(context.withdraw(cq), cq.user_handle);
+                    });
 }
 
 int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::ResizeCqReply& reply,

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/regions.hpp"
 #include "device_model/memory/device_bytes.hpp"
@@ -32,27 +33,19 @@ int allocate_dm(Session& session, const abi::AllocateDmRequest& request, abi::Dm
   const std::uint64_t wanted = std::max(request.length, std::uint64_t{1} << request.log_alignment);
   auto memory = std::make_unique<DeviceMemory>();
   memory->block = context.device_memory_arenas.allocate(wanted);
-  const std::uint64_t taken = memory->block.length();
-  if (session.device.device_memory + taken > limits::kMaxDeviceMemory) return ENOMEM;
+  memory->share = session.device.device_memory.take(memory->block.length());
   memory->length = request.length;
   memory->memory = std::make_unique<memory::DeviceBytes>(std::span(memory->block.data(), request.length));
 
   const DeviceMemory& made = *memory;
   reply.handle = context.device_memories.add(std::move(memory));
-  session.device.device_memory += taken;
   reply.memory = describe(made.block, context.device_memory_arenas, session, descriptors);
   reply.length = request.length;
   return 0;
 }
 
 int free_dm(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  Context& context = *session.context;
-  const DeviceMemory* memory = context.device_memories.find(request.handle);
-  if (memory == nullptr) return EINVAL;
-  if (memory->users != 0) return EBUSY;
-  session.device.device_memory -= memory->block.length();
-  context.device_memories.take(request.handle);
-  return 0;
+  return remove_one(session.context->device_memories, request.handle);
 }
 
 int import_dm(Session& session, const abi::HandleRequest& request, abi::DmReply& reply,
@@ -69,11 +62,10 @@ int import_dm(Session& session, const abi::HandleRequest& request, abi::DmReply&
 // A region of length 0 is none that any access fits into; as Linux's drivers, it is not refused.
 int register_dm_mr(Session& session, const abi::RegisterDmMrRequest& request, abi::RegisterMrReply& reply,
                    DescriptorExchange&) {
-  auto region = std::make_unique<MemoryRegion>();
-  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
-  region->pd = session.context->pds.find(request.pd);
+  auto region = begin_region(session, request.pd);
+  if (region == nullptr) return EINVAL;
   region->device_memory = session.context->device_memories.find(request.dm);
-  if (region->pd == nullptr || region->device_memory == nullptr) return EINVAL;
+  if (region->device_memory == nullptr) return EINVAL;
   if (const int error = check_access(request.access)) return error;
   const std::uint64_t size = region->device_memory->length;
   if (request.offset > size || request.length > size - request.offset) return EINVAL;

@@ -36,10 +36,8 @@ int check_buffer(const memory::Descriptor& buffer, std::uint64_t end) {
 
 int register_dma_buf_mr(Session& session, const abi::RegisterDmaBufMrRequest& request,
                         abi::RegisterMrReply& reply, DescriptorExchange& descriptors) {
-  auto region = std::make_unique<MemoryRegion>();
-  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
-  region->pd = session.context->pds.find(request.pd);
-  if (region->pd == nullptr || descriptors.received.size() != 1) return EINVAL;
+  auto region = begin_region(session, request.pd);
+  if (region == nullptr || descriptors.received.size() != 1) return EINVAL;
   if (const int error = check(request)) return error;
   const memory::Descriptor& buffer = descriptors.received[0];
   if (const int error = check_buffer(buffer, request.offset + request.length)) return error;

@@ -31,9 +31,9 @@ int set_ece(Session& session, const abi::SetEceRequest& request, abi::Empty&, De
     recovery.mode = transport::RecoveryMode::selective;
   }
   session.fabric.engine(session.device).execute([&] {
-    const QpState state = qp->device_end->hosted->state();
+    const QpState state = qp->shared->hosted->state();
     unconnected = state == QpState::reset || state == QpState::init;
-    if (unconnected) qp->device_end->hosted->set_recovery(recovery);
+    if (unconnected) qp->shared->hosted->set_recovery(recovery);
   });
   if (!unconnected) return EINVAL;
   qp->declined_ece = declined;

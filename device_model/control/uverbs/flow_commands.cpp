@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/flow_specs.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
@@ -61,18 +62,13 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
                 engine::SteeringTarget& target) {
   if ((request.qp & abi::kRssQpHandle) == 0) {
     if (const int error = find_queue_pair(context, request.qp, flow)) return error;
-    target.queue_pair = flow.qp->device_end->hosted.get();
+    target.queue_pair = flow.qp->shared->hosted.get();
     return 0;
   }
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
   if (flow.rss_qp == nullptr) return EINVAL;
   target.spreading = flow.rss_qp->spreading.get();
   return 0;
-}
-
-// How many flows lead where this one does.
-std::uint32_t& flows_beside(const Flow& flow) {
-  return flow.qp != nullptr ? flow.qp->flows : flow.rss_qp->flows;
 }
 
 }  // namespace
@@ -92,28 +88,18 @@ int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::Ha
     if (flow->counters == nullptr) return EINVAL;
     rule.target.counters = &flow->counters->values;
   }
-  if (session.device.flows >= limits::kMaxFlows) return ENOMEM;
+  flow->share = session.device.flows.take();
 
   session.fabric.engine(session.device).execute([&] {
     flow->number = session.device.device->add_steering_rule(rule);
   });
-  ++flows_beside(*flow);
-  if (flow->counters != nullptr) ++flow->counters->users;
-  ++session.device.flows;
   reply.handle = context.flows.add(std::move(flow));
   return 0;
 }
 
 int destroy_flow(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  const auto flow = session.context->flows.take(request.handle);
-  if (flow == nullptr) return EINVAL;
-  session.fabric.engine(session.device).execute([&] {
-    session.device.device->remove_steering_rule(flow->number);
-  });
-  --flows_beside(*flow);
-  if (flow->counters != nullptr) --flow->counters->users;
-  --session.device.flows;
-  return 0;
+  return remove_one(session.context->flows, request.handle, session.fabric.engine(session.device),
+                    [&](const Flow& flow) { session.device.device->remove_steering_rule(flow.number); });
 }
 
 }  // namespace urnic::control

@@ -137,7 +137,7 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
   if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
     return EINVAL;
   if (change.state == QpState::reset) return 0;  // all attributes are forgotten
-  const DeviceQueuePair& before = *qp.device_end;
+  const SharedQueuePair& before = *qp.shared;
   change.attributes = merged(before.attributes, request.attributes, request.mask);
   change.path = before.path;
   if ((request.mask & transport::attr_address_vector) != 0) {
@@ -165,18 +165,18 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   // Checked and changed in one step of the engine: between two, a packet could take the QP to error.
   int error = 0;
   Change change;
-  DeviceQueuePair& device_end = *qp->device_end;
+  SharedQueuePair& shared = *qp->shared;
   session.fabric.engine(session.device).execute([&] {
-    error = prepare(session, *qp, request, device_end.hosted->state(), change);
+    error = prepare(session, *qp, request, shared.hosted->state(), change);
     if (error != 0) return;
-    device_end.hosted->modify(change.state, parameters_for(session.device, *qp, change.attributes),
-                              change.path, change.notify_drained);
+    shared.hosted->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,
+                          change.notify_drained);
     const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
-    if (new_rate) device_end.hosted->limit_rate(change.attributes.rate_limit, 0);
+    if (new_rate) shared.hosted->limit_rate(change.attributes.rate_limit, 0);
   });
   if (error != 0) return error;
-  device_end.attributes = change.attributes;
-  device_end.path = change.path;
+  shared.attributes = change.attributes;
+  shared.path = change.path;
   return 0;
 }
 

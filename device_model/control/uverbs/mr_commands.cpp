@@ -9,6 +9,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/regions.hpp"
 
@@ -105,16 +106,13 @@ int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) 
 
 int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::RegisterMrReply& reply,
                 DescriptorExchange&) {
-  auto region = std::make_unique<MemoryRegion>();
-  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
-  region->pd = session.context->pds.find(request.pd);
-  if (region->pd == nullptr) return EINVAL;
+  auto region = begin_region(session, request.pd);
+  if (region == nullptr) return EINVAL;
   region->process = session.process;
   region->spec = {nullptr,      region->pd->id, request.address,
                   request.iova, request.length, kept_access(request.access)};
   if (const int error = check_access(request.access)) return error;
   if (const int error = check_span(region->spec)) return error;
-  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
   if (const int error = choose_memory(session, *session.process, region->spec)) return error;
   return add_region(session, std::move(region), reply);
 }
@@ -128,9 +126,6 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empt
     if (removed) forget_waits(session, *region);
   });
   if (!removed) return EBUSY;  // windows are bound to it
-  --region->pd->users;
-  if (region->device_memory != nullptr) --region->device_memory->users;
-  --session.device.memory_regions;
   session.context->regions.take(request.handle);
   return 0;
 }
@@ -174,8 +169,6 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     if (changed) forget_waits(session, *region);
   });
   if (!changed) return EBUSY;
-  --region->pd->users;
-  ++pd->users;
   region->pd = pd;
   region->process = std::move(process);
   region->spec = spec;
@@ -216,8 +209,8 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
                 DescriptorExchange&) {
   ProtectionDomain* pd = session.context->pds.find(request.pd);
   if (pd == nullptr || (request.type != IBV_MW_TYPE_1 && request.type != IBV_MW_TYPE_2)) return EINVAL;
-  if (session.device.memory_windows >= limits::kMaxMw) return ENOMEM;
   auto window = std::make_unique<MemoryWindow>();
+  window->share = session.device.memory_windows.take();
   window->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   window->pd = pd;
   std::optional<wire::Rkey> key;
@@ -228,21 +221,13 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
   window->key = *key;
   reply.rkey = key->value;
   reply.handle = session.context->windows.add(std::move(window));
-  ++pd->users;
-  ++session.device.memory_windows;
   return 0;
 }
 
 int deallocate_mw(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  const MemoryWindow* window = session.context->windows.find(request.handle);
-  if (window == nullptr) return EINVAL;
-  session.fabric.engine(session.device).execute([&] {
-    session.device.device->memory_table().remove_window(window->key);
-  });
-  --window->pd->users;
-  --session.device.memory_windows;
-  session.context->windows.take(request.handle);
-  return 0;
+  memory::MemoryTable& table = session.device.device->memory_table();
+  return remove_one(session.context->windows, request.handle, session.fabric.engine(session.device),
+                    [&](const MemoryWindow& window) { table.remove_window(window.key); });
 }
 
 }  // namespace urnic::control

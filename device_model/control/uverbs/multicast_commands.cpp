@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <iterator>
 
-#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
@@ -21,32 +20,23 @@ QueuePair* find_datagram_qp(Session& session, const abi::MulticastRequest& reque
   return qp != nullptr && qp->service == transport::QpService::ud ? qp : nullptr;
 }
 
-bool is_member(const QueuePair& qp, const wire::Gid& group) {
-  return std::find(qp.groups.begin(), qp.groups.end(), group) != qp.groups.end();
+auto find_membership(QueuePair& qp, const wire::Gid& group) {
+  return std::find_if(qp.groups.begin(), qp.groups.end(),
+                      [&](const Membership& membership) { return membership.value() == group; });
 }
 
 }  // namespace
 
 int attach_multicast(Session& session, const abi::MulticastRequest& request, abi::Empty&,
                      DescriptorExchange&) {
-  ServedDevice& device = session.device;
   QueuePair* const qp = find_datagram_qp(session, request);
   const wire::Gid group = to_gid(request.group);
   if (qp == nullptr || !wire::is_multicast(group)) return EINVAL;
-  if (is_member(*qp, group)) return 0;  // as the kernel has it
-  const auto known = device.multicast_groups.find(group);
-  if (known == device.multicast_groups.end() && device.multicast_groups.size() >= limits::kMaxMulticastGroups)
-    return ENOMEM;
-  if (known != device.multicast_groups.end() && known->second >= limits::kMaxAttachmentsOfGroup)
-    return ENOMEM;
-  if (device.multicast_attachments >= limits::kMaxAttachments) return ENOMEM;
-
-  qp->groups.push_back(group);
+  if (find_membership(*qp, group) != qp->groups.end()) return 0;  // as the kernel has it
+  qp->groups.push_back(session.device.multicast.join(group));
   session.fabric.engine(session.device).execute([&] {
-    device.device->multicast_groups().attach(group, *qp->device_end->hosted);
+    session.device.device->multicast_groups().attach(group, *qp->shared->hosted);
   });
-  ++device.multicast_groups[group];
-  ++device.multicast_attachments;
   return 0;
 }
 
@@ -54,12 +44,13 @@ int detach_multicast(Session& session, const abi::MulticastRequest& request, abi
                      DescriptorExchange&) {
   QueuePair* const qp = find_datagram_qp(session, request);
   const wire::Gid group = to_gid(request.group);
-  if (qp == nullptr || !is_member(*qp, group)) return EINVAL;
+  if (qp == nullptr) return EINVAL;
+  const auto membership = find_membership(*qp, group);
+  if (membership == qp->groups.end()) return EINVAL;
   session.fabric.engine(session.device).execute([&] {
-    session.device.device->multicast_groups().detach(group, *qp->device_end->hosted);
+    session.device.device->multicast_groups().detach(group, *qp->shared->hosted);
   });
-  std::erase(qp->groups, group);
-  session.device.leave_group(group);
+  qp->groups.erase(membership);
   return 0;
 }
 

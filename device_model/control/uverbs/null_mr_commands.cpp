@@ -12,10 +12,8 @@ namespace urnic::control {
 int allocate_null_mr(Session& session, const abi::HandleRequest& request, abi::RegisterMrReply& reply,
                      DescriptorExchange&) {
   static memory::NullMemory nowhere;
-  auto region = std::make_unique<MemoryRegion>();
-  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
-  region->pd = session.context->pds.find(request.handle);
-  if (region->pd == nullptr) return EINVAL;
+  auto region = begin_region(session, request.handle);
+  if (region == nullptr) return EINVAL;
   region->spec = {.memory = &nowhere,
                   .pd = region->pd->id,
                   .length = std::numeric_limits<std::uint64_t>::max(),

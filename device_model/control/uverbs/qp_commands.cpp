@@ -9,7 +9,7 @@
 
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/objects/portions.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
 
@@ -90,10 +90,10 @@ bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
   return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
 }
 
-std::unique_ptr<engine::QueuePairContext> make_hosted(Session& session, const QueuePair& qp) {
+std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueuePair& qp) {
   const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
   const bool is_target = qp.service == transport::QpService::xrc_target;
-  return engine::QueuePairContext::make({
+  return std::make_shared<SharedQueuePair>(engine::QueuePairConfig{
       .device = &session.device.device->resources(),
       .service = qp.service,
       .pd = qp.pd != nullptr ? qp.pd->id : transport::PdId{},
@@ -113,19 +113,19 @@ std::unique_ptr<engine::QueuePairContext> make_hosted(Session& session, const Qu
       .receive_slot_size = qp.given.receive_slot_size,
       .shared_receive_queue = qp.srq != nullptr ? qp.srq->queue.get() : nullptr,
       .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
-      .indices = is_target ? &qp.device_end->own_indices : qp.indices.as<abi::QueuePairIndices>(),
+      .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
       .recovery = session.device.settings.recovery,
   });
 }
 
 bool install(Context& context, QueuePair& qp) {
-  if (qp.device_end->hosted == nullptr) return false;
-  engine::QueuePairContext& hosted = *qp.device_end->hosted;
-  if (qp.has_doorbell()) qp.doorbell = context.take_doorbell();
+  if (qp.shared->hosted == nullptr) return false;
+  engine::QueuePairContext& hosted = *qp.shared->hosted;
+  if (qp.xrcd == nullptr) qp.doorbell = context.doorbell_numbers.take();
   context.fabric.engine(context.device).execute([&] {
     hosted.install();
-    if (qp.has_doorbell()) context.doorbells().attach(qp.doorbell, hosted);
+    if (qp.doorbell) context.doorbells().attach(qp.doorbell.value(), hosted);
   });
   qp.qpn = hosted.qpn().value;
   return true;
@@ -136,8 +136,8 @@ abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session&
   abi::CreateQpReply reply = qp.given;
   reply.handle = handle;
   reply.qpn = qp.qpn;
-  if (!qp.has_doorbell()) return reply;
-  reply.doorbell = qp.doorbell;
+  if (!qp.doorbell) return reply;
+  reply.doorbell = qp.doorbell.value();
   reply.send_ring = describe(qp.send_ring, session, descriptors);
   reply.receive_ring = describe(qp.receive_ring, session, descriptors);
   reply.indices = describe(qp.indices, session, descriptors);
@@ -160,14 +160,10 @@ int find_objects(const Context& context, const abi::CreateQpRequest& request, Qu
   return qp.receive_cq != nullptr && srq_is_right ? 0 : EINVAL;
 }
 
-// Counts the QP where it is used, or takes that back.
-void count(QueuePair& qp, int by) {
-  const auto change = static_cast<std::uint32_t>(by);
-  if (qp.pd != nullptr) qp.pd->users += change;
-  if (qp.send_cq != nullptr) qp.send_cq->users += change;
-  if (qp.receive_cq != nullptr) qp.receive_cq->users += change;
-  if (qp.srq != nullptr) qp.srq->users += change;
-  if (qp.xrcd != nullptr) qp.xrcd->users += change;
+// Each that has an XRC target open counts as a QP.
+void pay(Session& session, QueuePair& qp) {
+  qp.share = session.device.queue_pairs.take();
+  qp.charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
 }
 
 }  // namespace
@@ -184,46 +180,38 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   if (const int error = find_objects(context, request, *qp)) return error;
   if (const int error = check_sizes(request)) return error;
   if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
-  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
-  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
+  pay(session, *qp);
 
   qp->user_handle = request.user_handle;
   size_rings(request, *service, qp->given);
   if (!allocate_rings(context.arenas, *qp)) return kNotYet;
-  qp->device_end = std::make_shared<DeviceQueuePair>();
-  qp->device_end->hosted = make_hosted(session, *qp);
+  qp->shared = make_shared_part(session, *qp);
   if (!install(context, *qp)) return ENOMEM;
 
   QueuePair& made = *qp;
   const std::uint32_t handle = context.qps.add(std::move(qp));
-  if (made.xrcd != nullptr) made.xrcd->domain->add_target(made.qpn, made.device_end);
-  count(made, 1);
-  ++session.device.queue_pairs;
+  if (made.xrcd != nullptr) made.xrcd->domain->add_target(made.qpn, made.shared);
   reply = reply_for(made, handle, session, descriptors);
   return 0;
 }
 
-// Each that has it open counts as a QP against the device's limit.
 int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleReply& reply,
             DescriptorExchange&) {
   Context& context = *session.context;
   OpenXrcDomain* const xrcd = context.xrc_domains.find(request.xrcd);
   if (xrcd == nullptr || request.type != IBV_QPT_XRC_RECV) return EINVAL;
   auto qp = std::make_unique<QueuePair>();
-  qp->device_end = xrcd->domain->find_target(request.qpn);
-  if (qp->device_end == nullptr) return EINVAL;
-  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
-  qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
+  qp->shared = xrcd->domain->find_target(request.qpn);
+  if (qp->shared == nullptr) return EINVAL;
+  pay(session, *qp);
 
   qp->xrcd = xrcd;
   qp->service = transport::QpService::xrc_target;
   qp->qpn = request.qpn;
   qp->user_handle = request.user_handle;
   session.fabric.engine(session.device).execute([&] {
-    qp->device_end->hosted->listeners().add(context.async_events(), request.user_handle);
+    qp->shared->hosted->listeners().add(context.async_events(), request.user_handle);
   });
-  count(*qp, 1);
-  ++session.device.queue_pairs;
   reply.handle = context.qps.add(std::move(qp));
   return 0;
 }
@@ -232,12 +220,12 @@ int query_qp(Session& session, const abi::HandleRequest& request, abi::QueryQpRe
              DescriptorExchange&) {
   const QueuePair* qp = session.context->qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
-  const DeviceQueuePair& device_end = *qp->device_end;
-  reply.attributes = device_end.attributes;
+  const SharedQueuePair& shared = *qp->shared;
+  reply.attributes = shared.attributes;
   session.fabric.engine(session.device).execute([&] {
-    const transport::QpState state = device_end.hosted->state();
+    const transport::QpState state = shared.hosted->state();
     reply.attributes.state = reply.attributes.current_state = static_cast<std::uint32_t>(state);
-    reply.attributes.sq_draining = state == transport::QpState::sqd && !device_end.hosted->drained();
+    reply.attributes.sq_draining = state == transport::QpState::sqd && !shared.hosted->drained();
   });
   reply.max_send_wr = qp->given.send_slots;
   reply.max_receive_wr = qp->given.receive_slots;
@@ -253,25 +241,13 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   Context& context = *session.context;
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
-  if (!qp->groups.empty() || qp->flows != 0 || qp->spreaders != 0) return EBUSY;  // as the kernel has it
+  if (!qp->groups.empty() || qp->in_use()) return EBUSY;  // as the kernel has it
   const std::array number{wire::Qpn{qp->qpn}};
   engine::Engine& engine = session.fabric.engine(session.device);
   if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
-  engine.execute([&] {
-    if (qp->has_doorbell()) context.doorbells().detach(qp->doorbell);
-    reply.async_events_reported =
-        qp->device_end->hosted->listeners().remove(context.async_events(), qp->user_handle);
-    if (reply.async_events_reported != 0) {
-      reply.async_events_reported -= context.async_events().purge(qp->user_handle);
-    }
-    qp->device_end.reset();  // which others may go on using
+  return remove_one(context.qps, request.handle, engine, [&](QueuePair& gone) {
+    reply.async_events_reported = context.drop_unsent(context.withdraw(gone), gone.user_handle);
   });
-  if (qp->has_doorbell()) context.give_doorbell(qp->doorbell);
-  if (qp->xrcd != nullptr) qp->xrcd->domain->drop_target_if_gone(qp->qpn);
-  count(*qp, -1);
-  --session.device.queue_pairs;
-  context.qps.take(request.handle);
-  return 0;
 }
 
 }  // namespace urnic::control

@@ -21,11 +21,11 @@ int limit_rate(Session& session, const abi::LimitRateRequest& request, abi::Empt
   if (qp == nullptr || !is_valid_rate(*qp, request.rate_kbps)) return EINVAL;
   bool sends = false;
   session.fabric.engine(session.device).execute([&] {
-    sends = qp->device_end->hosted->state() == transport::QpState::rts;
-    if (sends) qp->device_end->hosted->limit_rate(request.rate_kbps, request.burst_bytes);
+    sends = qp->shared->hosted->state() == transport::QpState::rts;
+    if (sends) qp->shared->hosted->limit_rate(request.rate_kbps, request.burst_bytes);
   });
   if (!sends) return EINVAL;
-  qp->device_end->attributes.rate_limit = request.rate_kbps;
+  qp->shared->attributes.rate_limit = request.rate_kbps;
   return 0;
 }
 

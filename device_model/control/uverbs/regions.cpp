@@ -4,8 +4,6 @@
 
 #include <cerrno>
 
-#include "device_model/control/fabric/limits.hpp"
-
 namespace urnic::control {
 
 bool are_known_rights(std::uint32_t access, std::uint32_t known) {
@@ -17,8 +15,15 @@ bool rights_agree(std::uint32_t access) {
   return !others_write || (access & IBV_ACCESS_LOCAL_WRITE) != 0;
 }
 
+std::unique_ptr<MemoryRegion> begin_region(const Session& session, std::uint32_t pd) {
+  auto region = std::make_unique<MemoryRegion>();
+  region->share = session.device.memory_regions.take();
+  region->charge = session.account->charge(Resource::memory, object_bytes::kKey);
+  region->pd = session.context->pds.find(pd);
+  return region->pd != nullptr ? std::move(region) : nullptr;
+}
+
 int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply) {
-  if (session.device.memory_regions >= limits::kMaxMr) return ENOMEM;
   std::optional<transport::Lkey> key;
   session.fabric.engine(session.device).execute([&] {
     key = session.device.device->memory_table().add_region(region->spec);
@@ -26,10 +31,7 @@ int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::Regi
   if (!key) return ENOMEM;
   region->key = *key;
   reply.lkey = reply.rkey = key->value;
-  ++region->pd->users;
-  if (region->device_memory != nullptr) ++region->device_memory->users;
   reply.handle = session.context->regions.add(std::move(region));
-  ++session.device.memory_regions;
   return 0;
 }
 

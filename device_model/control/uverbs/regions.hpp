@@ -15,7 +15,11 @@ bool are_known_rights(std::uint32_t access, std::uint32_t known);
 // IBTA 10.6.3.1, ibv_reg_mr(3): whom others may let write, the owner must be able to write.
 bool rights_agree(std::uint32_t access);
 
-// Installs the region, which has all but its key, and answers with it. 0, or ENOMEM at the device's limit.
+// A region in the PD of that handle, counted and paid for; null if there is no such PD. Throws
+// std::system_error with ENOMEM at the device's limit or the program's.
+std::unique_ptr<MemoryRegion> begin_region(const Session& session, std::uint32_t pd);
+
+// Installs the region, which has all but its key, and answers with it. 0, or ENOMEM if there is no key left.
 int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply);
 
 }  // namespace urnic::control

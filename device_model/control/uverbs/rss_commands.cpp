@@ -3,7 +3,7 @@
 #include <bit>
 #include <cerrno>
 
-#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
 
@@ -16,9 +16,8 @@ static_assert(abi::kHashKeyBytes == engine::kToeplitzKeyBytes);
 int find_queues(const Context& context, const abi::CreateRssQpRequest& request, RssQueuePair& qp) {
   if (request.queue_count > abi::kMaxSpreadQueues || !std::has_single_bit(request.queue_count)) return EINVAL;
   for (const std::uint32_t handle : std::span(request.queues).first(request.queue_count)) {
-    QueuePair* const queue = context.qps.find(handle);
+    const Use<QueuePair>& queue = qp.queues.emplace_back(context.qps.find(handle));
     if (queue == nullptr || queue->service != transport::QpService::raw_packet) return EINVAL;
-    qp.queues.push_back(queue);
   }
   return 0;
 }
@@ -28,7 +27,7 @@ std::unique_ptr<engine::ReceiveSpreading> make_spreading(const abi::CreateRssQpR
   engine::ToeplitzKey key;
   std::copy(std::begin(request.hash_key), std::end(request.hash_key), key.begin());
   std::vector<engine::QueuePairContext*> queues;
-  for (const QueuePair* queue : qp.queues) queues.push_back(queue->device_end->hosted.get());
+  for (const auto& queue : qp.queues) queues.push_back(queue->shared->hosted.get());
   return std::make_unique<engine::ReceiveSpreading>(key, request.hash_fields, std::move(queues));
 }
 
@@ -43,27 +42,15 @@ int create_rss_qp(Session& session, const abi::CreateRssQpRequest& request, abi:
   if (qp->pd == nullptr) return EINVAL;
   if ((request.hash_fields & ~engine::kHashFields) != 0) return EOPNOTSUPP;
   if (const int error = find_queues(context, request, *qp)) return error;
-  if (session.device.queue_pairs >= limits::kMaxQp) return ENOMEM;
+  qp->share = session.device.queue_pairs.take();
   qp->charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
   qp->spreading = make_spreading(request, *qp);
-  for (QueuePair* queue : qp->queues) ++queue->spreaders;
-  ++qp->pd->users;
-  ++session.device.queue_pairs;
   reply.handle = context.rss_qps.add(std::move(qp)) | abi::kRssQpHandle;
   return 0;
 }
 
 int destroy_rss_qp(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  Context& context = *session.context;
-  const std::uint32_t handle = request.handle ^ abi::kRssQpHandle;
-  const RssQueuePair* const qp = context.rss_qps.find(handle);
-  if (qp == nullptr) return EINVAL;
-  if (qp->flows != 0) return EBUSY;
-  for (QueuePair* queue : qp->queues) --queue->spreaders;
-  --qp->pd->users;
-  --session.device.queue_pairs;
-  context.rss_qps.take(handle);
-  return 0;
+  return remove_one(session.context->rss_qps, request.handle ^ abi::kRssQpHandle);
 }
 
 }  // namespace urnic::control

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
@@ -70,11 +71,11 @@ int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
 int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique_ptr<SharedReceiveQueue> srq,
              abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
   Context& context = *session.context;
-  ProtectionDomain* const pd = context.pds.find(request.pd);
-  if (pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge) return EINVAL;
-  if (session.device.shared_receive_queues >= limits::kMaxSrq) return ENOMEM;
+  srq->pd = context.pds.find(request.pd);
+  if (srq->pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge)
+    return EINVAL;
+  srq->share = session.device.shared_receive_queues.take();
   srq->charge = session.account->charge(Resource::memory, object_bytes::kQueue);
-  srq->pd = pd;
   srq->user_handle = request.user_handle;
   srq->slot_count = srq->max_wr = std::bit_ceil(request.max_wr);
   srq->slot_size = static_cast<std::uint32_t>(
@@ -95,10 +96,6 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
   reply.slot_size = made.slot_size;
   reply.max_wr = made.max_wr;
   reply.max_sge = made.max_sge;
-  ++made.pd->users;
-  if (made.xrcd != nullptr) ++made.xrcd->users;
-  if (made.cq != nullptr) ++made.cq->users;
-  ++session.device.shared_receive_queues;
   return 0;
 }
 
@@ -155,27 +152,10 @@ int query_srq(Session& session, const abi::HandleRequest& request, abi::QuerySrq
 int destroy_srq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
                 DescriptorExchange&) {
   Context& context = *session.context;
-  SharedReceiveQueue* const srq = context.srqs.find(request.handle);
-  if (srq == nullptr) return EINVAL;
-  if (srq->users != 0) return EBUSY;
-  session.fabric.engine(session.device).execute([&] {
-    reply.async_events_reported = srq->queue->async_events();
-    if (reply.async_events_reported != 0) {
-      reply.async_events_reported -= context.async_events().purge(srq->user_handle);
-    }
-    if (srq->tags) context.doorbells().detach(srq->tags->doorbell);
-    srq->queue.reset();
-  });
-  if (srq->tags) {
-    context.give_doorbell(srq->tags->doorbell);
-    --srq->tags->cq->users;
-  }
-  --srq->pd->users;
-  if (srq->xrcd != nullptr) --srq->xrcd->users;
-  if (srq->cq != nullptr) --srq->cq->users;
-  --session.device.shared_receive_queues;
-  context.srqs.take(request.handle);
-  return 0;
+  return remove_one(
+      context.srqs, request.handle, session.fabric.engine(session.device), [&](SharedReceiveQueue& srq) {
+        reply.async_events_reported = context.drop_unsent(context.withdraw(srq), srq.user_handle);
+      });
 }
 
 }  // namespace urnic::control

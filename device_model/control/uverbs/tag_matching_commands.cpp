@@ -32,7 +32,7 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
   if (srq == nullptr || cq == nullptr || srq->tags != nullptr || srq->xrcd != nullptr) return EINVAL;
   if (!is_within(request.max_tags, limits::kMaxTags)) return EINVAL;
   if (!is_within(request.max_operations, limits::kMaxTagOperations)) return EINVAL;
-  if (srq->users != 0) return EBUSY;
+  if (srq->in_use()) return EBUSY;
 
   const std::uint32_t slots = std::bit_ceil(request.max_operations);
   auto tags = std::make_unique<TagMatching>();
@@ -42,16 +42,15 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
   tags->operations = context.arenas.allocate(operations);
   tags->indices = context.arenas.allocate(sizeof(abi::TagMatchingIndices));
   tags->matching = make_matching(*srq, *tags, slots, request.max_tags);
-  tags->doorbell = context.take_doorbell();
+  tags->doorbell = context.doorbell_numbers.take();
   session.fabric.engine(session.device).execute([&] {
-    context.doorbells().attach(tags->doorbell, *tags->matching);
+    context.doorbells().attach(tags->doorbell.value(), *tags->matching);
   });
 
   reply.operations = describe(tags->operations, session, descriptors);
   reply.indices = describe(tags->indices, session, descriptors);
   reply.operation_slots = slots;
-  reply.doorbell = tags->doorbell;
-  ++cq->users;
+  reply.doorbell = tags->doorbell.value();
   srq->tags = std::move(tags);
   return 0;
 }

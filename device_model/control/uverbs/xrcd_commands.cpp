@@ -1,7 +1,7 @@
 // open_xrcd, close_xrcd
 #include <cerrno>
 
-#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
@@ -11,8 +11,8 @@ int open_xrcd(Session& session, const abi::OpenXrcdRequest& request, abi::Handle
   constexpr std::uint32_t kKnownFlags = abi::xrcd_create | abi::xrcd_exclusive;
   ServedDevice& device = session.device;
   if ((request.flags & ~kKnownFlags) != 0 || descriptors.received.size() > 1) return EINVAL;
-  if (device.xrc_domains >= limits::kMaxXrcd) return ENOMEM;
   auto opened = std::make_unique<OpenXrcDomain>();
+  opened->share = device.xrc_domains.take();
   if (descriptors.received.empty()) {
     opened->domain = std::make_shared<XrcDomain>(device);
   } else if (const int error = open_domain(device, session.disposal, descriptors.received[0], request.flags,
@@ -20,17 +20,11 @@ int open_xrcd(Session& session, const abi::OpenXrcdRequest& request, abi::Handle
     return error;
   }
   reply.handle = session.context->xrc_domains.add(std::move(opened));
-  ++device.xrc_domains;
   return 0;
 }
 
 int close_xrcd(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
-  const OpenXrcDomain* const opened = session.context->xrc_domains.find(request.handle);
-  if (opened == nullptr) return EINVAL;
-  if (opened->users != 0) return EBUSY;
-  session.context->xrc_domains.take(request.handle);
-  --session.device.xrc_domains;
-  return 0;
+  return remove_one(session.context->xrc_domains, request.handle);
 }
 
 }  // namespace urnic::control

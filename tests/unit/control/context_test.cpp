@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/control/objects/portions.hpp"
+#include "device_model/control/objects/removal.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -55,13 +55,13 @@ BOOST_AUTO_TEST_CASE(no_portion_takes_more_than_its_share) {
 
 BOOST_AUTO_TEST_CASE(a_context_may_end_in_the_middle_of_it) {
   const ServedDevice& device = *machine.fabric.devices()[0];
-  BOOST_REQUIRE_EQUAL(device.queue_pairs, kQueuePairs);
+  BOOST_REQUIRE_EQUAL(device.queue_pairs.used(), kQueuePairs);
   for (int i = 0; i < 3; ++i) BOOST_TEST(program.session().context->remove_portion());
   program.session().context.reset();
-  BOOST_TEST(device.queue_pairs == 0u);
-  BOOST_TEST(device.memory_regions == 0u);
-  BOOST_TEST(device.memory_windows == 0u);
-  BOOST_TEST(device.completion_queues == 1u);  // the bystander's
+  BOOST_TEST(device.queue_pairs.used() == 0u);
+  BOOST_TEST(device.memory_regions.used() == 0u);
+  BOOST_TEST(device.memory_windows.used() == 0u);
+  BOOST_TEST(device.completion_queues.used() == 1u);  // the bystander's
 }
 
 BOOST_AUTO_TEST_SUITE_END()

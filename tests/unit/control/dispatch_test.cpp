@@ -256,12 +256,12 @@ BOOST_AUTO_TEST_CASE(a_context_lives_until_its_last_connection_closes) {
     BOOST_REQUIRE(child.join(parent.opened.token) == 0);
   }
   BOOST_TEST(machine.contexts.all().size() == 1u);
-  BOOST_TEST(machine.fabric.devices()[0]->queue_pairs == 1u);
+  BOOST_TEST(machine.fabric.devices()[0]->queue_pairs.used() == 1u);
   child.session().context.reset();
   BOOST_TEST(machine.contexts.empty());
-  BOOST_TEST(machine.fabric.devices()[0]->queue_pairs == 0u);
-  BOOST_TEST(machine.fabric.devices()[0]->completion_queues == 0u);
-  BOOST_TEST(machine.fabric.devices()[0]->protection_domains == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->queue_pairs.used() == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->completion_queues.used() == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->protection_domains.used() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(each_connection_is_told_of_an_arena_once) {

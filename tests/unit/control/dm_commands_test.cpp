@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(sizes_are_limited) {
   BOOST_TEST(allocate(limits::kMaxDeviceMemory + 1) == EINVAL);
   BOOST_TEST(allocate(4, limits::kMaxDeviceMemoryAlignment + 1) == EINVAL);
   BOOST_TEST(allocate(~std::uint64_t{0}) == EINVAL);
-  BOOST_TEST(device().device_memory == 0u);
+  BOOST_TEST(device().device_memory.used() == 0u);
   abi::QueryDeviceReply attributes{};
   BOOST_REQUIRE(program.call(ControlOpcode::query_device, abi::Empty{}, attributes) == 0);
   BOOST_TEST(attributes.max_dm_size == limits::kMaxDeviceMemory);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(all_programs_together_have_what_there_is) {
   const abi::AllocateDmRequest smallest{1, 0, 0};
   BOOST_TEST(other.call(ControlOpcode::allocate_dm, smallest, more) == ENOMEM);
   BOOST_TEST(program.call(ControlOpcode::free_dm, dm.handle) == 0);
-  BOOST_TEST(device().device_memory == 0u);
+  BOOST_TEST(device().device_memory.used() == 0u);
   BOOST_TEST(other.call(ControlOpcode::allocate_dm, smallest, more) == 0);
   BOOST_TEST(allocate(limits::kMaxDeviceMemory) == ENOMEM);
 }
@@ -140,8 +140,8 @@ BOOST_AUTO_TEST_CASE(it_goes_with_its_program) {
   BOOST_REQUIRE(allocate(100) == 0);
   BOOST_REQUIRE(reg(0, 100) == 0);
   program.session().context.reset();
-  BOOST_TEST(device().device_memory == 0u);
-  BOOST_TEST(device().memory_regions == 0u);
+  BOOST_TEST(device().device_memory.used() == 0u);
+  BOOST_TEST(device().memory_regions.used() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(it_is_known_in_its_context_only) {

@@ -122,12 +122,12 @@ BOOST_AUTO_TEST_CASE(objects_live_as_long_as_the_last_who_shares_them) {
   import();
   BOOST_REQUIRE(reg(original) == 0);
   original.session().context.reset();
-  BOOST_TEST(device().memory_regions == 1u);
+  BOOST_TEST(device().memory_regions.used() == 1u);
   abi::ImportMrReply region{};
   BOOST_TEST(importer.call(ControlOpcode::import_mr, abi::HandleRequest{mr.handle, 0}, region) == 0);
   importer.session().context.reset();
-  BOOST_TEST(device().memory_regions == 0u);
-  BOOST_TEST(device().protection_domains == 0u);
+  BOOST_TEST(device().memory_regions.used() == 0u);
+  BOOST_TEST(device().protection_domains.used() == 0u);
 }
 
 // What is received must not be left to a process whose memory it is not.
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(only_a_dma_buf_is_registered_as_one) {
   request.iova = 0;
   request.access = IBV_ACCESS_ON_DEMAND;
   BOOST_TEST(reg(file()) == EINVAL);
-  BOOST_TEST(device().memory_regions == 0u);
+  BOOST_TEST(device().memory_regions.used() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

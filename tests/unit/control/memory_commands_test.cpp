@@ -186,8 +186,8 @@ BOOST_FIXTURE_TEST_CASE(bound_windows_and_regions_go_with_their_program, WithWin
   BOOST_TEST(
       (table().check_remote(wire::Rkey{mw.rkey + 1}, pd, wire::Qpn{2}, 0, 1,
                             transport::AccessRight::remote_read, range) == transport::KeyCheck::unknown_key));
-  BOOST_TEST(machine.fabric.devices()[0]->memory_regions == 0u);
-  BOOST_TEST(machine.fabric.devices()[0]->memory_windows == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->memory_regions.used() == 0u);
+  BOOST_TEST(machine.fabric.devices()[0]->memory_windows.used() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(window_types_are_one_and_two) {

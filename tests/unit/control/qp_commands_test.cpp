@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_connection_is_made_in_three_steps) {
   BOOST_REQUIRE(to_rts() == 0);
   BOOST_TEST((state() == QpState::rts));
 
-  const transport::QpParameters& p = object().device_end->hosted->parameters();
+  const transport::QpParameters& p = object().shared->hosted->parameters();
   BOOST_TEST(p.access.remote_read);
   BOOST_TEST(p.access.remote_write);
   BOOST_TEST(!p.access.remote_atomic);
@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(a_connection_is_made_in_three_steps) {
   BOOST_TEST(p.timeout == 14);
   BOOST_TEST(p.retry_count == 7);
   BOOST_TEST(p.rnr_retry == 6);
-  BOOST_REQUIRE(object().device_end->path.has_value());
-  BOOST_TEST((object().device_end->path->destination_mac == machine.fabric.devices()[1]->settings.mac));
+  BOOST_REQUIRE(object().shared->path.has_value());
+  BOOST_TEST((object().shared->path->destination_mac == machine.fabric.devices()[1]->settings.mac));
 }
 
 BOOST_AUTO_TEST_CASE(a_query_gives_back_what_was_set) {
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(psns_and_qpns_have_24_bits) {
   BOOST_REQUIRE(connect() == 0);
   BOOST_TEST(query().attributes.receive_psn == 0x111111u);
   BOOST_TEST(query().attributes.send_psn == 0x222222u);
-  BOOST_TEST(object().device_end->hosted->parameters().destination.value == 0x123456u);
+  BOOST_TEST(object().shared->hosted->parameters().destination.value == 0x123456u);
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_nobody_has_times_out) {
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(reset_forgets_everything_and_the_qp_can_be_used_again) {
   BOOST_REQUIRE(modify(transport::attr_state, QpState::reset) == 0);
   BOOST_TEST((state() == QpState::reset));
   BOOST_TEST(query().attributes.destination_qpn == 0u);
-  BOOST_TEST(!object().device_end->path.has_value());
+  BOOST_TEST(!object().shared->path.has_value());
   BOOST_TEST(connect() == 0);
 }
 
@@ -293,8 +293,8 @@ BOOST_AUTO_TEST_CASE(attributes_can_change_without_the_state) {
   attributes.min_rnr_timer = 3;
   BOOST_REQUIRE(modify(transport::attr_min_rnr_timer, QpState::reset) == 0);  // the state is not in the mask
   BOOST_TEST((state() == QpState::rts));
-  BOOST_TEST(object().device_end->hosted->parameters().min_rnr_timer == 3);
-  BOOST_TEST(object().device_end->hosted->parameters().timeout == 14);
+  BOOST_TEST(object().shared->hosted->parameters().min_rnr_timer == 3);
+  BOOST_TEST(object().shared->hosted->parameters().timeout == 14);
 }
 
 BOOST_AUTO_TEST_CASE(path_migration_is_not_offered) {
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(sqd_and_back) {
   attributes.timeout = 9;
   BOOST_REQUIRE(modify(transport::attr_timeout, QpState::sqd) == 0);
   BOOST_REQUIRE(modify(transport::attr_state, QpState::rts) == 0);
-  BOOST_TEST(object().device_end->hosted->parameters().timeout == 9);
+  BOOST_TEST(object().shared->hosted->parameters().timeout == 9);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_the_peer_does_not_have_are_not_offered_to_it) {

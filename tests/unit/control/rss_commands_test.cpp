@@ -50,9 +50,9 @@ struct Spreading {
 BOOST_FIXTURE_TEST_SUITE(rss_commands, Spreading)
 
 BOOST_AUTO_TEST_CASE(it_holds_its_queues_and_its_flows_hold_it) {
-  const std::uint32_t before = device().queue_pairs;
+  const std::uint64_t before = device().queue_pairs.used();
   BOOST_TEST(create(request(4)) == 0);
-  BOOST_TEST(device().queue_pairs == before + 1);
+  BOOST_TEST(device().queue_pairs.used() == before + 1);
   BOOST_TEST(destroy_queue() == EBUSY);
   BOOST_TEST(create_flow(made.handle) == 0);
   BOOST_TEST(program.call(ControlOpcode::destroy_rss_qp, made.handle) == EBUSY);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(it_holds_its_queues_and_its_flows_hold_it) {
   BOOST_TEST(program.call(ControlOpcode::destroy_rss_qp, made.handle) == 0);
   BOOST_TEST(program.call(ControlOpcode::destroy_rss_qp, made.handle) == EINVAL);
   BOOST_TEST(destroy_queue() == 0);
-  BOOST_TEST(device().queue_pairs == before - 1);
+  BOOST_TEST(device().queue_pairs.used() == before - 1);
 }
 
 BOOST_AUTO_TEST_CASE(its_handle_is_no_other_queue_pairs) {
@@ -110,17 +110,16 @@ BOOST_AUTO_TEST_CASE(only_fields_that_are_hashed_are_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(they_count_as_queue_pairs) {
-  const std::uint32_t had = device().queue_pairs;
-  device().queue_pairs = limits::kMaxQp;
+  Share others = device().queue_pairs.take(limits::kMaxQp - device().queue_pairs.used());
   BOOST_TEST(create(request()) == ENOMEM);
-  device().queue_pairs = limits::kMaxQp - 1;
+  others = {};
+  others = device().queue_pairs.take(limits::kMaxQp - 1 - device().queue_pairs.used());
   BOOST_TEST(create(request()) == 0);
   BOOST_TEST(create(request()) == ENOMEM);
-  device().queue_pairs = had + 1;
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_goes_takes_all_of_it_with_it) {
-  const std::uint32_t before = device().queue_pairs;
+  const std::uint64_t before = device().queue_pairs.used();
   {
     OpenProgram short_lived(machine);
     abi::CreateRssQpRequest own = request();
@@ -132,8 +131,8 @@ BOOST_AUTO_TEST_CASE(a_program_that_goes_takes_all_of_it_with_it) {
     to_it.port = 1;
     BOOST_TEST(short_lived.call(ControlOpcode::create_flow, to_it, flow) == 0);
   }
-  BOOST_TEST(device().queue_pairs == before);
-  BOOST_TEST(device().flows == 0u);
+  BOOST_TEST(device().queue_pairs.used() == before);
+  BOOST_TEST(device().flows.used() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

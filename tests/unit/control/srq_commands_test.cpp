@@ -64,12 +64,11 @@ BOOST_AUTO_TEST_CASE(sizes_have_their_limits) {
 }
 
 BOOST_AUTO_TEST_CASE(there_are_as_many_as_the_device_says) {
-  program.session().device.shared_receive_queues = limits::kMaxSrq - 1;
+  const Share others = program.session().device.shared_receive_queues.take(limits::kMaxSrq - 1);
   BOOST_TEST(create(1, 1) == 0);
   BOOST_TEST(create(1, 1) == ENOMEM);
   BOOST_TEST(destroy() == 0);
   BOOST_TEST(create(1, 1) == 0);
-  program.session().device.shared_receive_queues = 1;
 }
 
 BOOST_AUTO_TEST_CASE(the_domain_must_be_there_and_stays_while_in_use) {
@@ -150,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_ends_takes_it_along) {
     abi::CreateQpReply made{};
     BOOST_REQUIRE(other.call(ControlOpcode::create_qp, qp, made) == 0);
   }
-  BOOST_TEST(program.session().device.shared_receive_queues == 0u);
+  BOOST_TEST(program.session().device.shared_receive_queues.used() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_ends_takes_it_along) {
     on_it.max_send_wr = 0;
     BOOST_REQUIRE(other.call(ControlOpcode::create_qp, on_it, qp) == 0);
   }
-  BOOST_TEST(program.session().device.shared_receive_queues == 1u);
+  BOOST_TEST(program.session().device.shared_receive_queues.used() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

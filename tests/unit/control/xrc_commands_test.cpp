@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(it_ends_with_the_last_who_has_it_open) {
   other.reset();
   maker.reset();
   BOOST_TEST(device().xrc_domains_by_file.empty());
-  BOOST_TEST(device().xrc_domains == 0u);
+  BOOST_TEST(device().xrc_domains.used() == 0u);
   XrcProgram later(machine);
   BOOST_TEST(later.open_domain(0, one.get()) == EAGAIN);
 }
@@ -163,12 +163,11 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(there_are_as_many_as_the_limit) {
-  device().xrc_domains = limits::kMaxXrcd - 1;
+  const Share others = device().xrc_domains.take(limits::kMaxXrcd - 1);
   BOOST_TEST(maker->open_domain(kCreate) == 0);
   BOOST_TEST(maker->open_domain(kCreate) == ENOMEM);
   BOOST_TEST(maker->close_domain(maker->xrcd) == 0);
   BOOST_TEST(maker->open_domain(kCreate) == 0);
-  device().xrc_domains = 1;
 }
 
 BOOST_AUTO_TEST_CASE(it_is_not_closed_while_something_of_the_context_is_in_it) {
@@ -267,10 +266,9 @@ BOOST_AUTO_TEST_CASE(only_targets_are_opened_by_number_and_type) {
 BOOST_AUTO_TEST_CASE(opened_targets_count_as_queue_pairs) {
   BOOST_REQUIRE(maker->open_domain(kCreate) == 0);
   BOOST_REQUIRE(maker->create_target() == 0);
-  device().queue_pairs = limits::kMaxQp - 1;
+  const Share others = device().queue_pairs.take(limits::kMaxQp - 2);
   BOOST_TEST(maker->open_target(maker->target.qpn) == 0);
   BOOST_TEST(maker->open_target(maker->target.qpn) == ENOMEM);
-  device().queue_pairs = 2;
 }
 
 BOOST_AUTO_TEST_CASE(a_target_lives_as_long_as_the_last_who_has_it) {
@@ -301,11 +299,11 @@ BOOST_AUTO_TEST_CASE(a_context_that_dies_leaves_the_target_to_the_others) {
   maker.reset();
   BOOST_TEST(other->modify(other->opened_qp, IBV_QPS_INIT) == 0);
   BOOST_TEST(other->query(other->opened_qp).attributes.state == std::uint32_t{IBV_QPS_INIT});
-  BOOST_TEST(device().queue_pairs == 1u);
-  BOOST_TEST(device().shared_receive_queues == 1u);
+  BOOST_TEST(device().queue_pairs.used() == 1u);
+  BOOST_TEST(device().shared_receive_queues.used() == 1u);
   BOOST_TEST(other->open_target(qpn) == 0);
   other.reset();
-  BOOST_TEST(device().queue_pairs == 0u);
+  BOOST_TEST(device().queue_pairs.used() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_capability_is_reported_with_what_belongs_to_it) {

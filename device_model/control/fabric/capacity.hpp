@@ -1,0 +1,36 @@
+// What a device can have of one kind of object, counted over all programs. Each object holds its share.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "device_model/control/fabric/loan.hpp"
+
+namespace urnic::control {
+
+class Capacity;
+using Share = Loan<Capacity, std::uint64_t>;
+
+// Control thread only.
+class Capacity {
+ public:
+  explicit Capacity(std::uint64_t most) : most_(most) {}
+  Capacity(const Capacity&) = delete;
+  Capacity& operator=(const Capacity&) = delete;
+
+  // Throws std::system_error with ENOMEM if less than `amount` is left.
+  [[nodiscard]] Share take(std::uint64_t amount = 1) {
+    if (amount > most_ - used_) throw std::system_error(ENOMEM, std::generic_category(), "device limit");
+    used_ += amount;
+    return {this, amount};
+  }
+  void give_back(std::uint64_t amount) { used_ -= amount; }
+  std::uint64_t used() const { return used_; }
+
+ private:
+  const std::uint64_t most_;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace urnic::control

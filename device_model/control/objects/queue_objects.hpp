@@ -1,0 +1,124 @@
+// Queue pairs, the queues that they work with, and address handles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "device_model/abi/control.hpp"
+#include "device_model/control/fabric/capacity.hpp"
+#include "device_model/control/fabric/multicast_members.hpp"
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/objects/arena.hpp"
+#include "device_model/control/objects/doorbell_numbers.hpp"
+#include "device_model/control/objects/memory_objects.hpp"
+#include "device_model/control/objects/use.hpp"
+#include "device_model/control/objects/xrc_domain.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/engine/receives/tag_matching.hpp"
+#include "wire/network_headers.hpp"
+
+namespace urnic::control {
+
+struct AddressHandle {
+  Share share;
+  Use<ProtectionDomain> pd;
+  std::uint32_t number = 0;  // in the device's table
+};
+
+// CQs report to it.
+struct CompletionChannel : Usable {
+  Charge charge;
+  std::unique_ptr<engine::EventPipe> pipe;
+};
+
+// QPs and SRQs complete here.
+struct CompletionQueue : Usable {
+  Share share;
+  Charge charge;
+  Use<CompletionChannel> channel;  // may be null
+  std::uint64_t user_handle = 0;
+  ArenaBlock ring;
+  ArenaBlock next_ring;  // while it is being resized
+  ArenaBlock indices;
+  std::unique_ptr<engine::CompletionQueue> queue;
+};
+
+// What makes an SRQ a tag-matching one.
+struct TagMatching {
+  Use<CompletionQueue> cq;
+  DoorbellNumber doorbell;
+  ArenaBlock operations;
+  ArenaBlock indices;
+  std::unique_ptr<engine::TagMatching> matching;
+};
+
+// QPs take receives from it.
+struct SharedReceiveQueue : Usable {
+  Share share;
+  Charge charge;
+  Use<ProtectionDomain> pd;
+  Use<OpenXrcDomain> xrcd;  // with `cq`, of extended reliable connections; or null
+  Use<CompletionQueue> cq;
+  std::uint64_t user_handle = 0;
+  std::uint32_t slot_count = 0;
+  std::uint32_t slot_size = 0;  // bytes
+  std::uint32_t max_wr = 0;     // as given
+  std::uint32_t max_sge = 0;
+  ArenaBlock slots;
+  ArenaBlock posted;
+  ArenaBlock indices;
+  std::unique_ptr<engine::SharedReceiveQueue> queue;
+  std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
+};
+
+// The part of a QP that its openers share: an XRC target is one for all contexts that have opened it
+// (ibv_open_qp(3)), and dies with the last of them. Every other QP has one opener.
+struct SharedQueuePair {
+  explicit SharedQueuePair(const engine::QueuePairConfig& config)
+      : hosted(engine::QueuePairContext::make(with_indices(config))) {}
+
+  engine::QueuePairConfig with_indices(engine::QueuePairConfig config) {
+    if (config.indices == nullptr) config.indices = &own_indices;
+    return config;
+  }
+
+  abi::QueuePairIndices own_indices{};                     // of an XRC target, which no program posts to
+  const std::unique_ptr<engine::QueuePairContext> hosted;  // null: the device had no number left
+  abi::QpAttributes attributes{};                          // all that modify has set, without the state
+  std::optional<wire::NetworkHeaders> path{};              // from RTR on
+};
+
+// A QP as one context has it open. Flows and RSS QPs lead to it.
+struct QueuePair : Usable {
+  ~QueuePair() {
+    if (xrcd != nullptr) xrcd->domain->drop_target_if_gone(qpn);
+  }
+
+  Share share;
+  Charge charge;
+  Use<ProtectionDomain> pd;         // null: an XRC target has none
+  Use<CompletionQueue> send_cq;     // null: an XRC target
+  Use<CompletionQueue> receive_cq;  // null: an XRC QP of either kind
+  Use<OpenXrcDomain> xrcd;          // of an XRC target, or null
+  Use<SharedReceiveQueue> srq;      // may be null
+  transport::QpService service = transport::QpService::rc;
+  abi::CreateQpRequest request{};
+  abi::CreateQpReply given{};  // sizes as given
+  std::uint64_t user_handle = 0;
+  std::uint32_t qpn = 0;
+  DoorbellNumber doorbell;  // none: an XRC target
+  ArenaBlock send_ring;
+  ArenaBlock receive_ring;
+  ArenaBlock indices;
+  std::shared_ptr<SharedQueuePair> shared;
+  std::vector<Membership> groups;
+  std::uint32_t declined_ece = 0;      // options that its peer does not have
+  std::uint32_t portions_unbound = 0;  // of its windows, when it is about to go
+};
+
+}  // namespace urnic::control
