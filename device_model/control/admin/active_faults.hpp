@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/fault/fault_plan.hpp"
 
 namespace urnic::control {
+
+class Fabric;
 
 class ActiveFaults {
  public:

@@ -5,14 +5,19 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "device_model/control/admin/active_capture.hpp"
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/context.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
 namespace {

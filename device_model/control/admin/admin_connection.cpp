@@ -5,24 +5,16 @@
 
 #include <array>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "device_model/control/admin/active_capture.hpp"
+#include "device_model/control/admin/json.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
 
 namespace urnic::control {
-namespace {
 
 using nlohmann::json;
-
-// Names of programs may hold any bytes; JSON is UTF-8.
-std::string to_line(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-}  // namespace
 
 AdminConnection::AdminConnection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
                                  AdminConnectionState state, Handler handler, std::function<void()> closed)
@@ -81,7 +73,7 @@ bool AdminConnection::handle_lines() {
 
 // False: nonsense, or the peer is gone.
 bool AdminConnection::answer(const std::string& line) {
-  const json request = json::parse(line, nullptr, false);
+  const json request = parse_json(line);
   if (!request.is_object()) {
     unsent_ += to_line({{"error", "not a JSON object: one object per line, such as {\"cmd\":\"status\"}"}});
     flush();

@@ -3,9 +3,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "device_model/control/fabric/fabric.hpp"
-
 namespace urnic::control {
+
+class Fabric;
+struct ServedDevice;
 
 // The device that `request` names; null if it names none, or "all". Throws std::runtime_error if there is no
 // such device.

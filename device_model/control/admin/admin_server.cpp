@@ -3,9 +3,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "device_model/control/admin/active_capture.hpp"
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/peer.hpp"
 
 namespace urnic::control {

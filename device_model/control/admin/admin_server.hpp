@@ -9,15 +9,17 @@
 #include <nlohmann/json_fwd.hpp>
 #include <unordered_map>
 
-#include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_connection.hpp"
-#include "device_model/control/admin/engine_watch.hpp"
-#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
-#include "device_model/control/sysfs/sysfs_tree.hpp"
-#include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
+
+class ActiveFaults;
+class ControlServer;
+class EngineWatch;
+class Fabric;
+struct ServedDevice;
+class SysfsTree;
 
 class AdminServer {
  public:

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "device_model/control/admin/json.hpp"
 
 namespace urnic::control {
 namespace {

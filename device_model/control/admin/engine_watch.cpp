@@ -9,8 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
@@ -196,12 +197,12 @@ void EngineWatch::serve(int connection) {
       receive_bytes(connection, std::as_writable_bytes(std::span(bytes)), descriptors, flags);
   disposal_.close(descriptors, peer_number(connection));
   if (size <= 0) return;
-  const json request = json::parse(bytes.data(), bytes.data() + size, nullptr, false);
+  const json request = parse_json({bytes.data(), static_cast<std::size_t>(size)});
   const bool down = request.is_object() && request.contains("cmd") && request["cmd"] == "down";
   const json reply = down ? json{{"ok", true}}
                           : answer(request.is_object() ? request : json::object())
                                 .value_or(json{{"error", "the engine was stuck: ask again"}});
-  const std::string line = reply.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string line = to_line(reply);
   send(connection, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (down && options_.end_at_once) options_.end_at_once("'urnic down' while an engine is stuck");
 }

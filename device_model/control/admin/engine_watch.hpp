@@ -14,11 +14,12 @@
 #include <thread>
 #include <vector>
 
-#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
+
+class Fabric;
 
 // An engine that has not moved for a while although it has something to do.
 struct StuckEngine {

@@ -1,12 +1,12 @@
 // The admin socket's request about fault plans: "fault".
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/json.hpp"
 
 namespace urnic::control {
 namespace {

@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
 
 namespace urnic::control {
 namespace {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,10 +9,15 @@
 
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/control/objects/context.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
+#include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
 namespace {

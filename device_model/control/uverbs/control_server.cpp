@@ -2,7 +2,9 @@
 
 #include <sys/socket.h>
 
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/peer.hpp"
+#include "device_model/control/uverbs/connection.hpp"
 
 namespace urnic::control {
 

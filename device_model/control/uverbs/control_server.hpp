@@ -10,15 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
 #include "device_model/control/objects/context_registry.hpp"
-#include "device_model/control/uverbs/connection.hpp"
 
 namespace urnic::control {
 
+class Account;
+class Connection;
+class Context;
 class CopierParent;
+class Fabric;
+struct ServedDevice;
 
 // What each session of a server has (session.hpp).
 struct ControlServerOptions {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 
 namespace urnic::control::test {
 namespace {
