@@ -34,11 +34,11 @@ ActiveCapture::ActiveCapture(Fabric& fabric, const ServedDevice* device, const C
       several_engines_(fabric.engines() > 1),
       writer_(kRingBytes) {
   if (device != nullptr) only_ = device->settings.mac;
-  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.add_observer(*this); });
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.frame_switch.add_observer(*this); });
 }
 
 ActiveCapture::~ActiveCapture() {
-  fabric_.execute_on_all([this](EngineUnit& unit) { unit.wires.remove_observer(*this); });
+  fabric_.execute_on_all([this](EngineUnit& unit) { unit.frame_switch.remove_observer(*this); });
 }
 
 void ActiveCapture::observe(const link::Observation& observation) {

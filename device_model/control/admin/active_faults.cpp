@@ -41,7 +41,7 @@ void ActiveFaults::clear() {
 void ActiveFaults::put_in_force(const Plans& plans) {
   fabric_.execute_on_all([&](EngineUnit& unit) {
     fault::FaultPlan* const plan = plans.empty() ? nullptr : plans[unit.number].get();
-    for (const ServedDevice* device : unit.devices) unit.wires.link(device->index).set_faults(plan);
+    for (const ServedDevice* device : unit.devices) unit.frame_switch.link(device->index).set_faults(plan);
   });
 }
 

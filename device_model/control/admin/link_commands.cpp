@@ -48,7 +48,7 @@ json describe_counters(const link::Link* link, Direction direction) {
 }
 
 json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
-  const link::Link* link = fabric.wires(device).existing_link(device.index);
+  const link::Link* link = fabric.switch_of(device).existing_link(device.index);
   return {{"state", device.device->link_up(now) ? "up" : "down"},
           {"tx",
            {{"settings", describe_settings(device.settings.transmit_link)},
@@ -143,7 +143,7 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
   fabric.engine(device).execute([&] {
     fabric.configure_link(device);
     if (!change.up) return;
-    link::Link& link = fabric.wires(device).link(device.index);
+    link::Link& link = fabric.switch_of(device).link(device.index);
     if (*change.up) {
       link.restore();
     } else {

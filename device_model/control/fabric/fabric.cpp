@@ -33,7 +33,7 @@ Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allow
     engine::EngineConfig config{.idle_spin = configuration.idle_spin};
     if (engines > 1) config.thread_name += fmt::format("-{}", i);
     units_.push_back(std::make_unique<EngineUnit>(static_cast<std::uint32_t>(i), config));
-    units_.back()->engine.add_uplink(units_.back()->wires);
+    units_.back()->engine.add_uplink(units_.back()->frame_switch);
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings);
@@ -70,25 +70,25 @@ void Fabric::add_device(const DeviceSettings& settings) {
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
                                                             .number = served->index,
                                                             .numbers = first_numbers(*served)},
-                                       home.engine.data_path(), home.wires);
+                                       home.engine.data_path(), home.frame_switch);
   home.engine.add_device(*served->device);
   home.devices.push_back(served.get());
   for (const auto& other : units_) {
     if (other.get() == &home) continue;
     link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
-    other->wires.attach_remote(settings.mac, trunk, settings.name);
+    other->frame_switch.attach_remote(settings.mac, trunk, settings.name);
   }
   configure_link(*served);
   devices_.push_back(std::move(served));
 }
 
 void Fabric::configure_link(const ServedDevice& served) {
-  link::Switch& wires = unit(served).wires;
+  link::Switch& home = unit(served).frame_switch;
   const link::LinkSettings& transmit = served.settings.transmit_link;
   const link::LinkSettings& receive = served.settings.receive_link;
-  if (wires.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
+  if (home.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
     return;
-  link::Link& link = wires.link(served.index);
+  link::Link& link = home.link(served.index);
   if (link.channel(link::Direction::transmit).settings() != transmit)
     link.configure(link::Direction::transmit, transmit);
   if (link.channel(link::Direction::receive).settings() != receive)

@@ -63,12 +63,12 @@ struct ServedDevice {
 // An engine with its part of the fabric.
 struct EngineUnit {
   EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
-      : number(unit_number), junction(wires), engine(config) {}
+      : number(unit_number), junction(frame_switch), engine(config) {}
 
   const std::uint32_t number;          // from 0
   std::vector<ServedDevice*> devices;  // that it has, in configuration order
   // Order matters: the engine's last round uses the others.
-  link::Switch wires;
+  link::Switch frame_switch;
   link::Junction junction;
   engine::Engine engine;
 };
@@ -87,8 +87,8 @@ class Fabric {
 
   // The engine that has the device, and its switch.
   engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
-  link::Switch& wires(const ServedDevice& served) { return unit(served).wires; }
-  const link::Switch& wires(const ServedDevice& served) const { return unit(served).wires; }
+  link::Switch& switch_of(const ServedDevice& served) { return unit(served).frame_switch; }
+  const link::Switch& switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
   const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
   // Runs `task` on each engine as Engine::execute does, on one after the other.

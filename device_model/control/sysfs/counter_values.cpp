@@ -19,7 +19,7 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   engine.execute([&] {
     copy = {.transport = device.device->counters(),
             .port = device.device->port_counters(),
-            .transmit_discards = transmit_discards(fabric.wires(device).existing_link(device.index)),
+            .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .link_up = device.device->link_up(engine.now())};
   });
   return copy;
@@ -29,8 +29,8 @@ std::vector<SwitchCounterValue> switch_values(Fabric& fabric) {
   std::uint64_t unknown_destination = 0;
   std::uint64_t trunk_overruns = 0;
   fabric.execute_on_all([&](EngineUnit& unit) {
-    unknown_destination += unit.wires.unknown_destination();
-    trunk_overruns += unit.wires.trunk_overruns();
+    unknown_destination += unit.frame_switch.unknown_destination();
+    trunk_overruns += unit.frame_switch.trunk_overruns();
   });
   return {{"unknown_destination", unknown_destination}, {"trunk_overruns", trunk_overruns}};
 }
@@ -136,7 +136,7 @@ std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, c
   for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
     link::LinkCounters counters;
     fabric.engine(device).execute([&] {
-      const link::Link* link = fabric.wires(device).existing_link(device.index);
+      const link::Link* link = fabric.switch_of(device).existing_link(device.index);
       if (link != nullptr) counters = link->channel(direction).counters();
     });
     for (const LinkCounterValue& counter : link_counter_values(counters)) {

@@ -37,12 +37,12 @@ BOOST_AUTO_TEST_CASE(there_are_no_more_engines_than_devices) {
 BOOST_AUTO_TEST_CASE(a_link_is_at_the_switch_of_its_devices_engine) {
   Fabric fabric(with_engines("2", 3));
   const auto& devices = fabric.devices();
-  fabric.execute_on_all([&](EngineUnit& unit) { BOOST_TEST(unit.wires.ports() == 3u); });
-  const link::Link* const link = fabric.wires(*devices[1]).existing_link(1);
+  fabric.execute_on_all([&](EngineUnit& unit) { BOOST_TEST(unit.frame_switch.ports() == 3u); });
+  const link::Link* const link = fabric.switch_of(*devices[1]).existing_link(1);
   BOOST_REQUIRE(link != nullptr);
   BOOST_TEST(link->number() == 1u);
   BOOST_TEST(link->device() == "urnic1");
-  BOOST_TEST(fabric.wires(*devices[0]).existing_link(1) == nullptr);
+  BOOST_TEST(fabric.switch_of(*devices[0]).existing_link(1) == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(numbers_follow_from_the_seed) {
