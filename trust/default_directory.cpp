@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "trust/directory.hpp"
 

@@ -24,7 +24,8 @@ namespace urnic::control {
 
 // In order of construction: what is below uses what is above.
 struct DeviceProcess::Impl {
-  Impl(const RunDirectory& directory, const Configuration& configuration, const DeviceProcessOptions& options)
+  Impl(const OwnedRunDirectory& directory, const Configuration& configuration,
+       const DeviceProcessOptions& options)
       : fabric(configuration),
         sysfs(directory.sysfs(), fabric),
         counters(loop, fabric, sysfs),
@@ -81,7 +82,7 @@ struct DeviceProcess::Impl {
   ScopedWatch signal_watch;
 };
 
-DeviceProcess::DeviceProcess(const RunDirectory& directory, const Configuration& configuration,
+DeviceProcess::DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
                              const DeviceProcessOptions& options)
     : impl_(std::make_unique<Impl>(directory, configuration, options)) {}
 

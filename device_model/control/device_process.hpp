@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/configuration.hpp"
-#include "device_model/control/run_directory.hpp"
+#include "device_model/control/owned_run_directory.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -33,7 +33,7 @@ struct DeviceProcessOptions {
 class DeviceProcess {
  public:
   // Starts the engine and opens the sockets; programs can connect from then on. `directory` outlives it.
-  DeviceProcess(const RunDirectory& directory, const Configuration& configuration,
+  DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
                 const DeviceProcessOptions& options);
   // Closes everything: programs see a dead device.
   ~DeviceProcess();

@@ -25,7 +25,7 @@
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/log/logging.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
-#include "device_model/control/run_directory.hpp"
+#include "device_model/control/owned_run_directory.hpp"
 #include "trust/default_directory.hpp"
 
 namespace {
@@ -110,7 +110,7 @@ void confine() {
   const Configuration configuration =
       options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
   std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
-  std::optional<RunDirectory> directory(std::in_place, options.run_directory);
+  std::optional<OwnedRunDirectory> directory(std::in_place, options.run_directory);
   start_logging(directory->log_file(), configuration.log_level, options.foreground);
   if (!not_dropped.empty()) log::info("{}", not_dropped);
   {

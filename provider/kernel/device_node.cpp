@@ -15,7 +15,7 @@
 #include "provider/kernel/exec_notice.hpp"
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
-#include "provider/kernel/run_directory.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::kernel {

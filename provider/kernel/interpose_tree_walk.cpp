@@ -11,7 +11,7 @@
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
-#include "provider/kernel/run_directory.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 #include "provider/kernel/shown_status.hpp"
 
 namespace urnic::kernel {

@@ -7,7 +7,7 @@
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
-#include "provider/kernel/run_directory.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 
 namespace urnic::kernel {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "tools/urnic/failure.hpp"
 #include "trust/peer.hpp"
 

@@ -8,7 +8,7 @@
 #include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/signals.hpp"
 
 namespace urnic::cli {
@@ -22,7 +22,7 @@ struct CaptureOptions {
 
 void capture(const CaptureOptions& options) {
   const SignalDescriptor stop{SIGINT, SIGTERM, SIGHUP};
-  CaptureFile file(connect_or_fail(run_directory(options.name)), options.request);
+  CaptureFile file(connect_or_fail(named_run_directory(options.name)), options.request);
   if (!options.json) fmt::print(stderr, "urnic: capturing to {}; end with Ctrl-C\n", options.request.file);
   const bool asked = file.write_until(stop.get());
   if (options.json) {

@@ -5,7 +5,7 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -37,7 +37,7 @@ void print_device(const std::string& device, const nlohmann::json& counters, boo
 void counters(const CounterOptions& options) {
   nlohmann::json request{{"cmd", "counters"}};
   if (!options.device.empty()) request["device"] = options.device;
-  const nlohmann::json answer = connect_or_fail(run_directory(options.name)).ask(request);
+  const nlohmann::json answer = connect_or_fail(named_run_directory(options.name)).ask(request);
   nlohmann::json devices = answer.at("devices");
   if (options.json) {
     if (answer.contains("switch")) devices["switch"] = answer.at("switch");

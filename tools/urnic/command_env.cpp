@@ -12,7 +12,7 @@
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -50,7 +50,7 @@ void write_wrapper(const std::string& file, const std::map<std::string, std::str
 }
 
 void env(const EnvOptions& options) {
-  const auto variables = program_environment(find_installation(), run_directory(options.name));
+  const auto variables = program_environment(find_installation(), named_run_directory(options.name));
   if (!options.wrapper.empty()) return write_wrapper(options.wrapper, variables);
   if (options.json) {
     fmt::print("{}\n", nlohmann::json(variables).dump(2));

@@ -7,7 +7,7 @@
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/fault_plan.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -38,14 +38,14 @@ void print_plan(const json& plan, bool as_json) {
 }
 
 void load(const FaultOptions& options) {
-  AdminClient client = connect_or_fail(run_directory(options.name));
+  AdminClient client = connect_or_fail(named_run_directory(options.name));
   const json plan = load_fault_plan(client, options.file);
   if (options.json) return print_plan(plan, true);
   fmt::print("{} rules of {} are in force\n", plan.at("rules").size(), options.file);
 }
 
 json ask(const FaultOptions& options, const char* what) {
-  return connect_or_fail(run_directory(options.name)).ask({{"cmd", "fault"}, {"do", what}}).at("plan");
+  return connect_or_fail(named_run_directory(options.name)).ask({{"cmd", "fault"}, {"do", what}}).at("plan");
 }
 
 void clear(const FaultOptions& options) {

@@ -6,7 +6,7 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -22,7 +22,7 @@ void ask(const GidOptions& options, const char* change) {
   nlohmann::json request{{"cmd", "gid"}};
   if (!options.device.empty()) request["device"] = options.device;
   if (change != nullptr) request[change] = options.gid;
-  const auto answer = connect_or_fail(run_directory(options.name)).ask(request);
+  const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
   if (options.json) {
     fmt::print("{}\n", answer.at("gids").dump(2));
     return;

@@ -8,7 +8,7 @@
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -73,7 +73,7 @@ void print_links(const json& answer, bool as_json) {
 void show(const LinkOptions& options) {
   json request{{"cmd", "link"}};
   if (!options.device.empty()) request["device"] = options.device;
-  print_links(connect_or_fail(run_directory(options.name)).ask(request), options.json);
+  print_links(connect_or_fail(named_run_directory(options.name)).ask(request), options.json);
 }
 
 void set(const LinkOptions& options) {
@@ -81,7 +81,7 @@ void set(const LinkOptions& options) {
                      {"device", options.device},
                      {"direction", options.direction},
                      {"set", parse_settings(options.settings)}};
-  print_links(connect_or_fail(run_directory(options.name)).ask(request), options.json);
+  print_links(connect_or_fail(named_run_directory(options.name)).ask(request), options.json);
 }
 
 void add_name(CLI::App& command, LinkOptions& options) {

@@ -20,12 +20,12 @@
 #include "tools/urnic/capture_file.hpp"
 #include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/device_process.hpp"
+#include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/fault_plan.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/preload_check.hpp"
-#include "tools/urnic/run_directory.hpp"
 #include "tools/urnic/signals.hpp"
 
 namespace urnic::cli {
@@ -112,7 +112,7 @@ class BackgroundCapture {
 int run_command(const RunOptions& options) {
   check_command(options.command.front());
   const Installation installation = find_installation();
-  const std::filesystem::path directory = run_directory(options.name);
+  const std::filesystem::path directory = named_run_directory(options.name);
   const StartOptions start{directory, options.configuration, true};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);

@@ -7,7 +7,7 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -23,7 +23,7 @@ void set_recovery(const RecoveryOptions& options) {
   nlohmann::json request{{"cmd", "set"}, {"recovery", options.mode}};
   if (!options.device.empty()) request["device"] = options.device;
   if (options.queue_pair) request["qp"] = *options.queue_pair;
-  const auto answer = connect_or_fail(run_directory(options.name)).ask(request);
+  const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
   fmt::print("{} queue pairs recover by {} from now on{}\n", answer.at("queue_pairs").dump(), options.mode,
              options.queue_pair ? "" : ", and those made later");
 }

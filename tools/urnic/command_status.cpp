@@ -5,7 +5,7 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -46,7 +46,7 @@ void print_context(const nlohmann::json& context) {
 }
 
 void status(const StatusOptions& options) {
-  const std::filesystem::path directory = run_directory(options.name);
+  const std::filesystem::path directory = named_run_directory(options.name);
   const nlohmann::json answer = connect_or_fail(directory).ask({{"cmd", "status"}});
   if (options.json) {
     fmt::print("{}\n", answer.dump(2));

@@ -6,9 +6,9 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
-#include "tools/urnic/device_process.hpp"
+#include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/failure.hpp"
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -20,7 +20,7 @@ struct UpOptions {
 
 void up(const UpOptions& options) {
   const Installation installation = find_installation();
-  const std::filesystem::path directory = run_directory(options.name);
+  const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
   AdminClient client = connect_or_start(installation, {directory, options.configuration, false});
   const nlohmann::json status = client.ask({{"cmd", "keep"}}), now = client.ask({{"cmd", "status"}});
@@ -38,7 +38,7 @@ void wait_for_end(const AdminClient& client) {
 }
 
 void down(const std::string& name) {
-  AdminClient client = connect_or_fail(run_directory(name));
+  AdminClient client = connect_or_fail(named_run_directory(name));
   client.ask({{"cmd", "down"}});
   wait_for_end(client);
 }

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 
 namespace urnic::cli {
 namespace {

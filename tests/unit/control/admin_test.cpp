@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/capture/capture_ring.hpp"
 #include "device_model/control/admin/admin_connection.hpp"
 #include "tests/unit/control/socket_program.hpp"

@@ -54,7 +54,7 @@ class RunningProcess {
     thread_.join();
     process_.reset();
   }
-  const RunDirectory& directory() const { return directory_; }
+  const OwnedRunDirectory& directory() const { return directory_; }
   pthread_t thread() { return thread_.native_handle(); }
   // Of the device of that number; nodes need not have the same numbers.
   std::filesystem::path node(int number) const {
@@ -73,7 +73,7 @@ class RunningProcess {
 
  private:
   TemporaryDirectory parent_;
-  RunDirectory directory_;
+  OwnedRunDirectory directory_;
   std::optional<DeviceProcess> process_;
   std::thread thread_;
 };

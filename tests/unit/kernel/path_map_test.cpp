@@ -8,13 +8,13 @@
 #include <string>
 
 #include "provider/kernel/device_number.hpp"
-#include "provider/kernel/run_directory.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 
 namespace {
 
 using urnic::kernel::PathText;
 
-// Runs before run_directory.cpp's own constructor, which reads the variable.
+// Runs before run_directory_lookup.cpp's own constructor, which reads the variable.
 __attribute__((constructor(101))) void name_run_directory() { setenv("URNIC_DIR", "/run/fabric//", 1); }
 
 struct Mapping {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 #include "tests/unit/trust/other_user.hpp"
 

@@ -1,4 +1,4 @@
-#include "device_model/control/run_directory.hpp"
+#include "device_model/control/owned_run_directory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include <iterator>
 #include <thread>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "trust/directory.hpp"
 
 namespace urnic::control {
@@ -93,7 +93,7 @@ memory::Descriptor open_directory(const fs::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(const fs::path& path) : path_(fs::absolute(path).lexically_normal()) {
+OwnedRunDirectory::OwnedRunDirectory(const fs::path& path) : path_(fs::absolute(path).lexically_normal()) {
   if (!path_.has_filename()) path_ = path_.parent_path();
   if (path_.native().size() > abi::kMaxRunDirectoryLength) {
     throw RunDirectoryError(fmt::format(
@@ -111,7 +111,7 @@ RunDirectory::RunDirectory(const fs::path& path) : path_(fs::absolute(path).lexi
   }
 }
 
-RunDirectory::~RunDirectory() {
+OwnedRunDirectory::~OwnedRunDirectory() {
   // Somebody may have removed the directory, and another device process made one of the same name.
   if (!is_pid_file_still_there()) return;
   try {
@@ -125,7 +125,7 @@ RunDirectory::~RunDirectory() {
 }
 
 // Nothing is changed before it is certain whose the directory is.
-void RunDirectory::make() const {
+void OwnedRunDirectory::make() const {
   memory::Descriptor directory;
   do {  // again if the process before is just removing it
     const mode_t before = umask(077);
@@ -144,7 +144,7 @@ void RunDirectory::make() const {
   if (fchmod(directory.get(), 0700) != 0) fail_with_errno(path_);
 }
 
-void RunDirectory::check_contents() const {
+void OwnedRunDirectory::check_contents() const {
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(path_, gone)) {
     const std::string name = entry.path().filename();
@@ -156,7 +156,7 @@ void RunDirectory::check_contents() const {
   }
 }
 
-void RunDirectory::lock() {
+void OwnedRunDirectory::lock() {
   const fs::path file = path_ / abi::kPidFile;
   do {
     pid_file_ = memory::Descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -181,7 +181,7 @@ void RunDirectory::lock() {
   }
 }
 
-bool RunDirectory::is_pid_file_still_there() const {
+bool OwnedRunDirectory::is_pid_file_still_there() const {
   struct stat open_file {};
   struct stat named_file {};
   return fstat(pid_file_.get(), &open_file) == 0 &&
@@ -190,7 +190,7 @@ bool RunDirectory::is_pid_file_still_there() const {
 }
 
 // Only while the pid file is locked.
-void RunDirectory::remove_contents(bool log_too) const {
+void OwnedRunDirectory::remove_contents(bool log_too) const {
   fs::remove(admin_socket());
   fs::remove_all(device_nodes());
   fs::remove_all(sysfs());
@@ -199,9 +199,9 @@ void RunDirectory::remove_contents(bool log_too) const {
   fs::remove(path_ / kOlderLog);
 }
 
-fs::path RunDirectory::log_file() const { return path_ / abi::kLogFile; }
-fs::path RunDirectory::admin_socket() const { return path_ / abi::kAdminSocket; }
-fs::path RunDirectory::device_nodes() const { return path_ / abi::kDeviceNodes; }
-fs::path RunDirectory::sysfs() const { return path_ / abi::kSysfs; }
+fs::path OwnedRunDirectory::log_file() const { return path_ / abi::kLogFile; }
+fs::path OwnedRunDirectory::admin_socket() const { return path_ / abi::kAdminSocket; }
+fs::path OwnedRunDirectory::device_nodes() const { return path_ / abi::kDeviceNodes; }
+fs::path OwnedRunDirectory::sysfs() const { return path_ / abi::kSysfs; }
 
 }  // namespace urnic::control

@@ -11,7 +11,7 @@ namespace urnic::cli {
 // $URNIC_DIR, so that `--name` always does what it says. Throws Failure if the path is too long for the
 // sockets in it, if `name` is not a plain file name, or if another user could have made the directory
 // (trust/directory.hpp).
-std::filesystem::path run_directory(const std::string& name);
+std::filesystem::path named_run_directory(const std::string& name);
 
 // Gives `command` the option `--name`, whose value goes into `name`; that must live as long as `command`.
 void add_name_option(CLI::App& command, std::string& name);

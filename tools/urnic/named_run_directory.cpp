@@ -1,8 +1,8 @@
-#include "tools/urnic/run_directory.hpp"
+#include "tools/urnic/named_run_directory.hpp"
 
 #include <fmt/format.h>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "tools/urnic/failure.hpp"
 #include "trust/default_directory.hpp"
 #include "trust/directory.hpp"
@@ -26,7 +26,7 @@ void check_owner(const std::filesystem::path& directory) {
 
 }  // namespace
 
-std::filesystem::path run_directory(const std::string& name) {
+std::filesystem::path named_run_directory(const std::string& name) {
   if (name.find('/') != std::string::npos || name == "." || name == "..") {
     throw Failure(
         fmt::format("the name '{}' is not usable: give a plain word, it becomes a directory's name", name));

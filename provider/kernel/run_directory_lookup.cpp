@@ -1,11 +1,11 @@
-#include "provider/kernel/run_directory.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cstring>
 
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "provider/kernel/bounded_text.hpp"
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"

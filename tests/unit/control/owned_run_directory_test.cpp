@@ -1,4 +1,4 @@
-#include "device_model/abi/run_directory.hpp"
+#include "device_model/control/owned_run_directory.hpp"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 #include <memory>
 #include <thread>
 
+#include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
-#include "device_model/control/run_directory.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
@@ -27,7 +27,7 @@ struct WithParent {
 
   std::string error_of(const fs::path& directory) {
     try {
-      RunDirectory run(directory);
+      OwnedRunDirectory run(directory);
     } catch (const RunDirectoryError& error) {
       return error.what();
     }
@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_SUITE(run_directory, WithParent)
 
 BOOST_AUTO_TEST_CASE(it_is_for_its_owner_alone_and_goes_at_the_end) {
   {
-    const RunDirectory run(path / "deeper");
+    const OwnedRunDirectory run(path / "deeper");
     struct stat status {};
     for (const fs::path& folder : {path, path / "deeper", run.device_nodes()}) {
       BOOST_REQUIRE(stat(folder.c_str(), &status) == 0);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(it_is_for_its_owner_alone_and_goes_at_the_end) {
 }
 
 BOOST_AUTO_TEST_CASE(two_processes_do_not_share_it) {
-  const RunDirectory run(path);
+  const OwnedRunDirectory run(path);
   EventLoop loop;
   DescriptorDisposal disposal;
   const ListeningSocket socket(loop, disposal, run.admin_socket(), SOCK_STREAM, [](memory::Descriptor) {});
@@ -69,8 +69,8 @@ BOOST_AUTO_TEST_CASE(two_processes_do_not_share_it) {
 
 // One command's device process ends while the next one's starts.
 BOOST_AUTO_TEST_CASE(a_process_on_its_way_out_is_waited_for) {
-  auto first = std::make_unique<RunDirectory>(path);
-  std::thread second([&] { const RunDirectory run(path); });
+  auto first = std::make_unique<OwnedRunDirectory>(path);
+  std::thread second([&] { const OwnedRunDirectory run(path); });
   first.reset();
   second.join();
   BOOST_TEST(!fs::exists(path));
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_process_on_its_way_out_is_waited_for) {
 BOOST_AUTO_TEST_CASE(what_a_dead_process_left_is_cleaned) {
   const pid_t child = fork();
   if (child == 0) {
-    RunDirectory run(path);
+    OwnedRunDirectory run(path);
     touch(run.admin_socket());
     touch(run.log_file());
     touch(run.device_nodes() / "uverbs0");
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(what_a_dead_process_left_is_cleaned) {
   int status = 0;
   waitpid(child, &status, 0);
   BOOST_REQUIRE(fs::exists(path / "dev" / "uverbs0"));
-  const RunDirectory run(path);
+  const OwnedRunDirectory run(path);
   BOOST_TEST(!fs::exists(run.admin_socket()));
   BOOST_TEST(!fs::exists(run.log_file()));
   BOOST_TEST(!fs::exists(run.sysfs()));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(links_are_not_followed_when_cleaning) {
   fs::create_directory(path);
   fs::create_directory_symlink(precious, path / abi::kSysfs);
   fs::create_directory_symlink(precious, path / abi::kDeviceNodes);
-  { const RunDirectory run(path); }
+  { const OwnedRunDirectory run(path); }
   BOOST_TEST(fs::exists(precious / "file"));
 }
 
@@ -182,9 +182,9 @@ BOOST_AUTO_TEST_CASE(where_others_may_replace_it_is_no_place_for_it) {
 
 // Its directory was removed, and another device process has made one of the same name.
 BOOST_AUTO_TEST_CASE(only_its_own_is_removed_at_the_end) {
-  auto first = std::make_unique<RunDirectory>(path);
+  auto first = std::make_unique<OwnedRunDirectory>(path);
   fs::remove_all(path);
-  const RunDirectory second(path);
+  const OwnedRunDirectory second(path);
   first.reset();
   BOOST_TEST(fs::exists(path / abi::kPidFile));
   BOOST_TEST(fs::exists(second.device_nodes()));
@@ -192,13 +192,13 @@ BOOST_AUTO_TEST_CASE(only_its_own_is_removed_at_the_end) {
 
 BOOST_AUTO_TEST_CASE(the_log_is_kept_when_asked) {
   {
-    RunDirectory run(path);
+    OwnedRunDirectory run(path);
     touch(run.log_file());
     run.keep_log();
   }
   BOOST_TEST(fs::exists(path / abi::kLogFile));
   BOOST_TEST(!fs::exists(path / abi::kPidFile));
-  { const RunDirectory again(path); }
+  { const OwnedRunDirectory again(path); }
   BOOST_TEST(!fs::exists(path));
 }
 
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(relative_names_become_absolute) {
   const fs::path before = fs::current_path();
   fs::current_path(parent.path());
   {
-    const RunDirectory run("./here/");
+    const OwnedRunDirectory run("./here/");
     BOOST_TEST(run.path() == parent.path() / "here");
   }
   fs::current_path(before);

@@ -15,16 +15,16 @@ class RunDirectoryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-class RunDirectory {
+class OwnedRunDirectory {
  public:
   // Makes the directory (mode 0700, parents too) or takes over one that a dead process has left, removing
   // what that left. Throws RunDirectoryError if another process lives there, if it belongs to somebody else,
   // if there is something in it that is not ours, or if its name is too long for the sockets in it.
-  explicit RunDirectory(const std::filesystem::path& path);
+  explicit OwnedRunDirectory(const std::filesystem::path& path);
   // Removes everything, and the directory itself; the log stays if `keep_log` was called.
-  ~RunDirectory();
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
+  ~OwnedRunDirectory();
+  OwnedRunDirectory(const OwnedRunDirectory&) = delete;
+  OwnedRunDirectory& operator=(const OwnedRunDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }  // absolute
   std::filesystem::path log_file() const;

@@ -1,4 +1,4 @@
-#include "tools/urnic/device_process.hpp"
+#include "tools/urnic/device_process_start.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
