@@ -151,7 +151,7 @@ int introduce(ibv_context& verbs, Context& context, const abi::ContextToken* imp
   copy_program_name(request.program);
   const int all[] = {identity.pid_descriptor.get(), identity.memory.get(), verbs.async_fd,
                      context.async_events_writer.get()};
-  const auto descriptors = std::span(all).subspan(identity.pid_descriptor.valid() ? 0 : 1);
+  const auto descriptors = identity.to_send(all);
   abi::OpenContextReply reply{};
   ReceivedDescriptors received;
   if (const int error = send_introduction(context, request, descriptors, imported, reply, received))

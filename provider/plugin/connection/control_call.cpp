@@ -21,7 +21,7 @@ int join_context(Context& context, ControlConnection& connection) {
   request.version = abi::kControlVersion;
   copy_program_name(request.program);
   const int all[] = {identity.pid_descriptor.get(), identity.memory.get()};
-  const auto descriptors = std::span(all).subspan(identity.pid_descriptor.valid() ? 0 : 1);
+  const auto descriptors = identity.to_send(all);
   abi::JoinContextReply reply{};
   ReceivedDescriptors received;
   return connection.exchange({abi::ControlOpcode::join_context, &request, sizeof request, descriptors.data(),

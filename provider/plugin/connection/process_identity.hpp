@@ -1,6 +1,8 @@
 // How a process identifies itself to the device process and lets it reach the process's memory.
 #pragma once
 
+#include <span>
+
 #include "provider/plugin/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
@@ -11,6 +13,11 @@ struct ProcessIdentity {
 
   // Opens both for this process. 0, or the errno of opening `memory`.
   int open();
+
+  // What is sent of `all`, which begins with `pid_descriptor`: not that one if it is invalid.
+  std::span<const int> to_send(std::span<const int> all) const {
+    return all.subspan(pid_descriptor.valid() ? 0 : 1);
+  }
 };
 
 // Lets the process at the other end of `socket`, if it is the same user's, use process_vm_readv and
