@@ -122,6 +122,11 @@ class Status(Command):
         text = self.urnic("status")
         for word in ("urnic0", "urnic1", "link up", "::ffff:192.0.2.1", "verbs_device_death", "pid"):
             self.assertIn(word, text)
+        queue_pairs = json.loads(self.urnic("status", "--qps", "--json"))
+        self.assertEqual(sorted(each["device"] for each in queue_pairs), list(fabric.DEVICES))
+        lines = self.urnic("status", "--qps").splitlines()
+        for each in queue_pairs:
+            self.assertTrue(any(f"QP {each['qpn']} {each['service']} {each['state']}" in line for line in lines), lines)
 
     def test_counters(self):
         self.fabric.up()

@@ -13,6 +13,7 @@ namespace {
 struct StatusOptions {
   std::string name;
   bool json = false;
+  bool queue_pairs = false;
 };
 
 // A JSON scalar as text, without quotes.
@@ -45,8 +46,61 @@ void print_context(const nlohmann::json& context) {
              objects.empty() ? "no objects" : objects);
 }
 
+// Of all programs; the device process answers in pages.
+nlohmann::json ask_queue_pairs(AdminClient& client) {
+  nlohmann::json all = nlohmann::json::array();
+  nlohmann::json request{{"cmd", "queue_pairs"}};
+  for (;;) {
+    const nlohmann::json answer = client.ask(request);
+    for (const auto& queue_pair : answer.at("queue_pairs")) all.push_back(queue_pair);
+    if (answer.at("next").is_null()) return all;
+    request["after"] = answer.at("next");
+  }
+}
+
+std::string waits_of(const nlohmann::json& queue_pair) {
+  std::string text;
+  const auto add = [&text](const nlohmann::json& of, const char* member, const char* words) {
+    if (of.value(member, false)) text += fmt::format(", {}", words);
+  };
+  const nlohmann::json requester = queue_pair.value("requester", nlohmann::json::object());
+  add(requester, "waits_for_receive", "waits for a receive (RNR)");
+  add(requester, "waits_for_credit", "waits for a credit");
+  add(queue_pair, "waits_for_memory", "waits for memory");
+  add(queue_pair.value("responder", nlohmann::json::object()), "has_hole", "holds packets behind a hole");
+  return text;
+}
+
+void print_queue_pair(const nlohmann::json& queue_pair) {
+  fmt::print("{} context {}  QP {} {} {}", plain(queue_pair.at("device")), plain(queue_pair.at("context")),
+             plain(queue_pair.at("qpn")), plain(queue_pair.at("service")), plain(queue_pair.at("state")));
+  if (queue_pair.contains("requester")) {
+    const nlohmann::json& requester = queue_pair["requester"];
+    fmt::print(" to QP {}: {}, next PSN {}, in flight {} of {} ({} ahead, {} lost), expects PSN {}",
+               plain(queue_pair.at("destination_qpn")), plain(requester.at("recovery")),
+               plain(requester.at("next_psn")), plain(requester.at("in_flight")),
+               plain(requester.at("window")), plain(requester.at("arrived_ahead")),
+               plain(requester.at("lost")), plain(queue_pair.at("responder").at("expected_psn")));
+  }
+  fmt::print(", {} packets sent{}\n", plain(queue_pair.at("packets_sent")), waits_of(queue_pair));
+}
+
+void show_queue_pairs(AdminClient& client, bool as_json) {
+  const nlohmann::json all = ask_queue_pairs(client);
+  if (as_json) {
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  if (all.empty()) fmt::print("there is no queue pair\n");
+  for (const auto& queue_pair : all) print_queue_pair(queue_pair);
+}
+
 void status(const StatusOptions& options) {
   const std::filesystem::path directory = named_run_directory(options.name);
+  if (options.queue_pairs) {
+    auto client = connect_or_fail(directory);
+    return show_queue_pairs(client, options.json);
+  }
   const nlohmann::json answer = connect_or_fail(directory).ask({{"cmd", "status"}});
   if (options.json) {
     fmt::print("{}\n", answer.dump(2));
@@ -67,7 +121,9 @@ void add_status(CLI::App& urnic) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = urnic.add_subcommand("status", "Show devices, links and the programs that use them");
   add_name_option(*command, options->name);
-  command->add_flag("--json", options->json, "As a JSON object");
+  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--qps", options->queue_pairs,
+                    "Show what each queue pair is doing: PSNs, packets in flight, what it waits for");
   command->footer("Exit status 3 if none runs.\nExample: urnic status --json | jq '.contexts[].program'");
   command->callback([options] { status(*options); });
 }

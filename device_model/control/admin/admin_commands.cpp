@@ -101,10 +101,17 @@ ServedDevice* find_device(const Fabric& fabric, const json& request) {
 
 json AdminServer::handle(const json& request, AdminConnectionState& state) {
   static const std::map<std::string, Handler> kHandlers{
-      {"status", &AdminServer::status}, {"counters", &AdminServer::counters}, {"lease", &AdminServer::lease},
-      {"keep", &AdminServer::keep},     {"capture", &AdminServer::capture},   {"down", &AdminServer::down},
-      {"link", &AdminServer::link},     {"set", &AdminServer::set},           {"fault", &AdminServer::fault},
+      {"status", &AdminServer::status},
+      {"counters", &AdminServer::counters},
+      {"lease", &AdminServer::lease},
+      {"keep", &AdminServer::keep},
+      {"capture", &AdminServer::capture},
+      {"down", &AdminServer::down},
+      {"link", &AdminServer::link},
+      {"set", &AdminServer::set},
+      {"fault", &AdminServer::fault},
       {"gid", &AdminServer::gid},
+      {"queue_pairs", &AdminServer::queue_pairs},
   };
   const auto cmd = request.find("cmd");
   const auto handler = cmd != request.end() && cmd->is_string()
@@ -112,7 +119,8 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
                            : kHandlers.end();
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
-        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, set");
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pairs, "
+        "set");
   }
   // Most requests wait for an engine, and this thread has others to serve.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;

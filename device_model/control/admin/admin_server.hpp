@@ -59,6 +59,8 @@ class AdminServer {
   nlohmann::json keep(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json capture(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json down(const nlohmann::json& request, AdminConnectionState& state);
+  // queue_pair_commands.cpp
+  nlohmann::json queue_pairs(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);

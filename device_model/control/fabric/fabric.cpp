@@ -132,6 +132,9 @@ std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
     const auto& gids = served->settings.gids;
     if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return served->settings.mac;
   }
+  for (const link::Neighbours* neighbours : neighbours_) {
+    if (const auto address = neighbours->find(gid)) return address;
+  }
   return {};
 }
 

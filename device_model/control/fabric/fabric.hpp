@@ -20,6 +20,7 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/junction.hpp"
+#include "device_model/link/neighbours.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk.hpp"
 #include "device_model/transport/memory_access.hpp"
@@ -108,8 +109,10 @@ class Fabric {
   // Whether the device's link is whole.
   bool link_is_up(const ServedDevice& served);
 
-  // The Ethernet address of the device that has `gid`: what neighbour discovery finds on a real network.
+  // The Ethernet address of the device that has `gid`: one of this process, or else one of the neighbours'.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
+  // Devices beyond this process; asked in the order in which they were added. Outlives its use.
+  void add_neighbours(const link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
@@ -122,6 +125,7 @@ class Fabric {
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
+  std::vector<const link::Neighbours*> neighbours_;
 };
 
 }  // namespace urnic::control

@@ -136,6 +136,15 @@ void QueuePairContext::prefetch_peer() const {
   if (peers_ != nullptr) peers_->prefetch(machine_.parameters().destination);
 }
 
+QueuePairStatus QueuePairContext::status() const {
+  return {.qpn = qpn_,
+          .service = config_.service,
+          .packets_sent = packets_sent_,
+          .wants_to_send = machine_.wants_pump(),
+          .waits_for_memory = is_stalled(),
+          .transport = machine_.snapshot()};
+}
+
 void QueuePairContext::stall(MemoryStall& stall) {
   stall_ = &stall;
   ready_hook.unlink();

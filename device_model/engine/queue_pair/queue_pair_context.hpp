@@ -11,6 +11,7 @@
 #include "device_model/engine/batch/action_stream.hpp"
 #include "device_model/engine/queue_pair/event_listeners.hpp"
 #include "device_model/engine/queue_pair/queue_pair_config.hpp"
+#include "device_model/engine/queue_pair/queue_pair_status.hpp"
 #include "device_model/engine/queue_pair/transport_machine.hpp"
 #include "device_model/engine/receives/own_receives.hpp"
 #include "device_model/engine/receives/xrc_domain.hpp"
@@ -47,6 +48,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // Takes its place among the QPs of its device and its engine. Engine thread, as everything from here on.
   void install();
   const TransportMachine& machine() const { return machine_; }
+  QueuePairStatus status() const;
   transport::QpState state() const { return machine_.state(); }
   const transport::QpParameters& parameters() const { return machine_.parameters(); }
   bool drained() const { return machine_.drained(); }

@@ -27,4 +27,12 @@ TransportMachine::TransportMachine(QpService service, const transport::QpConfig&
   reliable_.emplace(config);
 }
 
+transport::QueuePairSnapshot TransportMachine::snapshot() const {
+  if (is_reliable()) return reliable_->snapshot();
+  transport::QueuePairSnapshot now;
+  now.state = unreliable_->state();
+  now.destination = unreliable_->parameters().destination;
+  return now;
+}
+
 }  // namespace urnic::engine

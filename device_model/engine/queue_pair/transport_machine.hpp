@@ -49,6 +49,8 @@ class TransportMachine {
     unreliable_->memory_failed(tag);
   }
 
+  transport::QueuePairSnapshot snapshot() const;
+
   // What only a reliable connection has, because it awaits acknowledgements and owes them. With the other
   // services these do nothing.
   void set_recovery(const transport::RecoverySettings& settings) {

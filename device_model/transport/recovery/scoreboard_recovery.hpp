@@ -18,6 +18,10 @@ class ScoreboardRecovery : public LossRecovery {
   // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
   bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
+  // `packet`, which must be covered, is judged lost and not sent again yet.
+  bool is_lost(PacketNumber packet) const {
+    return !board_.has_arrived(packet) && !board_.is_under_way(packet);
+  }
   // The first from `from` on, before `limit`, that has not arrived; `limit` if there is none.
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const {
     return board_.first_missing(from, limit);

@@ -166,6 +166,15 @@ std::optional<Time> QueuePair::deadline() const {
   return requests(shared_.state) ? requester_.deadline() : std::nullopt;
 }
 
+QueuePairSnapshot QueuePair::snapshot() const {
+  return {.state = shared_.state,
+          .destination = shared_.parameters.destination,
+          .reliable = true,
+          .requester = requester_.snapshot(),
+          .responder = responder_.snapshot(),
+          .deadline = deadline()};
+}
+
 void QueuePair::on_timer(Time now) {
   if (requests(shared_.state)) requester_.on_timer(now);
   settle();

@@ -70,6 +70,9 @@ class QueuePair {
   bool is_urgent() const;
   std::uint32_t pump_urgent(Time now, std::uint32_t packets);
 
+  // What it is doing now. Takes time in proportion to the packets in flight.
+  QueuePairSnapshot snapshot() const;
+
   // Goes out of band with the packets that it sends (selective_acks.hpp).
   SelectiveAcks selective_acks(bool in_request) const {
     const bool yes = in_request ? requester_.reads_selective_acks() : responder_.gives_selective_acks();

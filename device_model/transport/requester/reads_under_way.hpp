@@ -15,6 +15,7 @@ class ReadsUnderWay {
  public:
   void clear() { count_ = 0; }
   bool none() const { return count_ == 0; }
+  std::uint32_t count() const { return count_; }
   // One more may be sent to a peer that holds `most` (QpParameters::max_reads).
   bool has_room(std::uint32_t most) const { return count_ < most; }
 

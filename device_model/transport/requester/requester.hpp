@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_snapshot.hpp"
 #include "device_model/transport/recovery/scoreboard_recovery.hpp"
 #include "device_model/transport/requester/ack_timer.hpp"
 #include "device_model/transport/requester/flow_control.hpp"
@@ -70,6 +71,7 @@ class Requester {
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
   bool reads_selective_acks() const { return selective_acks_.reads(); }
+  RequesterSnapshot snapshot() const;
   // No send request taken is incomplete (for sqd).
   bool idle() const { return window_.none_incomplete(); }
 

@@ -166,6 +166,13 @@ void Responder::memory_failed(const AccessTag& tag, Time) {
   stop();
 }
 
+ResponderSnapshot Responder::snapshot() const {
+  return {.expected_psn = window_.expected(),
+          .msn = msn_,
+          .has_hole = window_.has_hole(),
+          .owes_responses = wants_pump()};
+}
+
 void Responder::flush() {
   responses_.clear();
   owed_.clear();

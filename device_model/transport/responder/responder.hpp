@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_snapshot.hpp"
 #include "device_model/transport/receive_placement.hpp"
 #include "device_model/transport/request_check.hpp"
 #include "device_model/transport/responder/arrival_reports.hpp"
@@ -57,6 +58,7 @@ class Responder {
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
 
+  ResponderSnapshot snapshot() const;
   // The peer reads selective acks, and this side holds packets that arrive out of order.
   bool gives_selective_acks() const { return peer_reads_ && keeps(); }
 

@@ -1,6 +1,8 @@
 // The admin socket, the linger time, and what a device process leaves.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <memory>
+#include <set>
 
 #include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/capture/capture_ring.hpp"
@@ -42,6 +44,62 @@ BOOST_AUTO_TEST_CASE(status_shows_devices_and_programs) {
       context.at("objects") ==
       json(
           {{"pd", 1}, {"mr", 1}, {"mw", 0}, {"cq", 1}, {"qp", 1}, {"srq", 0}, {"xrcd", 0}, {"channels", 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(queue_pairs_say_what_they_are_doing) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  const json kQueuePairs{{"cmd", "queue_pairs"}};
+  BOOST_TEST(admin.ask(kQueuePairs).at("queue_pairs").empty());
+
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  const json before = admin.ask(kQueuePairs).at("queue_pairs").at(0);
+  BOOST_TEST(before.at("device") == "urnic0");
+  BOOST_TEST(before.at("service") == "RC");
+  BOOST_TEST(before.at("state") == "RTS");
+  BOOST_TEST(before.at("destination_qpn") == before.at("qpn"));
+  BOOST_TEST(before.at("packets_sent") == 0);
+
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  const json answer = admin.ask(kQueuePairs);
+  BOOST_TEST(answer.at("next").is_null());
+  const json& after = answer.at("queue_pairs").at(0);
+  const json& requester = after.at("requester");
+  BOOST_TEST(requester.at("in_flight") == 0);
+  BOOST_TEST(requester.at("next_psn") == requester.at("unacknowledged_psn"));
+  BOOST_TEST(requester.at("next_psn").get<int>() == before.at("requester").at("next_psn").get<int>() + 4);
+  BOOST_TEST(requester.at("selective_acks") == true);
+  BOOST_TEST(after.at("responder").at("expected_psn") == requester.at("next_psn"));
+  BOOST_TEST(after.at("packets_sent").get<int>() >= 5);
+  BOOST_TEST(after.at("timer_us").is_null());
+  for (const json& after_what : {json(5), json({1}), json({1, -1}), json({"a", "b"})}) {
+    BOOST_TEST(admin.ask({{"cmd", "queue_pairs"}, {"after", after_what}}).contains("error"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(queue_pairs_are_told_in_pages) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  std::vector<std::unique_ptr<SocketProgram>> programs;
+  std::vector<std::byte> memory(8192);
+  for (std::size_t i = 0; i < 70; ++i) {
+    programs.push_back(std::make_unique<SocketProgram>(process.node(0)));
+    programs.back()->make_loopback(memory.data(), memory.size());
+  }
+  std::set<int> numbers;
+  json request{{"cmd", "queue_pairs"}};
+  int pages = 0;
+  for (json answer = admin.ask(request);; answer = admin.ask(request)) {
+    ++pages;
+    for (const json& queue_pair : answer.at("queue_pairs")) numbers.insert(queue_pair.at("qpn").get<int>());
+    if (answer.at("next").is_null()) break;
+    request["after"] = answer.at("next");
+  }
+  BOOST_TEST(pages == 2);
+  BOOST_TEST(numbers.size() == 70u);
 }
 
 BOOST_AUTO_TEST_CASE(counters_count) {

@@ -33,6 +33,29 @@ BOOST_AUTO_TEST_CASE(there_are_no_more_engines_than_devices) {
   BOOST_TEST(Fabric(with_engines("16", 2)).engines() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_gid_is_looked_for_here_and_then_among_the_neighbours) {
+  struct Beyond final : link::Neighbours {
+    explicit Beyond(wire::Gid its_gid) : known(its_gid) {}
+    std::optional<wire::MacAddress> find(const wire::Gid& gid) const override {
+      return gid == known ? std::optional(wire::MacAddress{{2, 9, 9, 9, 9, 9}}) : std::nullopt;
+    }
+    wire::Gid known;
+  };
+  Fabric fabric(with_engines("1", 2));
+  const wire::Gid here = fabric.devices()[1]->settings.gids[1];
+  const wire::Gid far = *parse_gid("::ffff:198.51.100.7");
+  const wire::MacAddress mac = fabric.devices()[1]->settings.mac;
+  BOOST_TEST((fabric.resolve(here) == mac));
+  BOOST_TEST(!fabric.resolve(far));
+  const Beyond beyond(far);
+  const Beyond impostor(here);
+  fabric.add_neighbours(impostor);
+  fabric.add_neighbours(beyond);
+  BOOST_TEST((fabric.resolve(far) == beyond.find(far)));
+  BOOST_TEST((fabric.resolve(here) == mac));
+  BOOST_TEST(!fabric.resolve(wire::Gid{}));
+}
+
 // All switches have all devices, by the same numbers, and each link is where its device is.
 BOOST_AUTO_TEST_CASE(a_link_is_at_the_switch_of_its_devices_engine) {
   Fabric fabric(with_engines("2", 3));

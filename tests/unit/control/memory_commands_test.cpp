@@ -150,10 +150,13 @@ BOOST_AUTO_TEST_CASE(a_pd_in_use_is_busy) {
 struct WithWindow : WithPages {
   abi::AllocateMwReply mw{};
 
+  // The key with the next low byte, which is the program's to choose (ibv_inc_rkey).
+  std::uint32_t next_key() const { return (mw.rkey & ~0xFFu) | ((mw.rkey + 1) & 0xFF); }
+
   // What a bind work request does.
-  transport::KeyCheck bind(std::uint32_t next_key) {
+  transport::KeyCheck bind(std::uint32_t next) {
     const transport::WindowBinding binding{.current = wire::Rkey{mw.rkey},
-                                           .next = wire::Rkey{next_key},
+                                           .next = wire::Rkey{next},
                                            .region = transport::Lkey{mr.lkey},
                                            .address = reinterpret_cast<std::uint64_t>(pages.writable()),
                                            .length = 64,
@@ -165,7 +168,7 @@ struct WithWindow : WithPages {
 BOOST_FIXTURE_TEST_CASE(a_region_with_a_bound_window_is_busy, WithWindow) {
   BOOST_REQUIRE(reg(pages.writable(), kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND) == 0);
   BOOST_REQUIRE(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 2}, mw) == 0);
-  BOOST_REQUIRE((bind(mw.rkey + 1) == transport::KeyCheck::ok));
+  BOOST_REQUIRE((bind(next_key()) == transport::KeyCheck::ok));
   BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == EBUSY);
   const abi::ReregisterMrRequest rereg{mr.handle, IBV_REREG_MR_CHANGE_ACCESS, {}};
   BOOST_TEST(program.call(ControlOpcode::reregister_mr, rereg, mr) == EBUSY);
@@ -177,14 +180,14 @@ BOOST_FIXTURE_TEST_CASE(a_region_with_a_bound_window_is_busy, WithWindow) {
 BOOST_FIXTURE_TEST_CASE(bound_windows_and_regions_go_with_their_program, WithWindow) {
   BOOST_REQUIRE(reg(pages.writable(), kPage, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND) == 0);
   BOOST_REQUIRE(program.call(ControlOpcode::allocate_mw, abi::AllocateMwRequest{program.pd, 1}, mw) == 0);
-  BOOST_REQUIRE((bind(mw.rkey + 1) == transport::KeyCheck::ok));
+  BOOST_REQUIRE((bind(next_key()) == transport::KeyCheck::ok));
   const transport::PdId pd = pd_id();
   program.session().context.reset();
   transport::MemoryRange range;
   BOOST_TEST((table().check_local(transport::Lkey{mr.lkey}, pd, 0, 1, transport::AccessRight::local_read,
                                   range) == transport::KeyCheck::unknown_key));
   BOOST_TEST(
-      (table().check_remote(wire::Rkey{mw.rkey + 1}, pd, wire::Qpn{2}, 0, 1,
+      (table().check_remote(wire::Rkey{next_key()}, pd, wire::Qpn{2}, 0, 1,
                             transport::AccessRight::remote_read, range) == transport::KeyCheck::unknown_key));
   BOOST_TEST(machine.fabric.devices()[0]->memory_regions.used() == 0u);
   BOOST_TEST(machine.fabric.devices()[0]->memory_windows.used() == 0u);

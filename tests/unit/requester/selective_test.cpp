@@ -47,6 +47,32 @@ BOOST_AUTO_TEST_CASE(the_specification_s_modes_read_none) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_snapshot_tells_what_is_in_flight_and_what_has_become_of_it) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 5);
+  b.inject(taking_part(ack(0)));
+  RequesterSnapshot now = b.requester.snapshot();
+  BOOST_TEST((now.unacknowledged_psn == wire::Psn(kFirstPsn + 1)));
+  BOOST_TEST((now.next_psn == wire::Psn(kFirstPsn + 5)));
+  BOOST_TEST(now.in_flight == 4u);
+  BOOST_TEST(now.arrived_ahead == 0u);
+  BOOST_TEST(now.lost == 0u);
+  BOOST_TEST(now.window == 64u);
+  BOOST_TEST(now.selective_acks);
+  BOOST_TEST((now.ack_timeout == b.timeout()));
+  b.hold();
+  b.inject(selective_ack(1, 4, {2, 3}));
+  now = b.requester.snapshot();
+  BOOST_TEST(now.in_flight == 4u);
+  BOOST_TEST(now.arrived_ahead == 3u);
+  BOOST_TEST(now.lost == 1u);
+  b.release();
+  b.expect(write_only, 1);
+  BOOST_TEST(b.requester.snapshot().lost == 0u);
+  b.inject(rnr_nak(1, 1));
+  BOOST_TEST(b.requester.snapshot().waits_for_receive);
+}
+
 // A manufacturer's opcode means something to those who have agreed on it only.
 BOOST_AUTO_TEST_CASE(a_selective_ack_of_a_stranger_is_ignored) {
   RequesterBench b(with(RecoveryMode::sack, 0));

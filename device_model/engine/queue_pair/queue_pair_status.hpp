@@ -1,0 +1,21 @@
+// What a queue pair is doing at one moment, in its engine.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/queue_pair_snapshot.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::engine {
+
+struct QueuePairStatus {
+  wire::Qpn qpn;
+  transport::QpService service = transport::QpService::rc;
+  std::uint64_t packets_sent = 0;  // since it was made
+  bool wants_to_send = false;
+  bool waits_for_memory = false;  // which does not answer
+  transport::QueuePairSnapshot transport;
+};
+
+}  // namespace urnic::engine

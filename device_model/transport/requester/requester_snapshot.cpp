@@ -1,0 +1,26 @@
+#include "device_model/transport/requester/requester.hpp"
+
+namespace urnic::transport {
+
+RequesterSnapshot Requester::snapshot() const {
+  RequesterSnapshot now{.recovery = shared_.recovery.mode,
+                        .next_psn = psn_of(next_new_),
+                        .unacknowledged_psn = psn_of(unacknowledged_),
+                        .in_flight = static_cast<std::uint32_t>(in_flight()),
+                        .window = window_packets_,
+                        .reads_under_way = reads_.count(),
+                        .transport_retries = retries_.transport_used(shared_.parameters),
+                        .waits_for_receive = rnr_wait_.is_on(),
+                        .waits_for_credit = flow_control_.deadline().has_value(),
+                        .selective_acks = selective_acks_.peer_gives()};
+  if (ack_timer_.interval() != Nanoseconds::max()) now.ack_timeout = ack_timer_.interval();
+  if (selective_ == nullptr) return now;
+  for (PacketNumber packet = unacknowledged_; packet < next_new_ && selective_->covers(packet);
+       packet = packet + 1) {
+    now.arrived_ahead += selective_->has_arrived(packet);
+    now.lost += selective_->is_lost(packet);
+  }
+  return now;
+}
+
+}  // namespace urnic::transport
