@@ -15,18 +15,18 @@ namespace urnic::transport {
 // Of a reliable connection's requester.
 struct RequesterSnapshot {
   RecoveryMode recovery = RecoveryMode::go_back_n;
-  wire::Psn next_psn;                      // of the next new packet
-  wire::Psn unacknowledged_psn;            // of the oldest packet that is not acknowledged
-  std::uint32_t in_flight = 0;             // PSNs sent and not acknowledged
-  std::uint32_t arrived_ahead = 0;         // of those in flight, known to have arrived out of order
-  std::uint32_t lost = 0;                  // of those in flight, judged lost and not sent again yet
-  std::uint32_t window = 0;                // most packets in flight, READ responses aside
-  std::uint32_t reads_under_way = 0;       // READs and atomics
-  std::uint32_t transport_retries = 0;     // used up since the last progress
-  bool waits_for_receive = false;          // after an RNR NAK
-  bool waits_for_credit = false;           // a message without credit is put off
-  bool selective_acks = false;             // the peer gives them
-  std::optional<Nanoseconds> ack_timeout;  // empty: the local ACK timer is off
+  wire::Psn next_psn;                        // of the next new packet
+  wire::Psn unacknowledged_psn;              // of the oldest packet that is not acknowledged
+  std::uint32_t in_flight = 0;               // PSNs sent and not acknowledged
+  std::uint32_t arrived_ahead = 0;           // of those in flight, known to have arrived out of order
+  std::uint32_t lost = 0;                    // of those in flight, judged lost and not sent again yet
+  std::uint32_t window = 0;                  // most packets in flight, READ responses aside
+  std::uint32_t reads_under_way = 0;         // READs and atomics
+  std::uint32_t transport_retries = 0;       // used up since the last progress
+  bool waits_for_receive = false;            // after an RNR NAK
+  bool waits_for_credit = false;             // a message without credit is put off
+  bool selective_acks = false;               // the peer gives them
+  std::optional<Nanoseconds> ack_timeout{};  // empty: the local ACK timer is off
 };
 
 // Of a reliable connection's responder.
@@ -43,7 +43,7 @@ struct QueuePairSnapshot {
   bool reliable = false;  // the next two are filled in
   RequesterSnapshot requester;
   ResponderSnapshot responder;
-  std::optional<Time> deadline;  // of its timer; empty: it is off
+  std::optional<Time> deadline{};  // of its timer; empty: it is off
 };
 
 }  // namespace urnic::transport

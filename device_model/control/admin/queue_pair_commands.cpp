@@ -70,7 +70,7 @@ double microseconds(transport::Nanoseconds span) {
 }
 
 json describe(const transport::RequesterSnapshot& requester) {
-  return {{"recovery", name(requester.recovery)},
+  return {{"recovery", control::name(requester.recovery)},
           {"next_psn", requester.next_psn.value()},
           {"unacknowledged_psn", requester.unacknowledged_psn.value()},
           {"in_flight", requester.in_flight},
