@@ -67,8 +67,12 @@ def check(output, options):
 
 
 def measure(on, program, options, devices=fabric.DEVICES, gid="1"):
-    _, output = on.run_pair(command(program, devices[0], options, gid), command(program, devices[1], options, gid),
-                            timeout=120)
+    # perftest compares its clocks first, and gives up if others have the processor meanwhile.
+    for _ in range(5):
+        _, output = on.run_pair(command(program, devices[0], options, gid), command(program, devices[1], options, gid),
+                                timeout=120)
+        if "Correlation coefficient" not in output:
+            break
     check(output, options)
 
 

@@ -146,12 +146,14 @@ void check_reply(const control::Reply& reply) {
 void check_nothing_is_left(const control::test::Machine& machine) {
   require(machine.contexts.empty(), "contexts are left");
   for (const auto& device : machine.fabric.devices()) {
-    require(device->queue_pairs == 0 && device->completion_queues == 0 &&
-                device->shared_receive_queues == 0 && device->memory_regions == 0 &&
-                device->memory_windows == 0 && device->device_memory == 0 &&
-                device->protection_domains == 0 && device->address_handles == 0 &&
-                device->multicast_groups.empty() && device->multicast_attachments == 0,
-            "objects are left");
+    for (const control::Capacity* kind :
+         {&device->queue_pairs, &device->completion_queues, &device->shared_receive_queues,
+          &device->memory_regions, &device->memory_windows, &device->device_memory,
+          &device->protection_domains, &device->address_handles, &device->flows, &device->flow_counters,
+          &device->xrc_domains}) {
+      require(kind->used() == 0, "objects are left");
+    }
+    require(device->multicast.groups() == 0 && device->multicast.members() == 0, "group members are left");
   }
 }
 

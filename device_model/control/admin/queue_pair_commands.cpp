@@ -141,10 +141,11 @@ json AdminServer::queue_pairs(const json& request, AdminConnectionState&) {
   page.erase(end, page.end());
 
   json all = json::array();
-  for (const auto& [place, context] : page) {
-    const engine::QueuePairContext& hosted = *context->qps.find(place.second)->shared->hosted;
-    engine::Engine& engine = surroundings_.fabric.engine(context->device);
-    engine.execute([&] { all.push_back(describe(*context, hosted.status(), engine.now())); });
+  for (const auto& each : page) {
+    const Context& context = *each.second;
+    const engine::QueuePairContext& hosted = *context.qps.find(each.first.second)->shared->hosted;
+    engine::Engine& engine = surroundings_.fabric.engine(context.device);
+    engine.execute([&] { all.push_back(describe(context, hosted.status(), engine.now())); });
   }
   json next;
   if (more) next = {page.back().first.first, page.back().first.second};

@@ -82,7 +82,7 @@ Context::~Context() {
 
 bool Context::remove_portion() {
   const auto remove = [this](auto& table) {
-    return remove_some(table, fabric.engine(device), [this](auto& object) { withdraw(object); });
+    return remove_some(table, fabric.engine(device), [this](auto& object) { this->withdraw(object); });
   };
   return remove_flows() || remove_some(flow_counters) || remove_some(rss_qps) || remove_queue_pairs() ||
          remove(srqs) || remove_some(xrc_domains) || remove(address_handles) || remove_memory() ||
