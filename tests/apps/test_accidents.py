@@ -46,6 +46,12 @@ class Killed(unittest.TestCase):
     def contexts_of(self, pid):
         return [context for context in self.fabric.status()["contexts"] if pid in context["pids"]]
 
+    def packets_sent(self, pids):
+        """By the queue pairs of these processes."""
+        contexts = {context["id"] for pid in pids for context in self.contexts_of(pid)}
+        queue_pairs = json.loads(self.fabric.run(self.fabric.urnic, "status", "--qps", "--json"))
+        return sum(each["packets_sent"] for each in queue_pairs if each["context"] in contexts)
+
     def program_pids(self, name):
         """The pids of the programs called `name` that have opened a device, as the device process reports them."""
         return {pid for context in self.fabric.status()["contexts"] if name.startswith(context["program"])
@@ -59,7 +65,8 @@ class KilledProgram(Killed):
         before = self.program_pids(command[0])
         server, client = self.fabric.start_pair((*command, "-d", "urnic0"), (*command, "-d", "urnic1"))
         fabric.wait_until(lambda: len(self.program_pids(command[0]) - before) == 2, f"both ends: {server}\n{client}")
-        time.sleep(1)
+        own = self.program_pids(command[0]) - before
+        fabric.wait_until(lambda: self.packets_sent(own) > 1000, f"packets between them: {server}\n{client}")
         pids = [context["pids"][0] for context in self.fabric.status()["contexts"]
                 if command[0].startswith(context["program"]) and context["device"] == "urnic0"]
         self.assertEqual(len(pids), 1)
