@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
 import re
