@@ -5,7 +5,7 @@ _urnic_options() {
     run) echo "--config --name --capture --faults --points --help --" ;;
     up) echo "--config --name --help" ;;
     down) echo "--name --help" ;;
-    status) echo "--name --json --help" ;;
+    status) echo "--name --json --qps --help" ;;
     env) echo "--name --wrapper --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
     counters) echo "--device --all --name --json --help" ;;
