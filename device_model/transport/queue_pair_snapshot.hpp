@@ -24,7 +24,7 @@ struct RequesterSnapshot {
   std::uint32_t reads_under_way = 0;         // READs and atomics
   std::uint32_t transport_retries = 0;       // used up since the last progress
   bool waits_for_receive = false;            // after an RNR NAK
-  bool waits_for_credit = false;             // a message without credit is put off
+  bool waits_for_credit = false;             // the next new packet has no credit
   bool selective_acks = false;               // the peer gives them
   std::optional<Nanoseconds> ack_timeout{};  // empty: the local ACK timer is off
 };

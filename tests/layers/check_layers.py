@@ -40,7 +40,7 @@ MAY_KNOW = {
     "device_model/settings": set(),
     "device_model/link": TRANSPORT_FOR_ALL,
     "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
-    "device_model/capture": {"device_model/link", "device_model/memory", "wire"},
+    "device_model/capture": {"device_model/memory", "wire"},
     **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}
        for room, others in {
            "loop": (),

@@ -13,41 +13,21 @@
 #include "device_model/control/objects/context.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/transport/qp_transitions.hpp"
 
 namespace urnic::control {
 namespace {
 
 using nlohmann::json;
 using transport::QpService;
-using transport::QpState;
 
-// Queue pairs in one answer: their engine looks at them all in one task, while other programs wait.
+// Queue pairs in one answer: while an engine looks at them, its programs wait.
 constexpr std::size_t kPage = 64;
 
 // A queue pair's place among all: its context's number, then its handle there.
 using Place = std::pair<std::uint32_t, std::uint32_t>;
 
-const char* name(QpState state) {
-  switch (state) {
-    case QpState::reset:
-      return "RESET";
-    case QpState::init:
-      return "INIT";
-    case QpState::rtr:
-      return "RTR";
-    case QpState::rts:
-      return "RTS";
-    case QpState::sqd:
-      return "SQD";
-    case QpState::sqe:
-      return "SQE";
-    case QpState::error:
-      return "ERR";
-  }
-  return "?";
-}
-
-const char* name(QpService service) {
+const char* service_name(QpService service) {
   switch (service) {
     case QpService::rc:
       return "RC";
@@ -70,7 +50,7 @@ double microseconds(transport::Nanoseconds span) {
 }
 
 json describe(const transport::RequesterSnapshot& requester) {
-  return {{"recovery", control::name(requester.recovery)},
+  return {{"recovery", name(requester.recovery)},
           {"next_psn", requester.next_psn.value()},
           {"unacknowledged_psn", requester.unacknowledged_psn.value()},
           {"in_flight", requester.in_flight},
@@ -97,8 +77,8 @@ json describe(const Context& context, const engine::QueuePairStatus& status, tra
   json text{{"context", context.id},
             {"device", context.device.settings.name},
             {"qpn", status.qpn.value},
-            {"service", name(status.service)},
-            {"state", name(transport.state)},
+            {"service", service_name(status.service)},
+            {"state", transport::name(transport.state)},
             {"destination_qpn", transport.destination.value},
             {"packets_sent", status.packets_sent},
             {"wants_to_send", status.wants_to_send},
@@ -141,11 +121,19 @@ json AdminServer::queue_pairs(const json& request, AdminConnectionState&) {
   page.erase(end, page.end());
 
   json all = json::array();
-  for (const auto& each : page) {
-    const Context& context = *each.second;
-    const engine::QueuePairContext& hosted = *context.qps.find(each.first.second)->shared->hosted;
+  for (auto first = page.begin(); first != page.end();) {
+    const Context& context = *first->second;
+    const auto behind =
+        std::find_if(first, page.end(), [&](const auto& each) { return each.second != &context; });
     engine::Engine& engine = surroundings_.fabric.engine(context.device);
-    engine.execute([&] { all.push_back(describe(context, hosted.status(), engine.now())); });
+    std::vector<engine::QueuePairStatus> statuses;
+    transport::Time now;
+    engine.execute([&] {
+      now = engine.now();
+      for (; first != behind; ++first)
+        statuses.push_back(context.qps.find(first->first.second)->shared->hosted->status());
+    });
+    for (const auto& status : statuses) all.push_back(describe(context, status, now));
   }
   json next;
   if (more) next = {page.back().first.first, page.back().first.second};

@@ -1,5 +1,5 @@
 // A queue pair as the engine keeps it (IBTA: the QP context): the transport's QP, its rings, its CQs, its
-// path, and its place in the engine's lists. Carries the transport's actions to the data path.
+// path, and its place in the round's lists. Carries the transport's actions into the round.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,6 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   wire::Qpn qpn() const { return qpn_; }
   // Takes its place among the QPs of its device and its engine. Engine thread, as everything from here on.
   void install();
-  const TransportMachine& machine() const { return machine_; }
   QueuePairStatus status() const;
   transport::QpState state() const { return machine_.state(); }
   const transport::QpParameters& parameters() const { return machine_.parameters(); }
@@ -68,7 +67,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
   // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
-  // How fast its packets may follow one another, and how many bytes may go together; 0 kbit/s: as they come.
+  // As transport::SendPace::limit, of its requests.
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
   // Its program rang. False: for nothing, and no `after_input` follows.
   bool doorbell();

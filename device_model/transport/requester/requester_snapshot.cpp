@@ -11,7 +11,9 @@ RequesterSnapshot Requester::snapshot() const {
                         .reads_under_way = reads_.count(),
                         .transport_retries = retries_.transport_used(shared_.parameters),
                         .waits_for_receive = rnr_wait_.is_on(),
-                        .waits_for_credit = flow_control_.deadline().has_value(),
+                        .waits_for_credit = !window_.all_sent() &&
+                                            flow_control_.holds_back(window_.at(window_.sending()), next_new_,
+                                                                     unacknowledged_, response_expected()),
                         .selective_acks = selective_acks_.peer_gives()};
   if (ack_timer_.interval() != Nanoseconds::max()) now.ack_timeout = ack_timer_.interval();
   if (selective_ == nullptr) return now;

@@ -2,6 +2,7 @@
 #include "device_model/engine/engine.hpp"
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +42,38 @@ void ring(TestQp& qp, Program& program, const StatusPage& page) {
   const std::uint64_t one = 1;
   BOOST_REQUIRE(write(program.wake.get(), &one, sizeof one) == sizeof one);
 }
+
+// An uplink to which frames come from outside of the process; here they are only counted.
+class Outside final : public link::Uplink {
+ public:
+  void bring_frame() {
+    waiting_.store(1);
+    const std::uint64_t one = 1;
+    BOOST_REQUIRE(write(wake_.get(), &one, sizeof one) == sizeof one);
+  }
+  int delivered() const { return delivered_.load(); }
+
+  link::Port& attach(const wire::MacAddress&, link::FrameReceiver&, std::string_view) override {
+    throw std::logic_error("no device is attached");
+  }
+  link::Load deliver_due(transport::Time, const link::Load&) override {
+    const auto frames = static_cast<std::uint32_t>(waiting_.exchange(0));
+    delivered_.fetch_add(static_cast<int>(frames));
+    return {frames, 0};
+  }
+  void release() override {}
+  bool owes_release() const override { return false; }
+  std::optional<transport::Time> next_due() const override { return {}; }
+  bool overdue(transport::Time) const override { return false; }
+  std::uint32_t count() const override { return 0; }
+  bool takes_time() const override { return false; }
+  int wake_descriptor() const override { return wake_.get(); }
+
+ private:
+  memory::Descriptor wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<int> waiting_{0};
+  std::atomic<int> delivered_{0};
+};
 
 }  // namespace
 
@@ -83,6 +116,21 @@ BOOST_AUTO_TEST_CASE(tasks_of_many_threads_wake_a_sleeping_engine) {
   }
   for (std::thread& thread : threads) thread.join();
   BOOST_TEST(count == 8000);
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_from_outside_wakes_a_sleeping_engine) {
+  Outside outside;
+  Engine engine({.idle_spin = transport::Nanoseconds(0)});
+  engine.add_uplink(outside);
+  const StatusPage page(engine);
+  engine.start();
+  for (int i = 1; i <= 100; ++i) {
+    page.wait_until_asleep();
+    outside.bring_frame();
+    while (outside.delivered() < i) sched_yield();
+  }
+  engine.stop();
+  BOOST_TEST(outside.delivered() == 100);
 }
 
 BOOST_AUTO_TEST_CASE(status_page_can_only_be_read) {

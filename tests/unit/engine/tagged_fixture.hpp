@@ -157,7 +157,7 @@ struct Tagged : Fabric {
   void expect_unexpected(std::uint32_t slot, std::uint8_t flags = 0) { expect(kTagged, slot, flags); }
   bool nothing_more() { return !tags.cq.poll(); }
 
-  std::uint32_t state_of(TestQp& qp) { return static_cast<std::uint32_t>(qp.device_end().machine().state()); }
+  std::uint32_t state_of(TestQp& qp) { return static_cast<std::uint32_t>(qp.device_end().state()); }
   static constexpr auto kError = static_cast<std::uint32_t>(QpState::error);
 };
 

@@ -8,12 +8,15 @@ BOOST_AUTO_TEST_SUITE(credits)
 
 BOOST_AUTO_TEST_CASE(first_send_is_a_probe) {
   RequesterBench b({.credits = true});
+  BOOST_TEST(!b.requester.snapshot().waits_for_credit);
   b.post(WorkOpcode::send, 4);
   b.post(WorkOpcode::send, 4);
   BOOST_TEST(b.expect(send_only, 0).headers.bth.ack_request);
   b.expect_silence();
+  BOOST_TEST(b.requester.snapshot().waits_for_credit);
   b.inject(ack(0, 1, wire::credit_code_for(8)));
   b.expect(send_only, 1);
+  BOOST_TEST(!b.requester.snapshot().waits_for_credit);
 }
 
 BOOST_AUTO_TEST_CASE(limit_is_msn_plus_credits) {
