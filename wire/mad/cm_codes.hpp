@@ -5,7 +5,7 @@
 
 namespace urnic::wire::mad {
 
-// Attribute ids of the communication management class (IBTA 16.7.3).
+// Attribute ids of the communication management class (IBTA 16.7).
 enum class CmAttribute : std::uint16_t {
   req = 0x10,
   mra = 0x11,
@@ -20,19 +20,19 @@ enum class CmAttribute : std::uint16_t {
   apr = 0x1A,
 };
 
-// Transport service type of a REQ, 2 bits (IBTA 12.7.6). `extended`: see ExtendedTransport.
+// Transport service type of a REQ, 2 bits (IBTA 12.7). `extended`: see ExtendedTransport.
 enum class TransportService : std::uint8_t { rc = 0, uc = 1, rd = 2, extended = 3 };
 
-// Extended transport type of a REQ, 3 bits (IBTA A14.5).
+// Extended transport type of a REQ, 3 bits (IBTA annex A14).
 enum class ExtendedTransport : std::uint8_t { none = 0, xrc = 1 };
 
-// Path packet payload MTU, 4 bits (IBTA 12.7.13).
+// Path packet payload MTU, 4 bits (IBTA 12.7).
 enum class MtuCode : std::uint8_t { bytes_256 = 1, bytes_512, bytes_1024, bytes_2048, bytes_4096 };
 
 // What an MRA acknowledges, 2 bits (IBTA 12.6.6).
 enum class AcknowledgedMessage : std::uint8_t { req = 0, rep = 1, lap = 2 };
 
-// What a REJ rejects, 2 bits (IBTA 12.6.7.1). `other`: no message, as when the sender gives up.
+// What a REJ rejects, 2 bits (IBTA 12.6.7). `other`: no message, as when the sender gives up.
 enum class RejectedMessage : std::uint8_t { req = 0, rep = 1, other = 2 };
 
 // Why a REJ was sent (IBTA 12.6.7.2). `alternate_` reasons are about the REQ's alternate path.
@@ -73,7 +73,7 @@ enum class RejectReason : std::uint16_t {
   vendor_option_not_supported = 35,  // the program refuses the REQ's ECE options
 };
 
-// What a SIDR_REP says (IBTA 12.11.2.1).
+// What a SIDR_REP says (IBTA 12.11.2).
 enum class SidrStatus : std::uint8_t {
   ok = 0,
   unsupported_service = 1,  // nobody listens
@@ -83,7 +83,7 @@ enum class SidrStatus : std::uint8_t {
   unsupported_version = 5,
 };
 
-// What an APR says (IBTA 12.8.2.1).
+// What an APR says (IBTA 12.8.2).
 enum class AprStatus : std::uint8_t {
   ok = 0,
   invalid_communication_id = 1,

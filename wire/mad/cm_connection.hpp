@@ -40,7 +40,7 @@ struct Req {
   ExtendedTransport extended_transport{};
   PathParameters primary;
   PathParameters alternate;    // all zero: none
-  bool sap_supported = false;  // suggested alternate path (IBTA A13)
+  bool sap_supported = false;  // suggested alternate path
   PrivateData<92> private_data{};
   friend bool operator==(const Req&, const Req&) = default;
 };
@@ -81,7 +81,7 @@ struct Rep {
   std::uint8_t responder_resources = 0;  // as in Req, of this message's sender
   std::uint8_t initiator_depth = 0;
   TimeoutCode target_ack_delay;
-  std::uint8_t failover_accepted = 0;  // 2 bits; 0: the alternate path is accepted (IBTA 12.7.33)
+  std::uint8_t failover_accepted = 0;  // 2 bits; 0: the alternate path is accepted
   bool end_to_end_flow_control = false;
   std::uint8_t rnr_retry_count = 0;  // 3 bits; 7: without end
   bool srq = false;

@@ -1,6 +1,7 @@
 // The CM's eleven messages as management datagrams, both ways (IBTA 12.6, 16.7).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,21 +15,25 @@
 
 namespace urnic::wire::mad {
 
-// The class version that CM datagrams have. Their method is always Send, their status 0 (IBTA 16.7.1).
+// The class version that CM datagrams have. Their method is always Send, their status 0 (IBTA 16.7).
 inline constexpr std::uint8_t kCmClassVersion = 2;
 
 using CmMessage = std::variant<Req, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep, Lap, Apr>;
 
-// `Message` in the functions below is one of the types in CmMessage.
+// One of the types in CmMessage.
+template <class Message>
+concept CmMessageType = requires {
+  { Message::kAttribute } -> std::same_as<const CmAttribute&>;
+};
 
 // The whole datagram. Fields narrower than their type are cut to their width; reserved bits are zero.
-template <class Message>
+template <CmMessageType Message>
 Mad encode(const Message& message, TransactionId transaction);
 
 // Reads a datagram that must be a `Message`. Nothing in it is trusted: numbers, lengths and codes are as
 // received. Reserved bits are ignored. `message` is written only if there is no error. The transaction id is
 // in the MadHeader.
-template <class Message>
+template <CmMessageType Message>
 MadError decode(std::span<const std::byte> mad, Message& message);
 
 // The same for whichever CM message the datagram is.

@@ -39,7 +39,7 @@ struct AdditionalInformation {
   friend bool operator==(const AdditionalInformation&, const AdditionalInformation&) = default;
 };
 
-// One path of a connection (IBTA 12.7.9 to 12.7.12, 12.7.14 to 12.7.23). Local: of the message's sender.
+// One path of a connection (IBTA 12.7). Local: of the message's sender.
 struct PathParameters {
   Lid local_lid;
   Lid remote_lid;

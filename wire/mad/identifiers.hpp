@@ -6,14 +6,14 @@
 
 namespace urnic::wire::mad {
 
-// Joins a request and its answer; the requester chooses it (IBTA 13.4.6.4). A CM message that answers
+// Joins a request and its answer; the requester chooses it (IBTA 13.4.6). A CM message that answers
 // another one repeats that one's number (12.6).
 struct TransactionId {
   std::uint64_t value = 0;
   friend constexpr auto operator<=>(TransactionId, TransactionId) = default;
 };
 
-// A connection's number at one of its two ends, in the view of that end's CM (IBTA 12.9.8.7). 0: none.
+// A connection's number at one of its two ends, in the view of that end's CM (IBTA 12.9). 0: none.
 struct CommunicationId {
   std::uint32_t value = 0;
   friend constexpr auto operator<=>(CommunicationId, CommunicationId) = default;
@@ -25,13 +25,13 @@ struct SidrRequestId {
   friend constexpr auto operator<=>(SidrRequestId, SidrRequestId) = default;
 };
 
-// An EUI-64 of a channel adapter (IBTA 4.1.1).
+// An EUI-64 of a channel adapter (IBTA 4.1).
 struct Guid {
   std::uint64_t value = 0;
   friend constexpr auto operator<=>(Guid, Guid) = default;
 };
 
-// A local identifier (IBTA 4.1.3). RoCE has none: Linux sends 0xFFFF in a REQ.
+// A local identifier (IBTA 4.1). RoCE has none: Linux sends 0xFFFF in a REQ.
 struct Lid {
   std::uint16_t value = 0;
   friend constexpr auto operator<=>(Lid, Lid) = default;

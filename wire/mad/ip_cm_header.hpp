@@ -1,4 +1,4 @@
-// The RDMA IP CM service's header (IBTA annex A11.4): the first bytes of the private data of a REQ or
+// The RDMA IP CM service's header (IBTA annex A11): the first bytes of the private data of a REQ or
 // SIDR_REQ whose service id is that of a port. It carries the IP addresses that the programs use.
 #pragma once
 

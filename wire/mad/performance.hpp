@@ -1,6 +1,7 @@
 // Performance management (IBTA 16.1): reading a port's counters over the wire, as perfquery does.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,7 +36,7 @@ struct ClassPortAddress {
   friend bool operator==(const ClassPortAddress&, const ClassPortAddress&) = default;
 };
 
-// IBTA 13.4.8.1, 16.1.3.1.
+// IBTA 13.4.8.1, 16.1.3.
 struct ClassPortInfo {
   static constexpr PerformanceAttribute kAttribute = PerformanceAttribute::class_port_info;
   std::uint8_t base_version = kBaseVersion;
@@ -79,7 +80,7 @@ struct PortCounters {
   friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
 
-// IBTA 16.1.4.11.
+// IBTA 16.1.4.
 struct PortCountersExtended {
   static constexpr PerformanceAttribute kAttribute = PerformanceAttribute::port_counters_extended;
   std::uint8_t port_select = 0;
@@ -95,16 +96,20 @@ struct PortCountersExtended {
   friend bool operator==(const PortCountersExtended&, const PortCountersExtended&) = default;
 };
 
-// `Attribute` in the functions below is one of the three types above.
+// One of the three types above.
+template <class Attribute>
+concept PerformanceAttributeType = requires {
+  { Attribute::kAttribute } -> std::same_as<const PerformanceAttribute&>;
+};
 
 // Reads a Get, Set or GetResp of `Attribute`. Errors: all of MadError. `attribute` is written only if there
 // is none. Method, status and transaction are in the MadHeader.
-template <class Attribute>
+template <PerformanceAttributeType Attribute>
 MadError decode(std::span<const std::byte> mad, Attribute& attribute);
 
 // The datagram with `attribute`. `header` gives method, status, transaction and attribute modifier; its
 // class, versions and attribute id are not read.
-template <class Attribute>
+template <PerformanceAttributeType Attribute>
 Mad encode(const Attribute& attribute, const MadHeader& header);
 
 }  // namespace urnic::wire::mad

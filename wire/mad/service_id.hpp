@@ -1,5 +1,5 @@
-// Service ids (IBTA 12.7.3): what a REQ or SIDR_REQ asks for. The RDMA IP CM service makes them of a port
-// space and a port (annex A11.2).
+// Service ids (IBTA 12.7): what a REQ or SIDR_REQ asks for. The RDMA IP CM service makes them of a port
+// space and a port (annex A11).
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // Times in management datagrams: 5 bits x that stand for 4.096 us * 2^x
-// (IBTA 12.7.4, 12.7.6, 12.7.32, 12.7.34).
+// (IBTA 12.7).
 #pragma once
 
 #include <chrono>

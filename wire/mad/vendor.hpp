@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,7 +11,7 @@
 
 namespace urnic::wire::mad {
 
-// An organisation's number, 24 bits (IBTA 16.5.1).
+// An organisation's number, 24 bits (IBTA 16.5).
 struct Oui {
   std::uint32_t value = 0;
   friend constexpr auto operator<=>(Oui, Oui) = default;

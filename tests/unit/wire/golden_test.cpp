@@ -1,35 +1,16 @@
 // Frames of another implementation (tests/golden): decoded, encoded again, and with every bit flipped.
-#include <pcap/pcap.h>
-
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "capture_file.hpp"
 #include "sample_frames.hpp"
 #include "wire/aeth.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::wire::test {
 namespace {
-
-std::vector<Bytes> read_capture(const std::string& path) {
-  char error[PCAP_ERRBUF_SIZE];
-  const std::unique_ptr<pcap_t, decltype(&pcap_close)> capture(pcap_open_offline(path.c_str(), error),
-                                                               &pcap_close);
-  if (!capture) throw std::runtime_error(error);
-  std::vector<Bytes> frames;
-  pcap_pkthdr* header = nullptr;
-  const unsigned char* data = nullptr;
-  while (pcap_next_ex(capture.get(), &header, &data) == 1) {
-    const auto bytes = std::as_bytes(std::span(data, header->caplen));
-    frames.emplace_back(bytes.begin(), bytes.end());
-  }
-  return frames;
-}
 
 const std::vector<Bytes>& golden_frames() {
   static const std::vector<Bytes> frames = read_capture(URNIC_GOLDEN_DIR "/soft-roce.pcap");
