@@ -33,6 +33,7 @@ LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN = (
 # For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
     "wire": set(),
+    "wire/mad": {"wire"},
     "trust": {"device_model/abi", "device_model/memory"},
     "device_model/abi": set(),
     **TRANSPORT,
@@ -113,7 +114,9 @@ def self_test():
     assert wrong("device_model/engine/queue_pair/queue_pair_context.cpp", "device_model/engine/device.hpp")
     assert wrong("device_model/engine/completion/completion_queue.cpp", "device_model/engine/round/round.hpp")
     assert not wrong("device_model/engine/device.cpp", "device_model/transport/reliable/queue_pair.hpp")
+    assert wrong("wire/frame.cpp", "wire/mad/mad_header.hpp")
     assert not wrong("wire/psn.cpp", "wire/psn.hpp")
+    assert not wrong("wire/mad/vendor.cpp", "wire/identifiers.hpp")
 
 
 def main():
