@@ -24,6 +24,7 @@
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/log/logging.hpp"
+#include "device_model/control/loop/short_slice.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/owned_run_directory.hpp"
 #include "trust/default_directory.hpp"
@@ -128,6 +129,7 @@ void confine() {
     process.stop_on_signals(kEndSignals);
     log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
               configuration.devices.size(), directory->path().string());
+    ask_for_short_slices();
     confine();
     tell_ready(options.ready_descriptor);
     if (!options.foreground) leave_the_terminal();

@@ -1,5 +1,6 @@
 #include "device_model/control/loop/event_loop.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -8,14 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
-#include <thread>
 
 namespace urnic::control {
 namespace {
 
 constexpr EventLoop::WatchId kStopWatch = 0;
-// A thread that never sleeps gets the processor late when a program's request comes.
-constexpr std::chrono::microseconds kBetweenPortions{50};
+// A thread that uses its share of the processors gets one late when a program's request comes. So the loop
+// rests between two portions of work, for longer if programs have had requests lately.
+constexpr std::chrono::microseconds kShortRest{50};
+constexpr int kLongRest = 3;  // times as long as the portion took
+constexpr std::chrono::milliseconds kLately{20};
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -62,30 +65,52 @@ void EventLoop::forget(WatchId watch) {
 void EventLoop::run() {
   running_ = true;
   while (running_) {
-    std::array<epoll_event, 64> events;
-    const int patience = work_.empty() ? -1 : 0;
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
-    if (count < 0 && errno == EINTR) continue;
-    checked(count, "epoll_wait");
-    for (int i = 0; i < count; ++i) {
-      const WatchId id = events[static_cast<std::size_t>(i)].data.u64;
-      if (id == kStopWatch) {
-        running_ = false;
-        eventfd_t ignored = 0;
-        eventfd_read(stop_event_.get(), &ignored);
-        continue;
-      }
-      // Looked up by number for every event: an earlier handler of this round may have ended the watch. The
-      // copy keeps the handler alive while it ends itself.
-      const auto found = watches_.find(id);
-      if (found == watches_.end()) continue;
-      const std::shared_ptr<Watch> watch = found->second;
-      watch->handler(events[static_cast<std::size_t>(i)].events);
-    }
-    if (work_.empty()) continue;
-    work_.run_one();
-    std::this_thread::sleep_for(kBetweenPortions);
+    if (handle_events()) last_event_ = Clock::now();
+    if (!work_.empty() && Clock::now() >= next_portion_) do_portion();
   }
+}
+
+bool EventLoop::handle_events() {
+  std::array<epoll_event, 64> events;
+  if (!work_.empty()) wait_until(next_portion_);
+  const int patience = work_.empty() ? -1 : 0;
+  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
+  if (count < 0 && errno == EINTR) return false;
+  checked(count, "epoll_wait");
+  for (int i = 0; i < count; ++i) {
+    const WatchId id = events[static_cast<std::size_t>(i)].data.u64;
+    if (id == kStopWatch) {
+      running_ = false;
+      eventfd_t ignored = 0;
+      eventfd_read(stop_event_.get(), &ignored);
+      continue;
+    }
+    // Looked up by number for every event: an earlier handler of this round may have ended the watch. The
+    // copy keeps the handler alive while it ends itself.
+    const auto found = watches_.find(id);
+    if (found == watches_.end()) continue;
+    const std::shared_ptr<Watch> watch = found->second;
+    watch->handler(events[static_cast<std::size_t>(i)].events);
+  }
+  return count > 0;
+}
+
+// Until an event or `time`. epoll_wait counts in milliseconds, and epoll_pwait2 is newer than some kernels.
+void EventLoop::wait_until(Clock::time_point time) {
+  const auto span = std::chrono::nanoseconds(time - Clock::now()).count();
+  if (span <= 0) return;
+  const timespec patience{span / 1'000'000'000, span % 1'000'000'000};
+  pollfd descriptor{epoll_.get(), POLLIN, 0};
+  ppoll(&descriptor, 1, &patience, nullptr);
+}
+
+void EventLoop::do_portion() {
+  const auto begin = Clock::now();
+  work_.run_one();
+  const auto end = Clock::now();
+  const bool asked_lately = end - last_event_ < kLately;
+  next_portion_ = end + (asked_lately ? std::max<Clock::duration>(kLongRest * (end - begin), kShortRest)
+                                      : Clock::duration(kShortRest));
 }
 
 void EventLoop::stop() { eventfd_write(stop_event_.get(), 1); }

@@ -38,11 +38,20 @@ class EventLoop {
     Handler handler;
   };
 
+  using Clock = std::chrono::steady_clock;
+
+  // Waits for events, but no longer than for the next portion of work, and handles them. False: none came.
+  bool handle_events();
+  void wait_until(Clock::time_point time);
+  void do_portion();
+
   memory::Descriptor epoll_;
   memory::Descriptor stop_event_;
   std::unordered_map<WatchId, std::shared_ptr<Watch>> watches_;
   WatchId next_id_ = 1;
   WorkInPortions work_;
+  Clock::time_point next_portion_{};
+  Clock::time_point last_event_{};
   bool running_ = false;
 };
 

@@ -1,7 +1,8 @@
 // Two QPs in ping-pong, and control requests beside them, for as long as something else goes on: how long
-// does a message to and fro take, and a request (ibv_query_device)? All data are checked. Prints one JSON
-// object at its end (SIGTERM, or after --seconds), of times in microseconds. Exit status 0 if nothing was
-// wrong.
+// does a message to and fro take, and a request (ibv_query_device), with and without the time in which the
+// asking thread itself waited for a processor? All data are checked. Prints one JSON object at its end
+// (SIGTERM, or after --seconds), of times in microseconds. Exit status 0 if nothing was wrong.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -105,19 +106,52 @@ class PingPong {
   Memory right_{pair_.right_device.pd(), 2 * bytes_};
 };
 
-void ask(ibv_context* context, unsigned pause_us, const std::atomic<bool>& stop, Times& times) {
+// How long the calling thread has been ready to run without a processor (the second number of schedstat, see
+// the kernel's sched-stats.rst). For one thread.
+class OwnWaiting {
+ public:
+  OwnWaiting() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+    require(file_ >= 0, "/proc/thread-self/schedstat: {}", std::strerror(errno));
+  }
+  ~OwnWaiting() { close(file_); }
+  OwnWaiting(const OwnWaiting&) = delete;
+  OwnWaiting& operator=(const OwnWaiting&) = delete;
+
+  Clock::duration so_far() const {
+    char text[96] = {};
+    std::uint64_t ran = 0, waited = 0;
+    require(pread(file_, text, sizeof text - 1, 0) > 0 && std::sscanf(text, "%lu %lu", &ran, &waited) == 2,
+            "/proc/thread-self/schedstat cannot be read");
+    return std::chrono::nanoseconds(waited);
+  }
+
+ private:
+  int file_;
+};
+
+struct RequestTimes {
+  Times whole;
+  Times without_own_waiting;  // what is left is the device process's share, and its own waiting
+};
+
+void ask(ibv_context* context, unsigned pause_us, const std::atomic<bool>& stop, RequestTimes& times) {
+  const OwnWaiting waiting;
   while (!stop) {
     ibv_device_attr attributes{};
+    const auto waited = waiting.so_far();
     const auto begin = Clock::now();
     require(ibv_query_device(context, &attributes) == 0, "ibv_query_device: {}", std::strerror(errno));
-    times.add(Clock::now() - begin);
+    const auto took = Clock::now() - begin;
+    times.whole.add(took);
+    times.without_own_waiting.add(took - std::min(took, waiting.so_far() - waited));
     usleep(pause_us);
   }
 }
 
 void stand_by(const Options& options) {
   PingPong pingpong(options);
-  Times round_trips, requests;
+  Times round_trips;
+  RequestTimes requests;
   for (std::uint64_t round = 0; round < 100; ++round) pingpong.run(round);
   fmt::print(stderr, "running\n");
   Threads threads;
@@ -130,7 +164,8 @@ void stand_by(const Options& options) {
     round_trips.add(Clock::now() - begin);
   }
   threads.finish();
-  fmt::print("{{\"round_trips\": {}, \"requests\": {}}}\n", round_trips.describe(), requests.describe());
+  fmt::print("{{\"round_trips\": {}, \"requests\": {}, \"requests_without_own_waiting\": {}}}\n",
+             round_trips.describe(), requests.whole.describe(), requests.without_own_waiting.describe());
 }
 
 }  // namespace

@@ -194,10 +194,12 @@ class Idle(Measurement):
 
 
 class BystanderBeside(Measurement):
-    """The control requests of a well-behaved program beside one that attacks."""
+    """The control requests of a well-behaved program beside one that attacks. A request's time counts without the
+    time in which the asking thread itself was ready and had no processor: no device process can change that."""
 
     def __init__(self, attack):
-        super().__init__(f"bystander {attack}", "µs", f"a bystander's control requests (99.9th percentile), {ATTACKS[attack]}")
+        super().__init__(f"bystander {attack}", "µs",
+                         f"a bystander's control requests less its own wait for a processor (99.9th percentile), {ATTACKS[attack]}")
         self.attack = attack
 
     def run(self, bench, device):

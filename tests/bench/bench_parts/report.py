@@ -27,6 +27,7 @@ def goal_cells(goal, results):
 
 # Further figures of a run, as medians.
 NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "mean {}"), ("p99.9", 1, "99.9th percentile {}"),
+         ("whole_p99.9", 1, "with that wait {} µs"),
          ("p99", 1, "99th percentile {}"), ("least", 1, "least {}"),
          ("slowest", 100, "slowest pair {} % of an even share"), ("create_us", 1, "creating {} µs"),
          ("connect_us", 1, "connecting {} µs"), ("destroy_us", 1, "destroying {} µs"), ("shared", 1, "its rings {} KiB"),
