@@ -46,4 +46,7 @@ struct Attributes {
   std::optional<RtsAttributes> rts;    // as rtr
 };
 
+struct Connection;
+Attributes attributes_of(const Connection& connection);
+
 }  // namespace urnic::cm

@@ -44,22 +44,22 @@ class ConnectionManager {
   // Active side: sends a REQ. Leads to `replied`, `rejected` or `unanswered`.
   Started connect(const ConnectParameters& parameters, Time now);
   // Active side, after `replied`: sends the RTU. The connection is established; no event follows.
-  Result ready(CommunicationId id, Time now);
+  Result ready(CommunicationId id);
   // Passive side, after `requested`: sends a REP. Leads to `established`, `rejected`, `disconnect_requested`
   // or `unanswered`.
   Result reply(CommunicationId id, const ReplyParameters& parameters, Time now);
   // Passive side, when a packet of the connection came before the RTU (rdma_notify). Causes `established`.
-  Result establish(CommunicationId id, Time now);
+  Result establish(CommunicationId id);
   // Sends a REJ: before the connection is established. The connection is over.
   Result reject(CommunicationId id, const RejectParameters& parameters, Time now);
   // Sends a DREQ on an established connection: leads to `disconnected`. Answers the peer's DREQ with a DREP:
   // leads to time_wait_over.
   Result disconnect(CommunicationId id, Time now);
 
-  // Leads to `sidr_replied` or `unanswered`.
+  // Leads to `sidr_replied` or `unanswered`; the id is unknown then.
   Started sidr_request(const SidrRequestParameters& parameters, Time now);
-  // Answers `sidr_requested`; nothing is kept but the id.
-  Result sidr_reply(CommunicationId id, const SidrReplyParameters& parameters, Time now);
+  // Answers `sidr_requested`; the request is over then, and its id unknown.
+  Result sidr_reply(CommunicationId id, const SidrReplyParameters& parameters);
 
   // In any state, also of a SIDR request; no event names the id afterwards. Tells the peer: REJ 4 (timeout)
   // of an own request, REJ 28 before the connection is established, DREQ afterwards, DREP if the peer has

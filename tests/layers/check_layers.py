@@ -37,6 +37,7 @@ MAY_KNOW = {
     "trust": {"device_model/abi", "device_model/memory"},
     "device_model/abi": set(),
     **TRANSPORT,
+    "device_model/cm": {"wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/memory": TRANSPORT_FOR_ALL,
     "device_model/settings": set(),
     "device_model/link": TRANSPORT_FOR_ALL,
