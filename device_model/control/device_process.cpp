@@ -22,7 +22,7 @@
 
 namespace urnic::control {
 
-// In order of construction: what is below uses what is above.
+// In order of construction: later members use earlier ones.
 struct DeviceProcess::Impl {
   Impl(const OwnedRunDirectory& directory, const Configuration& configuration,
        const DeviceProcessOptions& options)
@@ -67,8 +67,8 @@ struct DeviceProcess::Impl {
   SysfsTree sysfs;
   CounterFiles counters;
   Linger linger;
-  EngineWatch watch;  // goes after whatever waits for an engine
-  // The engines end while somebody watches whether they do.
+  EngineWatch watch;  // destroyed after all that waits for an engine
+  // The engines end while the watch still runs.
   struct EnginesEnd {
     ~EnginesEnd() {
       for (const auto& unit : fabric.units()) unit->engine.stop();
@@ -86,7 +86,7 @@ DeviceProcess::DeviceProcess(const OwnedRunDirectory& directory, const Configura
                              const DeviceProcessOptions& options)
     : impl_(std::make_unique<Impl>(directory, configuration, options)) {}
 
-// What the watch stands in with is about to be closed.
+// The watch's stand-in descriptors are about to be closed.
 DeviceProcess::~DeviceProcess() { impl_->watch.stand_in(-1, -1); }
 
 void DeviceProcess::run() { impl_->loop.run(); }

@@ -1,5 +1,5 @@
-// The device process: everything that urnicd is, from a run directory and a configuration. Also what tests
-// start in their own process.
+// The device process: all of urnicd, made from a run directory and a configuration. Tests start it in their
+// own process.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@ class CopierParent;
 
 struct DeviceProcessOptions {
   std::optional<std::chrono::milliseconds> linger;  // see linger.hpp
-  // This process is none of the programs, and who says so is refused.
+  // Refuses programs that claim to be this process.
   bool refuse_own_process = false;
-  // Makes processes that copy from and to memory which may keep them waiting; outlives the device process's
-  // objects. Null: such memory is reached as all other memory is, and the engine waits.
+  // Makes copiers for memory that may not answer; outlives the device process's objects. Null: such memory is
+  // accessed like any other, and the engine waits for it.
   CopierParent* copiers = nullptr;
   // See engine_watch.hpp.
   std::function<void(const std::string& reason)> end_at_once = {};
@@ -32,7 +32,7 @@ struct DeviceProcessOptions {
 
 class DeviceProcess {
  public:
-  // Starts the engine and opens the sockets; programs can connect from then on. `directory` outlives it.
+  // Starts the engine and opens the sockets; then programs can connect. `directory` outlives it.
   DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
                 const DeviceProcessOptions& options);
   // Closes everything: programs see a dead device.
@@ -40,12 +40,12 @@ class DeviceProcess {
 
   // Serves until `stop`, an admin's "down" or the end of the linger time.
   void run();
-  // After `run`: connections of those who asked for the end, to be closed once the run directory is gone.
+  // After `run`: connections that requested the end, to be closed when the run directory is gone.
   std::vector<memory::Descriptor> take_waiting();
   // From any thread.
   void stop();
 
-  // Ends `run` when one of these signals, which the caller has blocked in all threads, comes.
+  // Ends `run` when one of these signals arrives; the caller has blocked them in all threads.
   void stop_on_signals(std::initializer_list<int> signals);
 
  private:

@@ -1,4 +1,4 @@
-// urnicd, the device process. Started by `urnic run` and `urnic up`; by hand for debugging.
+// urnicd, the device process. `urnic run` and `urnic up` start it; run it by hand for debugging.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -44,7 +44,7 @@ struct Options {
 
 constexpr std::initializer_list<int> kEndSignals{SIGTERM, SIGINT};
 
-// Every program costs a few descriptors.
+// Every program needs a few descriptors.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -52,8 +52,8 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// The kernel enlarges a process's table of descriptors while all its threads wait, 10 ms and more each time
-// (synchronize_rcu in expand_fdtable). Before any thread starts it takes no time.
+// When the kernel enlarges the descriptor table, all threads wait, 10 ms and more each time (synchronize_rcu
+// in expand_fdtable). Before any thread starts it takes no time.
 void enlarge_descriptor_table() {
   constexpr rlim_t kMost = 65'536;  // half a MiB
   rlimit limit{};
@@ -62,7 +62,7 @@ void enlarge_descriptor_table() {
   close(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, last));
 }
 
-// Before any thread starts, so that all inherit it.
+// Before any thread starts, so that all threads inherit the mask.
 void block_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -78,7 +78,7 @@ void tell_ready(int descriptor) {
   close(descriptor);
 }
 
-// A pipe or terminal that the starter handed down must not stay open as long as the device process runs.
+// Otherwise an inherited pipe or terminal stays open as long as the device process runs.
 void leave_the_terminal() {
   setsid();
   std::signal(SIGHUP, SIG_IGN);
@@ -88,12 +88,12 @@ void leave_the_terminal() {
   if (null > STDERR_FILENO) close(null);
 }
 
-// A path of the command line means what it did where the command was given.
+// Paths of the command line are relative to the directory where the command was given.
 void make_absolute(std::string& path) {
   if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
 }
 
-// Whoever waits for the end sees it now; the sockets themselves are closed by the kernel, without waiting.
+// Commands that wait for the end see it now; the kernel closes the sockets themselves.
 [[noreturn]] void end(std::vector<urnic::memory::Descriptor>& waiting, int status) {
   for (urnic::memory::Descriptor& socket : waiting) {
     shutdown(socket.get(), SHUT_RDWR);
@@ -110,7 +110,7 @@ void confine() {
 [[noreturn]] void serve(const Options& options, const std::string& not_dropped, CopierParent& copiers) {
   const Configuration configuration =
       options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
-  std::vector<urnic::memory::Descriptor> waiting;  // closed after the directory has gone
+  std::vector<urnic::memory::Descriptor> waiting;  // closed when the directory is gone
   std::optional<OwnedRunDirectory> directory(std::in_place, options.run_directory);
   start_logging(directory->log_file(), configuration.log_level, options.foreground);
   if (!not_dropped.empty()) log::info("{}", not_dropped);

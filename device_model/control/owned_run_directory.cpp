@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kOlderLog[] = "urnicd.1.log";  // the log's second half, once it has grown long
+constexpr char kOlderLog[] = "urnicd.1.log";  // the older part of a long log
 
 bool is_ours(const std::string& name) {
   static constexpr const char* kNames[] = {abi::kPidFile, abi::kLogFile,     kOlderLog,
@@ -47,8 +47,8 @@ bool accepts_connections(const fs::path& socket_file) {
   return connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-// A process that has closed its socket is on its way out, or it is on its way in and will open it: worth a
-// moment of patience, for a command that begins where another ends must not fail.
+// A process without a socket is starting or ending: waits a moment, so that a command does not fail because
+// the one before has just ended.
 bool lock_in_time(int pid_file, const fs::path& socket) {
   constexpr std::chrono::milliseconds look_again{10};
   constexpr std::chrono::milliseconds patience{5000};
@@ -72,8 +72,7 @@ bool lock_in_time(int pid_file, const fs::path& socket) {
                   path.string(), abi::kRunDirectoryVariable));
 }
 
-// In /tmp anybody can be first to make a directory: only where nobody else can put another one in our
-// directory's place is it safe to have one.
+// In /tmp any user can create the directory first: it is safe only where no other user can replace it.
 void check_parent(const fs::path& path) {
   const trust::DirectoryFault fault = trust::check_parent(path.parent_path().c_str());
   if (fault == trust::DirectoryFault::none) return;
@@ -81,7 +80,7 @@ void check_parent(const fs::path& path) {
                                       trust::describe(fault), abi::kRunDirectoryVariable));
 }
 
-// Empty if it has gone meanwhile.
+// Empty if the directory is gone.
 memory::Descriptor open_directory(const fs::path& path) {
   memory::Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory && errno == ENOENT) return directory;
@@ -112,22 +111,22 @@ OwnedRunDirectory::OwnedRunDirectory(const fs::path& path) : path_(fs::absolute(
 }
 
 OwnedRunDirectory::~OwnedRunDirectory() {
-  // Somebody may have removed the directory, and another device process made one of the same name.
+  // Another device process may have made a directory of the same name after this one was removed.
   if (!is_pid_file_still_there()) return;
   try {
     remove_contents(!keep_log_);
-    // The pid file last: whoever starts meanwhile finds it locked.
+    // The PID file last: a process that starts meanwhile finds it locked.
     fs::remove(path_ / abi::kPidFile);
-    rmdir(path_.c_str());  // stays if the log does
+    rmdir(path_.c_str());  // fails if the log stays
   } catch (const fs::filesystem_error&) {
-    // What is left is cleaned up at the next start.
+    // The next start removes what is left.
   }
 }
 
-// Nothing is changed before it is certain whose the directory is.
+// Changes nothing before the owner of the directory is known.
 void OwnedRunDirectory::make() const {
   memory::Descriptor directory;
-  do {  // again if the process before is just removing it
+  do {  // again if the process before is removing it
     const mode_t before = umask(077);
     std::error_code error;
     fs::create_directories(path_.parent_path(), error);
@@ -160,7 +159,7 @@ void OwnedRunDirectory::lock() {
   const fs::path file = path_ / abi::kPidFile;
   do {
     pid_file_ = memory::Descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!pid_file_ && errno == ENOENT) {  // the process before has just removed the directory, too
+    if (!pid_file_ && errno == ENOENT) {  // the process before has removed the directory, too
       make();
       continue;
     }
@@ -173,7 +172,7 @@ void OwnedRunDirectory::lock() {
                       "'urnic down', or give this one another directory",
                       read_pid(pid_file_.get()), path_.string()));
     }
-    // The process before may have removed the file after we had opened it.
+    // The process before may have removed the file after it was opened here.
   } while (!is_pid_file_still_there());
   const std::string pid = fmt::format("{}\n", getpid());
   if (ftruncate(pid_file_.get(), 0) != 0 || pwrite(pid_file_.get(), pid.data(), pid.size(), 0) < 0) {
@@ -189,7 +188,7 @@ bool OwnedRunDirectory::is_pid_file_still_there() const {
          open_file.st_dev == named_file.st_dev;
 }
 
-// Only while the pid file is locked.
+// Only while the PID file is locked.
 void OwnedRunDirectory::remove_contents(bool log_too) const {
   fs::remove(admin_socket());
   fs::remove_all(device_nodes());

@@ -1,4 +1,4 @@
-// The run directory: made, owned, locked while this process lives, and cleaned up.
+// The run directory: created, owned, locked while this process lives, and removed.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace urnic::control {
 
-// One line for the person who started the process.
+// One line for the user who started the process.
 class RunDirectoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,11 +17,11 @@ class RunDirectoryError : public std::runtime_error {
 
 class OwnedRunDirectory {
  public:
-  // Makes the directory (mode 0700, parents too) or takes over one that a dead process has left, removing
-  // what that left. Throws RunDirectoryError if another process lives there, if it belongs to somebody else,
-  // if there is something in it that is not ours, or if its name is too long for the sockets in it.
+  // Creates the directory (mode 0700, and its parents) or takes over that of a dead process, after removing
+  // its contents. Throws RunDirectoryError if another process uses it, another user owns it, it has foreign
+  // files in it, or its path is too long for the sockets.
   explicit OwnedRunDirectory(const std::filesystem::path& path);
-  // Removes everything, and the directory itself; the log stays if `keep_log` was called.
+  // Removes all contents and the directory; after `keep_log` the log stays.
   ~OwnedRunDirectory();
   OwnedRunDirectory(const OwnedRunDirectory&) = delete;
   OwnedRunDirectory& operator=(const OwnedRunDirectory&) = delete;
@@ -29,8 +29,8 @@ class OwnedRunDirectory {
   const std::filesystem::path& path() const { return path_; }  // absolute
   std::filesystem::path log_file() const;
   std::filesystem::path admin_socket() const;
-  std::filesystem::path device_nodes() const;  // a directory, made already
-  std::filesystem::path sysfs() const;         // not made yet
+  std::filesystem::path device_nodes() const;  // a directory, already there
+  std::filesystem::path sysfs() const;         // not there yet
 
   void keep_log() { keep_log_ = true; }
 

@@ -8,19 +8,19 @@ namespace urnic::engine {
 
 namespace {
 
-// A round sends at most this much, so that what it gathers is still in the cache when it is scattered and
-// answers are not kept waiting.
+// A round sends at most this much, so that gathered payload is still cached when it is scattered, and answers
+// do not wait long.
 constexpr std::uint32_t kPacketsPerRound = 256;
 constexpr std::size_t kBytesPerRound = 128 * 1024;
-// Over links that take time, so much: a frame that becomes due waits for the end of the round, some ten
+// The limits over links that take time: a frame that becomes due waits for the end of the round, some ten
 // microseconds.
 constexpr std::uint32_t kPacketsPerTimedRound = 32;
 constexpr std::size_t kBytesPerTimedRound = 32 * 1024;
-// What one QP may send before the next one's turn.
+// Packets that a QP may send before the next QP's turn.
 constexpr std::uint32_t kPacketsPerTurn = 32;
-// And what it may send ahead of its turn in a round, where all such may take half of the round.
+// Packets that a QP may send ahead of its turn; all QPs together may use half of a round for that.
 constexpr std::uint32_t kUrgentPackets = 8;
-// How many packets before a packet arrives its QP is brought into the cache: some hundred nanoseconds.
+// How many packets ahead a QP is prefetched: some hundred nanoseconds.
 constexpr std::size_t kPacketsAhead = 6;
 
 QueuePairContext& queue_pair_of(Participant& participant) {
@@ -33,7 +33,7 @@ bool DataPath::round() {
   const transport::Time begin = now_;
   sent_ = {};
   const bool resumed = !stalls_.empty() && finish_stalls();
-  // Before the timers, which wait for what may be among it.
+  // Before the timers: delivered frames may be what they wait for.
   const link::Load delivered = deliver_due();
   const bool taken = junction_ != nullptr && take_from_other_engines();
   run_timers();
@@ -64,15 +64,14 @@ link::Load DataPath::round_limit() const {
   return {kPacketsPerTimedRound, kBytesPerTimedRound};
 }
 
-// Packets that were dropped have used bytes that only the end of a batch gives back, although they have asked
-// for no action.
+// Dropped packets have asked for no action, but have used bytes that only the end of a batch frees.
 bool DataPath::owes_batch() const {
   return !filling().empty() || !filling().arena->empty() || !ended_stalls_.empty() ||
          held_packets_.owes_flush() || uplinks_.owes_release();
 }
 
-// What is sent now would be delivered behind the frames that are late already, or be late itself.
-// Acknowledgements and what is sent again are not held back.
+// What is sent now would be delivered behind frames that are late already, or be late itself.
+// Acknowledgements and retransmissions are not held back.
 bool DataPath::deliveries_come_first() const {
   return !uplinks_.empty() && (uplinks_.overdue(now_) || !pace_.may_send(now_));
 }
@@ -84,11 +83,11 @@ void DataPath::run_timers() {
   while (QueuePairContext* const due = timers_.take_due(time)) due->on_timer(time);
 }
 
-// A request and its acknowledgement take a round each. When this thread was kept waiting between the two, the
-// answer is here but not yet looked at, and a timer must not call it late: as long as something is under way,
-// timers see the time of the rounds before. And an answer may wait for its QP's turn: no timer sees a later
-// time than that at which the QP whose turn is next got its place, for what had to be answered before has
-// been. Nor one later than what another engine may still have to answer, for that may be kept waiting, too.
+// A request and its acknowledgement take one round each. If this thread was kept waiting between the two, the
+// answer has arrived but was not handled, and no timer may expire for it: while something is under way,
+// timers see the time of the rounds before. An answer may also wait for its QP's turn: timers see no later
+// time than that at which the QP whose turn is next became ready. And another engine may be kept waiting:
+// timers see no later time than that of the oldest frame it may still answer.
 transport::Time DataPath::time_for_timers() {
   transport::Time time = busy() ? earlier_rounds_.back() : now_;
   if (!ready_.empty()) time = std::min(time, ready_.front().ready_since);
@@ -100,13 +99,13 @@ transport::Time DataPath::time_for_timers() {
 
 link::Load DataPath::deliver_due() { return uplinks_.deliver_due(now_, round_limit()); }
 
-// No more at once than a round sends: it is to be in the cache when it is scattered.
+// No more at once than a round sends: so its payload is still cached when it is scattered.
 bool DataPath::take_from_other_engines() {
   junction_->reclaim();
   return junction_->take(now_, kPacketsPerRound, kBytesPerRound);
 }
 
-// Nothing that was asked for until now refers to frames that others have lent.
+// No action up to now refers to frames that other engines have lent.
 void DataPath::exchange_with_other_engines() {
   junction_->release();
   junction_->publish();
@@ -138,7 +137,7 @@ std::optional<transport::Time> DataPath::wake_at() const {
   return earliest;
 }
 
-// How many of `turn` packets the QP's port takes now. None: the QP is put aside until there is room.
+// How many of `turn` packets the QP's port takes now. 0: the QP is put aside until the port has room.
 std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu) {
   const std::size_t room = queue_pair.port_room(list_number_, mtu) / mtu;
   if (room != 0) return static_cast<std::uint32_t>(std::min<std::size_t>(turn, room));
@@ -149,9 +148,9 @@ std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_
   return 0;
 }
 
-// A round for the news of holes alone: what would be sent beside them would only have to be held behind the
-// holes, with a copy of its payload. The round that follows begins with what is missing. False if no port has
-// room for them.
+// A round for NAKs about holes alone: data that is sent beside them would only be held behind the holes, with
+// a copy of its payload. The next round begins with the retransmissions. False if no port has room for the
+// NAKs.
 bool DataPath::tell_of_holes() {
   hole_to_tell_ = false;
   std::uint32_t told = 0;
@@ -170,8 +169,8 @@ bool DataPath::tell_of_holes() {
   return told != 0;
 }
 
-// While QPs wait for their turns: acknowledgements and what is sent again go first, a few packets of each QP,
-// so that a round trip does not take as long as all that is ready, nor a loss several times that.
+// While QPs wait for their turns, sends acknowledgements and retransmissions first, a few packets of each QP:
+// so a round trip does not take as long as all ready data, nor recovery from a loss several times that.
 void DataPath::pump_urgent() {
   const link::Load limit = round_limit();
   std::uint32_t packets = limit.frames / 2;
@@ -186,7 +185,7 @@ void DataPath::pump_urgent() {
     const std::uint32_t turn = std::min({kUrgentPackets, packets, fit});
     if (turn == 0 && port >= mtu) break;
     waiting.pop_front();
-    if (turn == 0) continue;  // it will be pumped when its port has room
+    if (turn == 0) continue;  // pumped when its port has room
     const std::uint32_t sent = queue_pair.pump_urgent(turn);
     queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
     packets -= std::min(sent, packets);
@@ -216,7 +215,7 @@ void DataPath::pump_ready() {
     if (sent != 0 && queue_pair.wants_pump()) {
       want_pump(queue_pair);
     } else {
-      queue_pair.urgent_hook.unlink();  // nothing is left to send, urgent or not
+      queue_pair.urgent_hook.unlink();  // nothing is left to send
       touch(queue_pair);
     }
   }
@@ -233,7 +232,7 @@ void DataPath::carry_out() {
   uplinks_.release();
   held_packets_.batch_flushed();
   ended_stalls_.clear();
-  // The writes and completions just done were the last to refer to what the list before had gathered.
+  // The writes and completions just done were the last to refer to the previous list's payload.
   arenas_.give_back(*next.arena);
   next.arena = &arenas_.take();
   filling_ ^= 1;
@@ -247,7 +246,7 @@ void DataPath::carry_out() {
   if (junction_ != nullptr) junction_->publish();
 }
 
-// True if a queue pair goes on.
+// True if a QP resumes.
 bool DataPath::finish_stalls() {
   bool any = false;
   while (auto ended = stalls_.take_ended()) {
@@ -257,7 +256,7 @@ bool DataPath::finish_stalls() {
   return any;
 }
 
-// What `carry_out` does with a list whose memory accesses are done.
+// As `carry_out`, for a list whose memory accesses are done.
 void DataPath::finish(std::unique_ptr<MemoryStall> ended) {
   MemoryStall& stall = *ended_stalls_.emplace_back(std::move(ended));
   finish_completions(stall.list());
@@ -292,9 +291,9 @@ void DataPath::finish_completions(ActionList& list) {
   notifications_.raise(now_);
 }
 
-// A responder whose program has died says nothing: its peers see what a dead host looks like, silence, and
-// not an error that a program made. The control thread takes the rest away as soon as it notices. A target
-// that others have open, too, is not dead, and says what it has met.
+// A responder whose program has died stays silent: its peers see a dead host, and not an error that a program
+// made. The control thread removes the rest when it notices the death. A target that other programs have
+// open, too, is not dead and reports the error.
 void DataPath::report_failures(const ActionList& list, const std::vector<ActionStream*>& failed) {
   for (const ActionStream* stream : failed) {
     const bool responds = stream->stream == transport::Stream::responder;
@@ -308,7 +307,7 @@ void DataPath::report_failures(const ActionList& list, const std::vector<ActionS
   }
 }
 
-// A packet enters a link that takes time when it is sent, and not when the round began.
+// A packet enters a link that takes time at the time of sending, not at the begin of the round.
 void DataPath::enters_link(const PacketAction& packet) {
   if (clock_ != nullptr) now_ = clock_();
   ++sent_.frames;

@@ -1,7 +1,7 @@
-// Carries out rounds: pumps the QPs that want to send, carries out the action list, and lets the next list
-// fill; delivers what has arrived, runs timers.
+// Carries out rounds: delivers arrived frames, runs timers, pumps the QPs that want to send, and carries out
+// the action list while the next list fills.
 //
-// No thread, no clock, no doorbells: the engine's loop hands in the time, tests do too.
+// Has no thread, clock or doorbells: the engine's loop, or a test, passes the time in.
 #pragma once
 
 #include <array>
@@ -31,32 +31,31 @@ class DataPath final : public Round {
   // Any thread: MemoryBatch::copying_with.
   pid_t copying_with() const { return memory_batch_.copying_with(); }
   void set_now(transport::Time now) { now_ = now; }
-  // Asked for the time again where a round takes longer than it may matter; null: only `set_now` moves it.
+  // Read again where a round may take long enough to matter; null: only `set_now` sets the time.
   using Clock = transport::Time (*)();
   void set_clock(Clock clock) { clock_ = clock; }
 
-  // One round: due timers, QPs that want to send, then everything they asked for. What that brings about
-  // (packets that arrived) is in the list for the next round. False if there was nothing to do.
+  // One round: due timers, QPs that want to send, then all actions. The packets that arrive by this go into
+  // the next round's list. False if there was nothing to do.
   bool round();
   void settle() override;
-  // Something is left to do without any new input.
+  // There is work without any new input.
   bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
 
-  // From now on some region's memory may keep whoever copies from or to it waiting.
+  // From now on some region's memory may not answer, and may keep a copy waiting.
   void expect_waiting_memory() { memory_may_wait_ = true; }
-  // Ends the wait of the QPs that have to do with these bytes of `memory`: their accesses fail. False: there
-  // is none.
+  // Ends the wait of the QPs with accesses to these bytes of `memory`: the accesses fail. False: there are
+  // none.
   bool forget_memory(const memory::ApplicationMemory& memory, std::uint64_t address, std::uint64_t length);
-  // When there is something to do without any new input: a timer, a frame that arrives, a port that has room
-  // again.
+  // When there is work without any new input: a timer, a frame that arrives, a port that has room again.
   std::optional<transport::Time> wake_at() const;
-  // Links or rates have changed: a port that had no room may have some now.
+  // Links or rates have changed: a port without room may have some now.
   void ports_changed() { room_at_ = {}; }
-  // What carries the frames of its devices; outlives its use.
+  // Carries the frames of its devices; outlives its use.
   void add_uplink(link::Uplink& uplink) { uplinks_.add(uplink); }
-  // The way to and from other engines; null: there are none. Outlives its use.
+  // Connects to other engines; null: there are none. Outlives its use.
   void set_junction(link::Junction* junction) { junction_ = junction; }
-  // Where payload lies that QPs send; outlives every frame of theirs.
+  // Holds the payload that QPs send; outlives all their frames.
   transport::PayloadKeeper& staging() { return arenas_; }
 
   // A device whose QPs take part; outlives its use.
@@ -66,15 +65,15 @@ class DataPath final : public Round {
   void end_wait(QueuePairContext& queue_pair) override;
   void forget_stall(const QueuePairContext& queue_pair) override { stalls_.drop(queue_pair); }
 
-  // Ends a batch of inputs: asks the touched QPs what they want, raises the events that are owed.
+  // Ends a batch of inputs: asks the touched QPs what they want, raises the owed events.
   void end_inputs();
-  // Event records that their pipe did not take yet.
+  // Event records that did not fit into their pipe.
   bool has_backlog() const { return notifications_.has_backlog(); }
   // Counted at each call.
   EnginePools pools() const;
 
  private:
-  // What a round may send, and deliver of what is under way.
+  // How much a round may send, and deliver from links.
   link::Load round_limit() const;
   bool owes_batch() const;
   bool deliveries_come_first() const;
@@ -101,14 +100,14 @@ class DataPath final : public Round {
   MemoryBatch memory_batch_;
   bool memory_may_wait_ = false;
   MemoryStalls stalls_;
-  // Ended; the batch that is being filled may refer to their payload.
+  // Ended stalls; the batch that is being filled may refer to their payload.
   std::vector<std::unique_ptr<MemoryStall>> ended_stalls_;
   std::vector<ActionStream*> failed_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
   bool behind_ = false;                              // more is ready than the last round could send
   link::Load sent_;                                  // in this round, over links that take time
   DeliveryPace pace_;
-  ReadyList port_is_busy_;     // would be ready, but their device's line is behind
+  ReadyList port_is_busy_;     // ready but for their device's line, which is busy
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   Uplinks uplinks_;
   link::Junction* junction_ = nullptr;

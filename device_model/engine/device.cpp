@@ -15,7 +15,7 @@ namespace {
 
 constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
-// A parsed frame as the transport takes it.
+// A parsed frame in the transport's form.
 transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
   constexpr std::uint8_t kEcnMask = 3;  // CE is both bits (RFC 3168)
   return {.headers = parsed.transport,
@@ -65,8 +65,8 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
-// A packet that does not check out is dropped without a word (IBTA 9.6); but a reserved opcode is for the
-// responder to refuse where its service answers requests (IBTA 9.7.4.1.4).
+// Drops a malformed packet silently (IBTA 9.6). But a responder whose service answers requests refuses a
+// reserved opcode itself (IBTA 9.7.4.1.4).
 void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.received_packets;
   port_counters_.received_multicast += is_to_group(frame);
@@ -98,7 +98,7 @@ void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& or
   arrive(frame, origin);
 }
 
-// A frame that is no RoCE packet is somebody else's, and no error.
+// A frame that is not RoCE belongs to other software and is no error.
 void Device::count_error(wire::ParseError error) {
   if (error == wire::ParseError::not_roce) {
     ++port_counters_.not_roce;
@@ -114,10 +114,9 @@ std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
   return number;
 }
 
-// No rule but a sniffer's has the RoCE packets that are for a queue pair of this device, whosever the rule
-// is: on a NIC they never come to the tables of raw packet rules (mlx5: RoCE has a table of its own,
-// RDMA_RX). Those rules that take what nobody else is to have leave RoCE packets for numbers that no queue
-// pair has alone as well. True if the frame goes no further.
+// Only sniffer rules see RoCE packets for a queue pair of this device, whichever program has the rule: on a
+// NIC such packets never reach the tables of raw packet rules (mlx5: RoCE has its own table, RDMA_RX).
+// Default rules also leave RoCE packets for unknown QPNs alone. True if the frame goes no further.
 bool Device::steer(const wire::Frame& frame, wire::ParseError parsed) {
   steered_to_.clear();
   const FrameHeaders headers = read_headers(frame.headers);
@@ -132,7 +131,7 @@ bool Device::steer(const wire::Frame& frame, wire::ParseError parsed) {
   return taken;
 }
 
-// Of the packet at hand; empty: no queue pair here takes it.
+// The owner of the current packet; empty: no queue pair here takes the packet.
 std::optional<PacketOwner> Device::owner() const {
   if (!is_for_this_device()) return {};
   if (parsed_.network.destination_mac != config_.mac) return kSeveralContexts;
@@ -146,7 +145,7 @@ bool Device::is_for_this_device() const {
          !multicast_groups_.members(parsed_.network.destination).empty();
 }
 
-// One copy of the frame's bytes serves all queue pairs; a frame in one piece needs none.
+// One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none.
 void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
   std::span<const std::byte> bytes = frame.headers;
   const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
@@ -173,8 +172,8 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
   }
 }
 
-// For no QP, or for one that is not connected with the sender. A QP's path ends at one of our GIDs: they are
-// looked through only here.
+// For packets without a QP, or for a QP that is not connected with the sender. A connected QP's path ends at
+// one of this device's GIDs, so only here the GIDs are searched.
 void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair) {
   const wire::NetworkHeaders& network = parsed_.network;
   if (wire::is_multicast(network.destination)) return arrive_for_group(frame);
@@ -200,15 +199,15 @@ void Device::set_management_receiver(wire::Qpn qpn, ManagementReceiver* receiver
   management_.at(qpn.value) = receiver;
 }
 
-// Of the packet at hand; null: it is not for one, or there is none.
+// For the current packet; null: it is not for a management QP, or there is no receiver.
 ManagementReceiver* Device::management_receiver() const {
   const std::uint32_t qpn = parsed_.transport.bth.destination.value;
   const bool datagram = parsed_.transport.bth.opcode.service() == wire::Service::ud;
   return datagram && qpn < management_.size() ? management_[qpn] : nullptr;
 }
 
-// A copy for each QP of the group, but for the one that sent it (IBTA 10.5.2). To a group that nobody here
-// has joined, it is not for this device.
+// Gives a copy to each QP of the group except the sender (IBTA 10.5.2). If no QP here is in the group, the
+// packet is not for this device.
 void Device::arrive_for_group(const wire::Frame& frame) {
   const wire::NetworkHeaders& network = parsed_.network;
   if (network.destination_mac != wire::multicast_mac(network.destination)) {
@@ -230,8 +229,8 @@ void Device::arrive_for_group(const wire::Frame& frame) {
   }
 }
 
-// Puts the GRH where it stays. The GRH of IPv6 is the packet's own header, IPv4's lies in the last
-// 20 of its 40 bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
+// Copies the GRH to where it stays. IPv6's GRH is the packet's own header; IPv4's is the last 20 of the 40
+// bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
 bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet) {
   std::byte* const grh = round_.filling().arena->take(transport::kGrhBytes);
   if (grh == nullptr) {

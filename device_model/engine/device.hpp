@@ -1,5 +1,4 @@
-// One RDMA device: its addresses, its tables, its counters, its port; where a frame that arrives is handed to
-// its queue pair.
+// One RDMA device: its addresses, tables, counters and port; hands arriving frames to their queue pairs.
 #pragma once
 
 #include <array>
@@ -30,7 +29,7 @@ namespace urnic::engine {
 
 class Device final : private link::FrameReceiver, private Ingress {
  public:
-  // Attaches itself to `uplink`; both `round` and `uplink` outlive it, and no frame moves once it is gone.
+  // Attaches itself to `uplink`. `round` and `uplink` outlive it; no frame moves after its destruction.
   Device(const DeviceConfig& config, Round& round, link::Uplink& uplink);
   ~Device();
   Device(const Device&) = delete;
@@ -46,12 +45,12 @@ class Device final : private link::FrameReceiver, private Ingress {
   AddressHandleTable& address_handles() { return address_handles_; }
   MulticastGroups& multicast_groups() { return multicast_groups_; }
   DeviceEvents& events() { return events_; }
-  // Its addresses from now on, beside those that are connections' already; zeros are none. Raises gid_change.
+  // Sets its addresses, except in existing connections; zeros are empty entries. Raises gid_change.
   void set_gids(const std::vector<wire::Gid>& gids);
-  // A rule's number is for `remove_steering_rule`. Allocates.
+  // Returns the rule's number, for `remove_steering_rule`. Allocates.
   std::uint32_t add_steering_rule(const SteeringRule& rule);
   void remove_steering_rule(std::uint32_t number) { steering_.remove({&number, 1}); }
-  // Of numbers in order.
+  // `numbers` are in ascending order.
   void remove_steering_rules(std::span<const std::uint32_t> numbers) { steering_.remove(numbers); }
   const transport::Counters& counters() const { return counters_; }
   const PortCounters& port_counters() const { return port_counters_; }
@@ -62,7 +61,7 @@ class Device final : private link::FrameReceiver, private Ingress {
 
   // Where frames for it arrive.
   link::FrameReceiver& receiver() { return *this; }
-  // Datagrams to QPN 0 or 1 go to `receiver`, which outlives its being here; null: to nobody.
+  // Gives datagrams to QPN 0 or 1 to `receiver`, which outlives its use; null: drops them.
   void set_management_receiver(wire::Qpn qpn, ManagementReceiver* receiver);
 
  private:
@@ -87,7 +86,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   AddressHandleTable address_handles_;
   MulticastGroups multicast_groups_;
   SteeringTable steering_;
-  std::vector<SteeringTarget> steered_to_;  // of the frame at hand
+  std::vector<SteeringTarget> steered_to_;  // of the current frame
   QpTable queue_pairs_;
   SharedReceiveTable shared_receive_queues_;
   transport::Counters counters_;

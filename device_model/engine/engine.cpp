@@ -13,9 +13,9 @@ namespace urnic::engine {
 
 namespace {
 
-// How often a pipe that was full is tried again while the engine has nothing else to do.
+// How often an idle engine retries a full pipe.
 constexpr transport::Nanoseconds kBacklogPeriod{10'000'000};
-// How late the kernel may end a sleep: a little, since RNR timers begin at 10 us.
+// How late the kernel may end a sleep. Small, since RNR timers begin at 10 us.
 constexpr unsigned long kTimerSlackNanoseconds = 1000;
 
 transport::Time clock_now() {
@@ -24,7 +24,7 @@ transport::Time clock_now() {
   return transport::Time(transport::Nanoseconds(std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec));
 }
 
-// Signals are the control thread's business; SIGPIPE of a channel without reader is nobody's.
+// The control thread handles signals; SIGPIPE of a channel without reader is ignored.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -122,7 +122,7 @@ void Engine::run() {
   mailbox_.run([this] { data_path_.settle(); });
 }
 
-// One look at everything that can ask for work, and the work. False if there was none.
+// Looks once at all sources of work, and does the work. False if there was none.
 bool Engine::look() {
   bool worked = false;
   if (mailbox_.has_tasks()) {
@@ -156,7 +156,7 @@ std::optional<transport::Time> Engine::wake_at() const {
     const transport::Time retry = data_path_.now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;
   }
-  // The word is taken back in time, so that a program that waits long is not woken late.
+  // Clears `starved` in time, so that a program that sleeps long is not woken late.
   if (starvation_.starved() && (!earliest || starvation_.until() < *earliest)) earliest = starvation_.until();
   return earliest;
 }

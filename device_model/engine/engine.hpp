@@ -1,7 +1,7 @@
 // The engine: one thread that runs whole devices — doorbells, timers, links, completions.
 //
-// Everything that the engine works on is touched by its thread only. The control thread builds objects and
-// has them installed, changed and removed by `execute`, between two batches; so the tables need no locks.
+// Only the engine's thread touches what the engine works on. The control thread builds objects and has them
+// installed, changed and removed by `execute`, between two batches; so the tables need no locks.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Device;
 class DoorbellSet;
 
 struct EngineConfig {
-  // How long the engine looks for work, giving the processor away each time, before it sleeps.
+  // How long an idle engine polls, yielding the processor each time, before it sleeps.
   transport::Nanoseconds idle_spin{50'000};
   std::string thread_name = "urnic-engine";  // at most 15 characters
 };
@@ -41,41 +41,41 @@ class Engine {
   void start();
   void stop();
 
-  // Runs `task` on the engine thread between two batches and returns when it has run; while the engine is not
-  // started, on the caller's. Not from the engine thread. An exception of `task` is thrown on here.
+  // Runs `task` on the engine thread between two batches and returns when it has run; before `start`, runs it
+  // on the caller's thread. Not from the engine thread. Rethrows an exception of `task`.
   void execute(const std::function<void()>& task);
 
-  // A descriptor of the EngineStatus page that its receiver can only read; belongs to the engine.
+  // A descriptor of the EngineStatus page, read-only for its receiver; belongs to the engine.
   int status_descriptor() const;
 
   // Processor time that the engine thread has used.
   transport::Nanoseconds processor_time() const;
 
-  // Grows whenever packets or work requests have moved; from any thread. Who wants to know whether counters
-  // may have changed asks this, which wakes nobody.
+  // Changes whenever packets or work requests have moved. From any thread, without waking the engine: shows
+  // whether counters may have changed.
   std::uint64_t activity() const { return activity_.load(std::memory_order_relaxed); }
 
-  // From any thread, for who watches whether the engine moves. The time at which its present round began:
-  // another one each time that it looks for work.
+  // The time at which the present round began; changes each time that the engine looks for work. From any
+  // thread, for a watchdog.
   std::uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
-  // Whether it is not to stand still: it is awake, or somebody waits in `execute`.
+  // Whether the heartbeat must change: the engine is awake, or a thread waits in `execute`.
   bool has_to_move() const { return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks()); }
-  // Whose memory it is copying (memory_batch.hpp), or 0.
+  // The process whose memory is being copied (memory_batch.hpp), or 0.
   pid_t copying_with() const { return data_path_.copying_with(); }
 
-  // From any thread, after it stored what the engine should see: wakes it if it sleeps.
+  // From any thread, after storing something for the engine: wakes it if it sleeps.
   void wake() { sleeper_.wake_if_asleep(); }
 
   // The following from inside `execute` only (or before `start`).
   void add_device(const Device& device) { data_path_.add_device(device); }
-  // What carries the frames of its devices; outlives this. Frames from outside wake the engine.
+  // Carries the frames of its devices; outlives this. Frames from outside wake the engine.
   void add_uplink(link::Uplink& uplink);
-  // From now on the engine looks at these doorbells (and wakes by their eventfd). Removing ends that.
+  // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
   void add_doorbells(DoorbellSet& doorbells);
   void remove_doorbells(DoorbellSet& doorbells);
   transport::Time now() const;
-  // Some region's memory may keep whoever copies from or to it waiting (memory/waiting_memory.hpp); the
-  // eventfd says when a copy has ended. It leaves the engine when it is closed. Throws std::system_error.
+  // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
+  // that a copy has ended. Closing it removes it. Throws std::system_error.
   void expect_waiting_memory(int answer);
 
   // For devices.
@@ -99,7 +99,7 @@ class Engine {
   std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};
   clockid_t processor_clock_{};
-  transport::Nanoseconds used_{0};  // of processor time, by threads that have ended
+  transport::Nanoseconds used_{0};  // processor time of threads that have ended
   std::atomic<bool> running_{false};
   std::thread thread_;
 };

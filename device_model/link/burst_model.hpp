@@ -1,6 +1,6 @@
-// Losses in bursts (Gilbert 1960, Elliott 1963): a link that is in a good or a bad state, with a chance at
-// every packet to change. The state belongs to the link, so that packets share it in the order in which they
-// pass: repeatable in virtual time, and not where threads race.
+// Losses in bursts (Gilbert 1960, Elliott 1963): the link is in a good or a bad state, and each packet may
+// change the state. Packets share the state in the order in which they pass: repeatable in virtual time, but
+// not where threads race.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class BurstModel {
         end_(settings.burst_end),
         loss_(settings.burst_loss) {}
 
-  // The next packet passes; true if a burst takes it.
+  // Counts the next packet; true if a burst loses it.
   bool takes_next() {
     if (!start_.possible()) return false;
     const std::uint64_t packet = mix(key_, ++packets_);

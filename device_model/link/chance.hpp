@@ -1,5 +1,5 @@
-// Chance that can be repeated: draws are a keyed hash of what they are for, not the next numbers of a
-// generator, so that they do not depend on what was drawn before.
+// Random choices that can be repeated: each is a keyed hash of its purpose, not the next number of a
+// generator, so it does not depend on the choices before.
 #pragma once
 
 #include <cstdint>

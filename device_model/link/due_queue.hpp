@@ -1,5 +1,5 @@
-// Packets under way: each leaves when it is due, in the order of their times, and in the order in which they
-// came where times are equal.
+// Packets under way: each leaves when it is due. Packets with equal times leave in the order in which they
+// were added.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,7 @@ namespace urnic::link {
 
 namespace {
 
-// Each question about a packet has its own draw: a setting that is changed leaves the other answers as they
-// were.
+// Each question about a packet has its own hash: changing one setting leaves the other answers as they were.
 enum class Question : std::uint64_t { loss = 1, duplicate, reorder, corrupt, corruption, jitter };
 
 std::uint64_t draw(std::uint64_t packet, Question question) {
@@ -16,7 +15,7 @@ bool happens(const Chance& chance, std::uint64_t packet, Question question) {
   return chance.possible() && chance.happens(draw(packet, question));
 }
 
-// Evenly from 0 to `highest`, of 64 random bits.
+// Maps 64 random bits evenly to 0 … `highest`.
 std::uint64_t spread(std::uint64_t bits, std::uint64_t highest) {
   const auto above = static_cast<unsigned __int128>(highest) + 1;
   return static_cast<std::uint64_t>((bits * above) >> 64);

@@ -1,4 +1,4 @@
-// What chance does to a packet: a pure function of the link's settings, the direction and the packet's
+// Random impairments of one packet: a pure function of the link's settings, the direction and the packet's
 // identity.
 #pragma once
 
@@ -16,25 +16,25 @@ struct Fate {
   bool duplicated = false;
   bool reordered = false;
   bool corrupted = false;
-  std::uint64_t corruption = 0;  // 64 random bits that say which bit of the packet is turned over
+  std::uint64_t corruption = 0;  // 64 random bits that choose the bit to invert
   transport::Nanoseconds jitter{0};
 };
 
 class Fates {
  public:
-  // `device` is the number of the device whose link it is.
+  // `device`: the number of the link's device.
   Fates(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
   Fate of(const PacketIdentity& packet);
-  // Its answer to one question.
+  // Only whether the packet is lost.
   bool loses(const PacketIdentity& packet);
 
  private:
-  // From which all draws about the packet follow.
+  // The key of all hashes for the packet.
   std::uint64_t key_of(const PacketIdentity& packet);
 
   std::uint64_t key_;
-  // Of the latest packet: most follow one of the same QP.
+  // Of the latest packet: most packets are of the same QP as the packet before.
   std::uint64_t sender_ = 0;
   std::uint64_t sender_key_;
   Chance loss_;

@@ -1,5 +1,4 @@
-// Where a link asks a fault plan about every packet that enters it. The plan is device_model/fault; a link
-// knows this interface only.
+// A link asks this interface about every packet that enters the link. device_model/fault implements it.
 #pragma once
 
 #include <array>
@@ -17,34 +16,33 @@ namespace urnic::link {
 
 class FrameReceiver;
 
-// What the hook is told of a packet.
+// A packet as the hook sees it.
 struct PacketAtLink {
   const wire::Frame& frame;
   const PacketOrigin& origin;
-  std::uint32_t device;  // whose link
+  std::uint32_t device;  // whose link this is
   Direction direction;
   const FrameReceiver& receiver;  // the device that the packet is for
 };
 
-// What it has decided: all of it is done. `why` says which rules did, one remark for each.
+// What the fault plan does to the packet: all that is set. `why` has a remark for each rule that acted.
 struct Verdict {
-  bool touched = false;  // everything else is looked at only if this is set
+  bool touched = false;  // if not set, nothing else is read
   bool drop = false;
   std::uint32_t more_copies = 0;
   transport::Nanoseconds delay{0};
-  std::uint32_t behind = 0;  // held until that many later packets have passed
+  std::uint32_t behind = 0;  // held until this many later packets have passed
   transport::Nanoseconds hold{0};
   bool congestion = false;
-  // Bits to turn over, counted from the frame's first bit, before the ICRC is made anew and after.
+  // Bits to invert before and after the new ICRC is computed, counted from the frame's first bit.
   std::array<std::uint32_t, 8> flips_before{};
   std::size_t flips_before_count = 0;
   std::array<std::uint32_t, 8> flips_after{};
   std::size_t flips_after_count = 0;
-  // A packet that goes back to the sender in this one's place, valid until the next call of the hook; the
-  // packet itself goes no further.
+  // A packet to send back to the sender, valid until the next call of the hook; the packet itself is dropped.
   std::span<const std::byte> answer;
-  wire::Qpn answering_queue_pair = {};  // the QP in whose name the answer is made
-  // The link goes down, with this packet, for so long; 0: it does not.
+  wire::Qpn answering_queue_pair = {};  // the QP that the answer claims to come from
+  // With this packet the link goes down for this time; 0: stays up.
   transport::Nanoseconds cut{0};
   Why why;
 };

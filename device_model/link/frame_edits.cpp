@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kBthBytes = 12;
 constexpr std::size_t kIcrcBytes = 4;
-constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // IPv4; IPv6 has it 4 bits earlier
+constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // in IPv4; IPv6 has it 4 bits earlier
 constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
 constexpr std::uint8_t kCongestionExperienced = 3;
 constexpr std::uint16_t kTypeIpv4 = 0x0800;
 constexpr std::uint16_t kTypeIpv6 = 0x86DD;
 
-// RFC 1624: the checksum after a 16-bit word of what it covers went from `before` to `after`.
+// RFC 1624: updates a checksum after one 16-bit word changed from `before` to `after`.
 std::uint16_t updated(std::uint16_t checksum, std::uint16_t before, std::uint16_t after) {
   std::uint32_t sum = static_cast<std::uint16_t>(~checksum) + static_cast<std::uint16_t>(~before) + after;
   sum = (sum & 0xFFFF) + (sum >> 16);
@@ -33,7 +33,7 @@ void put_word(std::span<std::byte> frame, std::size_t at, std::uint16_t word) {
   frame[at + 1] = static_cast<std::byte>(word & 0xFF);
 }
 
-// The two ECN bits end the traffic class: bits 0 and 1 of IPv4's byte, 4 and 5 of IPv6's.
+// The ECN bits are the lowest two of the traffic class: bits 0 and 1 of IPv4's byte, 4 and 5 of IPv6's.
 unsigned ecn_shift(std::span<const std::byte> headers) {
   return word_at(headers, wire::kEthernetBytes - 2) == kTypeIpv4 ? 0 : 4;
 }

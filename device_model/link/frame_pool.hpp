@@ -1,4 +1,4 @@
-// Copies of frames that are under way, in slots made once, so that nothing is allocated per packet.
+// Copies of frames that are under way, in slots allocated once: no allocation per packet.
 #pragma once
 
 #include <array>
@@ -22,12 +22,12 @@ class SwitchPort;
 inline constexpr std::size_t kSlotBytes =
     wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes;
 
-// A frame in one piece, with what goes with it from link to link.
+// A contiguous frame, with its origin and its place on the way.
 struct PooledFrame {
   PacketOrigin origin;
   SwitchPort* from;
   SwitchPort* to;
-  LinkChannel* channel;  // the one that it is on
+  LinkChannel* channel;  // the channel that carries it
   std::uint32_t size;
   Why why;
   std::array<std::byte, kSlotBytes> bytes;
@@ -45,8 +45,8 @@ struct PooledFrame {
 
 class FramePool {
  public:
-  // Slots are not touched before they are used, and the one used last is used again first: memory that is not
-  // needed stays unused.
+  // Reuses the slot released last, and touches no slot before its first use: memory that is not needed stays
+  // untouched.
   explicit FramePool(std::uint32_t slots)
       : slots_(static_cast<PooledFrame*>(::operator new(sizeof(PooledFrame) * slots))), capacity_(slots) {
     free_.reserve(slots);
@@ -71,7 +71,7 @@ class FramePool {
   };
   std::unique_ptr<PooledFrame, Free> slots_;
   std::uint32_t capacity_;
-  std::uint32_t touched_ = 0;  // slots that have been used at least once
+  std::uint32_t touched_ = 0;  // slots that were used at least once
   std::vector<std::uint32_t> free_;
 };
 

@@ -1,5 +1,5 @@
-// Packets that a link reorders: each is held until a number of later packets have passed, or until its latest
-// time.
+// Packets that a link reorders: each is held until a given number of later packets have passed, or until its
+// latest time.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,13 @@ class HeldBehind {
   bool empty() const { return held_.empty(); }
   std::size_t size() const { return held_.size(); }
 
-  // `item` is released not before `due`, and either when `behind` more packets have passed or at `latest`.
-  // There must be room.
+  // Holds `item` until `behind` more packets have passed, or until `latest`; in either case until `due` at
+  // least. There must be room.
   void hold(Item item, std::uint32_t behind, transport::Time due, transport::Time latest) {
     held_.push_back({due, latest, behind, std::move(item)});
   }
 
-  // When the next packet is released if nothing passes.
+  // When the next packet is released if no packet passes.
   std::optional<transport::Time> earliest() const {
     std::optional<transport::Time> earliest;
     for (const Held& held : held_)
@@ -41,8 +41,8 @@ class HeldBehind {
     return earliest;
   }
 
-  // A packet that arrives at `due` has entered behind those that are held. Calls `release` with each packet
-  // that was waiting for it; these arrive behind it.
+  // A packet that arrives at `due` has passed the held ones. Calls `release` with each packet that waited for
+  // this one; it arrives after this one.
   template <class Release>
   void passed(transport::Time due, Release release) {
     take_if([](Held& held) { return --held.behind == 0; },
@@ -51,7 +51,7 @@ class HeldBehind {
             });
   }
 
-  // Calls `release` with each packet that is held no longer than until `now`.
+  // Calls `release` with each packet whose latest time is `now` or before.
   template <class Release>
   void expire(transport::Time now, Release release) {
     take_if([now](const Held& held) { return held.latest <= now; },

@@ -1,5 +1,5 @@
-// One switch's ends of the trunks to and from the switches of other engines, as its engine's rounds use them.
-// An engine that is the only one has none.
+// One switch's ends of all trunks to and from other engines' switches, for its engine's rounds. A single
+// engine has none.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +21,24 @@ class Junction {
   // `here` outlives it.
   explicit Junction(Switch& here) : here_(here) {}
 
-  // Before anything moves. The trunks outlive this. `wake` is called, on this engine's thread, when there is
-  // something for the reader: it wakes the engine that reads `trunk` if that sleeps.
+  // Call before frames move. The trunks outlive this. `wake` is called on this engine's thread when `trunk`
+  // has frames; it wakes the reading engine if that sleeps.
   void add_outgoing(Trunk& trunk, std::function<void()> wake);
   void add_incoming(Trunk& trunk);
 
-  // A round begins: takes back what others were lent.
+  // A round begins: takes back payload that other engines have released.
   void reclaim();
-  // Hands about `most_frames` frames, and at most one with more than `most_bytes` in all, from other engines
-  // to the switch; whether there were any. Their payload is stable until `release`.
+  // Hands frames from other engines to the switch: at most about `most_frames`, and at most one frame beyond
+  // `most_bytes`. Returns whether there were any. Payload is stable until `release`.
   bool take(transport::Time now, std::uint32_t most_frames, std::size_t most_bytes);
-  // What was taken has been carried out.
+  // The engine has carried out the actions of the taken frames.
   void release();
-  // A round ends: what it has sent is seen by those whom it is for.
+  // A round ends: makes sent frames visible to their readers.
   void publish();
 
-  // Frames on the way to other engines, and those whose answers may still come.
+  // Frames on the way to other engines, and frames that may still be answered.
   std::uint32_t frames_lent() const;
-  // Answers may be under way, here or at another engine, to what was sent at this time or later.
+  // Frames sent at this time or later may still be answered, here or by another engine.
   std::optional<transport::Time> oldest_under_way() const;
 
  private:

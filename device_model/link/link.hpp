@@ -1,4 +1,4 @@
-// A link between a device's port and the switch: two directions, and whether it is cut.
+// A link between a device's port and the switch: two directions, and whether the link is cut.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@ namespace urnic::link {
 
 class Link {
  public:
-  // A perfect wire at first. `number` is the device's, in configuration order. `guide` outlives it, and is
-  // told when the link is cut and when it is whole again. `transit` outlives it, too.
+  // Starts as a perfect wire. `number` is the device's, in configuration order. `guide` is told when the link
+  // is cut and when it is up again. `guide` and `transit` outlive the link.
   Link(std::uint32_t number, std::string device, Transit& transit, TravelGuide& guide);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   void configure(Direction direction, const LinkSettings& settings);
-  // Asked about every packet from now on; null: nobody is. It outlives its use.
+  // From now on asks `faults` about every packet; null: no fault plan. It outlives its use.
   void set_faults(FaultHook* faults);
-  // Down until then: what enters is dropped, and what is under way when it would arrive.
+  // Takes the link down until then: drops packets that enter, and packets that would arrive meanwhile.
   void cut(transport::Time until);
   void restore();
   bool up(transport::Time now) const { return !down_until_ || *down_until_ <= now; }
 
-  // Frames pass as over a perfect wire: nobody needs to ask the channels.
+  // The link is a perfect wire: the switch does not need to ask the channels.
   bool plain() const { return plain_; }
 
   bool takes_time() const {
@@ -42,9 +42,9 @@ class Link {
     return direction == Direction::transmit ? transmit_ : receive_;
   }
 
-  // Does what is due at `now` by itself: the link is whole again, frames are held no longer.
+  // Does what is due at `now` without a packet: the link comes up again, held frames are released.
   void look(transport::Time now);
-  // When there is such a thing to do; empty if there is none.
+  // When `look` has something to do; empty if nothing is pending.
   std::optional<transport::Time> next_look() const;
   void look_whether_plain();
 

@@ -61,8 +61,8 @@ void LinkChannel::drop(Traveller& traveller, DropCause cause) {
   guide_.dropped(traveller, link_.device(), direction_);
 }
 
-// The fault plan first: it decides about what the device sent, and a packet that it takes away takes no time
-// of the line.
+// The fault plan first: it acts on what the device sent, and a packet that it drops takes no time on the
+// line.
 void LinkChannel::enter(Traveller& traveller, transport::Time now) {
   ++counters_.packets;
   if (!link_.up(now)) return drop(traveller, DropCause::cut);
@@ -90,7 +90,7 @@ void LinkChannel::apply_verdict(const Verdict& verdict, transport::Time now, Pas
   }
 }
 
-// `passage` is what the link's settings alone have brought about.
+// `passage`: what the link's settings alone did.
 void LinkChannel::count(const Verdict& verdict, const Passage& passage) {
   counters_.by_link.duplicated += passage.copies - 1;
   counters_.by_link.delayed += passage.jitter.count() > 0;
@@ -117,7 +117,7 @@ void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::
   let_follow(now, now);
 }
 
-// A packet overtakes what is under way until later, but not what is late.
+// A packet overtakes frames that are due later, but not frames that are late.
 bool LinkChannel::delivers_at_once(const Passage& passage, transport::Time now) const {
   return passage.behind == 0 && passage.due <= now && !is_late(now);
 }
@@ -148,7 +148,7 @@ void LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Pas
   link_.look_whether_plain();
 }
 
-// A packet has passed and arrives at `due`: packets that were held for it follow it.
+// A packet has passed and arrives at `due`: releases the packets that were held until then.
 void LinkChannel::let_follow(transport::Time due, transport::Time now) {
   if (held_.empty()) return;
   held_.passed(due, [&](const HeldBehind<PooledFrame*>::Released& released) {
@@ -180,12 +180,12 @@ void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const V
   const Ecn before = mark_congestion(frame);
   counters_.not_ecn_capable += before == Ecn::not_capable;
   if (before != Ecn::capable) return;
-  // A packet is marked once. The fault plan comes first, and has made its own remark.
+  // A packet is marked once. The fault plan acts first and has added its own remark.
   ++(verdict.congestion ? counters_.by_fault : counters_.by_link).congestion_marked;
   if (!verdict.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
 }
 
-// From here on the traveller's frame is a copy in a slot. False if there is no slot.
+// Copies the frame into a slot, which the traveller then refers to. False if no slot is free.
 bool LinkChannel::take_slot(Traveller& traveller) {
   PooledFrame* const slot = transit_.copy(traveller.frame, *traveller.from);
   if (slot == nullptr) return false;
@@ -207,7 +207,7 @@ void LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passa
   }
 }
 
-// Each copy has a way of its own from here. The last one has the slot.
+// Each copy continues by itself; the last one has the slot.
 void LinkChannel::hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now) {
   for (; copies > 1; --copies) {
     Traveller copy = traveller;
@@ -229,7 +229,7 @@ void LinkChannel::keep_copies(Traveller& traveller, const Passage& passage) {
   put_under_way(traveller, passage);
 }
 
-// The traveller's slot is the channel's from here on.
+// The channel owns the traveller's slot from here on.
 void LinkChannel::put_under_way(Traveller& traveller, const Passage& passage) {
   PooledFrame* const frame = traveller.slot;
   traveller.slot = nullptr;

@@ -1,5 +1,5 @@
-// One direction of a link, carrying frames: asks the fault plan and LinkDirection what becomes of each, makes
-// the changes, and keeps copies of what is under way. A frame that nothing delays or changes is handed on at
+// One direction of a link, carrying frames: asks the fault plan and LinkDirection what happens to each frame,
+// makes the changes, and keeps copies of frames under way. Hands a frame that nothing delays or changes on at
 // once, without a copy.
 #pragma once
 
@@ -24,15 +24,15 @@ class LinkChannel {
   // `link`, `transit` and `guide` outlive it.
   LinkChannel(Link& link, Direction direction, Transit& transit, TravelGuide& guide);
 
-  // From now on; what is under way stays so. Allocates.
+  // For packets that enter from now on. Allocates.
   void configure(const LinkSettings& settings);
   const LinkSettings& settings() const { return model_.settings(); }
   void set_faults(FaultHook* faults) { faults_ = faults; }
 
   void enter(Traveller& traveller, transport::Time now);
-  // A frame that this channel gave to the transit has come to the channel's end at `due`.
+  // A frame that this channel gave to the transit reaches the channel's end at `due`.
   void leave(PooledFrame& frame, transport::Time due);
-  // Puts the frames under way that were held for others to pass, and nobody has, until `now`.
+  // Puts held frames under way whose hold ends at `now` or before.
   void end_holds(transport::Time now);
   // When the next hold ends; empty if there is none.
   std::optional<transport::Time> next_hold() const { return held_.earliest(); }

@@ -1,4 +1,4 @@
-// What a link has done to packets, by cause, for one direction.
+// What a link did to packets in one direction, by cause.
 #pragma once
 
 #include <array>
@@ -9,21 +9,21 @@
 
 namespace urnic::link {
 
-// What was done to packets that went on.
+// Changes to packets that were not dropped.
 struct TouchCounters {
   std::uint64_t duplicated = 0;  // copies
-  std::uint64_t delayed = 0;     // beyond the link's own delay and its queue
+  std::uint64_t delayed = 0;     // beyond the link's own delay and queue
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t congestion_marked = 0;  // for the first time; a packet that both mark counts by fault
+  std::uint64_t congestion_marked = 0;  // first marks only; counted by fault if both mark
 };
 
 struct LinkCounters {
-  std::uint64_t packets = 0;          // that entered while the link had character, a fault plan or was cut
-  TouchCounters by_link;              // by its settings: chance, jitter, the queue's length
+  std::uint64_t packets = 0;          // that entered while the link was impaired, cut or had a fault plan
+  TouchCounters by_link;              // by its settings: random impairments, the queue's length
   TouchCounters by_fault;             // by rules of the fault plan
-  std::uint64_t not_ecn_capable = 0;  // would have been marked, by either
-  std::uint64_t answered = 0;         // by a fault, in the receiver's place
+  std::uint64_t not_ecn_capable = 0;  // would have been marked, by settings or fault plan
+  std::uint64_t answered = 0;         // by a fault, instead of the receiver
   std::array<std::uint64_t, kDropCauses> dropped{};  // by DropCause
 
   std::uint64_t& drops(DropCause cause) { return dropped[static_cast<std::size_t>(cause)]; }

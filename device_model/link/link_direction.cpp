@@ -25,7 +25,7 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
     left = line_.accept(now, bytes);
   }
 
-  // A packet that is lost on the wire has taken its time of the line.
+  // A packet that is lost on the wire has used the line for its time.
   const Fate fate = fates_.of(packet);
   if (bursts_.takes_next()) passage.drop = DropCause::burst;
   if (fate.lost) passage.drop = DropCause::loss;

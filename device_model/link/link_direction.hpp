@@ -1,6 +1,6 @@
-// One direction of a link, without frames, clock or thread: it is told that a packet enters at a time, and
-// says what becomes of the packet. Who carries frames (link_channel.hpp) or anything else through a simulated
-// link asks it, and keeps what is under way in a DueQueue.
+// One direction of a link, without frames, clock or thread: given a packet and the time at which it enters,
+// returns what happens to it. Users (link_channel.hpp for frames) keep the packets that are under way in a
+// DueQueue.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace urnic::link {
 
 enum class DropCause : std::uint8_t {
   none,
-  loss,         // chance, packet by packet
+  loss,         // random, packet by packet
   burst,        // a burst of losses
   queue_full,   // the line's queue
   cut,          // the link is down
@@ -24,22 +24,22 @@ enum class DropCause : std::uint8_t {
 };
 inline constexpr std::size_t kDropCauses = 7;
 
-// What becomes of a packet that enters.
+// What happens to a packet that enters.
 struct Passage {
   DropCause drop = DropCause::none;
-  // The rest if it is not dropped. All copies arrive at `due`; `corrupted` and `congestion` are of the
-  // packet, so of all its copies.
+  // Valid if the packet is not dropped. All copies arrive at `due`; `corrupted` and `congestion` hold for all
+  // copies.
   std::uint32_t copies = 1;
   transport::Time due{};
-  transport::Nanoseconds jitter{0};  // the part of the delay that chance added
-  // Held until that many later packets have passed, but not beyond `latest`; 0: not held.
+  transport::Nanoseconds jitter{0};  // the random part of the delay
+  // Held until this many later packets have passed, but not beyond `latest`; 0: not held.
   std::uint32_t behind = 0;
   transport::Time latest{};
   bool corrupted = false;
-  std::uint64_t corruption = 0;  // random bits that choose the bit to turn over
-  bool congestion = false;       // to be marked "congestion experienced" if its sender can be told
+  std::uint64_t corruption = 0;  // random bits that choose the bit to invert
+  bool congestion = false;       // mark "congestion experienced" if the packet is ECN-capable
 
-  // Something else happens to it than to arrive, once, as it is.
+  // Anything but: arrives once, unchanged.
   bool is_touched() const {
     return copies != 1 || behind != 0 || corrupted || congestion || jitter.count() > 0;
   }
@@ -47,23 +47,22 @@ struct Passage {
 
 class LinkDirection {
  public:
-  // `device` is the number of the device whose link it is. Allocates here and never again.
+  // `device`: the number of the link's device. Allocates here and never again.
   LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
-  // A packet of `bytes` (a whole frame, without what Line adds) enters at `now`, which never goes back.
+  // A packet of `bytes` (a whole frame, without what Line adds) enters at `now`, which never decreases.
   Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet);
 
-  // What `enter` would do is to lose the packet or nothing: asking for that alone is quicker.
+  // All that `enter` can do is to lose the packet: `loses` alone is faster.
   bool only_loses() const { return only_loses_; }
   bool loses(const PacketIdentity& packet) { return fates_.loses(packet); }
 
-  // How many bytes may be handed over at `now` without more than `ahead` of them waiting for the line.
-  // Without a rate, more than anybody has; with one, enough for a packet of `least` bytes whenever the line
-  // is idle.
+  // How many bytes a device may send at `now` with at most `ahead` of them waiting for the line. Without a
+  // rate, unlimited; with a rate, at least `least` bytes whenever the line is idle.
   std::size_t room(transport::Time now, transport::Nanoseconds ahead, std::size_t least) const;
-  // When there is room for half of `ahead`, or for `least` bytes if that is more, if nothing else enters.
+  // When there is room for half of `ahead`, or for `least` bytes if that is more, unless other packets enter.
   transport::Time room_at(transport::Nanoseconds ahead, std::size_t least) const;
-  // When the line is idle, if nothing else enters.
+  // When the line is idle, unless other packets enter.
   transport::Time clear_at() const { return line_.clear_at(); }
 
   const LinkSettings& settings() const { return settings_; }

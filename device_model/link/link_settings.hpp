@@ -1,4 +1,4 @@
-// What one direction of a link is like. The defaults are a perfect wire: nothing is done to a frame.
+// Settings of one direction of a link. The defaults are a perfect wire: frames pass unchanged and at once.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace urnic::link {
 struct LinkSettings {
   double rate_gbps = 0;             // 10^9 bits a second; 0: no limit, and no queue
   transport::Nanoseconds delay{0};  // one way, behind the queue
-  // On top of the delay, evenly spread from 0 to this. Never changes the order of packets: what would
-  // overtake waits.
+  // Added to the delay, evenly distributed from 0 to this. Never reorders: a packet that would overtake
+  // waits.
   transport::Nanoseconds jitter{0};
-  // Packets that may wait for a line with a rate; more are dropped. Towards the switch the device itself does
-  // not send faster than its line, so that only responses can fill this queue.
+  // Packets that may wait for a line with a rate; more are dropped. A device paces its own requests to its
+  // line, so only responses can fill the queue towards the switch.
   std::uint32_t queue_packets = 1024;
 
-  double loss = 0;  // independent of all else
+  double loss = 0;  // independent, per packet
   // Gilbert-Elliott: each packet may begin a burst, in which packets are lost with `burst_loss`, or end it. A
-  // burst is 1 / burst_end packets long on average.
+  // burst lasts 1 / burst_end packets on average.
   double burst_start = 0;
   double burst_end = 0.125;
   double burst_loss = 1;
@@ -30,10 +30,10 @@ struct LinkSettings {
   double reorder = 0;
   std::uint32_t reorder_packets = 3;
   transport::Nanoseconds reorder_hold{100'000};
-  double corrupt = 0;  // one bit is turned over
+  double corrupt = 0;  // one bit is inverted
 
-  // Packets that find this many waiting are marked "congestion experienced" if their sender can be told
-  // (ECT). Others pass as they are: the queue's end limits them. 0: none is marked.
+  // ECN-capable packets (ECT) that find this many waiting are marked "congestion experienced"; 0: none is
+  // marked. Other packets pass unmarked; only the queue's end limits them.
   std::uint32_t ecn_threshold_packets = 0;
 
   std::uint64_t seed = 1;
@@ -41,20 +41,20 @@ struct LinkSettings {
   friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
 };
 
-// Settings that leave every frame as it is have no character, whatever the seed.
+// A perfect wire has no character, whatever the seed.
 constexpr bool has_character(const LinkSettings& settings) {
   return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
          settings.loss > 0 || settings.burst_start > 0 || settings.duplicate > 0 || settings.reorder > 0 ||
          settings.corrupt > 0;
 }
 
-// Packets arrive later than they are sent, all of them or some.
+// All packets, or some, arrive later than they are sent.
 constexpr bool takes_time(const LinkSettings& settings) {
   return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
          settings.reorder > 0;
 }
 
-// Packets are lost, each independently of all else, and nothing but that happens.
+// The only impairment is independent random loss.
 constexpr bool only_loses(LinkSettings settings) {
   const bool loses = settings.loss > 0;
   settings.loss = 0;

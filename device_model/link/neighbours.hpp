@@ -1,5 +1,5 @@
-// Where the device with a GID is: what neighbour discovery finds out on a real network (RFC 4861, RFC 826).
-// Each kind of uplink that leads beyond this process has its own.
+// Finds the device that has a GID, as neighbour discovery does on a real network (RFC 4861, RFC 826). Each
+// kind of uplink that leads out of this process has its own implementation.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace urnic::link {
 
 class Neighbours {
  public:
-  // The Ethernet address to send to; empty: this uplink knows of no such device.
+  // The Ethernet address to send to; empty if this uplink does not know the device.
   virtual std::optional<wire::MacAddress> find(const wire::Gid& gid) const = 0;
 
  protected:

@@ -1,5 +1,4 @@
-// What an observer of links (a capture) is told of a frame: the frame, where on its way it was seen, and what
-// had been done to it by then.
+// What an observer of links (a capture) sees: a frame, its place on the way, and what happened to it before.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +10,8 @@
 
 namespace urnic::link {
 
-// A frame from A to B passes A's link (tx) and B's link (rx). It is observed once as A sends it, and then
-// once for every copy: as B takes it, or where it was dropped.
+// A frame from A to B passes A's link (tx) and B's link (rx). It is observed once as A sends it, then once
+// for each copy: as B receives the copy, or where the copy is dropped.
 enum class CapturePoint : std::uint8_t { before_link, after_link, dropped };
 constexpr std::string_view name(CapturePoint point) {
   switch (point) {
@@ -26,22 +25,21 @@ constexpr std::string_view name(CapturePoint point) {
   return "?";
 }
 
-// An observation's `why` is never longer.
+// Maximum length of an observation's `why`.
 inline constexpr std::size_t kMaxWhyBytes = 200;
 
 // Views; valid during the call of FrameObserver::observe.
 struct Observation {
   const wire::Frame& frame;
   CapturePoint point;
-  // Whose link: the sender's before the link, the receiver's after it, the one that dropped it.
+  // Whose link: the sender's before the link, the receiver's after it, or the one that dropped the frame.
   std::string_view device;
   Direction direction;
-  // One line that says what touched the packet up to here and how, and why it was dropped; empty for a packet
-  // that nothing touched.
+  // One line: what was done to the packet so far, by what, and why it was dropped; empty if nothing was done.
   std::string_view why;
 };
 
-// Sees frames on their way. The capture is one.
+// Sees frames on their way; a capture is an observer.
 class FrameObserver {
  public:
   virtual void observe(const Observation& observation) = 0;

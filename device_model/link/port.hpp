@@ -1,5 +1,4 @@
-// The port interface: where a device's frames leave and arrive. What is behind a port (the built-in switch
-// now; UDP and Ethernet links later) is the link's business.
+// The port interface: where a device sends and receives frames. Only the link knows what is behind a port.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +12,33 @@
 
 namespace urnic::link {
 
-// A device's end: takes frames that arrive.
+// A device's end: receives frames.
 class FrameReceiver {
  public:
-  // The frame's bytes stay until the engine's batch ends. `origin` is what the sender says beside the frame.
+  // The frame's bytes stay valid until the engine's batch ends. `origin`: the sender's out-of-band data.
   virtual void arrive(const wire::Frame& frame, const PacketOrigin& origin) = 0;
-  // The port's link has been cut, or is whole again.
+  // The port's link was cut, or is up again.
   virtual void link_changed(bool /*up*/) {}
-  // The ordinal of one of its QPs, as in PacketIdentity; 0 if there is none of this number.
+  // The ordinal of the device's QP with this number, as in PacketIdentity; 0 if there is none.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
 
  protected:
   ~FrameReceiver() = default;
 };
 
-// The link's end: takes frames that a device sends.
+// The link's end: takes the frames that a device sends.
 class Port {
  public:
-  // At `now`, which never goes back. The bytes may be used until the caller's batch ends.
+  // `now` never decreases. The bytes stay valid until the caller's batch ends.
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 
-  // How many bytes the device may hand over at `now` without its line falling behind; at least `least` when
-  // the line is idle. A device that asks first never overruns its own link.
+  // How many bytes the device may send at `now` without its line falling behind; at least `least` when the
+  // line is idle. A device that asks first never overruns its own link.
   virtual std::size_t room(transport::Time, std::size_t /*least*/) const {
     return std::numeric_limits<std::size_t>::max();
   }
-  // When there is room again for at least `least` bytes, and for some more where that is worth waiting for.
+  // When there is room again for at least `least` bytes; may be later, for more room.
   virtual transport::Time room_at(std::size_t /*least*/) const { return {}; }
 
  protected:

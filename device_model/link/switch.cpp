@@ -20,32 +20,31 @@ std::uint64_t pack(std::span<const std::byte, kAddressBytes> address) {
   return kUsed | std::uint64_t{wire::load_be16(address.data())} << 32 | wire::load_be32(address.data() + 2);
 }
 
-// The group bit of an Ethernet address is the first to be sent (IEEE 802.3 3.2.3).
+// The group bit is the first bit of an Ethernet address on the wire (IEEE 802.3 3.2.3).
 bool is_group_frame(const wire::Frame& frame) {
   return frame.headers.size() >= kAddressBytes && (frame.headers[0] & std::byte{1}) != std::byte{0};
 }
 
 bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
 
-// The source address of a frame that a fault has made, which is long enough to have one.
+// The source address of a frame that a fault made; the frame is long enough.
 wire::MacAddress source_of(std::span<const std::byte> frame) {
   wire::MacAddress address;
   std::memcpy(address.bytes.data(), frame.data() + kAddressBytes, kAddressBytes);
   return address;
 }
 
-// In the place of a device that is elsewhere: its port hands nothing on here.
+// Stands for a device of another engine: this switch delivers nothing to its port.
 class Elsewhere final : public FrameReceiver {
  public:
   void arrive(const wire::Frame&, const PacketOrigin&) override {}
 };
 Elsewhere elsewhere;
 
-// How often a frame that is lost on its way may pass a link, for each that arrives.
+// How many links a lost frame may pass, for each frame that arrives.
 constexpr std::uint32_t kLinksPassed = 4;
 
-// What a device may have waiting for its line: enough that the line never stands idle between two of the
-// engine's rounds.
+// How much data a device may queue for its line: enough that the line is never idle between two rounds.
 constexpr transport::Nanoseconds kAhead{20'000};
 
 }  // namespace
@@ -71,7 +70,7 @@ transport::Time SwitchPort::room_at(std::size_t least) const {
 Switch::Switch() : routes_(8) {}
 Switch::~Switch() = default;
 
-// Multiplicative hashing: addresses that count up spread over the table.
+// Multiplicative hashing: spreads consecutive addresses over the table.
 std::size_t Switch::first_place(std::uint64_t address, std::size_t places) {
   const std::uint64_t mixed = address * 0x9E3779B97F4A7C15u;
   return static_cast<std::size_t>(mixed >> 32) & (places - 1);
@@ -144,7 +143,7 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* const to = port_for(frame);
   if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
-  // Until it is behind the sender's link, a frame to many is on its way back to where it came from.
+  // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
     Traveller traveller(frame, origin, &from, &from);
     if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
@@ -164,7 +163,7 @@ SwitchPort* Switch::port_for(const wire::Frame& frame) const {
   return port_of(pack(frame.headers.first<kAddressBytes>()));
 }
 
-// Of a frame to an address that no port has.
+// For a frame whose destination address no port has.
 bool Switch::goes_to_many(const wire::Frame& frame) const {
   if (is_group_frame(frame)) return true;
   return frame.headers.size() >= kAddressBytes && is_in_one_piece(frame) && port_for(frame) == nullptr;
@@ -181,8 +180,8 @@ void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& fra
   hand_on(traveller, Direction::transmit, now);
 }
 
-// The copies are made behind the sender's link, on which the frame travels once; for the devices of another
-// engine each goes over the trunk.
+// Copies are made behind the sender's link, which the frame passes once. Each copy for another engine's
+// device crosses the trunk by itself.
 void Switch::flood(const Traveller& traveller, transport::Time now) {
   const bool to_group = is_group_frame(traveller.frame);
   for (const auto& port : ports_) {
@@ -192,7 +191,7 @@ void Switch::flood(const Traveller& traveller, transport::Time now) {
       continue;
     }
     Traveller copy(traveller);
-    copy.slot = nullptr;  // others need its bytes, too
+    copy.slot = nullptr;  // other copies need its bytes, too
     copy.to = port.get();
     if (port->trunk != nullptr) {
       put_on_trunk(copy, *port, Onward::through_link, now);
@@ -249,8 +248,8 @@ bool Switch::trunks_have_room() const {
   return std::all_of(trunks_.begin(), trunks_.end(), [](const Trunk* trunk) { return trunk->has_room(); });
 }
 
-// Devices ask whether there is room before they send, so a trunk overflows only by what nobody asks for: a
-// burst out of a link that delays.
+// Devices check for room before they send, so only what they do not send can overflow a trunk: a burst out of
+// a link that delays.
 void Switch::put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now) {
   if (to.trunk->put(traveller, traveller.from->number, to.number, onward, now)) return;
   ++trunk_overruns_;

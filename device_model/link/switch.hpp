@@ -1,5 +1,5 @@
-// The built-in switch: forwards frames between the ports attached to it by destination MAC address, over each
-// port's link. Each engine has a switch of its own; between two of them are trunks.
+// The built-in switch: forwards frames between attached ports by destination MAC address, over each port's
+// link. Each engine has its own switch; trunks connect the switches.
 #pragma once
 
 #include <cstddef>
@@ -28,25 +28,24 @@ class Switch final : public Uplink, private TravelGuide {
   Switch(const Switch&) = delete;
   Switch& operator=(const Switch&) = delete;
 
-  // A frame that a port sends to its own address comes back to it.
+  // A frame that a port sends to its own address returns to that port.
   Port& attach(const wire::MacAddress& address, FrameReceiver& receiver,
                std::string_view device = {}) override;
 
-  // Likewise, for a device at another engine's switch, which `trunk` leads to. Ports are told from one
-  // another by their numbers in the order in which they are attached: all switches have the same devices in
-  // the same order.
+  // As `attach`, for a device of another engine, which `trunk` leads to. Port numbers count attachments: all
+  // switches attach the same devices in the same order.
   void attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device = {});
 
-  // A frame has come from another switch.
+  // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
 
-  // The link of the port attached as number `port`, from 0, whose device is here; made at the first call. The
-  // other is null if there was none.
+  // The link of port number `port`, from 0, whose device is attached here; made at the first call.
+  // `existing_link` returns null if `link` was never called.
   Link& link(std::uint32_t port);
   const Link* existing_link(std::uint32_t port) const;
   std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
 
-  // At most a handful; called in order, at every capture point (observation.hpp).
+  // At most a handful; called in the order of addition, at every capture point (observation.hpp).
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
@@ -58,20 +57,18 @@ class Switch final : public Uplink, private TravelGuide {
   bool takes_time() const override;
   std::uint32_t count() const override { return transit_.in_use(); }
 
-  // Frames transmitted to an address that no port has. Those that a program has made itself, which are in one
-  // piece, go to every port but the sender's, as an unknown address makes a switch do; others are of queue
-  // pairs whose peer's address was known here, and are dropped. Those to a group address go to every port,
-  // back to the sender's too, and each device looks who has joined.
+  // Frames to an address that no port has. Contiguous ones, which programs made themselves, are flooded to
+  // every port but the sender's; frames of queue pairs, whose peer's address was known here, are dropped.
+  // Frames to a group address go to every port, the sender's too; each device looks up its members.
   std::uint64_t unknown_destination() const { return unknown_destination_; }
-  // Frames that found no place in a trunk.
+  // Frames dropped because a trunk was full.
   std::uint64_t trunk_overruns() const { return trunk_overruns_; }
 
  private:
   friend class SwitchPort;
-  // An entry of the forwarding table, which is an open-addressed hash table of a power of two of entries,
-  // at most half full.
+  // An entry of the forwarding table: open addressing, a power of two of entries, at most half full.
   struct Route {
-    std::uint64_t address = 0;  // packed, with a bit above it that says that the entry is used
+    std::uint64_t address = 0;  // packed, with a higher bit that marks the entry as used
     SwitchPort* port = nullptr;
   };
 

@@ -1,5 +1,5 @@
-// A port of the built-in switch, with the link that leads to its device; or, for a device of another engine,
-// with the trunk to the switch that has it.
+// A port of the built-in switch, with the link to its device; or, for a device of another engine, with the
+// trunk to that engine's switch.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ class SwitchPort final : public Port {
   std::size_t room(transport::Time now, std::size_t least) const override;
   transport::Time room_at(std::size_t least) const override;
 
-  // The link does something to packets in one of its directions, or may.
+  // The link impairs packets in one of its directions, or may.
   bool has_character() const { return link != nullptr && !link->plain(); }
 
-  FrameReceiver& receiver;  // nobody, where there is a trunk
+  FrameReceiver& receiver;  // a stub for a device of another engine
   Trunk* const trunk;       // null: the device is here
   const std::string device;
   const std::uint32_t number;
-  std::unique_ptr<Link> link;          // made when it is first needed
-  std::uint32_t frames_under_way = 0;  // slots of the transit with frames that the device has sent
+  std::unique_ptr<Link> link;          // made at the first use
+  std::uint32_t frames_under_way = 0;  // slots of the transit with frames from this device
 
  private:
   Switch& fabric_;

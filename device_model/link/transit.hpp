@@ -1,5 +1,5 @@
 // The frames under way on all links of a switch: one pool of copies, and one queue in the order in which they
-// are due, so that no link and no direction waits for another one's turn.
+// are due, so that no link waits for another one's turn.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace urnic::link {
 
 class Transit {
  public:
-  // Most frames under way: 16 ms of a million packets a second over two links.
+  // Frames under way at most: 16 ms of a million packets a second over two links.
   static constexpr std::uint32_t kFrames = 32768;
 
   // Allocates here and never again.
   Transit();
 
-  // A slot with a copy of `frame`, which the device at `from` has sent; null if no slot is free or the frame
-  // is too large for one.
+  // Copies `frame`, sent by the device at `from`, into a slot; null if no slot is free or the frame is too
+  // large.
   PooledFrame* copy(const wire::Frame& frame, SwitchPort& from);
-  // Gives back a slot whose bytes may still be referred to: it is free again after `release`.
+  // Frees a slot whose bytes may still be referred to: the slot is free after `release`.
   void retire(PooledFrame* frame) { retired_.push_back(frame); }
   void release();
   bool owes_release() const { return !retired_.empty(); }
 
-  // The frame comes to the end of its channel at `due`.
+  // The frame reaches the end of its channel at `due`.
   void depart(PooledFrame* frame, transport::Time due) { due_.push(frame, due); }
   std::optional<DueQueue<PooledFrame*>::Departure> take_due(transport::Time now) {
     return due_.take_due(now);
@@ -37,11 +37,11 @@ class Transit {
   std::optional<transport::Time> earliest() const { return due_.earliest(); }
   bool overdue(transport::Time now) const { return due_.earliest() && *due_.earliest() <= now; }
 
-  // Slots that hold a frame, retired ones among them.
+  // Slots that hold a frame, including retired ones.
   std::uint32_t in_use() const { return pool_.in_use(); }
-  // How many more frames a device may send now that has `own` under way: no device may have more than are
-  // free for all. So a device on a slow link leaves room for others (dynamic thresholds, Choudhury and Hahne,
-  // 1998).
+  // How many more frames a device that has `own` under way may send: no device may have more under way than
+  // are free for all. So a device on a slow link leaves room for others (dynamic thresholds, Choudhury and
+  // Hahne, 1998).
   std::uint32_t room(std::uint32_t own) const;
 
  private:

@@ -1,4 +1,4 @@
-// A frame on its way from port to port, and who takes it at the end of each channel.
+// A frame on its way from port to port, and what handles it at the end of each channel.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class SwitchPort;
 struct PooledFrame;
 
 struct Traveller {
-  // A constructor, because the compiler clears a whole aggregate before it fills it in, with all of `why`.
+  // A constructor, because the compiler would clear the whole aggregate first, including all of `why`.
   Traveller(const wire::Frame& of, const PacketOrigin& sent_by, SwitchPort* sender, SwitchPort* receiver)
       : frame(of), origin(sent_by), from(sender), to(receiver) {}
 
@@ -26,22 +26,22 @@ struct Traveller {
   PacketOrigin origin;
   SwitchPort* from;
   SwitchPort* to;
-  // The slot that has the frame's bytes, if it is one of the pool's. A channel that keeps the frame under way
-  // takes the slot and clears this.
+  // The pool's slot that has the frame's bytes; null: the bytes are elsewhere. A channel that keeps the frame
+  // under way takes the slot and clears this.
   PooledFrame* slot = nullptr;
   Why why;
 };
 
 class TravelGuide {
  public:
-  // The frame has come to the end of a channel.
+  // The frame has reached the end of a channel.
   virtual void hand_on(Traveller& traveller, Direction passed, transport::Time now) = 0;
-  // It goes no further; `traveller.why` says why.
+  // The frame was dropped; `traveller.why` says why.
   virtual void dropped(const Traveller& traveller, std::string_view device, Direction where) = 0;
-  // A fault's answer goes back to the sender of `traveller`, in the name of the QP `by` of the receiver.
+  // Sends a fault's answer back to the sender of `traveller`, as if from the receiver's QP `by`.
   virtual void answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
                       transport::Time now) = 0;
-  // The link of the port with this number has been cut, or is whole again.
+  // The link of port number `port` was cut, or is up again.
   virtual void link_changed(std::uint32_t /*port*/, bool /*up*/) {}
 
  protected:

@@ -8,7 +8,7 @@ namespace urnic::link {
 
 namespace {
 
-// Copies `piece` to `to`, which moves behind it; where the copy is.
+// Copies `piece` to `to` and advances `to`; returns the copy.
 std::span<const std::byte> append(std::byte*& to, std::span<const std::byte> piece) {
   if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
   const std::span<const std::byte> copy{to, piece.size()};
@@ -65,7 +65,7 @@ bool Trunk::publish() {
   return true;
 }
 
-// `settled_` first: a slot is used again only after what it lent has been taken back.
+// Load `settled_` first: a slot is reused only after its payload was taken back.
 void Trunk::reclaim() {
   const std::uint64_t settled = settled_.load(std::memory_order_acquire);
   const std::uint64_t released = released_.load(std::memory_order_acquire);

@@ -1,7 +1,6 @@
 // Frames on their way from one engine's switch to another's: a ring with one writer, the sending engine's
-// thread, and one reader, the receiving engine's. Headers are copied; payload that the sending engine can
-// leave where it lies (transport/payload_keeper.hpp) is referred to, and belongs to the reader until it says
-// that it needs it no more.
+// thread, and one reader, the receiving engine's. Headers are copied. Payload that the sending engine can
+// keep in place (transport/payload_keeper.hpp) is lent to the reader until it releases the frame.
 #pragma once
 
 #include <array>
@@ -20,20 +19,20 @@
 
 namespace urnic::link {
 
-// Where a frame goes on behind the trunk.
+// What a frame passes behind the trunk.
 enum class Onward : std::uint8_t {
-  through_link,  // it has passed the sender's link, and passes the receiver's
-  to_device,     // a fault's answer, which no link touches
+  through_link,  // it has passed the sender's link; the receiver's is next
+  to_device,     // a fault's answer, which passes no link
 };
 
 class Trunk {
  public:
   // Frames in the ring; a power of two.
   static constexpr std::uint32_t kFrames = 1024;
-  // Most that an engine puts in between two looks at `has_room`; more may find no place.
+  // Frames that an engine may put in after one `has_room`; more may be refused.
   static constexpr std::uint32_t kFramesPerRound = 512;
-  // While so many bytes of payload are lent to the reader there is no room for more: what the two are apart
-  // is to stay in the caches.
+  // With this many bytes of payload lent to the reader, the trunk has no room: so the payload between the two
+  // engines stays in the caches.
   static constexpr std::size_t kMostLentBytes = 512 * 1024;
 
   // Valid from `take` to `release`.
@@ -47,41 +46,40 @@ class Trunk {
     Why why;
   };
 
-  // `keeper` is the sending engine's and outlives its use; null: all payload is copied.
+  // `keeper` belongs to the sending engine and outlives its use; null: all payload is copied.
   explicit Trunk(transport::PayloadKeeper* keeper);
   Trunk(const Trunk&) = delete;
   Trunk& operator=(const Trunk&) = delete;
 
   // The sending engine's thread only.
-  // Puts a frame in, of at most kSlotBytes, for the reader to see from the next `publish` on; false if there
-  // is no place.
+  // Puts in a frame of at most kSlotBytes; the reader sees it after `publish`. False if the ring is full.
   bool put(const Traveller& traveller, std::uint32_t from, std::uint32_t to, Onward onward,
            transport::Time now);
-  // False if nothing was put in since the last one.
+  // False if nothing was put in since the last `publish`.
   bool publish();
-  // Takes back what the reader has done with.
+  // Takes back payload and slots that the reader has released.
   void reclaim();
-  // As of the last `reclaim`: a round's frames have places.
+  // As of the last `reclaim`: there is room for a round's frames.
   bool has_room() const {
     return written_ - settled_seen_ <= kFrames - kFramesPerRound && lent_bytes_ < kMostLentBytes;
   }
-  // Frames put in whose answers may still come; as of the last `reclaim`.
+  // Frames that were put in and may still be answered; as of the last `reclaim`.
   std::uint32_t unsettled() const { return static_cast<std::uint32_t>(written_ - settled_seen_); }
-  // When the first frame was put in whose answers may still come; as of the last `reclaim`.
+  // When the first such frame was put in; as of the last `reclaim`.
   std::optional<transport::Time> oldest_unsettled() const;
 
   // The receiving engine's thread only.
   // The next frame, or null.
   const Passenger* take();
-  // The bytes of all frames taken until now are needed no more.
+  // The reader no longer needs the bytes of the frames taken so far.
   void release();
-  // What the frames brought about that had been taken at the call before has been sent.
+  // The answers to the frames that were taken before the last call have been sent.
   void settle();
-  // When the next frame was sent, if `take` has left one that it knows of.
+  // When the next frame was sent, if `take` knows of one that it has left.
   std::optional<transport::Time> oldest_untaken() const;
 
  private:
-  // Payload as short as this is copied: that costs less than to lend it.
+  // Payload up to this length is copied: cheaper than lending it.
   static constexpr std::size_t kShortPayloadBytes = 256;
   static constexpr std::size_t kCacheLine = 64;
 
@@ -96,8 +94,8 @@ class Trunk {
   void load(Slot& slot, const wire::Frame& frame);
   bool lend(Slot& slot, std::span<const std::byte> payload);
 
-  // A slot has room for the pieces of most frames; a whole one is copied to its part of `whole_`, which is
-  // not touched before it is used.
+  // A slot has room for the pieces of most frames; a contiguous frame is copied to its part of `whole_`,
+  // which is not touched before its first use.
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<std::byte[]> whole_;
   transport::PayloadKeeper* const keeper_;

@@ -1,5 +1,5 @@
-// The other side of a device's port: the built-in switch, or whatever else carries frames. A device attaches
-// itself and gets a port; the engine asks between its batches for what has arrived.
+// The other side of a device's port: the built-in switch, or anything else that carries frames. A device
+// attaches itself and gets a port; the engine polls for arrived frames between its batches.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +18,30 @@ struct Load {
   std::size_t bytes = 0;
 };
 
-// Engine thread only, once the engine runs.
+// Used by the engine thread only, once the engine runs.
 class Uplink {
  public:
-  // A port for the device with `address`, which frames to `address` arrive at. It belongs to the uplink;
-  // `receiver` outlives its use. `device` is the device's name for observers. Throws std::invalid_argument if
-  // the address is taken.
+  // Makes a port for the device with `address`. The port belongs to the uplink; `receiver` outlives its use.
+  // `device` is the device's name for observers. Throws std::invalid_argument if the address is taken.
   virtual Port& attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device) = 0;
 
-  // Delivers frames that are due at `now` to devices, in the order of their times whichever link they are on,
-  // until `most` is reached; returns what that was. Their bytes stay until `release`.
+  // Delivers frames that are due at `now`, in the order of their due times over all links, until `most` is
+  // reached; returns how much was delivered. The bytes stay valid until `release`.
   virtual Load deliver_due(transport::Time now, const Load& most) = 0;
-  // The engine has carried out what the delivered frames brought about: their bytes are needed no more.
+  // The engine has carried out the actions of the delivered frames and no longer needs their bytes.
   virtual void release() = 0;
   // Frames were delivered since the last `release`.
   virtual bool owes_release() const = 0;
 
-  // When the next frame is due or a link changes by itself; empty if nothing is under way.
+  // When the next frame is due or a link changes by itself; empty if nothing is pending.
   virtual std::optional<transport::Time> next_due() const = 0;
-  // Frames are under way that were due at `now`: what the device sends meanwhile only makes them later.
+  // Frames due at `now` are still under way: sending more would delay them further.
   virtual bool overdue(transport::Time now) const = 0;
   // Frames that are under way or not released.
   virtual std::uint32_t count() const = 0;
-  // A frame that is sent may be under way for some time.
+  // A frame may stay under way for some time after it was sent.
   virtual bool takes_time() const = 0;
-  // Readable when frames have come from outside of this process, which wakes the engine; -1: none come.
+  // Readable when frames arrive from outside of this process; wakes the engine. -1: none arrive.
   virtual int wake_descriptor() const { return -1; }
 
  protected:

@@ -1,4 +1,4 @@
-// A short line that grows by what touches a packet. Never allocates: what does not fit is cut off.
+// A short line with one remark for each change to a packet. Never allocates: cuts off what does not fit.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Why {
   Why& next() { return empty() ? *this : add("; "); }
 
  private:
-  std::array<char, kMaxWhyBytes> text_;  // the first length_ bytes mean something
+  std::array<char, kMaxWhyBytes> text_;  // only the first length_ bytes are valid
   std::size_t length_ = 0;
 };
 

@@ -11,7 +11,7 @@ constexpr std::size_t kMacBytes = 6;
 
 static_assert(link::kMaxWhyBytes <= capture::kMaxCommentBytes);
 
-// An Ethernet header begins with destination and source.
+// An Ethernet header begins with the destination and source addresses.
 bool concerns(const wire::Frame& frame, const wire::MacAddress& mac) {
   if (frame.headers.size() < 2 * kMacBytes) return false;
   return std::memcmp(frame.headers.data(), mac.bytes.data(), kMacBytes) == 0 ||
@@ -43,11 +43,11 @@ ActiveCapture::~ActiveCapture() {
 
 void ActiveCapture::observe(const link::Observation& observation) {
   if (only_ && !concerns(observation.frame, *only_)) return;
-  // A handful: comparing is as fast as any table.
+  // There are few interfaces: comparing is as fast as any table.
   const auto seen = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const Interface& interface) {
     return interface.point == observation.point && interface.device == observation.device;
   });
-  if (seen == interfaces_.end()) return;  // a point that was not asked for
+  if (seen == interfaces_.end()) return;  // the capture does not include this point
   std::unique_lock<std::mutex> lock;
   if (several_engines_) lock = std::unique_lock(one_writer_);
   writer_.observe(observation.frame,

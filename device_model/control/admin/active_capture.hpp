@@ -1,5 +1,5 @@
-// A capture under way: the frames of all switches, or of one device, at some capture points, into a ring
-// that another process reads.
+// A running capture: the frames of all switches, or of one device, at given capture points, written into a
+// ring that another process reads.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace urnic::control {
 
 class ActiveCapture final : public link::FrameObserver {
  public:
-  // Where the capture sees frames. The marks in the ring count them as in the list.
+  // One place where the capture sees frames. Entries of the ring have its index.
   struct Interface {
     std::string device;
     link::CapturePoint point;
@@ -28,7 +28,7 @@ class ActiveCapture final : public link::FrameObserver {
 
   // Starts it. With `device`, only frames to and from it. Throws std::system_error.
   ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points);
-  // Ends it; what is in the ring stays there for the reader.
+  // Ends it; the ring's contents stay for the reader.
   ~ActiveCapture();
   ActiveCapture(const ActiveCapture&) = delete;
   ActiveCapture& operator=(const ActiveCapture&) = delete;
@@ -42,8 +42,8 @@ class ActiveCapture final : public link::FrameObserver {
   Fabric& fabric_;
   std::optional<wire::MacAddress> only_;
   std::vector<Interface> interfaces_;
-  // With several engines one of them waits here for the other: the ring has one writer, and the file one
-  // order, in which a frame is sent before it arrives.
+  // With several engines, one waits here for another: the ring has one writer, and in the file a frame is
+  // sent before it arrives.
   const bool several_engines_;
   std::mutex one_writer_;
   capture::CaptureWriter writer_;

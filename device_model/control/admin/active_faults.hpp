@@ -1,4 +1,4 @@
-// The fault plan that the links of the fabric ask, if there is one.
+// The fault plan of the fabric's links, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +21,30 @@ class ActiveFaults {
   ActiveFaults(const ActiveFaults&) = delete;
   ActiveFaults& operator=(const ActiveFaults&) = delete;
 
-  // Puts a plan in force in the place of the one before; `name` stands for its file. If it is wrong, throws
-  // settings::SettingError and leaves the one before.
+  // Replaces the current plan; `name` is its file's name. If `text` is wrong, throws settings::SettingError
+  // and keeps the current plan.
   void load(const std::string& text, const std::string& name);
-  // Likewise, from a file.
+  // The same, from a file.
   void load(const std::filesystem::path& file);
   void clear();
 
   struct State {
-    std::uint64_t number = 0;  // no two plans have the same
+    std::uint64_t number = 0;  // unique for each plan
     std::string name;
     std::vector<fault::FaultPlan::RuleState> rules;
   };
-  // Empty if no plan is in force.
+  // Empty if there is no plan.
   std::optional<State> state() const;
 
  private:
-  // One plan for each engine, in their order. What rules count is of one sending QP, and the packets of a QP
-  // on one link are all seen by one engine: together these plans do what one would.
+  // One plan for each engine, in engine order. Rules count packets of one sending QP, and one engine sees all
+  // packets of a QP on one link: so these plans act together like one.
   using Plans = std::vector<std::unique_ptr<fault::FaultPlan>>;
 
   void put_in_force(const Plans& plans);
 
   Fabric& fabric_;
-  Plans plans_;  // empty: none is in force
+  Plans plans_;  // empty: no plan
   std::string name_;
   std::uint64_t number_ = 0;
 };

@@ -1,4 +1,4 @@
-// The admin socket's requests, one function each.
+// The requests of the admin socket, one function each.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -122,7 +122,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
         "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pairs, "
         "set");
   }
-  // Most requests wait for an engine, and this thread has others to serve.
+  // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;
   return (this->*handler->second)(request, state);
 }

@@ -38,7 +38,7 @@ void AdminConnection::ready(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) open = flush();
   if (open && (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) open = receive() && handle_lines();
   if (open) {
-    // Who does not read answers is not heard any further.
+    // Reads no more requests while the peer does not read its answers.
     watch_.change(unsent_.empty() ? EPOLLIN : EPOLLOUT);
     return;
   }
@@ -71,7 +71,7 @@ bool AdminConnection::handle_lines() {
   return false;
 }
 
-// False: nonsense, or the peer is gone.
+// False: not JSON, or the peer is gone.
 bool AdminConnection::answer(const std::string& line) {
   const json request = parse_json(line);
   if (!request.is_object()) {
@@ -92,7 +92,7 @@ bool AdminConnection::answer(const std::string& line) {
 }
 
 bool AdminConnection::send_with_descriptors(const std::string& text) {
-  // A message of its own, so that the descriptors come with this answer and no other.
+  // In a message of its own, so that the descriptors arrive with this answer.
   if (!unsent_.empty() && (!flush() || !unsent_.empty())) return false;
   const auto bytes = std::as_bytes(std::span(text));
   const bool sent = send_message(socket_.get(), bytes, state_.descriptors);

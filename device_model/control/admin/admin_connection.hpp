@@ -19,25 +19,24 @@ class ActiveCapture;
 // The longest request line, with its newline.
 inline constexpr std::size_t kMaxAdminLine = 64 * 1024;
 
-// What a request does to its connection besides the answer.
+// What a request changes in its connection.
 struct AdminConnectionState {
   int socket = -1;                         // the connection's own
   bool lease = false;                      // the device process stays while the connection is open
   std::unique_ptr<ActiveCapture> capture;  // runs while the connection is open
-  std::shared_ptr<Account> account;        // of the process at the other end
+  std::shared_ptr<Account> account;        // of the peer process
   Charge connected;
   Charge captures;
-  std::vector<int> descriptors;  // to go with the answer; they stay their owners'
+  std::vector<int> descriptors;  // sent with the answer; owned elsewhere
 };
 
 class AdminConnection {
  public:
-  // Gives the answer to one request.
+  // Returns the answer to one request.
   using Handler = std::function<nlohmann::json(const nlohmann::json& request, AdminConnectionState& state)>;
 
-  // Calls `closed` (once, the last thing it does) when the conversation is over; the owner destroys the
-  // connection then.
-  // `disposal` closes the socket, and descriptors, of which no request has any.
+  // Calls `closed` once, as its last action, when the conversation is over; the owner then destroys the
+  // connection. `disposal` closes the socket, and descriptors that arrive: no request has any.
   AdminConnection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket,
                   AdminConnectionState state, Handler handler, std::function<void()> closed);
   ~AdminConnection();
@@ -51,7 +50,7 @@ class AdminConnection {
   bool handle_lines();
   bool answer(const std::string& line);
   bool flush();
-  // Sends the answer's last part, with descriptors at its first byte.
+  // Sends the last part of the answer; the descriptors go with its first byte.
   bool send_with_descriptors(const std::string& text);
 
   DescriptorDisposal& disposal_;

@@ -1,4 +1,4 @@
-// Which device a request on the admin socket means.
+// Finds the device of a request on the admin socket.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

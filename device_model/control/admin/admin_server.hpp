@@ -1,4 +1,4 @@
-// The admin socket: how the urnic command asks and steers a device process (docs/admin-socket.md).
+// The admin socket, with which the urnic command controls a device process (docs/admin-socket.md).
 #pragma once
 
 #include <chrono>
@@ -31,9 +31,9 @@ class AdminServer {
     const SysfsTree& sysfs;
     ActiveFaults& faults;
     const EngineWatch& watch;
-    std::function<void()> changed;  // a lease has come or gone
-    std::function<void()> keep;     // the process is to stay when unused
-    // Asked for by "down". The connection that asked is to be closed once everything is gone: its other end
+    std::function<void()> changed;  // a lease has begun or ended
+    std::function<void()> keep;     // the process stays even when unused
+    // Runs a "down" request. The requesting connection is closed when everything else is gone: its other end
     // waits for that.
     std::function<void(memory::Descriptor waiting)> shut_down;
   };
@@ -51,7 +51,7 @@ class AdminServer {
   void close(std::uint64_t connection);
   std::size_t captures() const;
 
-  // admin_commands.cpp. They throw std::exception for what becomes {"error": …}.
+  // admin_commands.cpp. A std::exception becomes the answer {"error": …}.
   nlohmann::json handle(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json status(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json counters(const nlohmann::json& request, AdminConnectionState& state);

@@ -1,4 +1,4 @@
-// The capture points that a capture is asked for: "before", "after" and "dropped".
+// The capture points of a capture: "before", "after" and "dropped".
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,14 +9,14 @@
 
 namespace urnic::control {
 
-// Each once, in the order of link::CapturePoint.
+// Without duplicates, in the order of link::CapturePoint.
 using CapturePoints = std::vector<link::CapturePoint>;
 
-// How the admin socket and the command line call it.
+// The name on the admin socket and the command line.
 std::string_view short_name(link::CapturePoint point);
 
-// Of a request's "points", a list of short names; before the link only if it has none. Throws
-// std::runtime_error for anything else.
+// Reads a request's "points", a list of short names; default: before the link only. Throws std::runtime_error
+// for any other value.
 CapturePoints capture_points(const nlohmann::json& request);
 
 }  // namespace urnic::control

@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// How long an admin that has connected may take for its request.
+// How long an accepted admin connection may take to send its request.
 constexpr int kRequestPatience = 200;  // ms
 
 std::string name_of(pid_t pid) {
@@ -113,7 +113,7 @@ void EngineWatch::run() {
 
 void EngineWatch::look_at_engines() {
   std::vector<StuckEngine> found;
-  // An engine that is told to end, and does not, has not moved either; it asks for no work any more then.
+  // An ending engine may also be stuck; it asks for no work any more then.
   const bool ending = [this] {
     const std::lock_guard lock(mutex_);
     return end_begun_.has_value();
@@ -143,7 +143,7 @@ void EngineWatch::look_at_engines() {
   stuck_ = std::move(found);
 }
 
-// The control thread reads signals at once, unless it waits for something that does not come.
+// The control thread reads signals at once, unless it is stuck itself.
 void EngineWatch::look_at_signals() {
   int signals = -1;
   {

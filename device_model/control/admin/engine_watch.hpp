@@ -1,6 +1,6 @@
-// Watches the engines, and whoever waits for one, from a thread of its own: an engine that copies from or to
-// memory which does not answer stands still, and with it the control thread, as soon as it asks the engine
-// for something. The device process must then still say what is wrong, and end when it is told to.
+// Watches the engines, and the threads that wait for one, from a thread of its own. An engine stops while it
+// copies memory that does not answer, and the control thread stops with its next request to the engine. The
+// device process must then still tell the cause, and end when it is told to.
 #pragma once
 
 #include <chrono>
@@ -21,27 +21,27 @@ namespace urnic::control {
 
 class Fabric;
 
-// An engine that has not moved for a while although it has something to do.
+// An engine that has work but has not moved for a while.
 struct StuckEngine {
   std::uint32_t number = 0;
   std::vector<std::string> devices;
   std::chrono::seconds since{0};
-  pid_t pid = 0;  // whose memory it is copying from or to; 0: it does something else
+  pid_t pid = 0;  // whose memory it is copying; 0: not copying
   std::string program;
 };
 
-// For logs and answers.
+// A message for logs and answers.
 std::string sentence_about(const StuckEngine& engine);
 
 class EngineWatch {
  public:
   struct Options {
-    std::chrono::milliseconds period{1000};  // between two looks
-    unsigned looks = 3;                      // at an engine that has not moved, before it counts as stuck
-    // What the end may take while an engine is stuck, and otherwise: many QPs take their time.
+    std::chrono::milliseconds period{1000};  // between two checks
+    unsigned looks = 3;                      // checks without movement after which an engine is stuck
+    // Time limits of the process's end: while an engine is stuck, and otherwise (many QPs take time).
     std::chrono::milliseconds stuck_end{5000};
     std::chrono::milliseconds longest_end{30000};
-    // Ends the process without the help of other threads, because they do not move; null: that is not wanted.
+    // Ends the process without other threads, because these are stuck; null: never.
     std::function<void(const std::string& reason)> end_at_once;
   };
 
@@ -51,17 +51,16 @@ class EngineWatch {
   EngineWatch(const EngineWatch&) = delete;
   EngineWatch& operator=(const EngineWatch&) = delete;
 
-  // What it shall do instead of the control thread while that stands still: take connections of the admin
-  // socket, and end the process at a signal that nobody reads. The descriptors stay the caller's and open;
-  // -1: none.
+  // The descriptors to serve while the control thread is stuck: connections of the admin socket, and signals,
+  // which end the process. They belong to the caller and stay open; -1: none.
   void stand_in(int admin_socket, int signals);
-  // The process is about to end: it is ended at once if that takes long.
+  // The process is about to end; if that takes too long, the watch ends it.
   void expect_end();
 
   // Any thread.
   std::vector<StuckEngine> stuck() const;
-  // The answer to an admin's request while an engine is stuck; empty if none is. A "down" gets its answer
-  // from whoever called, who sees to the end.
+  // The answer to an admin's request while an engine is stuck; empty if none is. The caller carries out a
+  // "down".
   std::optional<nlohmann::json> answer(const nlohmann::json& request) const;
 
  private:
@@ -83,7 +82,7 @@ class EngineWatch {
   DescriptorDisposal& disposal_;
   const Options options_;
   std::vector<Look> looks_;
-  unsigned unread_signals_ = 0;  // looks in a row that found one
+  unsigned unread_signals_ = 0;  // checks in a row that found an unread signal
   mutable std::mutex mutex_;
   std::condition_variable stopped_;
   bool stopping_ = false;

@@ -1,4 +1,4 @@
-// The admin socket's request about fault plans: "fault".
+// The admin socket's request for fault plans: "fault".
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -29,7 +29,7 @@ const std::string& text_in(const json& request, const char* key) {
 
 }  // namespace
 
-// "clear" answers what the plan was. With a plan's number, it leaves another one alone.
+// "clear" returns the plan's last state. With a plan's number, "clear" removes no other plan.
 json AdminServer::fault(const json& request, AdminConnectionState&) {
   ActiveFaults& faults = surroundings_.faults;
   const std::string& what = text_in(request, "do");

@@ -1,4 +1,4 @@
-// The admin socket's request about addresses: "gid".
+// The admin socket's request for addresses: "gid".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ wire::Gid read_gid(const json& text) {
   return *gid;
 }
 
-// The index that the GID gets.
+// Returns the index of the new GID.
 std::size_t add(const Fabric& fabric, std::vector<wire::Gid>& gids, const wire::Gid& gid) {
   if (fabric.resolve(gid))
     throw std::runtime_error(fmt::format("{} is a device's address already", to_text(gid)));
@@ -43,7 +43,7 @@ std::size_t add(const Fabric& fabric, std::vector<wire::Gid>& gids, const wire::
   return index;
 }
 
-// The index that it had; those behind it stay where they are.
+// Returns the index of the removed GID; other GIDs keep theirs.
 std::size_t remove(std::vector<wire::Gid>& gids, const wire::Gid& gid) {
   const auto found = std::find(gids.begin(), gids.end(), gid);
   if (found == gids.end()) throw std::runtime_error(fmt::format("{} is not its address", to_text(gid)));
@@ -65,7 +65,7 @@ json describe(const ServedDevice& device) {
 
 }  // namespace
 
-// Who holds a path or an address handle goes on using the address that it has, as on a real NIC.
+// Existing paths and address handles keep using their address, as on a real NIC.
 json AdminServer::gid(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
   ServedDevice* const only = find_device(fabric, request);

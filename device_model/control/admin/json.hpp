@@ -1,5 +1,5 @@
-// nlohmann's JSON type for the admin socket. Include this, never <nlohmann/json.hpp>: json.cpp alone compiles
-// the type's members and the parser, which take longer than the files that use them.
+// nlohmann's JSON type for the admin socket. Include this instead of <nlohmann/json.hpp>: only json.cpp
+// compiles the type's members and the parser, which take longer than the files that use them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,9 +10,9 @@ extern template class nlohmann::basic_json<>;
 
 namespace urnic::control {
 
-// A text as JSON; discarded (is_discarded()) if it is none.
+// Parses a text; the result is discarded (is_discarded()) if the text is not JSON.
 nlohmann::json parse_json(std::string_view text);
-// One line with its newline. Bytes that are not UTF-8, which names of programs may hold, are replaced.
+// One line with its newline. Replaces bytes that are not UTF-8; names of programs may have them.
 std::string to_line(const nlohmann::json& value);
 
 }  // namespace urnic::control

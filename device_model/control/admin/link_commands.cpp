@@ -1,4 +1,4 @@
-// The admin socket's requests about links and loss recovery: "link" and "set".
+// The admin socket's requests for links and loss recovery: "link" and "set".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ json describe_link(const Fabric& fabric, const ServedDevice& device, transport::
             {"counters", describe_counters(link, Direction::receive)}}}};
 }
 
-// What "set" asks for, checked as a whole before anything of it is done.
+// The changes of a "set" request; all are checked before any is applied.
 struct LinkChange {
   std::vector<std::pair<const LinkKey*, double>> values;
   std::optional<bool> up;
@@ -75,8 +75,7 @@ transport::RecoveryMode read_recovery(const json& wanted) {
   return *mode;
 }
 
-// For QPs made from now on, and those there are; with a QP's number only for that one. The number of QPs that
-// were there.
+// For future and existing QPs; with a QPN for that QP alone. Returns how many existing QPs were changed.
 std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDevice& device,
                          transport::RecoveryMode mode, std::optional<std::uint32_t> qpn) {
   transport::RecoverySettings settings = device.settings.recovery;

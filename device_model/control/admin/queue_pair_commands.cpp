@@ -1,4 +1,4 @@
-// The admin socket's request about single queue pairs: "queue_pairs".
+// The admin socket's request for snapshots of queue pairs: "queue_pairs".
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -21,10 +21,10 @@ namespace {
 using nlohmann::json;
 using transport::QpService;
 
-// Queue pairs in one answer: while an engine looks at them, its programs wait.
+// Queue pairs in one answer: while an engine takes snapshots, its programs wait.
 constexpr std::size_t kPage = 64;
 
-// A queue pair's place among all: its context's number, then its handle there.
+// A queue pair's place in the order of pages: its context's number, then its handle there.
 using Place = std::pair<std::uint32_t, std::uint32_t>;
 
 const char* service_name(QpService service) {
@@ -105,7 +105,7 @@ Place read_place(const json& request) {
 
 }  // namespace
 
-// In the order of their places, so that no queue pair is left out that exists all the time.
+// Ordered by place, so that paging misses no queue pair that exists all the time.
 json AdminServer::queue_pairs(const json& request, AdminConnectionState&) {
   const Place after = read_place(request);
   std::vector<std::pair<Place, Context*>> page;

@@ -17,7 +17,7 @@
 namespace urnic::control {
 namespace {
 
-// /proc/self/fdinfo says what a descriptor is. Before Linux 5.14 a process that cannot be dumped may not read
+// /proc/self/fdinfo tells a descriptor's kind. Before Linux 5.14 a process that cannot be dumped may not read
 // it.
 bool can_read_own_descriptors() {
   const memory::Descriptor some(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -36,7 +36,7 @@ std::string forbid_looks() {
 
 std::string drop_capabilities() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Of no consequence behind PR_SET_NO_NEW_PRIVS; it takes a capability itself, so it comes first.
+  // Comes first, because it takes a capability itself; PR_SET_NO_NEW_PRIVS makes it redundant.
   for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; ++capability) {
     if (capability != CAP_SYS_PTRACE) prctl(PR_CAPBSET_DROP, capability);
   }

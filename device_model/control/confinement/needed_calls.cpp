@@ -1,4 +1,4 @@
-// The system calls of a device process that runs (confinement.hpp).
+// The system calls of a running device process (confinement.hpp).
 #include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -16,7 +16,7 @@
 namespace urnic::control {
 namespace {
 
-// A sanitizer's runtime makes calls of its own.
+// A sanitizer's runtime makes further calls.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -25,10 +25,9 @@ constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(th
 constexpr bool kSanitized = false;
 #endif
 
-// By name: not every processor has every one (arm64 has no "open"), and older libraries do not know the
-// newest.
+// By name: some processors lack some calls (arm64 has no "open"), and older libraries lack the newest.
 constexpr const char* kNeeded[] = {
-    // Programs' memory, and the process's own.
+    // Memory of programs and of this process.
     "process_vm_readv",
     "process_vm_writev",
     "mmap",
@@ -157,7 +156,7 @@ constexpr const char* kNeeded[] = {
     "getrusage",
 };
 
-// Nothing in the device process makes these, whatever goes wrong.
+// The device process never makes these.
 constexpr const char* kIntruders[] = {"execve", "execveat", "fork",   "vfork",        "ptrace",
                                       "bpf",    "mount",    "setns",  "unshare",      "init_module",
                                       "setuid", "setgid",   "capset", "finit_module", "pivot_root"};
@@ -186,7 +185,7 @@ struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
 
-// 0 or a negative errno, as libseccomp says it.
+// 0 or a negative errno, like libseccomp.
 int add_rules(scmp_filter_ctx filter) {
   int error = 0;
   const auto add = [&](std::uint32_t action, const char* name) {
@@ -197,8 +196,8 @@ int add_rules(scmp_filter_ctx filter) {
   for (const char* name : kNeeded) add(SCMP_ACT_ALLOW, name);
   for (const char* name : kIntruders) add(SCMP_ACT_KILL_PROCESS, name);
   if (error != 0) return error;
-  // Threads only. Flags of clone3 lie in memory, where a filter cannot see them: the C library takes clone
-  // when clone3 is not there.
+  // Threads only. The flags of clone3 are in memory, where a filter cannot read them; the C library uses
+  // clone if clone3 fails.
   constexpr scmp_datum_t kThread = CLONE_THREAD;
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                            SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread));
@@ -206,19 +205,18 @@ int add_rules(scmp_filter_ctx filter) {
   error = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
                            SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, 0));
   if (error != 0) return error;
-  // Registration asks about a program's mappings.
+  // Registration queries a program's mappings.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                            SCMP_A1(SCMP_CMP_EQ, memory::kProcmapQuery, 0));
   if (error != 0) return error;
-  // Logging asks whether it writes to a terminal.
+  // Logging queries whether its output is a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
   if (error != 0) return error;
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
 }
 
-// Refused calls are not logged (SCMP_FLTATR_CTL_LOG): every new thread tries clone3, and each would be a
-// line. The kernel's own mitigations (SSBD) would come with the filter before Linux 5.16 and slow all threads
-// down.
+// Refused calls are not logged (SCMP_FLTATR_CTL_LOG): each new thread tries clone3, which would log a line.
+// Before Linux 5.16 the filter would bring the kernel's own mitigations (SSBD) and slow all threads down.
 int set_attributes(scmp_filter_ctx filter) {
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
   seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a tree instead of a list

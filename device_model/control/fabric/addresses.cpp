@@ -18,7 +18,7 @@ std::optional<wire::MacAddress> parse_mac(const std::string& text) {
   char rest = 0;
   const int count = std::sscanf(text.c_str(), "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &m[0], &m[1], &m[2],
                                 &m[3], &m[4], &m[5], &rest);
-  // Six pairs of digits and five colons: sscanf alone would take shorter numbers and spaces.
+  // Six pairs of digits and five colons: sscanf alone accepts shorter numbers and spaces.
   if (count != 6 || text.size() != 17 || text.find_first_of(" +-xX") != std::string::npos) return {};
   return mac;
 }

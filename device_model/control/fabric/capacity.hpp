@@ -1,4 +1,4 @@
-// What a device can have of one kind of object, counted over all programs. Each object holds its share.
+// A device's limit for one kind of object, over all programs. Each object holds its share.
 #pragma once
 
 #include <cerrno>

@@ -28,7 +28,7 @@ wire::Gid link_local_gid(const wire::MacAddress& mac) {
   return gid;
 }
 
-// 192.0.2.0/24 is for documentation (RFC 5737): no network that the machine is on has these addresses.
+// 192.0.2.0/24 is for documentation (RFC 5737): no network of this machine uses these addresses.
 wire::Gid ipv4_gid(std::size_t device) {
   wire::Gid gid;
   gid.bytes[10] = gid.bytes[11] = 0xFF;
@@ -45,7 +45,7 @@ wire::MacAddress default_mac(std::size_t device) {
 
 // 192.0.2.1 to 192.0.2.254
 constexpr std::size_t kMaxDevices = 254;
-// Each has a trunk to each other.
+// Each engine has a trunk to each other engine.
 constexpr std::uint32_t kMaxEngines = 16;
 
 void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
@@ -69,7 +69,7 @@ void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
   }
 }
 
-// As far as every TOML and JSON reader has whole numbers, like the links' seed.
+// The whole numbers that every TOML and JSON reader supports, as for the links' seed.
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
 constexpr std::array<std::string_view, 11> kCommonKeys{"mtu",
@@ -114,7 +114,7 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
 }
 
 bool is_device_name(const std::string& name) {
-  // libibverbs finds the plugin by the pattern "*urnic*"; the name is a folder in sysfs and part of
+  // libibverbs finds the plugin by the pattern "*urnic*"; the name is also a folder in sysfs and part of
   // perftest's options.
   return name.size() <= 31 && name.starts_with("urnic") &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
@@ -198,7 +198,7 @@ void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
   }
 }
 
-// A section adds to what the ones before it said of the same link.
+// Later sections override earlier ones for the same link, key by key.
 void read_link(const TableReader& reader, std::vector<DeviceSettings>& devices) {
   std::vector<std::string_view> keys{"device", "direction", "recovery"};
   for (const LinkKey& key : link_keys()) keys.push_back(key.name);
@@ -283,7 +283,7 @@ Configuration load_configuration(const std::filesystem::path& file) {
         fmt::format("{}: cannot be read; --config needs a TOML file that exists", file.string()));
   }
   Configuration configuration = parse_configuration(text.str(), file.string());
-  // Beside the file that names it.
+  // Relative to the configuration file.
   if (!configuration.fault_plan.empty())
     configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
   return configuration;

@@ -1,4 +1,4 @@
-// What the device process is told by its TOML file (docs/configuration.md).
+// The device process's configuration, from its TOML file (docs/configuration.md).
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct DeviceSettings {
   std::vector<wire::Gid> gids;  // by GID index; never empty
   std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
   std::uint32_t vendor_id = 0x75726E;
-  // perftest 4.5 keeps inline data and plain ibv_post_send under this number; it turns both off for one that
-  // it does not know.
+  // perftest 4.5 keeps inline data and plain ibv_post_send for this number, and turns both off for an unknown
+  // one.
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
   RawPackets raw_packets = RawPackets::all;
-  std::optional<std::uint64_t> number_seed;                        // empty: of the kernel's random numbers
-  transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs, unless told otherwise
+  std::optional<std::uint64_t> number_seed;                        // empty: random
+  transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs by default
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;
 };
@@ -44,21 +44,21 @@ struct Configuration {
   std::string fault_plan;  // a file; empty: none
 };
 
-// One line that names the file, the line, the value and what is allowed.
+// One line: file, line, value and allowed values.
 using ConfigurationError = settings::SettingError;
 
 // urnic0 and urnic1 on one switch.
 Configuration default_configuration();
 // Throws ConfigurationError.
 Configuration load_configuration(const std::filesystem::path& file);
-// `name` stands for the file in errors.
+// `name` is the file's name in errors.
 Configuration parse_configuration(const std::string& text, const std::string& name);
 
-// The EUI-64 of a MAC address with the universal/local bit turned over (RFC 4291 appendix A), in wire order:
-// a device's node GUID and the lower half of its link-local GID.
+// The EUI-64 of a MAC address with the universal/local bit inverted (RFC 4291 appendix A), in wire order: a
+// device's node GUID and the lower half of its link-local GID.
 std::array<std::uint8_t, 8> modified_eui64(const wire::MacAddress& mac);
 
-// "02:75:72:6e:00:00", "fe80::1" or "::ffff:192.0.2.1" in text and back.
+// Parse the text forms "02:75:72:6e:00:00", "fe80::1" or "::ffff:192.0.2.1".
 std::optional<wire::MacAddress> parse_mac(const std::string& text);
 std::optional<wire::Gid> parse_gid(const std::string& text);
 std::string to_text(const wire::MacAddress& mac);

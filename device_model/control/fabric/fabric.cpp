@@ -19,7 +19,7 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-// Devices with the same seed in the configuration have different numbers all the same.
+// Devices with equal seeds in the configuration still get different numbers.
 memory::NumberSeed first_numbers(const ServedDevice& device) {
   const std::uint64_t seed = device.settings.number_seed ? *device.settings.number_seed : random_seed();
   return memory::NumberSeed(transport::mix(seed, device.index));
@@ -99,7 +99,7 @@ void Fabric::start() {
   for (const auto& unit : units_) unit->engine.start();
 }
 
-// All before any goes: they wake one another.
+// Stops all before destroying any: they wake one another.
 Fabric::~Fabric() {
   for (const auto& unit : units_) unit->engine.stop();
 }
@@ -127,7 +127,7 @@ bool Fabric::link_is_up(const ServedDevice& served) {
 }
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
-  if (gid == wire::Gid{}) return {};  // that is an empty place of the table
+  if (gid == wire::Gid{}) return {};  // an empty entry of the table
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
     if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return served->settings.mac;

@@ -1,5 +1,5 @@
-// All that the device process runs: engines, each with a switch and the devices on it, and the trunks between
-// the switches.
+// All that the device process runs: engines, each with a switch and its devices, and the trunks between the
+// switches.
 #pragma once
 
 #include <sys/types.h>
@@ -29,21 +29,21 @@ namespace urnic::control {
 
 class XrcDomain;
 
-// A file, by whatever name it was opened.
+// Identifies a file under any name.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
-// A device with what only the control thread knows of it.
+// A device, with the control thread's data about it.
 struct ServedDevice {
   std::uint32_t index = 0;  // in configuration order
   DeviceSettings settings;
   std::array<std::uint8_t, 8> node_guid{};  // wire order
   std::unique_ptr<engine::Device> device;
 
-  // Objects of all contexts.
+  // Counted over all contexts.
   Capacity queue_pairs{limits::kMaxQp};
   Capacity completion_queues{limits::kMaxCq};
   Capacity shared_receive_queues{limits::kMaxSrq};
@@ -55,9 +55,9 @@ struct ServedDevice {
   Capacity flow_counters{limits::kMaxFlowCounters};
   MulticastMembers multicast;
   Capacity device_memory{limits::kMaxDeviceMemory};  // bytes
-  Capacity xrc_domains{limits::kMaxXrcd};            // a domain counts for each context that has it open
+  Capacity xrc_domains{limits::kMaxXrcd};            // a domain counts for each context that opened it
   std::uint32_t next_pd = 1;
-  // Those that are shared, while anybody has them open.
+  // Shared domains, while any context has them open.
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };
 
@@ -67,8 +67,8 @@ struct EngineUnit {
       : number(unit_number), junction(frame_switch), engine(config) {}
 
   const std::uint32_t number;          // from 0
-  std::vector<ServedDevice*> devices;  // that it has, in configuration order
-  // Order matters: the engine's last round uses the others.
+  std::vector<ServedDevice*> devices;  // its devices, in configuration order
+  // The order matters: the engine's last round uses the members before it.
   link::Switch frame_switch;
   link::Junction junction;
   engine::Engine engine;
@@ -76,42 +76,42 @@ struct EngineUnit {
 
 class Fabric {
  public:
-  // Makes the engines, no more than there are devices, and the devices, which have the engines in turn.
-  // Throws what the parts throw.
+  // Makes the devices, and the engines, at most one per device; devices are assigned to engines in turn.
+  // Throws what their constructors throw.
   explicit Fabric(const Configuration& configuration);
   ~Fabric();
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  // Starts the engines' threads. Until then `execute` runs on the caller's.
+  // Starts the engines' threads. Before, `execute` runs on the caller's thread.
   void start();
 
-  // The engine that has the device, and its switch.
+  // The device's engine, and that engine's switch.
   engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
   link::Switch& switch_of(const ServedDevice& served) { return unit(served).frame_switch; }
   const link::Switch& switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
   const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
-  // Runs `task` on each engine as Engine::execute does, on one after the other.
+  // Runs `task` on each engine, one after the other, as Engine::execute does.
   void execute_on_all(const std::function<void(EngineUnit&)>& task);
-  // Of all engines together (engine.hpp).
+  // Sums over all engines (engine.hpp).
   std::uint64_t activity() const;
   transport::Nanoseconds processor_time() const;
 
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
-  // What programs may take of this process.
+  // The programs' quotas of this process's resources.
   Quotas& quotas() { return quotas_; }
 
-  // Brings the device's link to what its settings say. On its engine's thread once that runs.
+  // Applies the device's settings to its link. On the engine's thread once that runs.
   void configure_link(const ServedDevice& served);
 
-  // Whether the device's link is whole.
+  // Whether the device's link is up.
   bool link_is_up(const ServedDevice& served);
 
-  // The Ethernet address of the device that has `gid`: one of this process, or else one of the neighbours'.
+  // The Ethernet address of the device with `gid`: a device of this process, or else a neighbour.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
-  // Devices beyond this process; asked in the order in which they were added. Outlives its use.
+  // Finds devices outside of this process; asked in the order of addition. Outlives its use.
   void add_neighbours(const link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
  private:
@@ -120,8 +120,8 @@ class Fabric {
   void add_device(const DeviceSettings& settings);
 
   Quotas quotas_;
-  // Order matters: devices go before the switches that they are attached to, all after the engines have
-  // stopped.
+  // The order matters: devices are destroyed before the switches that they are attached to, and all after the
+  // engines have stopped.
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;

@@ -1,4 +1,4 @@
-// The settings of a link by name, as files and commands give them (docs/configuration.md, [[link]]).
+// The settings of a link by their names in files and commands (docs/configuration.md, [[link]]).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct LinkKey {
 };
 
 std::span<const LinkKey> link_keys();
-// Null if there is none of this name.
+// Null if no key has this name.
 const LinkKey* find_link_key(std::string_view name);
 
 }  // namespace urnic::control

@@ -1,4 +1,4 @@
-// Something that an owner has lent: the loan's destructor gives it back.
+// Owns something borrowed: the destructor gives it back.
 #pragma once
 
 #include <utility>

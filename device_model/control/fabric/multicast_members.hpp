@@ -1,4 +1,4 @@
-// Which multicast groups a device's QPs are in, against its limits.
+// The multicast groups that a device's QPs have joined, counted against the device's limits.
 #pragma once
 
 #include <cerrno>
@@ -22,7 +22,7 @@ class MulticastMembers {
   MulticastMembers(const MulticastMembers&) = delete;
   MulticastMembers& operator=(const MulticastMembers&) = delete;
 
-  // A QP joins the group. Throws std::system_error with ENOMEM at one of the limits.
+  // A QP joins the group. Throws std::system_error with ENOMEM at a limit.
   [[nodiscard]] Membership join(const wire::Gid& group) {
     const auto known = groups_.find(group);
     const bool fits = known == groups_.end() ? groups_.size() < limits::kMaxMulticastGroups
@@ -42,7 +42,7 @@ class MulticastMembers {
   std::uint32_t members() const { return members_; }
 
  private:
-  std::map<wire::Gid, std::uint32_t> groups_;  // and how many QPs are in each
+  std::map<wire::Gid, std::uint32_t> groups_;  // number of QPs in each
   std::uint32_t members_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// For what the device process opens for itself: engines, sysfs, the log, sockets.
+// The device process's own descriptors: engines, sysfs, the log, sockets.
 constexpr std::uint64_t kOwnDescriptors = 128;
 
 std::uint64_t descriptors_of_programs() {
@@ -102,8 +102,8 @@ void Account::give_back(const Taken& taken) {
   add(Resource::memory, -taken.bytes);
 }
 
-// A program may not have more than is left for all others. So there is always something left for the next one
-// that asks, whatever those before it have taken (dynamic thresholds, Choudhury and Hahne, 1998).
+// A program may not have more than is left for all others. So something is always left for the next program,
+// whatever others have taken (dynamic thresholds, Choudhury and Hahne, 1998).
 bool Account::may_take(Resource resource, std::uint64_t amount) const {
   const Allowance& allowance = quotas_.allowance(resource);
   if (amount > allowance.all) return false;

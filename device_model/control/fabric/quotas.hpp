@@ -1,5 +1,5 @@
-// How much of the device process programs may take: each, and all together. A program at its limit is
-// refused; nobody else is.
+// How much of the device process's resources programs may take: each, and all together. Only a program at its
+// limit is refused.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace urnic::control {
 
 enum class Resource : std::uint8_t {
   descriptors,        // of this process
-  memory,             // bytes: queues and what stands for an object here
+  memory,             // bytes: queues, and this process's own objects
   contexts,           // opened devices
   queue_pairs,        // of all devices
   completion_queues,  // of all devices
@@ -28,13 +28,13 @@ inline constexpr std::array<std::string_view, kResources> kResourceNames{
     "descriptors", "memory", "contexts", "queue_pairs", "completion_queues", "admin_connections", "captures"};
 
 struct Allowance {
-  std::uint64_t program = 0;  // each
-  std::uint64_t all = 0;      // together
+  std::uint64_t program = 0;  // each program
+  std::uint64_t all = 0;      // all programs together
 };
 using Allowances = std::array<Allowance, kResources>;
 
-// What this machine affords: descriptors by RLIMIT_NOFILE, memory by half of what the cgroup allows or the
-// machine has. A program may have half of everything.
+// This machine's limits: RLIMIT_NOFILE for descriptors, half of the cgroup's or the machine's memory. One
+// program may have half of each.
 Allowances default_allowances();
 
 class Account;
@@ -46,8 +46,8 @@ class Quotas {
   Quotas(const Quotas&) = delete;
   Quotas& operator=(const Quotas&) = delete;
 
-  // The account of the process `pid`. Processes that a PID namespace hides (0) share one. It must not outlive
-  // this object.
+  // The account of the process `pid`. Processes that a PID namespace hides (0) share one account. It must not
+  // outlive this object.
   std::shared_ptr<Account> account(pid_t pid);
 
   const Allowance& allowance(Resource resource) const { return allowances_[index(resource)]; }
@@ -62,7 +62,7 @@ class Quotas {
   std::unordered_map<pid_t, std::weak_ptr<Account>> accounts_;
 };
 
-// Something that a program has taken.
+// What a program has taken.
 struct Taken {
   Resource counted = Resource::memory;
   std::uint64_t count = 0;
@@ -70,19 +70,18 @@ struct Taken {
 };
 using Charge = Loan<Account, Taken, std::shared_ptr<Account>>;
 
-// What one program has taken.
+// One program's account.
 class Account : public std::enable_shared_from_this<Account> {
  public:
   explicit Account(Quotas& quotas) : quotas_(quotas) {}
 
-  // Takes `count` of `counted` and `bytes` of memory, both or none. Throws std::system_error if that is more
-  // than the program may have: ENOMEM, or EMFILE where descriptors, connections or captures are what is
-  // short.
+  // Takes `count` of `counted` and `bytes` of memory, both or none. Throws std::system_error above the
+  // program's limit: EMFILE for descriptors, connections and captures, ENOMEM for the rest.
   Charge charge(Resource counted, std::uint64_t count, std::uint64_t bytes = 0);
   void give_back(const Taken& taken);
   std::uint64_t used(Resource resource) const { return used_[Quotas::index(resource)]; }
 
-  // Contexts that the program has closed and that are being taken down.
+  // The program's closed contexts that are being taken down.
   std::uint32_t endings() const { return endings_; }
   void begin_ending() { ++endings_; }
   void finish_ending() { --endings_; }
@@ -96,7 +95,7 @@ class Account : public std::enable_shared_from_this<Account> {
   std::uint32_t endings_ = 0;
 };
 
-// What objects cost this process beside their queues, in bytes, rounded up generously.
+// Memory that an object takes in this process beside its queues, in bytes, rounded up generously.
 namespace object_bytes {
 inline constexpr std::uint64_t kContext = 64 * 1024;
 inline constexpr std::uint64_t kQueuePair = 8 * 1024;

@@ -1,4 +1,4 @@
-// Who may send and receive raw packets: [device] raw_packets (docs/configuration.md).
+// Which programs may send and receive raw packets: [device] raw_packets (docs/configuration.md).
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 namespace urnic::control {
 
 enum class RawPackets : std::uint8_t {
-  all,         // whoever may open the device
-  privileged,  // who has CAP_NET_RAW, as on a NIC
+  all,         // every program that may open the device
+  privileged,  // programs with CAP_NET_RAW, as on a NIC
 };
 
 // In the order of RawPackets.

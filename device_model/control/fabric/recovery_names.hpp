@@ -1,4 +1,4 @@
-// The loss recoveries by the names that files and commands give them.
+// The loss recoveries by their names in files and commands.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace urnic::control {
 // In the order of transport::RecoveryMode.
 inline constexpr std::array<std::string_view, 4> kRecoveryNames{"gbn", "selective", "irn", "sack"};
 
-// What a device's QPs use unless it is told otherwise.
+// The default for a device's QPs.
 inline constexpr transport::RecoveryMode kDefaultRecovery = transport::RecoveryMode::sack;
 
 constexpr std::string_view name(transport::RecoveryMode mode) {

@@ -1,5 +1,5 @@
-// Lines for the device process's log. The one file behind this that knows spdlog saves the others the time
-// that its headers take to compile.
+// Writes lines to the device process's log. Only one file behind this includes spdlog, because its headers
+// take long to compile.
 #pragma once
 
 #include <fmt/core.h>
@@ -10,7 +10,7 @@ namespace urnic::control::log {
 
 enum class Level : std::uint8_t { debug, info, warning, error, critical };
 
-// Formats and writes the line if lines of that level are wanted.
+// Formats and writes the line if its level is enabled.
 void write(Level level, fmt::string_view format, fmt::format_args values);
 
 template <class... Values>

@@ -13,7 +13,7 @@
 namespace urnic::control {
 namespace {
 
-// A program that does nothing but wrong must not fill the disk with lines about it.
+// A program that makes only errors must not fill the disk with log lines.
 constexpr std::size_t kLargestLog = 8 << 20;
 constexpr std::size_t kOlderLogs = 1;
 

@@ -1,4 +1,4 @@
-// Where the device process's log lines go.
+// Sets up the device process's log.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace urnic::control {
 
-// Makes the log go to `file`, and to stderr too if `foreground`.
-// `level` as in Configuration::log_level. Throws spdlog::spdlog_ex.
+// Sends the log to `file`, and to stderr too if `foreground`. `level` as in Configuration::log_level. Throws
+// spdlog::spdlog_ex.
 void start_logging(const std::filesystem::path& file, const std::string& level, bool foreground);
 
-// Whether anything was logged that somebody may want to read after the process has ended.
+// Whether the log has lines worth reading after the process has ended.
 bool has_logged_a_problem();
 
 }  // namespace urnic::control

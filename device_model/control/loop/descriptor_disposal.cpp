@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread waits for more to do before it ends.
+// How long an idle thread waits for more work before it ends.
 constexpr std::chrono::seconds kIdle{1};
 
 }  // namespace
@@ -24,13 +24,13 @@ struct DescriptorDisposal::State {
   struct Sender {
     std::deque<memory::Descriptor> waiting;
     std::size_t closing = 0;
-    Clock::time_point closed = Clock::now();  // when the last one was, or the first one came
+    Clock::time_point closed = Clock::now();  // the last close, or the first arrival
 
     std::size_t open() const { return waiting.size() + closing; }
   };
   using Senders = std::map<pid_t, Sender>;
 
-  // A sender that has something to close and may have a thread for it; the senders take turns.
+  // The next sender, in turn, with something to close and a free thread of its share.
   Senders::iterator next() {
     auto sender = senders.upper_bound(last);
     for (std::size_t looked = 0; looked < senders.size(); ++looked, ++sender) {
@@ -40,7 +40,7 @@ struct DescriptorDisposal::State {
     return senders.end();
   }
 
-  // Takes the lock away for the time of the close.
+  // Releases the lock during the close.
   void close_one(Senders::iterator sender, std::unique_lock<std::mutex>& lock) {
     last = sender->first;
     memory::Descriptor descriptor = std::move(sender->second.waiting.front());
@@ -74,7 +74,7 @@ struct DescriptorDisposal::State {
   mutable std::mutex mutex;
   std::condition_variable work;
   Senders senders;
-  pid_t last = 0;  // whose descriptor was the last to be closed
+  pid_t last = 0;  // the sender whose descriptor was closed last
   std::size_t threads = 0;
   std::size_t idle = 0;
   bool ending = false;
@@ -98,7 +98,7 @@ void DescriptorDisposal::close(memory::Descriptor descriptor, pid_t sender) {
     std::thread([state = state_] { state->run(); }).detach();
     ++state_->threads;
   } catch (const std::system_error&) {
-    // No thread is to be had now: one that runs takes it, or one that the next descriptor brings.
+    // No new thread is possible: a running one, or one for a later descriptor, closes this.
   }
 }
 

@@ -14,8 +14,8 @@ namespace urnic::control {
 namespace {
 
 constexpr EventLoop::WatchId kStopWatch = 0;
-// A thread that uses its share of the processors gets one late when a program's request comes. So the loop
-// rests between two portions of work, for longer if programs have had requests lately.
+// The scheduler delays a thread that has used its share when a program's request arrives. So the loop rests
+// between two portions of work, for longer if programs sent requests lately.
 constexpr std::chrono::microseconds kShortRest{50};
 constexpr int kLongRest = 3;  // times as long as the portion took
 constexpr std::chrono::milliseconds kLately{20};
@@ -85,8 +85,8 @@ bool EventLoop::handle_events() {
       eventfd_read(stop_event_.get(), &ignored);
       continue;
     }
-    // Looked up by number for every event: an earlier handler of this round may have ended the watch. The
-    // copy keeps the handler alive while it ends itself.
+    // Looks the watch up for every event: an earlier handler of this round may have ended the watch. The copy
+    // keeps the handler alive while it ends itself.
     const auto found = watches_.find(id);
     if (found == watches_.end()) continue;
     const std::shared_ptr<Watch> watch = found->second;
@@ -95,7 +95,7 @@ bool EventLoop::handle_events() {
   return count > 0;
 }
 
-// Until an event or `time`. epoll_wait counts in milliseconds, and epoll_pwait2 is newer than some kernels.
+// Until an event or `time`. epoll_wait counts milliseconds; some kernels lack epoll_pwait2.
 void EventLoop::wait_until(Clock::time_point time) {
   const auto span = std::chrono::nanoseconds(time - Clock::now()).count();
   if (span <= 0) return;
@@ -125,7 +125,7 @@ Timer::Timer(EventLoop& loop, std::function<void()> expired)
       }) {}
 
 void Timer::set(std::chrono::nanoseconds span) {
-  // A timerfd that is set to zero is switched off.
+  // Setting a timerfd to zero would disarm it.
   const auto count = std::max<std::int64_t>(span.count(), 1);
   itimerspec spec{};
   spec.it_value.tv_sec = count / 1'000'000'000;

@@ -1,4 +1,4 @@
-// The control thread's loop: descriptors and what to call when they are ready.
+// The control thread's loop: descriptors, and the handlers to call when they are ready.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,17 @@ class EventLoop {
 
   EventLoop();
 
-  // Calls `handler` whenever one of `events` (EPOLLIN, …) is there. The descriptor stays the caller's, who
-  // calls `forget` before closing it. A handler may watch and forget anything, itself too.
+  // Calls `handler` on any of `events` (EPOLLIN, …). The descriptor belongs to the caller, who calls `forget`
+  // before closing it. A handler may watch and forget any descriptor, its own too.
   WatchId watch(int descriptor, std::uint32_t events, Handler handler);
   void change(WatchId watch, std::uint32_t events);
   void forget(WatchId watch);
 
-  // Runs until `stop`, which may be called from a handler or from any other thread.
+  // Runs until `stop`, which any thread may call, and any handler.
   void run();
   void stop();
 
-  // What is done between two looks at the descriptors.
+  // Work that is done between two polls of the descriptors.
   WorkInPortions& work() { return work_; }
 
  private:
@@ -40,7 +40,7 @@ class EventLoop {
 
   using Clock = std::chrono::steady_clock;
 
-  // Waits for events, but no longer than for the next portion of work, and handles them. False: none came.
+  // Waits for events, at most until the next portion of work, and handles them. False: none came.
   bool handle_events();
   void wait_until(Clock::time_point time);
   void do_portion();
@@ -80,12 +80,12 @@ class ScopedWatch {
   EventLoop::WatchId id_ = 0;
 };
 
-// A timer on the loop. Costs nothing while it is not set.
+// A timer on the loop; free while it is not set.
 class Timer {
  public:
   Timer(EventLoop& loop, std::function<void()> expired);
 
-  // Calls once, `span` from now; replaces what was set. A span of zero expires at once.
+  // Expires once, `span` from now; replaces the previous setting. Zero expires at once.
   void set(std::chrono::nanoseconds span);
   void cancel();
   bool is_set() const { return set_; }

@@ -5,7 +5,7 @@
 namespace urnic::control {
 namespace {
 
-// From the start of the process until the command that it was started for must have connected.
+// The command that started the process must connect within this time.
 constexpr std::chrono::milliseconds kFirstUse{10'000};
 
 }  // namespace

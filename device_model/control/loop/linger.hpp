@@ -1,4 +1,4 @@
-// Decides when a device process that was started for one command has nobody left to serve.
+// Decides when a device process that was started for one command has no users left.
 #pragma once
 
 #include <chrono>
@@ -11,13 +11,13 @@ namespace urnic::control {
 
 class Linger {
  public:
-  // Calls `unused` once nobody has used the process for `span`; before its first use, for at least 10 s.
-  // Without `span` it never does.
+  // Calls `unused` when the process has had no users for `span`; before its first use, after 10 s at least.
+  // Without `span`, never.
   Linger(EventLoop& loop, std::optional<std::chrono::milliseconds> span, std::function<void()> unused);
 
-  // To be told whenever that may have changed.
+  // Call when `used` may have changed.
   void set_used(bool used);
-  // From now on the process stays.
+  // From now on never calls `unused`.
   void stay();
 
  private:

@@ -53,7 +53,7 @@ ListeningSocket::ListeningSocket(EventLoop& loop, DescriptorDisposal& disposal,
       accepted_(std::move(accepted)),
       watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { accept_one(); }) {}
 
-// Connections that nobody has accepted yet go with it, and messages that wait in them.
+// Closes connections that were not accepted yet, with the messages in them.
 ListeningSocket::~ListeningSocket() {
   watch_.reset();
   shutdown(socket_.get(), SHUT_RDWR);

@@ -1,4 +1,4 @@
-// A Unix socket that accepts connections from this user's programs, and nobody else's (trust/peer.hpp).
+// A Unix socket that accepts connections from this user's programs only (trust/peer.hpp).
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace urnic::control {
 
 class ListeningSocket {
  public:
-  // `type` is SOCK_SEQPACKET or SOCK_STREAM; `path` is absolute and not there yet. Calls `accepted` with each
-  // connection. Throws std::system_error. `disposal` closes connections that are turned away.
+  // `type` is SOCK_SEQPACKET or SOCK_STREAM; `path` is absolute and must not exist. Calls `accepted` with
+  // each connection. `disposal` closes rejected connections. Throws std::system_error.
   ListeningSocket(EventLoop& loop, DescriptorDisposal& disposal, const std::filesystem::path& path, int type,
                   std::function<void(memory::Descriptor)> accepted);
   ~ListeningSocket();
@@ -26,8 +26,8 @@ class ListeningSocket {
 
   DescriptorDisposal& disposal_;
   memory::Descriptor socket_;
-  // Given up for a moment when there are no descriptors left, so that a connection can be taken and turned
-  // away: left waiting, it would keep the loop spinning.
+  // Released when no descriptors are left, so that a connection can be accepted and rejected: a waiting one
+  // would keep the loop spinning.
   memory::Descriptor reserve_;
   std::function<void(memory::Descriptor)> accepted_;
   ScopedWatch watch_;

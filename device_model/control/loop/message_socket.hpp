@@ -1,5 +1,4 @@
-// One message of the control protocol with the descriptors that travel with it, in and out of a
-// SOCK_SEQPACKET socket.
+// Receives and sends one message of the control protocol, with its descriptors, on a SOCK_SEQPACKET socket.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +13,10 @@
 
 namespace urnic::control {
 
-// The most descriptors that one message carries.
+// Descriptors in one message at most.
 inline constexpr std::size_t kMaxMessageDescriptors = 8;
-// The most that the kernel lets one carry (SCM_MAX_FD). What a receiver leaves no room for is closed by the
-// kernel in the receiver's thread, and may block it.
+// The kernel's limit for one message (SCM_MAX_FD). If the receiver has no room for them all, the kernel
+// closes the rest in the receiver's thread, which may block.
 inline constexpr std::size_t kMaxSentDescriptors = 253;
 
 struct Message {
@@ -30,22 +29,21 @@ struct Message {
 
 enum class ReceiveResult {
   message,
-  nothing,   // no message is waiting
+  nothing,   // no message is there
   closed,    // the peer is gone
-  unusable,  // longer than a message may be, or with too many descriptors: the connection cannot be trusted
+  unusable,  // too long, or too many descriptors: close the connection
 };
 
-// recvmsg of bytes and of all descriptors that are with them, which are added to `descriptors`. Returns what
-// recvmsg does; `flags` are those of the message.
+// As recvmsg: receives bytes and appends their descriptors to `descriptors`. `flags`: those of the message.
 ssize_t receive_bytes(int socket, std::span<std::byte> bytes, std::vector<memory::Descriptor>& descriptors,
                       int& flags);
 
-// Never blocks. On anything but `message` the contents of `message` mean nothing, but the descriptors that
-// have come are in it all the same: closing one may block, so the caller decides where that happens.
+// Never blocks. Unless it returns `message`, only the descriptors in `message` are valid: they have arrived,
+// and closing one may block, so the caller decides where to do it.
 ReceiveResult receive_message(int socket, Message& message);
 
-// Sends without blocking; false (with errno set) if the peer is gone or does not read its answers.
-// `descriptors` stay the caller's.
+// Sends without blocking; false (with errno) if the peer is gone or does not read its answers. `descriptors`
+// belong to the caller.
 bool send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors);
 
 }  // namespace urnic::control

@@ -25,8 +25,8 @@ constexpr int kPeerPidfd = SO_PEERPIDFD;
 constexpr int kPeerPidfd = 77;  // since Linux 6.5
 #endif
 
-// Empty if the process has ended. Older kernels know the number only, which is the process's own unless it
-// has ended since it connected.
+// Empty if the process has ended. Older kernels give only the number, which may be reused if the process has
+// ended since it connected.
 memory::Descriptor pidfd_of(int socket, pid_t pid) {
   int pidfd = -1;
   socklen_t length = sizeof pidfd;
@@ -57,9 +57,9 @@ std::string contents(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Capabilities of a namespace below this one are none here; who may look through /proc/PID/ns is the kernel's
-// business (ptrace(2)), and refused for a process that can do more than this one. The mapping of user ids
-// anybody may read; a user who is not root cannot give a new namespace the same one.
+// Capabilities of a child namespace do not count here. The kernel decides who may read /proc/PID/ns
+// (ptrace(2)), and refuses for a process with more capabilities than this one. All may read the mapping of
+// user ids; only root can give a new namespace the same mapping.
 bool in_own_user_namespace(pid_t pid) {
   struct stat own {};
   struct stat other {};
@@ -92,11 +92,11 @@ memory::Descriptor Peer::pidfd() const {
 }
 
 bool Peer::has_net_raw() const {
-  // Another PID namespace: its capabilities cannot be read, but root has them.
+  // Another PID namespace: capabilities cannot be read, but root has them.
   if (pid_ == 0) return uid_ == 0;
   const auto capabilities = effective_capabilities(pid_);
   const bool has = capabilities && (*capabilities >> CAP_NET_RAW & 1) != 0 && in_own_user_namespace(pid_);
-  // Only now: the number was the process's own while the files were read.
+  // Checked last: the files belonged to the process, because it still has its number.
   return has && is_running(pidfd_);
 }
 

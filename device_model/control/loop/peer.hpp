@@ -1,5 +1,5 @@
-// The process at the other end of a program's connection, by the kernel's word and not by its own: what it
-// has handed over (process.hpp) could be another process's.
+// The process at the other end of a program's connection, as the kernel names it: the pidfd and memory that a
+// program sends (process.hpp) could be another process's.
 #pragma once
 
 #include <sys/types.h>
@@ -8,26 +8,25 @@
 
 namespace urnic::control {
 
-// The number of the process that called connect() on `socket`, as this process sees it; 0 if it cannot be
-// told.
+// The PID of the process that called connect() on `socket`, in this process's PID namespace; 0 if unknown.
 pid_t peer_number(int socket);
 
 class Peer {
  public:
-  // The process that called connect() on `socket`. Throws std::system_error if the kernel names none.
+  // The process that called connect() on `socket`. Throws std::system_error if the kernel does not name it.
   explicit Peer(int socket);
 
-  // Whether that process has CAP_NET_RAW at this moment, by what the kernel's capable() asks: in the
-  // effective set of its main thread, and in the user namespace of this process. False once it has ended.
+  // Whether that process has CAP_NET_RAW now, as the kernel's capable() decides: in the effective set of its
+  // main thread, in this process's user namespace. False if the process has ended.
   bool has_net_raw() const;
-  // Another descriptor of the peer's pidfd; empty if it has none.
+  // A duplicate of the peer's pidfd; empty if it has none.
   memory::Descriptor pidfd() const;
 
   pid_t pid() const { return pid_; }
 
  private:
-  pid_t pid_ = 0;  // as this process sees it; 0 if a PID namespace hides it
-  uid_t uid_ = 0;  // in this process's user namespace
+  pid_t pid_ = 0;  // in this PID namespace; 0 if hidden
+  uid_t uid_ = 0;  // in this user namespace
   memory::Descriptor pidfd_;
 };
 

@@ -11,8 +11,8 @@ namespace urnic::control {
 
 namespace {
 
-// struct sched_attr of <linux/sched/types.h> in its first version; that header and <sched.h> exclude each
-// other in older C libraries.
+// The first version of struct sched_attr in <linux/sched/types.h>; in older C libraries that header and
+// <sched.h> exclude each other.
 struct SchedulingAttributes {
   std::uint32_t size;
   std::uint32_t policy;
@@ -26,7 +26,7 @@ struct SchedulingAttributes {
 static_assert(sizeof(SchedulingAttributes) == 48);
 
 constexpr std::uint64_t kResetOnFork = 1;    // SCHED_FLAG_RESET_ON_FORK
-constexpr std::uint64_t kSliceNs = 100'000;  // the shortest that the kernel gives
+constexpr std::uint64_t kSliceNs = 100'000;  // the kernel's minimum
 
 }  // namespace
 

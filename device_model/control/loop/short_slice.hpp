@@ -1,12 +1,12 @@
-// The control thread's turn on a processor.
+// A short time slice for the control thread.
 #pragma once
 
 namespace urnic::control {
 
-// Asks the kernel to give the calling thread short turns (0.1 ms) on a processor, and so early ones: a thread
-// with a short slice comes before threads that have longer ones left (Linux 6.12 and later). The control
-// thread's answers are short, and engines and programs beside it may have all processors busy. Needs no
-// privilege. Threads that the caller starts later get ordinary slices. Without effect on other kernels.
+// Asks the kernel for short time slices (0.1 ms) for the calling thread, which are scheduled earlier: before
+// threads with longer slices left (Linux 6.12 and later). The control thread's answers are short, while
+// engines and programs may use all processors. Needs no privilege. Threads that the caller starts later get
+// ordinary slices. No effect on other kernels.
 void ask_for_short_slices();
 
 }  // namespace urnic::control

@@ -1,5 +1,5 @@
-// Work of the control thread that would keep all programs waiting if it were done in one go: done in
-// portions, one after each look at what programs want.
+// Long work of the control thread, done in portions so that programs do not wait for all of it: one portion
+// after each poll of the programs' requests.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@ namespace urnic::control {
 // Control thread only.
 class WorkInPortions {
  public:
-  // Does a portion, of 0.1 ms or so; returns whether there is more to do. May add and end work, its own too.
+  // Does a portion of about 0.1 ms; returns whether more is left. May add and end work, its own too.
   using Portion = std::function<bool()>;
 
   class Work;
 
   bool empty() const { return works_.empty(); }
-  // One portion of one work; each has its turn.
+  // Runs one portion of the next work in turn.
   void run_one();
 
  private:
   std::list<std::shared_ptr<Portion>> works_;  // the first one is next
 };
 
-// A work that is under way until it has no more to do or its owner gives it up. `WorkInPortions` outlives it.
+// Work under way, until it is done or its owner destroys this. `WorkInPortions` outlives it.
 class WorkInPortions::Work {
  public:
   Work() = default;

@@ -24,19 +24,19 @@ namespace urnic::control {
 namespace {
 
 using memory::ProcmapQuery;
-// Only mappings with these rights are found.
+// A mapping must have these rights.
 constexpr std::uint64_t kReadable = 1;
 constexpr std::uint64_t kWritable = 2;
-// And this one is told of.
+// This one is reported as well.
 constexpr std::uint64_t kShared = 8;
 
-// Of an entry of /proc/PID/pagemap: the page is there; it is a file's, or shared memory.
+// Bits of /proc/PID/pagemap entries: the page is present, or swapped out; it is a file's, or shared memory.
 constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
 constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
-// More are not looked at: they count as a file's.
+// Further pages are not checked and count as a file's.
 constexpr std::uint64_t kMostPages = 4096;
-// What a look at a file's pages takes, in mappings.
+// The cost of checking a file's pages, in mappings.
 constexpr std::uint32_t kMappingsPerFile = 8;
 constexpr std::uint32_t kPagesPerMapping = 64;
 
@@ -83,7 +83,7 @@ AddressMap::Answer AddressMap::go_on() {
     Mapping mapping;
     if (const Answer answer = next(mapping); answer != Answer::yes) return answer;
     ++question_->cost;
-    if (mapping.end <= question_->next) continue;  // below
+    if (mapping.end <= question_->next) continue;  // below the range
     if (mapping.start > question_->next || !mapping.readable || (question_->writable && !mapping.writable))
       return Answer::no;
     look_at(mapping);
@@ -119,12 +119,12 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
   return Answer::yes;
 }
 
-// Follows the mappings upwards, by which they are sorted. The kernel has no way to begin at an address.
+// Reads the mappings upwards; they are sorted. The kernel cannot begin at an address.
 AddressMap::Answer AddressMap::next_by_text(Mapping& mapping) {
   if (text_ == nullptr && !open_text()) return Answer::unknown;
   std::array<char, 512> line;
   bool begins = false;
-  while (!begins) {  // the rest of a line is a file's name, which may say anything
+  while (!begins) {  // skips the rest of a line, a file's name with any text
     if (std::fgets(line.data(), line.size(), text_.get()) == nullptr) return Answer::no;
     begins = std::exchange(line_begins_, std::strchr(line.data(), '\n') != nullptr);
   }

@@ -1,4 +1,4 @@
-// What a process has mapped, by the kernel's word (/proc/PID/maps).
+// The mappings of a process, as the kernel reports them (/proc/PID/maps).
 #pragma once
 
 #include <sys/types.h>
@@ -14,28 +14,26 @@ namespace urnic::control {
 
 class AddressMap {
  public:
-  // How the kernel is asked: about one address (PROCMAP_QUERY, from Linux 6.11 on; else the next), or for the
-  // text of the whole map.
+  // How the kernel is queried: for one address (PROCMAP_QUERY, from Linux 6.11 on; otherwise falls back to
+  // `text`), or by reading the whole map as text.
   enum class Way : std::uint8_t { query, text };
 
-  // Of the process that has the number now; see `is_open`.
+  // Opens the map of the process that has the PID now; see `is_open`.
   explicit AddressMap(pid_t pid, Way way = Way::query);
   bool is_open() const { return static_cast<bool>(maps_); }
 
   enum class Answer : std::uint8_t { yes, no, unknown, not_yet };
 
-  // Whether each byte from `address` on is in a mapping that can be read, and written if `writable`. Not yet:
-  // a portion of the mappings has been looked at; to be called again with the same arguments. Unknown: the
-  // map cannot be read.
+  // Whether all bytes from `address` on are mapped readable, and writable if `writable`. not_yet: a portion
+  // of the mappings was checked; call again with the same arguments. unknown: the map cannot be read.
   Answer covers(std::uint64_t address, std::uint64_t length, bool writable);
   static constexpr std::uint32_t kMappingsPerPortion = 64;
 
-  // Some of those bytes may take any time to come: they are not in memory, but in the file of a file system
-  // that has them elsewhere, on a disk or with another program. Pages of such a file that the process has
-  // written, of a private mapping, are its own and in memory.
+  // Reading some of those bytes may take any time: they are not in memory, but in a file whose file system
+  // has them on a disk or gets them from another program. A private mapping's written pages are in memory.
   bool may_wait() const { return may_wait_; }
 
-  // Mappings that the kernel has told of so far.
+  // Mappings that the kernel has reported so far.
   std::uint64_t mappings_told() const { return mappings_told_; }
 
  private:
@@ -49,7 +47,7 @@ class AddressMap {
     std::uint64_t inode = 0;
   };
 
-  // What `covers` is asked, and how far it has come.
+  // The arguments of `covers`, and its progress.
   struct Question {
     std::uint64_t next = 0;  // all before is covered
     std::uint64_t end = 0;
@@ -62,12 +60,12 @@ class AddressMap {
 
   static bool parse(const char* line, Mapping& mapping);
   bool open_text();
-  // These find the next mapping. Yes: there is one. Unknown: the kernel does not know the question.
+  // Find the next mapping. yes: found. unknown: the kernel does not support the query.
   Answer next_by_query(Mapping& mapping);
   Answer next_by_text(Mapping& mapping);
   Answer next(Mapping& mapping);
   Answer go_on();
-  // Those bytes of the mapping that are asked for.
+  // Checks the requested bytes of the mapping.
   void look_at(const Mapping& mapping);
   bool is_private_copy(std::uint64_t address, std::uint64_t end) const;
 
@@ -76,7 +74,7 @@ class AddressMap {
   Way way_;
   std::optional<Question> question_;
   std::unique_ptr<FILE, CloseFile> text_;
-  bool line_begins_ = true;  // at the text's next byte
+  bool line_begins_ = true;  // the text's next byte begins a line
   std::uint64_t mappings_told_ = 0;
   bool may_wait_ = false;
 };

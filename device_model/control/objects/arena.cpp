@@ -15,9 +15,9 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kSmallestBlock = 128;  // two cache lines: what the index blocks need
 constexpr std::uint64_t kSmallestArena = 256 * 1024;
 constexpr std::uint64_t kLargestArenaStep = 32 * 1024 * 1024;
-// Memory that an arena gets, or a block is zeroed, at once: the kernel takes up to 0.3 ms for it.
+// Bytes that an arena is populated with, or a block is zeroed, at once: takes the kernel up to 0.3 ms.
 constexpr std::uint64_t kPopulatedAtOnce = 64 * 1024;
-// The kernel takes 0.2 ms for a MiB.
+// From this size a thread of its own frees memory: the kernel takes 0.2 ms for each MiB.
 constexpr std::uint64_t kGivenBackElsewhere = 4 * 1024 * 1024;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -30,7 +30,7 @@ memory::Descriptor make_sealed_memory(std::uint64_t size) {
   memory::Descriptor descriptor(memfd_create("urnic-queues", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!descriptor) out_of_memory("memfd_create");
   if (ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) out_of_memory("queue memory");
-  // A program that shrinks it would be a SIGBUS in the engine.
+  // If a program shrank it, the engine would get SIGBUS.
   if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     throw std::system_error(errno, std::generic_category(), "F_ADD_SEALS");
   }
@@ -39,7 +39,7 @@ memory::Descriptor make_sealed_memory(std::uint64_t size) {
 
 }  // namespace
 
-// The charges are the control thread's to give back.
+// Only the control thread gives charges back.
 ArenaAllocator::~ArenaAllocator() {
   preparations_.clear();
   for (const auto& arena : arenas_) arena->charge = Charge();
@@ -47,7 +47,7 @@ ArenaAllocator::~ArenaAllocator() {
   try {
     std::thread([arenas = std::move(arenas_)] {}).detach();
   } catch (const std::system_error&) {
-    // No thread can be had: here, then.
+    // No thread is possible: frees it here.
   }
 }
 
@@ -86,7 +86,7 @@ bool ArenaAllocator::prepare(std::initializer_list<std::uint64_t> lengths) {
   return true;
 }
 
-// One that is not among `found`, where it then is.
+// A preparation of this length that is not in `found`; adds it to `found`.
 ArenaAllocator::Preparation& ArenaAllocator::preparation_of(std::uint64_t length,
                                                             std::vector<const Preparation*>& found) {
   auto known = std::find_if(preparations_.begin(), preparations_.end(), [&](const Preparation& other) {
@@ -118,7 +118,7 @@ bool ArenaAllocator::cut(std::uint32_t index, std::uint64_t length, std::uint64_
     const std::uint64_t offset = round_up(start, alignment);
     if (offset + length > start + room) continue;
 
-    // Insertions first: if they throw, nothing is lost but order.
+    // Insertions first: if one throws, only fragments stay unmerged.
     const std::uint64_t behind = start + room - (offset + length);
     if (behind != 0) arena.free.emplace(offset + length, behind);
     if (offset != start) {
@@ -146,8 +146,8 @@ void ArenaAllocator::go_on(Preparation& preparation) {
   preparation.done += portion;
 }
 
-// A page that cannot be had later would be a SIGBUS in the engine. Where the kernel knows how (5.14), the
-// mapping has its pages then, so that the engine need not fault them in.
+// Populating now avoids a SIGBUS in the engine when memory is short later. From Linux 5.14 on, this also maps
+// the pages, so that the engine does not fault on them.
 void ArenaAllocator::populate(Arena& arena, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t end = (offset + length - 1) / kPopulatedAtOnce + 1;
   for (std::uint64_t step = offset / kPopulatedAtOnce; step < end; ++step) {

@@ -1,5 +1,5 @@
-// The shared memory of one context: a few sealed memfds out of which queues are cut, so that a program with
-// tens of thousands of QPs does not pass the kernel's limit on mappings.
+// The shared memory of one context: few sealed memfds that are divided into queues, so that a program with
+// tens of thousands of QPs stays below the kernel's limit on mappings.
 #pragma once
 
 #include <cstddef>
@@ -43,29 +43,27 @@ class ArenaBlock : private Loan<ArenaAllocator, ArenaPlace> {
 
 class ArenaAllocator {
  public:
-  // `limit`: the most bytes that all arenas together may have. They are numbered from `first_number` on.
+  // `limit`: the most bytes of all arenas together. Their numbers begin at `first_number`.
   explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0)
       : first_number_(first_number), limit_(limit) {}
   // Arenas are charged to `account`.
   ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
       : first_number_(0), limit_(limit), account_(std::move(account)) {}
-  // Gives large memory back in a thread of its own, for which nobody waits.
+  // Frees large memory in a thread of its own, without waiting for it.
   ~ArenaAllocator();
   ArenaAllocator(const ArenaAllocator&) = delete;
   ArenaAllocator& operator=(const ArenaAllocator&) = delete;
 
-  // Zeroed memory, aligned to the length's power of two up to a page, at least to 128 bytes. Length 0 gives
-  // an empty block. Throws std::system_error with ENOMEM when the limit, the account's share or the
-  // machine's memory is used up. Takes as long as the kernel
-  // needs for memory that has not been prepared.
+  // Zeroed memory, aligned to the next power of two of its length, at least 128 bytes and at most a page.
+  // Length 0 gives an empty block. Throws std::system_error with ENOMEM when the limit, the account's quota
+  // or the machine's memory is used up. Takes long for memory that was not prepared.
   ArenaBlock allocate(std::uint64_t length);
 
-  // Does a portion of the work of allocating blocks of these lengths. To be called until it returns true;
-  // then `allocate` takes no longer for them than for small ones. Throws as `allocate` does; what is prepared
-  // then goes.
+  // Does a portion of the work of allocating blocks of these lengths. Call until it returns true; then
+  // `allocate` is fast for them. Throws as `allocate` does, and drops what was prepared.
   bool prepare(std::initializer_list<std::uint64_t> lengths);
 
-  // For whoever is told about a block.
+  // For telling programs about a block.
   int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
   std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->mapping.size(); }
   std::uint64_t total_size() const { return total_; }
@@ -76,11 +74,11 @@ class ArenaAllocator {
     Charge charge;
     memory::Descriptor descriptor;
     SharedMapping mapping;
-    std::map<std::uint64_t, std::uint64_t> free;  // offset to length, no two adjacent
+    std::map<std::uint64_t, std::uint64_t> free;  // offset to length; no two are adjacent
     std::uint64_t untouched = 0;                  // no block was ever at or above this offset
-    std::vector<bool> populated;                  // which of its steps have memory behind them
+    std::vector<bool> populated;                  // which of its steps have memory
   };
-  // A block on its way to being zeroed memory.
+  // A block that is being zeroed.
   struct Preparation {
     ArenaBlock block;
     std::uint64_t dirty = 0;  // bytes from its start that an earlier block may have written

@@ -14,7 +14,7 @@
 namespace urnic::control {
 namespace {
 
-// How many QPs go between two of the engine's batches when a program ends: other programs' packets wait.
+// QPs removed between two batches of the engine when a program ends: other programs' packets wait meanwhile.
 constexpr std::size_t kRemovedAtOnce = 16;
 
 [[noreturn]] void fail(int error, const char* what) {
@@ -76,7 +76,7 @@ Context::~Context() {
     }
   } catch (const std::exception& error) {
     log::critical("context {}: cannot be taken down: {}", id, error.what());
-    std::terminate();  // the engine would go on using memory that is about to go
+    std::terminate();  // otherwise the engine would use freed memory
   }
 }
 
@@ -110,7 +110,7 @@ bool Context::remove_queue_pairs() {
       qps, fabric.engine(device), [this](QueuePair& qp) { withdraw(qp); }, kRemovedAtOnce);
 }
 
-// They stay if another context imports them.
+// They stay if another context has imported them.
 bool Context::remove_memory() { return memory_.use_count() == 1 && memory_->remove_portion(); }
 
 bool Context::remove_from_engine() {
@@ -128,7 +128,7 @@ bool Context::remove_from_engine() {
 std::uint32_t Context::withdraw(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
   const std::uint32_t reported = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
-  qp.shared.reset();  // which others may go on using
+  qp.shared.reset();  // other openers may still use it
   return reported;
 }
 
@@ -187,7 +187,7 @@ void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge
   channels_.try_emplace(inode, std::move(channel));
 }
 
-// Nothing tells the device when a program closes a channel, so it looks when the next one is made.
+// The device is not told when a program closes a channel, so it checks when the next one is made.
 void Context::drop_closed_channels() {
   std::erase_if(channels_,
                 [](const auto& entry) { return !entry.second->in_use() && entry.second->pipe->closed(); });

@@ -1,5 +1,5 @@
-// An opened device: the shared memory that a program and the device have in common, and all objects that the
-// program has made. Dies with its last connection.
+// An opened device: the memory shared with the program, and all objects that the program has created.
+// Destroyed with its last connection.
 #pragma once
 
 #include <cstdint>
@@ -41,18 +41,18 @@ class Context {
   Charge charge_;
 
  public:
-  // Throws std::system_error if there is no memory or there are no descriptors left.
-  // `shared`: the objects of the context that this one imports; null: it gets its own.
+  // Throws std::system_error without memory or descriptors. `shared`: the objects of the context that this
+  // one imports; null: makes its own.
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
           std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared,
           const std::shared_ptr<Account>& account);
-  // Takes every object away.
+  // Destroys all objects.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // A portion of what the destructor does, which then has less to do: what leads to QPs first, then QPs.
-  // False: there was nothing left. No program has the context any more.
+  // Does a portion of the destructor's work in advance: first objects that lead to QPs, then QPs. False:
+  // nothing is left. Only when no program has the context any more.
   bool remove_portion();
 
   const std::uint32_t id;
@@ -65,22 +65,22 @@ class Context {
   int doorbell_descriptor() const { return doorbell_memory_.get(); }
   int wake_descriptor() const { return wake_.get(); }
 
-  // The engine forgets the object and the object its engine end. On the engine's thread; the object itself
-  // is destroyed on the control thread afterwards. Returns how many events the engine has reported of it.
+  // Removes the object's engine part. On the engine's thread; the object is destroyed on the control thread
+  // afterwards. Returns how many events the engine has raised for it.
   std::uint32_t withdraw(QueuePair& qp);
   std::uint32_t withdraw(SharedReceiveQueue& srq);
   std::uint32_t withdraw(CompletionQueue& cq);
   void withdraw(const AddressHandle& address);
-  // Of an object's `reported` asynchronous events, takes those back that are not in the pipe yet; returns how
-  // many are left, which the program reads. On the engine's thread.
+  // Removes an object's asynchronous events that are not in the pipe yet from its `reported` events; returns
+  // how many are left for the program to read. On the engine's thread.
   std::uint32_t drop_unsent(std::uint32_t reported, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);
-  // What a context that imports this one is to share. From now on there is more than one process.
+  // The objects for a context that imports this one. From now on `several_processes`.
   std::shared_ptr<MemoryObjects> share_memory();
-  // Whether there has ever been more than one. The engine thread's to read.
+  // Whether there was ever more than one. Read by the engine thread.
   const bool& several_processes() const { return several_processes_; }
-  // Those whose connections are open.
+  // The processes with open connections.
   std::vector<std::shared_ptr<Process>> processes() const;
 
   CompletionChannel* find_channel(std::uint64_t inode) const;
@@ -89,8 +89,8 @@ class Context {
 
   ObjectCounts counts() const;
 
-  std::uint32_t queue_pairs_opened = 0;  // in its life; the last one's ordinal
-  bool ending = false;                   // no program has it any more; it is being taken down
+  std::uint32_t queue_pairs_opened = 0;  // ever; the last one's ordinal
+  bool ending = false;                   // no program has it any more; it is being destroyed
   ArenaAllocator arenas;
   DoorbellNumbers doorbell_numbers;
 
@@ -113,7 +113,7 @@ class Context {
   HandleTable<Flow> flows;
 
  private:
-  // Each takes a portion away; false if nothing was left of its kind.
+  // Each removes a portion of its kind; false if nothing was left.
   bool remove_flows();
   bool remove_queue_pairs();
   bool remove_memory();
@@ -128,7 +128,7 @@ class Context {
   std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
   std::vector<std::weak_ptr<Process>> processes_;
   bool several_processes_ = false;
-  std::uint32_t portions_unbound_ = 0;  // of the windows of those QPs that go next
+  std::uint32_t portions_unbound_ = 0;  // of the windows of the QPs to remove next
 };
 
 }  // namespace urnic::control

@@ -11,7 +11,7 @@
 namespace urnic::control {
 namespace {
 
-// In a time that does not tell how many bytes were right.
+// In constant time, which does not reveal how many bytes match.
 bool same(const abi::ContextToken& a, const abi::ContextToken& b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < sizeof a.bytes; ++i) difference |= a.bytes[i] ^ b.bytes[i];

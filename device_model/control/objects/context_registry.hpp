@@ -1,4 +1,4 @@
-// Contexts that are alive, so that a forked child can find its parent's and status displays can list them.
+// The live contexts: a forked child finds its parent's context here, and status displays list them.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class Context;
 
 class ContextRegistry {
  public:
-  // Takes note of a context; connections own it.
+  // Registers a context; connections own it.
   void add(const std::shared_ptr<Context>& context);
-  // Null if no context has this token, or the one that has it is being taken down.
+  // Null if no context has this token, or if it is being destroyed.
   std::shared_ptr<Context> find(const abi::ContextToken& token) const;
   std::vector<std::shared_ptr<Context>> all() const;
   bool empty() const;
-  // Numbers for people: 1, 2, 3, …
+  // Numbers for display: 1, 2, 3, …
   std::uint32_t next_id() { return next_id_++; }
 
  private:
@@ -28,7 +28,7 @@ class ContextRegistry {
   std::uint32_t next_id_ = 1;
 };
 
-// 16 bytes that nobody guesses. Throws std::system_error.
+// 16 random bytes, which nobody can guess. Throws std::system_error.
 abi::ContextToken make_token();
 
 }  // namespace urnic::control

@@ -27,25 +27,25 @@ namespace urnic::control {
 
 namespace {
 
-// To the parent, with the five descriptors of a copier if it is to be made.
+// A request to the parent; to create a copier, with its five descriptors.
 struct Request {
-  std::uint32_t ends = 0;  // the number of the copier that is to end; 0: one is to be made
+  std::uint32_t ends = 0;  // the number of the copier to end; 0: create one
   pid_t pid = 0;           // of the program
 };
 struct Answer {
-  std::uint32_t number = 0;  // of the new copier; 0: there is none
+  std::uint32_t number = 0;  // of the new copier; 0: failed
 };
 
 constexpr int kReapPeriod = 1000;      // ms
 constexpr int kAnswerPatience = 1000;  // ms
 
-// This process and the process that made it live no longer than that one.
+// Ends this process when `parent` ends.
 void end_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);
 }
 
-// The terminal, and the pipe on which the device process says that it is ready, are not this process's.
+// Closes the terminal, the pipe that reports readiness, and all other inherited descriptors.
 void keep_only(int socket) {
   const int null = open("/dev/null", O_RDWR);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, descriptor);
@@ -60,7 +60,7 @@ void keep_only(int socket) {
   const auto memory =
       memory::open_process_memory(program, std::move(received[0]), std::move(received[1]), problem);
   if (memory == nullptr) _exit(EXIT_FAILURE);
-  allow_copying_only();  // where the machine lets it
+  allow_copying_only();  // if the machine allows it
   memory::run_copier(descriptors, *memory);
   _exit(EXIT_FAILURE);
 }
@@ -98,8 +98,7 @@ class Nursery {
     }
   }
 
-  // A child that has ended has its number until it is waited for here, so none is killed by a number that
-  // has become another's.
+  // A child that has ended keeps its PID until it is waited for here, so `kill` never hits a reused PID.
   void reap() {
     std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) == child; });
   }

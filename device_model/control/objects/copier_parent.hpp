@@ -1,6 +1,6 @@
-// Copiers (memory/copier.hpp) are processes, and the device process, with its threads and its restricted
-// system calls, makes none. Their parent does: a process that branches off before the first thread starts,
-// has nothing but one socket, and forks on request.
+// The parent process of the copiers (memory/copier.hpp). The device process, with its threads and restricted
+// system calls, cannot fork. This process is forked before the first thread starts, keeps only one socket,
+// and forks copiers on request.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace urnic::control {
 
 class CopierParent;
 
-// One copier. Killed when this goes, whatever it waits for.
+// One copier process; the destructor kills it, whatever it waits for.
 class Copier {
  public:
   Copier(CopierParent& parent, std::uint32_t number) : parent_(parent), number_(number) {}
@@ -28,21 +28,21 @@ class Copier {
   std::uint32_t number_;
 };
 
-// The device process's end.
+// The device process's end of the socket.
 class CopierParent {
  public:
-  // At most so many at a time, those included that have been killed and do not end.
+  // Copiers at a time, including killed ones that have not ended.
   static constexpr std::uint32_t kMost = 256;
 
-  // Branches off. Before the first thread starts. Throws std::system_error.
+  // Forks the parent process. Call before the first thread starts. Throws std::system_error.
   static std::unique_ptr<CopierParent> start();
-  // Ends it, and it all of its copiers.
+  // Ends the parent process, and that all its copiers.
   ~CopierParent() = default;
   CopierParent(const CopierParent&) = delete;
   CopierParent& operator=(const CopierParent&) = delete;
 
-  // A copier for the process that introduced itself with `pidfd` and `mem` (memory/process_memory.hpp). Null
-  // if there are too many, or the parent is gone.
+  // A copier for the process that sent `pidfd` and `mem` (memory/process_memory.hpp). Null if there are too
+  // many, or the parent process is gone.
   std::unique_ptr<Copier> make(pid_t pid, int pidfd, int mem, const memory::CopierDescriptors& descriptors);
 
  private:

@@ -1,4 +1,4 @@
-// Which doorbells of a context are in use.
+// The doorbell numbers of a context, and which are in use.
 #pragma once
 
 #include <cerrno>
@@ -31,7 +31,7 @@ class DoorbellNumbers {
   void give_back(std::uint32_t number) { free_.push_back(number); }
 
  private:
-  std::uint32_t next_ = 0;  // none from here on was ever taken
+  std::uint32_t next_ = 0;  // this number and higher ones were never taken
   std::vector<std::uint32_t> free_;
 };
 

@@ -16,11 +16,11 @@
 namespace urnic::control {
 namespace {
 
-// What one question may read of a process's mounts: any number of them can be made.
+// Lines of a process's mounts that one query may read; a process can have any number of mounts.
 constexpr std::size_t kMostLines = 4096;
 
-// The kernel's own mounts, which memfds, System V segments and anonymous shared mappings are of. They stay,
-// so their numbers are never another file system's.
+// The kernel's own mounts, which hold memfds, System V segments and anonymous shared mappings. They stay
+// mounted, so their device numbers are never reused.
 std::vector<dev_t> find_kernel_mounts() {
   std::vector<dev_t> devices;
   for (const unsigned flags : {0u, unsigned{MFD_HUGETLB}, MFD_HUGETLB | unsigned{MFD_HUGE_2MB},
@@ -32,7 +32,7 @@ std::vector<dev_t> find_kernel_mounts() {
   return devices;
 }
 
-// The type of a mount is the kernel's word; that of a FUSE mount begins with "fuse" (proc(5)).
+// The kernel reports a mount's type; that of a FUSE mount begins with "fuse" (proc(5)).
 bool says_in_memory(const std::string& line, dev_t device) {
   unsigned major = 0;
   unsigned minor = 0;

@@ -1,5 +1,5 @@
-// Objects of one kind in a context, named by numbers that are not soon given out again, so that a handle used
-// after its object's end names nothing.
+// A context's objects of one kind by handle. Handles are not reused soon, so that the handle of a destroyed
+// object names nothing.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace urnic::control {
 template <class T>
 class HandleTable {
  public:
-  // Takes the object and names it.
+  // Takes the object and returns its handle.
   std::uint32_t add(std::unique_ptr<T> object) {
     while (next_ == 0 || objects_.contains(next_)) ++next_;
     objects_.emplace(next_, std::move(object));
     return next_++;
   }
 
-  // Null if nothing of this kind has that name in this context.
+  // Null if no object has this handle.
   T* find(std::uint32_t handle) const {
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second.get();
@@ -34,7 +34,7 @@ class HandleTable {
     return object;
   }
 
-  // Any of them, at most `most`.
+  // Any objects, at most `most`.
   std::vector<std::unique_ptr<T>> take_some(std::size_t most) {
     std::vector<std::unique_ptr<T>> taken;
     taken.reserve(std::min(most, objects_.size()));

@@ -9,7 +9,7 @@
 namespace urnic::control {
 namespace {
 
-// A program knows arenas by number only, so those of device memory count from elsewhere than its queues'.
+// Programs know arenas by number only, so device memory's arenas have other numbers than the queues'.
 constexpr std::uint32_t kFirstDeviceMemoryArena = 1u << 31;
 
 }  // namespace
@@ -25,7 +25,7 @@ MemoryObjects::~MemoryObjects() {
     }
   } catch (const std::exception& error) {
     log::critical("memory regions cannot be taken away: {}", error.what());
-    std::terminate();  // the engine would go on using memory that is about to go
+    std::terminate();  // otherwise the engine would use freed memory
   }
 }
 

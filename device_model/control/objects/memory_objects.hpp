@@ -1,6 +1,6 @@
-// Protection domains and what lives in them: memory regions and windows, device memory. A context has them by
-// itself until another process imports it; then both work on the same objects, under the same handles, and
-// the objects live as long as the last of the two (ibv_import_device(3)).
+// Protection domains and their contents: memory regions and windows, device memory. A context has its own
+// until another process imports the context; then both use the same objects under the same handles, and the
+// objects live as long as either (ibv_import_device(3)).
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace urnic::control {
 
-// Regions, windows, address handles, QPs and SRQs are in it.
+// Contains regions, windows, address handles, QPs and SRQs.
 struct ProtectionDomain : Usable {
   Share share;
   transport::PdId id;
 };
 
-// ibv_alloc_dm(3): bytes that belong to the device. Regions are in it.
+// ibv_alloc_dm(3): memory of the device, which regions can be registered on.
 struct DeviceMemory : Usable {
   Share share;
-  std::uint64_t length = 0;  // as asked for
+  std::uint64_t length = 0;  // as requested
   ArenaBlock block;
-  std::unique_ptr<memory::ApplicationMemory> memory;  // of the block, from address 0 on
+  std::unique_ptr<memory::ApplicationMemory> memory;  // the block, from address 0 on
 };
 
 struct MemoryRegion {
@@ -37,8 +37,7 @@ struct MemoryRegion {
   memory::RegionSpec spec;
   transport::Lkey key;
 
-  // Whose bytes they are: a program's, the device's, a buffer's of its own, or (none of these) nobody's,
-  // which is the null region.
+  // The owner of the bytes: a process, device memory, a dma-buf, or none of these for the null region.
   std::shared_ptr<Process> process;
   Use<DeviceMemory> device_memory;
   std::unique_ptr<memory::ApplicationMemory> buffer;
@@ -48,19 +47,19 @@ struct MemoryWindow {
   Share share;
   Charge charge;
   Use<ProtectionDomain> pd;
-  wire::Rkey key;  // as given at allocation; binds change its low 8 bits
+  wire::Rkey key;  // at allocation; binds change its low 8 bits
 };
 
 // Control thread only.
 class MemoryObjects {
  public:
   MemoryObjects(Fabric& fabric, ServedDevice& device);
-  // Takes every object away. QPs that use them must be gone.
+  // Destroys all objects. QPs that use them must be gone.
   ~MemoryObjects();
   MemoryObjects(const MemoryObjects&) = delete;
   MemoryObjects& operator=(const MemoryObjects&) = delete;
 
-  // A portion of what the destructor does, which then has less to do. False: there was nothing left.
+  // Does a portion of the destructor's work in advance. False: nothing is left.
   bool remove_portion();
 
  private:

@@ -18,10 +18,10 @@
 namespace urnic::control {
 namespace {
 
-// One after the other. Memory keeps the page of each until its process ends.
+// In succession. The memory objects of ended copiers stay until their process ends.
 constexpr std::size_t kMostCopiers = 8;
 
-// -1 if `descriptor` is no pidfd.
+// -1 if `descriptor` is not a pidfd.
 pid_t pid_of(int descriptor) {
   const std::string number = memory::fdinfo_word(descriptor, "Pid");
   if (number.empty()) return -1;
@@ -49,7 +49,7 @@ Process::Process(memory::Descriptor&& pidfd, memory::Descriptor&& mem, std::stri
   if (pid_ < 0) throw std::system_error(EINVAL, std::generic_category(), "not a pidfd");
   pidfd_ = memory::Descriptor(fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 0));
   if (!pidfd_) throw std::system_error(errno, std::generic_category(), "pidfd");
-  // Nothing else is kept: closing it could block.
+  // Keeps nothing else: closing it could block.
   if (memory::is_mem_file(mem.get(), pid_)) {
     mem_ = memory::Descriptor(fcntl(mem.get(), F_DUPFD_CLOEXEC, 0));
   }
@@ -61,13 +61,13 @@ std::optional<Process::Mapped> Process::look_at(std::uint64_t address, std::uint
                                                 std::unique_ptr<AddressMap>& under_way) const {
   if (pid_ <= 0) return probe(address, length);
   if (under_way == nullptr) under_way = std::make_unique<AddressMap>(pid_);
-  // Only now: the number was the process's own while the map was being opened.
+  // Checked last: the map was opened while the process still had its PID.
   if (has_ended(pidfd_.get())) return Mapped{};
   if (!under_way->is_open()) return probe(address, length);
   switch (under_way->covers(address, length, writable)) {
     case AddressMap::Answer::not_yet:
       return std::nullopt;
-    case AddressMap::Answer::unknown:  // it shows when it is used
+    case AddressMap::Answer::unknown:  // an error shows at the first access
       return Mapped{.all = true, .may_wait = true};
     case AddressMap::Answer::no:
       return Mapped{};
@@ -77,7 +77,7 @@ std::optional<Process::Mapped> Process::look_at(std::uint64_t address, std::uint
   return Mapped{.all = true, .may_wait = under_way->may_wait()};
 }
 
-// Without /proc's view of the process the ends at least can be tried.
+// Without the process's map, tries to read the ends of the range.
 Process::Mapped Process::probe(std::uint64_t address, std::uint64_t length) const {
   std::array<std::byte, 2> bytes;
   std::array<memory::Transfer, 2> ends{

@@ -1,4 +1,4 @@
-// Queue pairs, the queues that they work with, and address handles.
+// Queue pairs and their queues, and address handles.
 #pragma once
 
 #include <cstdint>
@@ -30,25 +30,25 @@ struct AddressHandle {
   std::uint32_t number = 0;  // in the device's table
 };
 
-// CQs report to it.
+// CQs send their events to it.
 struct CompletionChannel : Usable {
   Charge charge;
   std::unique_ptr<engine::EventPipe> pipe;
 };
 
-// QPs and SRQs complete here.
+// QPs and SRQs complete to it.
 struct CompletionQueue : Usable {
   Share share;
   Charge charge;
   Use<CompletionChannel> channel;  // may be null
   std::uint64_t user_handle = 0;
   ArenaBlock ring;
-  ArenaBlock next_ring;  // while it is being resized
+  ArenaBlock next_ring;  // during a resize
   ArenaBlock indices;
   std::unique_ptr<engine::CompletionQueue> queue;
 };
 
-// What makes an SRQ a tag-matching one.
+// The additional parts of a tag-matching SRQ.
 struct TagMatching {
   Use<CompletionQueue> cq;
   DoorbellNumber doorbell;
@@ -62,12 +62,12 @@ struct SharedReceiveQueue : Usable {
   Share share;
   Charge charge;
   Use<ProtectionDomain> pd;
-  Use<OpenXrcDomain> xrcd;  // with `cq`, of extended reliable connections; or null
+  Use<OpenXrcDomain> xrcd;  // with `cq`, of an XRC SRQ; or null
   Use<CompletionQueue> cq;
   std::uint64_t user_handle = 0;
   std::uint32_t slot_count = 0;
   std::uint32_t slot_size = 0;  // bytes
-  std::uint32_t max_wr = 0;     // as given
+  std::uint32_t max_wr = 0;     // the actual size
   std::uint32_t max_sge = 0;
   ArenaBlock slots;
   ArenaBlock posted;
@@ -76,8 +76,8 @@ struct SharedReceiveQueue : Usable {
   std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
 };
 
-// The part of a QP that its openers share: an XRC target is one for all contexts that have opened it
-// (ibv_open_qp(3)), and dies with the last of them. Every other QP has one opener.
+// The part of a QP that its openers share: several contexts can open an XRC target (ibv_open_qp(3)); it is
+// destroyed with the last of them. Every other QP has one opener.
 struct SharedQueuePair {
   explicit SharedQueuePair(const engine::QueuePairConfig& config)
       : hosted(engine::QueuePairContext::make(with_indices(config))) {}
@@ -87,13 +87,13 @@ struct SharedQueuePair {
     return config;
   }
 
-  abi::QueuePairIndices own_indices{};                     // of an XRC target, which no program posts to
-  const std::unique_ptr<engine::QueuePairContext> hosted;  // null: the device had no number left
-  abi::QpAttributes attributes{};                          // all that modify has set, without the state
+  abi::QueuePairIndices own_indices{};                     // of an XRC target, to which no program posts
+  const std::unique_ptr<engine::QueuePairContext> hosted;  // null: the device had no free QPN
+  abi::QpAttributes attributes{};                          // all that modify has set, except the state
   std::optional<wire::NetworkHeaders> path{};              // from RTR on
 };
 
-// A QP as one context has it open. Flows and RSS QPs lead to it.
+// A QP as one context has opened it. Flows and RSS QPs may refer to it.
 struct QueuePair : Usable {
   ~QueuePair() {
     if (xrcd != nullptr) xrcd->domain->drop_target_if_gone(qpn);
@@ -101,24 +101,24 @@ struct QueuePair : Usable {
 
   Share share;
   Charge charge;
-  Use<ProtectionDomain> pd;         // null: an XRC target has none
+  Use<ProtectionDomain> pd;         // null: an XRC target
   Use<CompletionQueue> send_cq;     // null: an XRC target
   Use<CompletionQueue> receive_cq;  // null: an XRC QP of either kind
-  Use<OpenXrcDomain> xrcd;          // of an XRC target, or null
+  Use<OpenXrcDomain> xrcd;          // of an XRC target, else null
   Use<SharedReceiveQueue> srq;      // may be null
   transport::QpService service = transport::QpService::rc;
   abi::CreateQpRequest request{};
-  abi::CreateQpReply given{};  // sizes as given
+  abi::CreateQpReply given{};  // the actual sizes
   std::uint64_t user_handle = 0;
   std::uint32_t qpn = 0;
-  DoorbellNumber doorbell;  // none: an XRC target
+  DoorbellNumber doorbell;  // an XRC target has none
   ArenaBlock send_ring;
   ArenaBlock receive_ring;
   ArenaBlock indices;
   std::shared_ptr<SharedQueuePair> shared;
   std::vector<Membership> groups;
-  std::uint32_t declined_ece = 0;      // options that its peer does not have
-  std::uint32_t portions_unbound = 0;  // of its windows, when it is about to go
+  std::uint32_t declined_ece = 0;      // options that its peer lacks
+  std::uint32_t portions_unbound = 0;  // of its windows, before its removal
 };
 
 }  // namespace urnic::control

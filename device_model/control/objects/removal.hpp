@@ -1,5 +1,5 @@
-// How objects are taken away, one or a portion. Between two portions the engine serves the programs, and the
-// control thread their requests, so that nobody waits for as long as all of another program's objects take.
+// Removes objects, one or a portion at a time. Between two portions the engine and the control thread serve
+// other programs, so that these do not wait until all objects are removed.
 #pragma once
 
 #include <cerrno>
@@ -15,11 +15,11 @@
 
 namespace urnic::control {
 
-// Objects in one portion: about 0.1 ms, if each comes from main memory.
+// Objects in one portion: takes about 0.1 ms if each comes from main memory.
 inline constexpr std::uint32_t kPortion = 512;
 
-// Destroys the object, after `withdraw` of it on the engine's thread. 0, or EINVAL if no object has the
-// handle, or EBUSY if others work with it.
+// Destroys the object, after `withdraw` of it on the engine's thread. Returns 0, EINVAL if no object has the
+// handle, or EBUSY if other objects use it.
 template <class T, class Withdraw>
 int remove_one(HandleTable<T>& table, std::uint32_t handle, engine::Engine& engine,
                const Withdraw& withdraw) {
@@ -33,7 +33,7 @@ int remove_one(HandleTable<T>& table, std::uint32_t handle, engine::Engine& engi
   return 0;
 }
 
-// The same for an object that the engine does not know.
+// As above, for an object without an engine part.
 template <class T>
 int remove_one(HandleTable<T>& table, std::uint32_t handle) {
   const T* const object = table.find(handle);
@@ -43,7 +43,7 @@ int remove_one(HandleTable<T>& table, std::uint32_t handle) {
   return 0;
 }
 
-// Destroys a portion of the table's objects. False: there were none.
+// Destroys a portion of the table's objects. False: the table is empty.
 template <class T>
 bool remove_some(HandleTable<T>& table) {
   return !table.take_some(kPortion).empty();
@@ -61,9 +61,9 @@ bool remove_some(HandleTable<T>& table, engine::Engine& engine, const Withdraw& 
   return true;
 }
 
-// Unbinds windows of QPs that are about to go, so that few are left for the task that destroys them. Returns
-// whether there are more. Their program may bind others meanwhile, but not for ever: `portions`, which begins
-// at 0, counts to what there can be at most.
+// Unbinds windows of QPs that are about to be removed, so that the removal itself takes less time. Returns
+// whether more are left. The program may bind others meanwhile, but not forever: `portions`, 0 at first,
+// limits the calls to the most that there can be.
 inline bool unbind_portion(engine::Engine& engine, engine::Device& device,
                            std::span<const wire::Qpn> queue_pairs, std::uint32_t& portions) {
   std::uint32_t looked_at = 0;

@@ -1,4 +1,4 @@
-// What leads frames to queue pairs: RSS QPs, flows and their counters.
+// Objects that steer frames to queue pairs: RSS QPs, flows and their counters.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace urnic::control {
 
-// Flows lead to it.
+// Flows may refer to it.
 struct RssQueuePair : Usable {
   Share share;
   Charge charge;
@@ -19,19 +19,19 @@ struct RssQueuePair : Usable {
   std::unique_ptr<engine::ReceiveSpreading> spreading;
 };
 
-// Flows count here.
+// Flows count into it.
 struct FlowCounters : Usable {
   Share share;
-  engine::RuleCounters values;  // the engine's to change
+  engine::RuleCounters values;  // changed by the engine
 };
 
-// Leads to one of the two.
+// Leads to a QP or to an RSS QP.
 struct Flow {
   Share share;
   Use<QueuePair> qp;
   Use<RssQueuePair> rss_qp;
-  Use<FlowCounters> counters;  // or none
-  std::uint32_t number = 0;    // of its rule, in the device's table
+  Use<FlowCounters> counters;  // or null
+  std::uint32_t number = 0;    // its rule's number in the device
 };
 
 }  // namespace urnic::control

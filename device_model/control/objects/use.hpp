@@ -1,4 +1,4 @@
-// References between objects that keep the referred one from being destroyed (EBUSY).
+// References between objects; an object in use cannot be destroyed (EBUSY).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace urnic::control {
 
-// Base of an object that others work with.
+// Base of an object that other objects use.
 class Usable {
  public:
   Usable() = default;
@@ -21,7 +21,7 @@ class Usable {
   std::uint32_t users_ = 0;
 };
 
-// A pointer, possibly null, that counts among its object's users. Does not own the object, which outlives it.
+// A pointer, possibly null, counted as a use of its object. Does not own the object, which outlives it.
 template <class T>
 class Use {
  public:

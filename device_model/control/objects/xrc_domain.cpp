@@ -14,7 +14,7 @@
 namespace urnic::control {
 namespace {
 
-// The file alone, not what the program has opened: neither locks nor ends of pipes are held with it.
+// Holds the file without the program's open file description: no locks or pipe ends stay held.
 memory::Descriptor hold_file(const memory::Descriptor& descriptor) {
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor.get());
   memory::Descriptor pin(open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -39,7 +39,7 @@ void XrcDomain::drop_target_if_gone(std::uint32_t qpn) {
   if (found != targets_.end() && found->second.expired()) targets_.erase(found);
 }
 
-// What the kernel answers (ib_uverbs_open_xrcd).
+// Returns what the kernel returns (ib_uverbs_open_xrcd).
 int open_domain(ServedDevice& device, DescriptorDisposal* disposal, const memory::Descriptor& descriptor,
                 std::uint32_t flags, std::shared_ptr<XrcDomain>& domain) {
   const auto number = memory::file_number(descriptor.get());

@@ -1,5 +1,5 @@
-// XRC domains (IBTA annex A14) as contexts have them open: one by itself, or several one and the same, by a
-// file (ibv_open_xrcd(3)). What is in a domain is found by all who have it open.
+// XRC domains (IBTA annex A14) that contexts have opened: private ones, and ones shared through a file
+// (ibv_open_xrcd(3)). All openers see the contents of a domain.
 #pragma once
 
 #include <sys/types.h>
@@ -23,12 +23,12 @@ struct SharedQueuePair;
 // Control thread only.
 class XrcDomain {
  public:
-  // One that nobody else can open.
+  // A private domain.
   explicit XrcDomain(ServedDevice& device)
       : device_(device), device_end_(device.device->shared_receive_queues()) {}
-  // That of a file; `pin` keeps the file's number from being given to another one. Registers itself with the
-  // device: see find_domain. `disposal`, if there is one, closes the pin: with the last reference to a file
-  // that has no name any more go its contents, which may take long.
+  // A file's domain; `pin` keeps the file's inode number from being reused. Registers itself with the device.
+  // `disposal`, if not null, closes the pin: closing the last reference to an unlinked file deletes its
+  // contents, which may take long.
   XrcDomain(ServedDevice& device, DescriptorDisposal* disposal, const FileIdentity& file,
             memory::Descriptor pin)
       : device_(device),
@@ -42,12 +42,12 @@ class XrcDomain {
 
   engine::XrcDomain& device_end() { return device_end_; }
 
-  // Its target QPs by number, while anybody has them open.
+  // Its target QPs by number, while any context has them open.
   void add_target(std::uint32_t qpn, const std::shared_ptr<SharedQueuePair>& target) {
     targets_[qpn] = target;
   }
   std::shared_ptr<SharedQueuePair> find_target(std::uint32_t qpn) const;
-  // Somebody has closed the target.
+  // A context has closed the target.
   void drop_target_if_gone(std::uint32_t qpn);
 
  private:
@@ -59,14 +59,14 @@ class XrcDomain {
   std::unordered_map<std::uint32_t, std::weak_ptr<SharedQueuePair>> targets_;
 };
 
-// A context that has the domain open. SRQs and QPs of the context are in it.
+// A context's opened domain, which the context's SRQs and QPs use.
 struct OpenXrcDomain : Usable {
   Share share;
   std::shared_ptr<XrcDomain> domain;
 };
 
-// The domain of the file behind `descriptor`, which is made if `flags` (abi::XrcdFlag) say so. 0 or an errno.
-// Throws std::system_error if the file cannot be held.
+// The domain of the file behind `descriptor`; makes it if `flags` (abi::XrcdFlag) say so. Returns 0 or an
+// errno. Throws std::system_error if the file cannot be held open.
 int open_domain(ServedDevice& device, DescriptorDisposal* disposal, const memory::Descriptor& descriptor,
                 std::uint32_t flags, std::shared_ptr<XrcDomain>& domain);
 

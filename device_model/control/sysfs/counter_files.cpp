@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While counters move, and while QPs exist but nothing has moved for a second. Without QPs nothing can move,
-// and nobody looks.
+// The periods of updates while counters change, and while QPs exist but no counter changed for a second.
+// Without QPs nothing changes, and there are no updates.
 constexpr auto kBusyPeriod = 100ms;
 constexpr auto kQuietPeriod = 1s;
 constexpr unsigned kQuietAfter = 10;
@@ -34,7 +34,7 @@ CounterFolder::CounterFolder(const std::filesystem::path& folder, const std::vec
   update(values);
 }
 
-// Counters only grow, so a new value never leaves digits of the old one behind it.
+// Counters only grow, so a new value overwrites all digits of the old one.
 bool CounterFolder::update(const std::vector<CounterValue>& values) {
   bool changed = false;
   for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -82,7 +82,7 @@ bool CounterFiles::has_queue_pairs() const {
 }
 
 void CounterFiles::tick() {
-  // Once it is quiet, the engine is not woken only to learn that nothing has moved.
+  // Once quiet, does not wake the engine to learn that nothing has changed.
   const bool may_have_moved = quiet_ticks_ < kQuietAfter || fabric_.activity() != seen_activity_;
   quiet_ticks_ = may_have_moved && update() ? 0 : quiet_ticks_ + 1;
   if (quiet_ticks_ < kQuietAfter) {

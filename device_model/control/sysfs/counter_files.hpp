@@ -1,5 +1,5 @@
-// The files in counters/ and hw_counters/, kept up to date while there is something to count, and with them
-// the port's state, which a fault plan may change at any packet.
+// The files in counters/ and hw_counters/, updated while counters may change, and with them the port's state,
+// which a fault plan may change at any packet.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ namespace urnic::control {
 // One folder of counters.
 class CounterFolder {
  public:
-  // Makes the folder and its files, and keeps the files open.
+  // Creates the folder and its files, and keeps the files open.
   CounterFolder(const std::filesystem::path& folder, const std::vector<CounterValue>& values);
-  // Writes what has changed, in place: a program that has the file open reads the new value after seeking
-  // back. Returns whether anything has. `values` in the order of the constructor's.
+  // Writes changed values in place: a program that keeps the file open reads the new value after a seek.
+  // Returns whether a value has changed. `values` in the order of the constructor's.
   bool update(const std::vector<CounterValue>& values);
 
  private:
@@ -39,16 +39,16 @@ class CounterFiles {
   // Loop and fabric outlive it.
   CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tree);
 
-  // Something happens on the control side: counters may move from now on.
+  // A program uses the device: counters may change from now on.
   void touch();
-  // Brings all files up to date now. Returns whether anything has changed.
+  // Updates all files now. Returns whether a value has changed.
   bool update();
 
  private:
   struct DeviceFiles {
     ServedDevice* device;
     std::filesystem::path folder;  // of the port
-    bool link_up;                  // as the files say
+    bool link_up;                  // as in the files
     CounterFolder port;
     CounterFolder hardware;
   };
@@ -58,7 +58,7 @@ class CounterFiles {
   Fabric& fabric_;
   std::vector<DeviceFiles> devices_;
   unsigned quiet_ticks_ = 0;
-  std::uint64_t seen_activity_ = 0;  // of the engine, before the last update
+  std::uint64_t seen_activity_ = 0;  // of the engines, at the last update
   Timer timer_;
 };
 

@@ -3,8 +3,8 @@
 namespace urnic::control {
 namespace {
 
-// "Outbound packets discarded by the port because the port is down or congested": between a port and the
-// switch lies its link.
+// "Outbound packets discarded by the port because the port is down or congested": the link is between port
+// and switch.
 std::uint64_t transmit_discards(const link::Link* link) {
   if (link == nullptr) return 0;
   const link::LinkCounters& counters = link->channel(link::Direction::transmit).counters();
@@ -66,7 +66,7 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
   const transport::Counters& c = counters.transport;
   return {
       {"bad_resp_err", c.bad_responses},                            // bnxt_re
-      {"duplicate_acknowledgement", c.duplicate_acknowledgements},  // ours
+      {"duplicate_acknowledgement", c.duplicate_acknowledgements},  // urnic's own
       {"duplicate_request", c.duplicate_request},
       {"implied_nak_seq_err", c.implied_nak_sequence_error},
       {"local_ack_timeout_err", c.local_ack_timeout},
@@ -83,26 +83,26 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"resp_cqe_flush_error", c.responder_flushed},
       {"resp_local_length_error", c.responder_local_length_errors},
       {"resp_remote_access_errors", c.responder_access_errors},
-      {"resp_remote_invalid_request", c.responder_invalid_requests},   // ours
-      {"resp_remote_operation_errors", c.responder_operation_errors},  // ours
+      {"resp_remote_invalid_request", c.responder_invalid_requests},   // urnic's own
+      {"resp_remote_operation_errors", c.responder_operation_errors},  // urnic's own
       {"retrans_pkts", c.retransmitted_packets},                       // efa
       {"rnr_nak_retry_err", c.rnr_nak_retry},
       {"rx_atomic_requests", c.received_atomic_requests},
-      {"rx_qkey_violations", c.qkey_violations},             // ours
-      {"rx_datagram_discards", c.messages_without_receive},  // ours
-      {"rx_held_discards", c.held_discards},                 // ours
-      {"rx_held_duplicates", c.held_duplicates},             // ours
-      {"rx_held_packets", c.held_packets},                   // ours
+      {"rx_qkey_violations", c.qkey_violations},             // urnic's own
+      {"rx_datagram_discards", c.messages_without_receive},  // urnic's own
+      {"rx_held_discards", c.held_discards},                 // urnic's own
+      {"rx_held_duplicates", c.held_duplicates},             // urnic's own
+      {"rx_held_packets", c.held_packets},                   // urnic's own
       {"rx_icrc_encapsulated", counters.port.icrc_errors},
-      {"rx_not_roce", counters.port.not_roce},              // ours
-      {"rx_read_repeat_discards", c.read_repeat_discards},  // ours
+      {"rx_not_roce", counters.port.not_roce},              // urnic's own
+      {"rx_read_repeat_discards", c.read_repeat_discards},  // urnic's own
       {"rx_read_requests", c.received_read_requests},
-      {"rx_send_requests", c.received_send_requests},  // ours
-      {"rx_unknown_qp", counters.port.unknown_qp},     // ours
+      {"rx_send_requests", c.received_send_requests},  // urnic's own
+      {"rx_unknown_qp", counters.port.unknown_qp},     // urnic's own
       {"rx_write_requests", c.received_write_requests},
-      {"rx_wrong_address", counters.port.wrong_address},  // ours
-      {"rx_wrong_origin", counters.port.wrong_origin},    // ours
-      {"tx_selective_acks", c.selective_acks_sent},       // ours
+      {"rx_wrong_address", counters.port.wrong_address},  // urnic's own
+      {"rx_wrong_origin", counters.port.wrong_origin},    // urnic's own
+      {"tx_selective_acks", c.selective_acks_sent},       // urnic's own
   };
 }
 

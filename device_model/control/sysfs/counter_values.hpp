@@ -1,4 +1,4 @@
-// A device's counters under the names that the kernel's RDMA drivers give them.
+// A device's counters under the names of the kernel's RDMA drivers.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct CounterSnapshot {
 };
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);
 
-// The files of ports/1/counters, as every InfiniBand port has them. What cannot happen here (symbol errors)
-// is always 0. docs/counters.md defines all of these.
+// The files of ports/1/counters, as every InfiniBand port has them. Counters of impossible events (symbol
+// errors) are always 0. docs/counters.md defines all counters.
 std::vector<CounterValue> port_values(const CounterSnapshot& counters);
-// The files of ports/1/hw_counters: names of mlx5 where it has the counter, else of the driver that has.
+// The files of ports/1/hw_counters: mlx5's names if it has the counter, else another driver's.
 std::vector<CounterValue> hardware_values(const CounterSnapshot& counters);
 
 // What a link did to packets in one direction, by cause.
@@ -39,13 +39,13 @@ struct LinkCounterValue {
   std::uint64_t value;
 };
 std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& counters);
-// What the switch between the devices dropped, by cause; of the parts of all engines together.
+// Frames that the switches of all engines dropped, by cause.
 struct SwitchCounterValue {
   std::string_view name;
   std::uint64_t value;
 };
 std::vector<SwitchCounterValue> switch_values(Fabric& fabric);
-// Of both directions of the device's link, as "link_tx_lost"; no files show them.
+// Both directions of the device's link, as "link_tx_lost"; not in sysfs.
 std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device);
 
 }  // namespace urnic::control

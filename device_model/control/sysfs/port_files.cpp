@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a file says when its port's link is whole, and when it is cut.
+// A file's contents while the port's link is up, and while it is cut.
 struct StateFile {
   const char* name;
   const char* up;
@@ -30,7 +30,7 @@ std::string gid_text(const wire::Gid& gid) {
   return text;
 }
 
-// In one step for whoever reads. The new file is made where nobody lists what there is.
+// Atomic for readers. Writes the new file where no program lists files.
 void replace_file(const fs::path& port, const fs::path& file, const std::string& text) {
   const fs::path fresh = port / ".new";
   write_file(fresh, text);
@@ -59,8 +59,8 @@ void write_port_files(const fs::path& port, const DeviceSettings& settings) {
   fs::create_directories(port / "pkeys");
   write_file(port / "pkeys" / "0", "0xffff");
 
-  // libibverbs reads the type of every index, of empty ones too; `ndevs` stays away, for it would have to
-  // name a network interface that exists.
+  // libibverbs reads the type of every index, also of empty ones. `ndevs` is left out: it would have to name
+  // an existing network interface.
   fs::create_directories(port / "gids");
   fs::create_directories(port / "gid_attrs" / "types");
   for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {

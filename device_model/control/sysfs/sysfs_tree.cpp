@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Character device numbers of uverbs nodes (Linux, Documentation/admin-guide/devices.txt).
+// Device numbers of uverbs nodes (Linux, Documentation/admin-guide/devices.txt).
 constexpr std::uint32_t kUverbsMajor = 231;
 constexpr std::uint32_t kUverbsFirstMinor = 192;
-constexpr int kUverbsAbi = 6;    // of ib_uverbs, which libibverbs asks for
-constexpr int kProviderAbi = 1;  // ours
+constexpr int kUverbsAbi = 6;    // ib_uverbs's, which libibverbs requires
+constexpr int kProviderAbi = 1;  // urnic's own
 
 std::vector<std::uint32_t> listed_numbers(const fs::path& parent, const std::string& prefix) {
   struct Close {
@@ -48,7 +48,7 @@ std::string guid_text(const std::array<std::uint8_t, 8>& guid) {
                      guid[3], guid[4], guid[5], guid[6], guid[7]);
 }
 
-// A list of processors as the kernel prints masks: groups of 32, highest first.
+// Processors as the kernel prints masks: groups of 32, highest first.
 std::string processor_mask(long processors) {
   std::string text;
   for (long group = (processors - 1) / 32; group >= 0; --group) {
@@ -101,7 +101,7 @@ std::vector<std::uint32_t> make_listed_folders(const fs::path& parent, const cha
   const auto make = [&](std::uint32_t number) {
     fs::create_directory(parent / (prefix + std::to_string(number)));
   };
-  // Some file systems list in order of creation, some the newest first, some by a hash of the name.
+  // File systems list in order of creation, newest first, or by a hash of the name.
   std::for_each(wanted.begin(), wanted.end(), make);
   std::vector<std::uint32_t> listed = listed_numbers(parent, prefix);
   if (listed == wanted) return listed;
@@ -117,8 +117,8 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
   fs::create_directories(nodes);
   fs::create_directories(devices);
 
-  // libibverbs lists devices in the order of this folder. Where the file system gives the folders an order of
-  // its own, the first one listed becomes the first device's.
+  // libibverbs lists devices in the order of this folder. Where the file system chooses the order, the folder
+  // listed first becomes the first device's.
   node_numbers_ = make_listed_folders(nodes, "uverbs", count);
   write_file(nodes / "abi_version", std::to_string(kUverbsAbi));
   for (const auto& device : fabric.devices()) {

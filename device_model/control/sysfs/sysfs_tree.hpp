@@ -1,5 +1,5 @@
-// The sysfs files of the devices as a kernel driver has them, in the run directory; the kernel stand-in shows
-// them to programs under /sys.
+// The devices' sysfs files, as a kernel driver has them, in the run directory; the kernel stand-in shows them
+// to programs under /sys.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace urnic::control {
 
 class SysfsTree {
  public:
-  // Writes the tree below `root`, which must not be there yet. Throws std::filesystem::filesystem_error or
+  // Writes the tree at `root`, which must not exist. Throws std::filesystem::filesystem_error or
   // std::system_error.
   SysfsTree(const std::filesystem::path& root, const Fabric& fabric);
 
@@ -26,8 +26,8 @@ class SysfsTree {
   std::vector<std::uint32_t> node_numbers_;  // by device index
 };
 
-// Makes folders `prefix`0 to `prefix`(count-1) in `parent` and returns their numbers in the order in which
-// readdir lists them. Where the file system's order can be chosen it is the numbers' order.
+// Creates folders `prefix`0 to `prefix`(count-1) in `parent`; returns their numbers in the order of readdir,
+// which is ascending if the file system allows.
 std::vector<std::uint32_t> make_listed_folders(const std::filesystem::path& parent, const char* prefix,
                                                std::uint32_t count);
 

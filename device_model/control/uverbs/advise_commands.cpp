@@ -28,8 +28,8 @@ bool lies_within(const memory::RegionSpec& region, std::uint64_t address, std::u
 
 }  // namespace
 
-// ibv_advise_mr(3), and Linux's drivers where it leaves a choice. Pages are the program's to bring in: here
-// it is told whether, and where they are.
+// As ibv_advise_mr(3), and as Linux's drivers where it leaves a choice. Only the program can bring pages in:
+// the reply says whether to, and where they are.
 int advise_mr(Session& session, const abi::AdviseMrRequest& request, abi::AdviseMrReply& reply,
               DescriptorExchange&) {
   const Context& context = *session.context;

@@ -1,7 +1,7 @@
-// The control protocol's requests, one function each. All return 0 or the errno that the reply carries, and
-// may throw std::bad_alloc or std::system_error, which become one. `session.context` is set for all but those
-// that open or join one. A request that takes long does a portion of its work and returns kNotYet: it is
-// called again, with the same message, after other programs' requests.
+// The requests of the control protocol, one function each. Each returns 0 or the errno for the reply, and may
+// throw std::bad_alloc or std::system_error, which become an errno. `session.context` is set, except for
+// commands that open or join a context. A long request does a portion of its work and returns kNotYet: it is
+// called again with the same message, after other programs' requests.
 #pragma once
 
 #include "device_model/abi/query_messages.hpp"

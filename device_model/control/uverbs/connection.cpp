@@ -35,8 +35,7 @@ Connection::Connection(EventLoop& loop, DescriptorDisposal& disposal, memory::De
 
 Connection::~Connection() {
   watch_.reset();
-  // The program is to see the end at once; messages that it has sent and nobody has read may hold
-  // descriptors.
+  // Tells the program at once; unread messages may hold descriptors, whose closing may take time.
   shutdown(socket_.get(), SHUT_RDWR);
   disposal_.close(std::move(socket_), sender_);
   if (unfinished_ != nullptr) disposal_.close(unfinished_->descriptors, sender_);
@@ -52,7 +51,7 @@ std::shared_ptr<Context> Connection::take_context() {
   return std::move(session_.context);
 }
 
-// While a request is unfinished only the program's end is of interest.
+// While a request is unfinished, waits only for the program's end.
 void Connection::ready(std::uint32_t events) {
   if (unfinished_ != nullptr) {
     if ((events & (EPOLLHUP | EPOLLERR)) != 0) close();

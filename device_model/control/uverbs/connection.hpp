@@ -1,5 +1,5 @@
-// One program's connection to one device: messages in, replies out, and the end of its objects when it
-// closes.
+// A program's connection to one device: receives messages, sends replies, and destroys the program's objects
+// when closed.
 #pragma once
 
 #include <functional>
@@ -14,29 +14,29 @@ namespace urnic::control {
 
 class Connection {
  public:
-  // Calls `handled` after each message, and `closed` (once, the last thing it does) when the program is gone
-  // or has sent nonsense; the owner destroys the connection then.
-  // `disposal` closes what the program sends and nobody needs, and the socket.
+  // Calls `handled` after each message, and `closed` once, as its last action, when the program is gone or
+  // has sent a malformed message; the owner then destroys the connection. `disposal` closes the socket and
+  // unused descriptors from the program.
   Connection(EventLoop& loop, DescriptorDisposal& disposal, memory::Descriptor socket, Session session,
              std::function<void()> handled, std::function<void()> closed);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The context, if no other connection has it: to be taken down. Else null.
+  // The context to be destroyed, if no other connection has it; else null.
   std::shared_ptr<Context> take_context();
   const std::shared_ptr<Account>& account() const { return session_.account; }
 
  private:
   void ready(std::uint32_t events);
   void close();
-  // These return false if the connection is to be closed.
+  // These return false if the connection must be closed.
   bool handle_one();
   bool receive_and_handle(Message& message);
   bool answer(const Reply& reply);
 
   void put_aside(Message&& message);
-  // Another portion of the unfinished request; whether there is more to do.
+  // Does another portion of the unfinished request; returns whether more is left.
   bool go_on();
 
   EventLoop& loop_;
@@ -47,8 +47,8 @@ class Connection {
   std::function<void()> handled_;
   std::function<void()> closed_;
   ScopedWatch watch_;
-  std::unique_ptr<Message> unfinished_;  // a message whose request takes several portions of work
-  WorkInPortions::Work work_;            // on it
+  std::unique_ptr<Message> unfinished_;  // needs several portions of work
+  WorkInPortions::Work work_;            // on the unfinished request
 };
 
 }  // namespace urnic::control

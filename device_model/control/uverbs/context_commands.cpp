@@ -1,5 +1,5 @@
-// open_context, open_shared_context, join_context, add_completion_channel: connections and what they bring
-// along.
+// open_context, open_shared_context, join_context, add_completion_channel: what a connection begins with, and
+// its channels.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -14,9 +14,8 @@
 namespace urnic::control {
 namespace {
 
-// The device writes to these without blocking and without surprises: both ends of one pipe, nothing else. A
-// FIFO of a file system is refused, for FUSE could let a look at it wait. Takes the descriptors if it
-// returns.
+// The device writes into the pipe and must not block: the descriptors must be both ends of one pipe. Refuses
+// a FIFO of a file system: with FUSE even a look at it could block. Takes the descriptors if it returns.
 std::unique_ptr<engine::EventPipe> take_pipe(memory::Descriptor& read_end, memory::Descriptor& write_end,
                                              std::size_t record) {
   struct stat reading {};
@@ -31,8 +30,8 @@ std::unique_ptr<engine::EventPipe> take_pipe(memory::Descriptor& read_end, memor
   return std::make_unique<engine::EventPipe>(std::move(read_end), std::move(write_end), record);
 }
 
-// Throws std::system_error. A program that hands over this process's own pidfd or memory would have the
-// device write where its own state is.
+// Throws std::system_error. Refuses this process's own pidfd or memory: otherwise the device would write into
+// its own state.
 std::shared_ptr<Process> make_process(const Session& session, std::vector<memory::Descriptor>& received,
                                       const char (&program)[sizeof(abi::OpenContextRequest::program)]) {
   const std::string name = printable_name(program, sizeof program);
@@ -44,7 +43,7 @@ std::shared_ptr<Process> make_process(const Session& session, std::vector<memory
   return std::make_shared<Process>(std::move(received[0]), std::move(received[1]), name);
 }
 
-// The pidfd, which comes first, may be missing: not every process may make one.
+// The pidfd, which comes first, may be missing: some processes cannot make one.
 bool complete(const Session& session, std::vector<memory::Descriptor>& received, std::size_t wanted) {
   if (received.size() + 1 == wanted) received.insert(received.begin(), session.peer_pidfd());
   return received.size() == wanted;
@@ -60,7 +59,7 @@ void introduce(Session& session, std::shared_ptr<Context> context, std::shared_p
   }
 }
 
-// `shared`: null, or what the new context has in common with the one that it imports.
+// `shared`: the objects that the new context imports; or null.
 int open(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
          DescriptorExchange& descriptors, std::shared_ptr<MemoryObjects> shared) {
   auto& received = descriptors.received;

@@ -10,8 +10,8 @@ namespace urnic::control {
 
 namespace {
 
-// The socket, the peer's pidfd, what a program introduces itself with (a pidfd, its memory, an event pipe's
-// two ends) and what a context has (doorbells, a wake event, a first arena).
+// The socket, the peer's pidfd, what the program sends (a pidfd, its memory, both ends of an event pipe) and
+// what a context has (doorbells, a wake event, a first arena).
 constexpr std::uint64_t kDescriptorsOfConnection = 10;
 
 }  // namespace
@@ -71,7 +71,7 @@ void ControlServer::close(std::uint64_t connection) {
   note_change();
 }
 
-// Not in one go: a program with thousands of objects would keep all others waiting.
+// In portions: other programs would wait while thousands of objects are destroyed.
 void ControlServer::take_down(std::shared_ptr<Context> context, std::shared_ptr<Account> account) {
   context->ending = true;
   const auto ending = endings_.emplace(endings_.end(), std::move(context), std::move(account));

@@ -1,5 +1,5 @@
-// The device nodes of a run directory: a socket per device, and the connections that programs make to it by
-// opening /dev/infiniband/uverbsN.
+// The device nodes of a run directory: a socket per device, and the connections that programs make by opening
+// /dev/infiniband/uverbsN.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class CopierParent;
 class Fabric;
 struct ServedDevice;
 
-// What each session of a server has (session.hpp).
+// Settings of all sessions of a server (session.hpp).
 struct ControlServerOptions {
   bool refuse_own_process = false;
   CopierParent* copiers = nullptr;
@@ -34,23 +34,23 @@ class ControlServer {
   // Loop, fabric, disposal and copiers outlive it. Throws std::system_error.
   ControlServer(EventLoop& loop, Fabric& fabric, DescriptorDisposal& disposal,
                 const ControlServerOptions& options);
-  // Closes all connections; all objects of all programs go.
+  // Closes all connections and destroys all objects of all programs.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
   // Listens for programs that open `device` at `node`.
   void serve(ServedDevice& device, const std::filesystem::path& node);
-  // Takes over a connected socket as if a program had opened `device`.
+  // Takes over a connected socket, as if a program had opened `device`.
   void adopt(ServedDevice& device, memory::Descriptor socket);
 
   const ContextRegistry& contexts() const { return contexts_; }
   std::size_t connections() const { return connections_.size(); }
-  // Called after a connection has come or gone or has been given an answer.
+  // Called after a connection has begun or ended, or has been sent an answer.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
-  // A context without a program, which is being taken down.
+  // A context without a program, which is being destroyed.
   struct Ending;
 
   void close(std::uint64_t connection);

@@ -1,5 +1,4 @@
-// create_counters, destroy_counters, read_counters: what steering rules take, counted
-// (ibv_create_counters(3))
+// create_counters, destroy_counters, read_counters: counters of steering rules (ibv_create_counters(3))
 #include <cerrno>
 
 #include "device_model/control/objects/removal.hpp"

@@ -11,19 +11,19 @@
 namespace urnic::control {
 namespace {
 
-// The manual page promises at least the entries that were asked for; rings are powers of two.
+// The manual page promises at least the requested entries; rings are powers of two.
 std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
 
 std::uint64_t ring_bytes(std::uint32_t slots) { return std::uint64_t{slots} * sizeof(abi::Cqe); }
 
-// The clock that the program's provider reads, too.
+// The clock that the provider reads, too.
 std::uint64_t monotonic_nanoseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// CQEs that the engine moves to another ring while nobody else is served: 64 KiB.
+// CQEs that the engine moves at once, while other programs wait: 64 KiB.
 constexpr std::uint32_t kMovedAtOnce = 1024;
 
 bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
@@ -89,8 +89,8 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   if (cq->next_ring.length() != ring_bytes(slots)) {
     if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
     cq->next_ring = context.arenas.allocate(ring_bytes(slots));
-    // What was posted before this request, and completes as soon as the engine looks, is complete first: a
-    // program that has posted datagrams and makes the queue too small for them is told so.
+    // Requests posted before this one may complete now, before the move: a program that makes the queue too
+    // small for its posted datagrams gets the error.
     engine.execute([] {});
     engine.execute([&] { cq->queue->begin_move(cq->next_ring.as<abi::Cqe>(), slots); });
   }
@@ -98,7 +98,7 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
   engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
   if (moved == engine::CompletionQueue::Moved::more) return kNotYet;
   ArenaBlock ring = std::move(cq->next_ring);
-  // More completions are waiting than the new ring would hold.
+  // More CQEs are waiting than the new ring holds.
   if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;
   cq->ring = std::move(ring);
   reply.entries = slots;

@@ -16,13 +16,13 @@ namespace {
 using Body = std::span<const std::byte>;
 
 struct Command {
-  // Reads the body, calls the handler, writes the reply's body behind `reply.length`.
+  // Reads the body, calls the handler, writes the reply's body after `reply.length`.
   int (*run)(Session&, Body, Reply&, DescriptorExchange&) = nullptr;
   bool before_context = false;
   bool has_reply = true;
 };
 
-// Bodies that say nothing may be left out.
+// Empty bodies may be left out.
 template <class RequestBody>
 bool read_body(Body bytes, RequestBody& body) {
   static_assert(std::is_trivially_copyable_v<RequestBody>);
@@ -214,7 +214,7 @@ bool read_header(const Message& message, abi::RequestHeader& header) {
 Dispatched dispatch(Session& session, Message& message, Reply& reply) {
   abi::RequestHeader header{};
   if (!read_header(message, header)) return Dispatched::nonsense;
-  // To a program, what it has closed is gone: its next request finds the room.
+  // A program expects the room of closed contexts to be free at its next request.
   if (session.account != nullptr && session.account->endings() != 0) return Dispatched::not_yet;
   const Command command = find_command(header.opcode);
   DescriptorExchange descriptors{std::move(message.descriptors), {}};
@@ -222,7 +222,7 @@ Dispatched dispatch(Session& session, Message& message, Reply& reply) {
 
   reply.length = sizeof(abi::ReplyHeader);
   const int error = run_command(command, session, message.bytes().subspan(sizeof header), reply, descriptors);
-  message.descriptors = std::move(descriptors.received);  // what no handler has taken
+  message.descriptors = std::move(descriptors.received);  // descriptors that no handler took
   if (error == kNotYet) return Dispatched::not_yet;
   session.looking.reset();
   if (error != 0) {

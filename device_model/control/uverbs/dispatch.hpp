@@ -1,5 +1,5 @@
-// From the bytes of a control message to its handler and back to the bytes of the reply. Free of sockets, so
-// that it can be fed anything.
+// Finds the handler of a control message, calls it, and encodes the reply. Has no sockets, so that any bytes
+// can be passed in.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@ namespace urnic::control {
 struct Reply {
   alignas(8) std::array<std::byte, abi::kMaxControlMessage> storage;
   std::size_t length = 0;        // 0: the message has no reply
-  std::vector<int> descriptors;  // go along; they stay their owners'
+  std::vector<int> descriptors;  // sent along; owned elsewhere
 
   std::span<const std::byte> bytes() const { return std::span(storage).first(length); }
 };
 
 enum class Dispatched : std::uint8_t {
   answered,  // if the reply has a length
-  not_yet,   // a portion of the work is done: to be called again with the same message
-  nonsense,  // the header is wrong: the connection is to be closed
+  not_yet,   // a portion of the work is done: call again with the same message
+  nonsense,  // the header is wrong: close the connection
 };
 
-// Handles one message as it came from a program, its descriptors with it. Everything that is wrong with it,
-// but for its header, becomes an error in the reply. Descriptors that nobody needs stay in `message`: closing
-// one may block, so the caller decides where that happens.
+// Handles one message from a program, with its descriptors. Any fault except in the header becomes an error
+// in the reply. Unused descriptors stay in `message`: closing one may block, so the caller decides where to
+// do it.
 Dispatched dispatch(Session& session, Message& message, Reply& reply);
 
 }  // namespace urnic::control

@@ -59,7 +59,7 @@ int import_dm(Session& session, const abi::HandleRequest& request, abi::DmReply&
   return 0;
 }
 
-// A region of length 0 is none that any access fits into; as Linux's drivers, it is not refused.
+// No access fits into a region of length 0; it is allowed, as in Linux's drivers.
 int register_dm_mr(Session& session, const abi::RegisterDmMrRequest& request, abi::RegisterMrReply& reply,
                    DescriptorExchange&) {
   auto region = begin_region(session, request.pd);

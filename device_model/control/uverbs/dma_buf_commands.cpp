@@ -12,7 +12,7 @@
 namespace urnic::control {
 namespace {
 
-// ibv_reg_dmabuf_mr(3): of the other rights none makes sense here.
+// ibv_reg_dmabuf_mr(3): the other rights make no sense here.
 constexpr std::uint32_t kKnownAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr std::uint64_t kPageMask = 0xFFF;

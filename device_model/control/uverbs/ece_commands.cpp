@@ -1,6 +1,6 @@
 // set_ece, query_ece: enhanced connection establishment (IBTA CM annex; ibv_set_ece(3)). Two ends that
-// exchange their options before they connect agree on selective acknowledgements by it, instead of finding
-// out from each other's packets.
+// exchange options before they connect agree on selective acknowledgements at once, instead of detecting them
+// in each other's packets.
 #include <cerrno>
 
 #include "device_model/control/uverbs/commands.hpp"
@@ -18,8 +18,8 @@ std::uint32_t options_of(const Session& session, const QueuePair& qp) {
 
 }  // namespace
 
-// Options are for what is not connected yet. Those that the peer does not have are not used; without
-// selective acknowledgements a QP still keeps what arrives out of order.
+// Options must be set before the QP is connected. Options that the peer lacks are not used; without selective
+// acknowledgements a QP still uses its reorder buffer.
 int set_ece(Session& session, const abi::SetEceRequest& request, abi::Empty&, DescriptorExchange&) {
   QueuePair* const qp = session.context->qps.find(request.handle);
   if (qp == nullptr || request.vendor_id != session.device.settings.vendor_id) return EINVAL;

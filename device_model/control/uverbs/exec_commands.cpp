@@ -5,7 +5,7 @@
 
 namespace urnic::control {
 
-// Answered only when no copy by the process's number is under way any more.
+// Answers only when no copy that uses the process's PID is under way.
 int announce_exec(Session& session, const abi::AnnounceExecRequest& request, abi::Empty&,
                   DescriptorExchange&) {
   if (request.begins > 1 || session.peer <= 0) return EINVAL;

@@ -32,7 +32,7 @@ int kind_of(std::uint32_t type, engine::RuleKind& kind) {
   }
 }
 
-// Frames that are sent are not steered.
+// Sent frames are not steered.
 int read_flags(std::uint32_t flags, engine::SteeringRule& rule) {
   if ((flags & IBV_FLOW_ATTR_FLAGS_EGRESS) != 0) return EOPNOTSUPP;
   if ((flags & ~std::uint32_t{IBV_FLOW_ATTR_FLAGS_DONT_TRAP}) != 0) return EINVAL;
@@ -44,13 +44,13 @@ int read_rule(const abi::CreateFlowRequest& request, engine::SteeringRule& rule)
   if (request.port != limits::kPorts || request.spec_count > abi::kMaxFlowSpecs) return EINVAL;
   if (const int error = kind_of(request.type, rule.kind)) return error;
   if (const int error = read_flags(request.flags, rule)) return error;
-  // Only a normal rule chooses; one that chooses nothing has all that nobody of a lower number has.
+  // Only a normal rule has specifications; without any it takes all frames left by rules before it.
   if (rule.kind != engine::RuleKind::normal && request.spec_count != 0) return EINVAL;
   rule.priority = request.priority;
   return read_flow_specs(std::span(request.specs).first(request.spec_count), rule.match);
 }
 
-// Datagram QPs have rules with some hardware; here their packets find them by number alone.
+// Some hardware has rules for datagram QPs; here their packets are found by QPN alone.
 int find_queue_pair(Context& context, std::uint32_t handle, Flow& flow) {
   flow.qp = context.qps.find(handle);
   if (flow.qp == nullptr) return EINVAL;
@@ -81,7 +81,7 @@ int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::Ha
   engine::SteeringRule rule;
   if (const int error = find_target(context, request, *flow, rule.target)) return error;
   if (const int error = read_rule(request, rule)) return error;
-  // A NIC asks for CAP_NET_RAW; a program without it sees no packets for others' queue pairs.
+  // A NIC requires CAP_NET_RAW; a program without it sees no packets for other programs' queue pairs.
   if (!session.has_net_raw()) rule.sees_only = context.id;
   if (request.counters != 0) {
     flow->counters = context.flow_counters.find(request.counters);

@@ -11,7 +11,7 @@ namespace {
 
 using engine::FrameFields;
 
-// Where a header's filter lies in FrameFields, and what a frame must have to match one.
+// Where a header's filter is in FrameFields, and what a matching frame must have.
 struct SpecLayout {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -47,7 +47,7 @@ static_assert(offsetof(ibv_flow_ipv6_filter, dst_ip) == 16 &&
               sizeof(ibv_flow_ipv6_filter) == abi::kFlowFilterBytes);
 static_assert(offsetof(ibv_flow_tcp_udp_filter, src_port) == 2 && sizeof(ibv_flow_tcp_udp_filter) == 4);
 
-// 0, or why there is none.
+// Returns 0 or the error.
 int find_layout(std::uint32_t type, SpecLayout& layout) {
   switch (type) {
     case IBV_FLOW_SPEC_ETH:
@@ -82,7 +82,7 @@ int find_layout(std::uint32_t type, SpecLayout& layout) {
   }
 }
 
-// Sets of headers of which a frame has one, and a rule asks for one at most.
+// Sets of headers; a frame has one of each, and a rule may name at most one of each.
 enum Level : unsigned { level_ethernet = 1, level_network = 2, level_transport = 4 };
 
 unsigned level_of(const SpecLayout& layout) {
@@ -100,7 +100,7 @@ void add(const abi::FlowSpec& spec, const SpecLayout& layout, engine::FrameMatch
   match.layers |= layout.layers;
 }
 
-// An Ethernet type that is asked for as a whole must be that of the IP header that is asked for.
+// An Ethernet type that is compared completely must be that of the rule's IP header.
 bool is_contradictory(const engine::FrameMatch& match) {
   using EtherType = std::array<std::uint8_t, 2>;
   if (match.mask.ether_type != EtherType{0xFF, 0xFF}) return false;

@@ -1,4 +1,4 @@
-// From the specifications of ibv_create_flow, as a program sends them, to what the engine compares.
+// Translates the specifications of ibv_create_flow, as a program sends them, into the engine's comparison.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace urnic::control {
 
-// 0, or EINVAL for what makes no sense (an unknown header, one that is there twice, headers that no frame has
-// together), or EOPNOTSUPP for headers and actions that libibverbs knows and this device does not offer.
+// Returns 0; EINVAL for an unknown or repeated header, or headers that no frame has together; EOPNOTSUPP for
+// headers and actions of libibverbs that this device lacks.
 int read_flow_specs(std::span<const abi::FlowSpec> specs, engine::FrameMatch& match);
 
 }  // namespace urnic::control

@@ -1,5 +1,5 @@
-// A device, its protection domains and regions in another process (ibv_import_device(3)): tell_token,
-// async_channel, import_pd, import_mr. How such a context begins is in context_commands.cpp.
+// Shares a device, its protection domains and regions with another process (ibv_import_device(3)):
+// tell_token, async_channel, import_pd, import_mr. context_commands.cpp begins such a context.
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 
 namespace urnic::control {
 
-// Whoever may send on a context's connection may have the context. The answer goes to a socket of the asker's
-// own, because all who share the connection would read from it.
+// Every process that may send on a context's connection may have the context. The answer goes to a socket of
+// the asking process, because all processes that share the connection would read from it.
 int tell_token(Session& session, const abi::Empty&, abi::Empty&, DescriptorExchange& descriptors) {
   if (descriptors.received.size() != 1) return EINVAL;
   if (!memory::is_unix_socket(descriptors.received[0].get())) return ENOTSOCK;

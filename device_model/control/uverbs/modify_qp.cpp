@@ -1,4 +1,4 @@
-// modify_qp: attributes checked, merged with those set before, and handed to the engine in its own types.
+// modify_qp: checks attributes, merges them with earlier ones, and passes them to the engine in its types.
 #include <infiniband/verbs.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ using transport::QpState;
 
 constexpr std::uint32_t kPsnMask = 0xFFFFFF;
 
-// A change that has been thought through but not made.
+// A change that is checked but not yet made.
 struct Change {
   QpState state = QpState::reset;
   bool notify_drained = false;
@@ -74,7 +74,7 @@ int check_transition(const ServedDevice& device, transport::QpService service, Q
   return EINVAL;
 }
 
-// `current` with those members of `wanted` that `mask` names.
+// `current` with the members of `wanted` that `mask` names.
 abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttributes& wanted,
                          std::uint32_t mask) {
   abi::QpAttributes result = current;
@@ -99,7 +99,7 @@ abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttribut
   return result;
 }
 
-// A datagram QP has no path of its own: its messages may be as long as the port lets them.
+// A datagram QP has no path of its own: the port's MTU limits its messages.
 transport::QpParameters parameters_for(const ServedDevice& device, const QueuePair& qp,
                                        const abi::QpAttributes& a) {
   transport::QpParameters parameters;
@@ -123,7 +123,7 @@ transport::QpParameters parameters_for(const ServedDevice& device, const QueuePa
   return parameters;
 }
 
-// What `request` makes of the QP if it is in state `current`.
+// The change that `request` makes to the QP in state `current`.
 int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& request, QpState current,
             Change& change) {
   const bool moves = (request.mask & transport::attr_state) != 0;
@@ -136,7 +136,7 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
   if (const int error = check_path_migration(request)) return error;
   if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
     return EINVAL;
-  if (change.state == QpState::reset) return 0;  // all attributes are forgotten
+  if (change.state == QpState::reset) return 0;  // reset clears all attributes
   const SharedQueuePair& before = *qp.shared;
   change.attributes = merged(before.attributes, request.attributes, request.mask);
   change.path = before.path;
@@ -146,7 +146,7 @@ int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& r
                                    before.hosted->qpn(), wire::Qpn{change.attributes.destination_qpn}, path);
     if (error != 0) return error;
     change.path = path;
-    change.attributes.path.hop_limit = path.hop_limit;  // ibv_query_qp tells what is sent
+    change.attributes.path.hop_limit = path.hop_limit;  // ibv_query_qp returns the value in use
   }
   return 0;
 }
@@ -162,7 +162,7 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   if ((request.mask & transport::attr_state) != 0 && !is_state(wanted.state)) return EINVAL;
   if ((request.mask & transport::attr_current_state) != 0 && !is_state(wanted.current_state)) return EINVAL;
 
-  // Checked and changed in one step of the engine: between two, a packet could take the QP to error.
+  // Checks and changes in one task of the engine: in between, a packet could move the QP to error.
   int error = 0;
   Change change;
   SharedQueuePair& shared = *qp->shared;

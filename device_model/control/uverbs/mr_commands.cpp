@@ -28,8 +28,8 @@ int check_access(std::uint32_t access) {
   return are_known_rights(access, kKnownAccess) && rights_agree(access) ? 0 : EINVAL;
 }
 
-// Memory that may keep the engine waiting is copied by a process of its own, never left to the program, and
-// looked at by nobody else. Where no copiers can be had at all, it is reached as all other memory is.
+// Memory that may not answer is accessed by a copier process only, never left to the program, and never read
+// by another process. Without any copiers it is accessed like other memory.
 int choose_waiting_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
   if (session.copiers == nullptr) return 0;
   const bool is_new = !process.has_copier();
@@ -46,8 +46,8 @@ int choose_waiting_memory(const Session& session, Process& process, memory::Regi
   return 0;
 }
 
-// Nothing is copied to or from the region's memory from now on, on the engine's thread. A copy that does not
-// end is ended with the copier.
+// Ends all copies to and from the region's memory, on the engine's thread. A copy that does not end is ended
+// with its copier.
 void forget_waits(const Session& session, const MemoryRegion& region) {
   memory::WaitingMemory* const memory = region.spec.memory->waiting();
   if (memory == nullptr) return;
@@ -56,20 +56,20 @@ void forget_waits(const Session& session, const MemoryRegion& region) {
   if (any && !memory->idle()) region.process->end_copier();
 }
 
-// What the device keeps of the rights. Memory on demand may not be there when something is received.
+// The rights that the device keeps. On-demand memory may not be there when data is received.
 std::uint32_t kept_access(std::uint32_t access) {
   const std::uint32_t kept = access & kKnownAccess;
   return is_on_demand(access) ? kept | memory::access_placed_by_device : kept;
 }
 
-// As the kernel's uverbs layer: whatever gives somebody the right to write needs pages that can be written.
+// As the kernel's uverbs layer: any right to write needs writable pages.
 bool needs_writable(std::uint32_t access) {
   return (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |
                     IBV_ACCESS_MW_BIND)) != 0;
 }
 
-// Address 0 and all the length there is: the implicit region (ibv_reg_mr(3)), which is the whole address
-// space at its own addresses. Huge pages can be promised for explicit ones only.
+// Address 0 and the whole length: the implicit region (ibv_reg_mr(3)), the address space at its own
+// addresses. Only explicit regions can have huge pages.
 bool is_implicit(const memory::RegionSpec& spec) {
   return is_on_demand(spec.access) && spec.address == 0 && spec.length == kWholeAddressSpace;
 }
@@ -83,8 +83,8 @@ int check_span(const memory::RegionSpec& spec) {
   return 0;
 }
 
-// Sets by which way the region's memory is reached. Memory on demand is looked at when it is used, which
-// works only where an access that the process could not make fails.
+// Chooses how the region's memory is accessed. On-demand memory is checked at each access, which works only
+// if an access fails when the process itself could not make it.
 int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) {
   if (process.memory() == nullptr) {
     log::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
@@ -178,7 +178,7 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
   return 0;
 }
 
-// The region's rights and bounds are looked at again: it may have gone since the data arrived.
+// Checks the region's rights and bounds again: it may be gone since the data arrived.
 int place_received(Session& session, const abi::PlaceReceivedRequest& request, abi::Empty&,
                    DescriptorExchange&) {
   if (request.length > sizeof request.data) return EINVAL;

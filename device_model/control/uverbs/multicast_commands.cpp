@@ -14,7 +14,7 @@ wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
   return gid;
 }
 
-// Datagrams to a group are all that multicast is (IBTA 10.5.1).
+// Multicast exists for datagrams only (IBTA 10.5.1).
 QueuePair* find_datagram_qp(Session& session, const abi::MulticastRequest& request) {
   QueuePair* const qp = session.context->qps.find(request.qp);
   return qp != nullptr && qp->service == transport::QpService::ud ? qp : nullptr;
@@ -32,7 +32,7 @@ int attach_multicast(Session& session, const abi::MulticastRequest& request, abi
   QueuePair* const qp = find_datagram_qp(session, request);
   const wire::Gid group = to_gid(request.group);
   if (qp == nullptr || !wire::is_multicast(group)) return EINVAL;
-  if (find_membership(*qp, group) != qp->groups.end()) return 0;  // as the kernel has it
+  if (find_membership(*qp, group) != qp->groups.end()) return 0;  // as in the kernel
   qp->groups.push_back(session.device.multicast.join(group));
   session.fabric.engine(session.device).execute([&] {
     session.device.device->multicast_groups().attach(group, *qp->shared->hosted);

@@ -8,7 +8,7 @@
 
 namespace urnic::control {
 
-// No right for others: only the L_Key is valid (ibv_alloc_null_mr(3)).
+// No remote rights: only the L_Key is valid (ibv_alloc_null_mr(3)).
 int allocate_null_mr(Session& session, const abi::HandleRequest& request, abi::RegisterMrReply& reply,
                      DescriptorExchange&) {
   static memory::NullMemory nowhere;

@@ -18,14 +18,14 @@ wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
   return gid;
 }
 
-// To a single device the hop limit is the route's, whatever the program says: the kernel's
-// ib_resolve_eth_dmac does this for connections and for address handles. To a group it is the program's; IP
+// To a single device the hop limit is the route's, whatever the program asks: the kernel's
+// ib_resolve_eth_dmac does this for connections and address handles. To a group it is the program's; IP
 // forbids to send with 0 (RFC 1122, 3.2.1.7).
 std::uint8_t hop_limit(const wire::Gid& destination, std::uint8_t wanted) {
   return wire::is_multicast(destination) && wanted != 0 ? wanted : kRouteHopLimit;
 }
 
-// The MAC addresses are still to be found.
+// Leaves the MAC addresses to `find_neighbour`.
 int make_path(const ServedDevice& device, const abi::AddressVector& address, std::uint16_t udp_source,
               wire::NetworkHeaders& path) {
   const auto& gids = device.settings.gids;
@@ -41,7 +41,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   return 0;
 }
 
-// `path` has its GIDs.
+// `path` has its GIDs already.
 int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
   if (wire::is_multicast(path.destination)) return EINVAL;
   if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
@@ -61,7 +61,7 @@ std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn
     product ^= product >> 40;
     flow_label = static_cast<std::uint32_t>(product & kFlowLabelMask);
   }
-  // 20 bits folded into 14, in the dynamic ports.
+  // Folds 20 bits into 14, in the range of dynamic ports.
   return static_cast<std::uint16_t>(0xC000 | ((flow_label ^ (flow_label >> 14)) & 0x3FFF));
 }
 

@@ -36,7 +36,7 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
   }
 }
 
-// A work queue (ibv_create_wq) asks for no right, on a kernel neither: without an RSS QP it gets nothing.
+// A work queue (ibv_create_wq) needs no right, as in the kernel: without an RSS QP it receives nothing.
 int check_right(const Session& session, const abi::CreateQpRequest& request) {
   return request.type == IBV_QPT_RAW_PACKET ? check_raw_packets(session, "a raw packet QP") : 0;
 }
@@ -55,8 +55,7 @@ constexpr auto kSgeBytes = static_cast<std::uint32_t>(sizeof(abi::ScatterGather)
 constexpr auto kSendHead = static_cast<std::uint32_t>(sizeof(abi::SendWqe));
 constexpr auto kReceiveHead = static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe));
 
-// Sizes as given: what a slot has room for beyond what was asked is given away as inline data only, which
-// costs nothing later.
+// Actual sizes: a slot's unused room becomes inline data only, which costs nothing later.
 void size_rings(const abi::CreateQpRequest& request, transport::QpService service,
                 abi::CreateQpReply& given) {
   if (service == transport::QpService::xrc_target) return;
@@ -71,7 +70,7 @@ void size_rings(const abi::CreateQpRequest& request, transport::QpService servic
   given.max_inline_data = given.send_slot_size - kSendHead;
 }
 
-// Returns whether they are; otherwise a portion of the work is done.
+// True: done. False: did a portion of the work.
 bool allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
   if (qp.service == transport::QpService::xrc_target) return true;
   const abi::CreateQpReply& given = qp.given;
@@ -84,8 +83,8 @@ bool allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
   return true;
 }
 
-// The send queue of a QP on a tag-matching SRQ is the device's (rdma-core, Documentation/tag_matching.md),
-// and its READs go into buffers of the SRQ.
+// The device fills the send queue of a QP on a tag-matching SRQ (rdma-core, Documentation/tag_matching.md),
+// with READs into buffers of the SRQ.
 bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
   return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
 }
@@ -144,7 +143,7 @@ abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session&
   return reply;
 }
 
-// What it works with, each if its service has it. 0 or an errno.
+// The objects that the QP uses, as its service needs them. Returns 0 or an errno.
 int find_objects(const Context& context, const abi::CreateQpRequest& request, QueuePair& qp) {
   if (qp.service == transport::QpService::xrc_target) {
     qp.xrcd = context.xrc_domains.find(request.xrcd);
@@ -160,7 +159,7 @@ int find_objects(const Context& context, const abi::CreateQpRequest& request, Qu
   return qp.receive_cq != nullptr && srq_is_right ? 0 : EINVAL;
 }
 
-// Each that has an XRC target open counts as a QP.
+// Every opener of an XRC target is charged for a QP.
 void pay(Session& session, QueuePair& qp) {
   qp.share = session.device.queue_pairs.take();
   qp.charge = session.account->charge(Resource::queue_pairs, 1, object_bytes::kQueuePair);
@@ -241,7 +240,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   Context& context = *session.context;
   QueuePair* qp = context.qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
-  if (!qp->groups.empty() || qp->in_use()) return EBUSY;  // as the kernel has it
+  if (!qp->groups.empty() || qp->in_use()) return EBUSY;  // as in the kernel
   const std::array number{wire::Qpn{qp->qpn}};
   engine::Engine& engine = session.fabric.engine(session.device);
   if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;

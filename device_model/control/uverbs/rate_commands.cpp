@@ -1,4 +1,4 @@
-// limit_rate: how fast a QP may send (ibv_modify_qp_rate_limit(3)).
+// limit_rate: a QP's sending rate (ibv_modify_qp_rate_limit(3)).
 #include <cerrno>
 #include <limits>
 
@@ -9,13 +9,13 @@
 namespace urnic::control {
 
 bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps) {
-  // The types that only this protocol has are not among the bits.
+  // Types that only this protocol has are beyond these bits.
   const bool is_limited = qp.request.type < std::numeric_limits<std::uint32_t>::digits &&
                           (limits::kRateLimitedTypes >> qp.request.type & 1) != 0;
   return is_limited && (rate_kbps == 0 || (rate_kbps >= limits::kMinRate && rate_kbps <= limits::kMaxRate));
 }
 
-// Only what sends can be slowed down: the kernel's drivers take it from RTS on, too.
+// Only a sending QP can be limited: the kernel's drivers accept it from RTS on, too.
 int limit_rate(Session& session, const abi::LimitRateRequest& request, abi::Empty&, DescriptorExchange&) {
   QueuePair* const qp = session.context->qps.find(request.handle);
   if (qp == nullptr || !is_valid_rate(*qp, request.rate_kbps)) return EINVAL;

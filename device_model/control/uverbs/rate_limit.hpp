@@ -1,4 +1,4 @@
-// Which queue pairs may be told how fast to send, and how fast.
+// Which queue pairs can have a rate limit, and which limits.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace urnic::control {
 
-// Whether the QP can have the rate, as limits.hpp has it; 0 is none, which every QP can have that takes one.
+// Whether the QP can have the rate (limits.hpp); 0, no limit, is valid for all QPs that take one.
 bool is_valid_rate(const QueuePair& qp, std::uint32_t rate_kbps);
 
 }  // namespace urnic::control

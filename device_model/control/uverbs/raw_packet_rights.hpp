@@ -7,8 +7,8 @@ namespace urnic::control {
 
 struct Session;
 
-// 0, or EPERM if the session's program may not create `what` (a raw packet QP, an RSS QP or a flow). Asked
-// before anything else of the request, as the kernel does.
+// 0, or EPERM if the session's program may not create `what` (a raw packet QP, an RSS QP or a flow). Checked
+// before all else in the request, as in the kernel.
 int check_raw_packets(const Session& session, std::string_view what);
 
 }  // namespace urnic::control

@@ -1,4 +1,4 @@
-// What all commands have in common that make memory regions, whatever the memory.
+// What all commands that create memory regions share.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace urnic::control {
 
-// Rights that every kind of region may have, as ibv_access_flags. Those of the optional range are known, too,
-// and ignored: a device may (ibv_reg_mr(3)), and this one never reorders what relaxed ordering allows it to.
+// Rights that every region may have, as ibv_access_flags. Optional rights are accepted and ignored, as
+// ibv_reg_mr(3) allows: this device never reorders, even with relaxed ordering.
 bool are_known_rights(std::uint32_t access, std::uint32_t known);
 
-// IBTA 10.6.3.1, ibv_reg_mr(3): whom others may let write, the owner must be able to write.
+// IBTA 10.6.3.1, ibv_reg_mr(3): remote writing requires local writing.
 bool rights_agree(std::uint32_t access);
 
-// A region in the PD of that handle, counted and paid for; null if there is no such PD. Throws
-// std::system_error with ENOMEM at the device's limit or the program's.
+// A new region in the PD with that handle, counted and charged; null if there is no such PD. Throws
+// std::system_error with ENOMEM at the device's or the program's limit.
 std::unique_ptr<MemoryRegion> begin_region(const Session& session, std::uint32_t pd);
 
-// Installs the region, which has all but its key, and answers with it. 0, or ENOMEM if there is no key left.
+// Installs the region, complete except for its key, and fills in the reply. 0, or ENOMEM if no key is left.
 int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply);
 
 }  // namespace urnic::control

@@ -1,4 +1,4 @@
-// What the handlers of control messages work on.
+// The data that handlers of control messages work on.
 #pragma once
 
 #include <cstdint>
@@ -26,31 +26,31 @@ struct Session {
   ServedDevice& device;
   ContextRegistry& contexts;
   std::shared_ptr<Context> context;  // null before open_context or join_context
-  std::shared_ptr<Process> process;  // whose memory is registered on this connection
+  std::shared_ptr<Process> process;  // its memory is registered on this connection
   std::unordered_set<std::uint32_t> known_arenas;
   memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
-  std::shared_ptr<Account> account{};   // of the process at the other end
+  std::shared_ptr<Account> account{};   // of the peer process
   Charge connected{};
-  // Of the process at the other end, by the kernel's word; empty if it has ended or cannot be had.
+  // The peer's pidfd, from the kernel; empty if it has ended or no pidfd is possible.
   std::function<memory::Descriptor()> peer_pidfd = [] { return memory::Descriptor(); };
-  std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw of who is connected
-  pid_t peer = 0;                                            // the process at the other end; 0: it is hidden
-  CopierParent* copiers = nullptr;                           // null: none can be had
-  bool refuse_own_process = false;                           // as a program: its memory is this process's own
+  std::function<bool()> has_net_raw = [] { return false; };  // Peer::has_net_raw
+  pid_t peer = 0;                                            // the peer's PID; 0: hidden
+  CopierParent* copiers = nullptr;                           // null: no copiers
+  bool refuse_own_process = false;                           // refuses this process as a program
   DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
-  std::unique_ptr<AddressMap> looking{};                     // what an unfinished registration has found
+  std::unique_ptr<AddressMap> looking{};                     // the progress of an unfinished registration
 };
 
 // The descriptors of one request and of its reply.
 struct DescriptorExchange {
   std::vector<memory::Descriptor> received;
-  std::vector<int> sent;  // they stay their owners'
+  std::vector<int> sent;  // owned elsewhere
 };
 
-// A block as a reply names it, with the arena's descriptor the first time. To be called once nothing can fail
+// A block's description for a reply, with the arena's descriptor the first time. Call when nothing can fail
 // any more: the connection counts the arena as known from then on.
 abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors);
-// The same for a block that `arenas` gave, which are not the ones of the context's queues.
+// The same for a block of `arenas`, instead of the context's queue arenas.
 abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, Session& session,
                          DescriptorExchange& descriptors);
 

@@ -14,8 +14,7 @@ namespace {
 
 bool is_valid_size(std::uint32_t requests) { return requests >= 1 && requests <= limits::kMaxSrqWr; }
 
-// Slots and the ring of their numbers, empty. Returns whether they are there; otherwise a portion of the work
-// is done.
+// Allocates slots and the ring of their numbers. True: done. False: did a portion of the work.
 bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint32_t slot_size,
                     ArenaBlock& slots, ArenaBlock& posted) {
   const std::uint64_t slot_bytes = std::uint64_t{slot_count} * slot_size;
@@ -52,7 +51,7 @@ bool install(Session& session, SharedReceiveQueue& srq, std::uint32_t& number) {
   return installed;
 }
 
-// The program posts nothing meanwhile, or has itself to blame: what it posts may then be lost. 0 or kNotYet.
+// The program must not post meanwhile: such WQEs may be lost. Returns 0 or kNotYet.
 int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   ArenaBlock slots;
   ArenaBlock posted;
@@ -67,7 +66,7 @@ int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   return 0;
 }
 
-// `srq` has its XRC domain and CQ, if any.
+// `srq` has its XRC domain and CQ already, if any.
 int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique_ptr<SharedReceiveQueue> srq,
              abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
   Context& context = *session.context;
@@ -115,7 +114,7 @@ int create_xrc_srq(Session& session, const abi::CreateXrcSrqRequest& request, ab
   return make_srq(session, request.queue, std::move(srq), reply, descriptors);
 }
 
-// Smaller is a matter of who posts: the slots stay, for those in use may have any number.
+// A smaller size is the provider's matter: all slots stay, because any of them may be in use.
 int modify_srq(Session& session, const abi::ModifySrqRequest& request, abi::ModifySrqReply& reply,
                DescriptorExchange& descriptors) {
   SharedReceiveQueue* const srq = session.context->srqs.find(request.handle);

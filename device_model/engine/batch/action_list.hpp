@@ -1,5 +1,5 @@
-// What the QPs of an engine have asked for in one round, by kind, each kind in the order in which it was
-// asked for. The lists keep their room between rounds: nothing is allocated per packet.
+// The actions of an engine's QPs in one round, by kind, each kind in the order of the requests. The lists
+// keep their memory between rounds: no allocation per packet.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ enum class AccessKind : std::uint8_t {
   read,
   write,
   atomic,
-  none  // it was taken out of its list (memory_stall.hpp)
+  none  // removed from its list (memory_stall.hpp)
 };
 
-// An access to application memory. `local` is where a read goes to and a write comes from.
+// An access to application memory. `local` is the destination of a read and the source of a write.
 struct MemoryAction {
   AccessKind kind = AccessKind::read;
   bool message_end = false;
@@ -60,15 +60,15 @@ struct PacketAction {
 
   wire::TransportHeaders headers;
   ActionStream* stream;
-  std::uint32_t accesses;  // of its list that are before it
+  std::uint32_t accesses;  // memory actions in its list before it
   std::uint32_t length = 0;
   const std::byte* payload = nullptr;
   const std::uint64_t* atomic_original = nullptr;  // becomes headers.atomic_original, if not null
-  const AddressHandle* address = nullptr;          // datagrams: where to
+  const AddressHandle* address = nullptr;          // datagrams: the destination
 };
 
 struct ActionList {
-  std::uint64_t number = 0;  // never the same for two fillings
+  std::uint64_t number = 0;  // unique for each filling
   std::vector<MemoryAction> memory;
   std::vector<AtomicOperands> atomics;
   std::vector<CompletionAction> completions;
@@ -76,7 +76,7 @@ struct ActionList {
   std::vector<PacketAction> packets;
   StagingArena* arena = nullptr;  // belongs to StagingArenas
 
-  // Room for a round: nothing is allocated as it fills.
+  // Reserves for a round: filling the list allocates nothing.
   void reserve() {
     memory.reserve(4096);
     atomics.reserve(512);
@@ -85,7 +85,7 @@ struct ActionList {
     packets.reserve(2048);
   }
   bool empty() const { return memory.empty() && completions.empty() && events.empty() && packets.empty(); }
-  // Everything but the arena, which the next list's writes may still refer to.
+  // Clears all but the arena, to which the next list's writes may still refer.
   void clear() {
     memory.clear();
     atomics.clear();

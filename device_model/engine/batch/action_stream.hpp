@@ -1,4 +1,4 @@
-// One ordered stream of a QP's actions (its requester's or its responder's) as the batch follows it.
+// One ordered stream of a QP's actions (its requester's or its responder's), as the batch tracks it.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct ActionStream {
 
   // The action list that holds a memory access of this stream.
   std::uint64_t list_with_access = 0;
-  // The stretches of it (memory_batch.hpp) in which the stream has written, and done an atomic: what must
-  // see that waits for the next.
+  // The stretches of that list (memory_batch.hpp) in which the stream has written, and done an atomic: an
+  // access that must see these waits for the next stretch.
   std::uint64_t stretch_with_write = 0;
   std::uint64_t stretch_with_atomic = 0;
 
-  // Position, in the list that is being carried out, of the first memory access that failed.
+  // Position of the first memory access that failed, in the list that is being carried out.
   std::uint32_t failed_at = kNotFailed;
   transport::AccessTag failed_tag;
 
-  // The access at `index` failed. True if it is the first of this stream that is known to have failed.
+  // The access at `index` failed. True if it is the first known failure of this stream.
   bool fail(std::uint32_t index, const transport::AccessTag& tag) {
     const bool first = failed_at == kNotFailed;
     if (index < failed_at) {
@@ -37,7 +37,7 @@ struct ActionStream {
     return first;
   }
 
-  // Whatever was emitted when the list held `accesses` memory accesses lies behind the failed one.
+  // An action that was emitted when the list held `accesses` memory accesses comes after the failed one.
   bool discards(std::uint32_t accesses) const { return accesses > failed_at; }
 };
 

@@ -6,7 +6,7 @@ namespace urnic::engine {
 
 namespace {
 
-// Pages are of 4 KiB or a multiple: mapping them elsewhere keeps at least these bits of a word's address.
+// Page sizes are multiples of 4 KiB: wherever a page is mapped, a word's address keeps at least these bits.
 constexpr std::uint64_t place_in_page(std::uint64_t address) { return address & 0xFFF; }
 
 }  // namespace
@@ -24,8 +24,7 @@ void AtomicRun::add(const MemoryAction& action, std::uint32_t index) {
   operation_[operations_++] = {index, word_for(action)};
 }
 
-// Words are aligned (IBTA 9.4.5.1), so two of them are the same or do not overlap. Programs use few at a
-// time.
+// Words are aligned (IBTA 9.4.5.1), so two words are the same or do not overlap. Programs use few at a time.
 std::uint32_t AtomicRun::word_for(const MemoryAction& action) {
   for (std::uint32_t word = words_; word-- > 0;) {
     if (is_word(word, action)) return word;
@@ -37,7 +36,7 @@ std::uint32_t AtomicRun::word_for(const MemoryAction& action) {
   return words_++;
 }
 
-// One call for words that follow each other in the same process.
+// One call for adjacent words of the same process.
 void AtomicRun::read_words() {
   for (std::uint32_t begin = 0; begin < words_;) {
     std::uint32_t end = begin + 1;

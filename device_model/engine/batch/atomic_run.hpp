@@ -1,6 +1,6 @@
-// Atomics that are carried out together: each word is read once, the operations on it are computed in their
-// order, and it is written once. The engine is the only one that does atomics on behalf of its devices, so no
-// other comes between (IBTA 9.4.5, ibv_atomic_cap ATOMIC_HCA).
+// Atomics that are carried out together: reads each word once, computes the operations on it in their order,
+// and writes it once. Only the engine does atomics for its devices, so no other atomic comes between (IBTA
+// 9.4.5, ibv_atomic_cap ATOMIC_HCA).
 #pragma once
 
 #include <sys/types.h>
@@ -17,16 +17,16 @@ class AtomicRun {
  public:
   bool empty() const { return operations_ == 0; }
 
-  // False: what is here must be run before `action` can be added, for want of room, or because its word may
-  // be one that is here already under another name. Memory can be mapped twice, in one process or in two, and
-  // what lies at the same place of two pages may then be the same word.
+  // False: `run` must come before `action` can be added, because there is no room, or because its word may
+  // already be here under another address: memory can be mapped twice, in one process or in two, and then
+  // words at the same offset of two pages may be the same word.
   bool takes(const MemoryAction& action) const;
 
-  // What it takes only. `index` is the action's place in its list.
+  // Only after `takes` returned true. `index` is the action's place in its list.
   void add(const MemoryAction& action, std::uint32_t index);
 
-  // Carries out what was added, and calls fail(index) for each operation that could not be; one whose stream
-  // has failed before it is left out.
+  // Carries out the added atomics, and calls fail(index) for each that failed. Leaves out an atomic whose
+  // stream failed before it.
   template <class Fail>
   void run(const ActionList& list, Fail fail) {
     read_words();

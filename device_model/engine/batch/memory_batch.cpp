@@ -43,7 +43,7 @@ void MemoryBatch::run(ActionList& list, std::vector<ActionStream*>& failed) {
   end_stretch();
 }
 
-// The stream has an access in this stretch that would come behind `action` although it was before it.
+// An earlier access of the stream, in this stretch, would be carried out after `action`.
 bool MemoryBatch::must_wait(const MemoryAction& action) const {
   const ActionStream& stream = *action.stream;
   switch (action.kind) {
@@ -102,7 +102,7 @@ void MemoryBatch::add_read(std::uint32_t index) {
   }
 }
 
-// A piece that begins inside an aligned word ends at its boundary, so that the copy behind it begins with a
+// A piece that begins inside an aligned word ends at the word's boundary, so that the next copy begins with a
 // whole word and tears none.
 void MemoryBatch::add_write(std::uint32_t index) {
   const MemoryAction& action = list_->memory[index];
@@ -164,8 +164,7 @@ void MemoryBatch::run_direction(Direction& direction, AccessKind kind) {
   direction.used = 0;
 }
 
-// A transfer that was joined of several actions failed: each is tried by itself, so that exactly those fail
-// that cannot be done.
+// A transfer that joins several actions failed: tries each action alone, so that only impossible ones fail.
 void MemoryBatch::find_failed_actions(Transfers& batch, std::uint32_t transfer, AccessKind kind) {
   const std::uint64_t begin = batch.transfers[transfer].address;
   const std::uint64_t end = begin + batch.transfers[transfer].local.size();

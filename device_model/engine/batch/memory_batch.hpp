@@ -1,8 +1,8 @@
 // Carries out the memory accesses of an action list in as few system calls as their order allows.
 //
-// The list is cut into stretches. Within one, all reads go first, then all atomics, then all writes, for each
-// process in one call; a stretch ends where a stream's own order is another. Accesses that continue one
-// another on both sides become one piece, so the packets of a message are one piece.
+// The list is cut into stretches. Within a stretch, all reads come first, then all atomics, then all writes,
+// one call for each process; where a stream needs another order, the next stretch begins. Accesses that are
+// adjacent on both sides are joined, so the packets of a message are one piece.
 #pragma once
 
 #include <sys/types.h>
@@ -21,13 +21,13 @@ class MemoryBatch {
  public:
   MemoryBatch();
 
-  // Afterwards `failed` holds each stream of which an access failed, once; its failed_at and failed_tag say
-  // which was the first. Accesses of a stream behind a failed one may have been carried out as well when they
-  // lay in the same stretch; nothing reports them.
+  // Afterwards `failed` holds each stream with a failed access, once; its failed_at and failed_tag name the
+  // first failure. Later accesses of such a stream in the same stretch may have been carried out as well;
+  // nothing reports them.
   void run(ActionList& list, std::vector<ActionStream*>& failed);
 
-  // Any thread: whose memory is being copied at this moment (ApplicationMemory::owner), or 0. It may not
-  // answer, and keep the engine waiting.
+  // Any thread: the process whose memory is being copied now (ApplicationMemory::owner), or 0. That memory
+  // may not answer, which stops the engine.
   pid_t copying_with() const {
     const pid_t pid = copying_with_.load(std::memory_order_relaxed);
     return pid != 0 ? pid : atomics_.copying_with();
@@ -37,7 +37,7 @@ class MemoryBatch {
   static constexpr std::size_t kMaxProcesses = 16;
   static constexpr std::size_t kMaxTransfers = 512;
 
-  // Transfers to or from one process, and which actions each is made of.
+  // Transfers to or from one process, and the actions that each joins.
   struct Transfers {
     memory::ApplicationMemory* memory = nullptr;
     std::uint32_t count = 0;
@@ -70,7 +70,7 @@ class MemoryBatch {
   Direction reads_;
   Direction writes_;
   AtomicRun atomics_;
-  std::atomic<pid_t> copying_with_{0};  // this thread's to change
+  std::atomic<pid_t> copying_with_{0};  // written by this thread only
 };
 
 }  // namespace urnic::engine

@@ -1,4 +1,4 @@
-// Where payload rests between the memory it was read from and the memory it is written to.
+// Where payload is kept between the read of its source memory and the write of its destination.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace urnic::engine {
 
-// A bump allocator, emptied as a whole. Sized so that two of them stay in a core's second-level cache: what a
-// gather brought in is still there when the frame check sum and the scatter read it.
+// A bump allocator, emptied as a whole. Two of them fit into a core's second-level cache: gathered payload is
+// still cached when the ICRC and the scatter read it.
 class StagingArena {
  public:
   static constexpr std::size_t kBytes = 512 * 1024;
 
-  StagingArena() = default;  // without room
-  // `bytes` are kBytes of its owner's.
+  StagingArena() = default;  // no room
+  // `bytes` are kBytes long and belong to the caller.
   explicit StagingArena(std::byte* bytes) : bytes_(bytes), used_(0) {}
 
-  // Room for `length` bytes, or null. Not aligned, so that consecutive calls give adjacent bytes.
+  // Room for `length` bytes, or null. Not aligned, so consecutive calls return adjacent bytes.
   std::byte* take(std::uint32_t length) {
     if (length > kBytes - used_) return nullptr;
     std::byte* const place = bytes_ + used_;
@@ -26,9 +26,8 @@ class StagingArena {
     return place;
   }
 
-  // Makes the next `take` lie at the same offset within 64 bytes as `address`, so that a copy moves whole
-  // aligned words (memory/bytewise_copies.hpp). Skips nothing when the last bytes taken were those in front
-  // of `address`.
+  // Gives the next `take` the same offset within 64 bytes as `address`, so that a copy moves whole aligned
+  // words (memory/bytewise_copies.hpp). Skips nothing if the last taken bytes were those before `address`.
   void align_like(std::uint64_t address) {
     const auto here = reinterpret_cast<std::uintptr_t>(bytes_) + used_;
     used_ += (address - here) % memory::kOverlapBytes;

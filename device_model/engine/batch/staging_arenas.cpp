@@ -10,7 +10,7 @@ StagingArenas::StagingArenas()
   }
 }
 
-// There always is one: `keep` sees to it.
+// An idle arena always exists: `keep` makes sure.
 StagingArena& StagingArenas::take() { return arenas_[idle_[--idle_count_]].arena; }
 
 void StagingArenas::give_back(StagingArena& arena) {

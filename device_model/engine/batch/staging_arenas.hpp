@@ -1,6 +1,5 @@
-// The staging arenas of an engine. Two are in use by turns; the others are there for payload that has to stay
-// where it is: of packets that wait behind a hole. An arena with such payload is put aside until nobody needs
-// it any more.
+// The staging arenas of an engine. Two are used in turn; the others hold payload that must stay in place:
+// that of packets in the reorder buffer. An arena with such payload is put aside until all of it is released.
 #pragma once
 
 #include <array>
@@ -17,20 +16,20 @@ namespace urnic::engine {
 
 class StagingArenas final : public transport::PayloadKeeper {
  public:
-  // Two in turn, and ten that may be put aside; when they are, nothing more is kept, and who waits is copied.
-  // Memory is touched when an arena is used for the first time.
+  // Two in turn, and ten that may be put aside; when ten are, held payload is copied instead. An arena's
+  // memory is not touched before its first use.
   static constexpr std::uint32_t kArenas = 12;
 
   StagingArenas();
   StagingArenas(const StagingArenas&) = delete;
   StagingArenas& operator=(const StagingArenas&) = delete;
 
-  // An empty arena; the one that was given back last, which is still in the cache.
+  // An empty arena: the one given back last, which is still cached.
   StagingArena& take();
-  // The batch that used the arena is over. What is kept in it stays.
+  // The batch that used the arena is over. Kept payload stays in place.
   void give_back(StagingArena& arena);
 
-  // In turn, or put aside.
+  // Arenas in turn or put aside.
   std::uint32_t in_use() const { return kArenas - idle_count_; }
 
   std::optional<Place> keep(std::span<const std::byte> payload) override;
@@ -50,7 +49,7 @@ class StagingArenas final : public transport::PayloadKeeper {
   // Indices of idle arenas, the one to use next at the end.
   std::array<std::uint32_t, kArenas> idle_{};
   std::uint32_t idle_count_ = 0;
-  // Arenas in turn with something kept: each will need an idle one in its stead.
+  // Arenas in turn with kept payload: an idle arena must replace each of them.
   std::uint32_t to_replace_ = 0;
 };
 

@@ -100,8 +100,8 @@ void CompletionQueue::report_overrun() {
   config_.async_events->push(config_.user_handle, kEventCqError);
 }
 
-// A program arms and then polls once more; the device adds and then looks whether it is armed. With a full
-// fence on both sides at least one of them sees the other (ibv_req_notify_cq).
+// A program arms and then polls once more; the device adds a CQE and then reads the arm word. With a full
+// fence on both sides at least one of them sees the other's write (ibv_req_notify_cq).
 void CompletionQueue::notify(transport::Time now) {
   if (!pushed_) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -140,7 +140,7 @@ void CompletionQueue::raise(std::uint32_t arm) {
   config_.channel->push(config_.user_handle);
 }
 
-// What the program says of its consumer index is believed as far as the old ring goes.
+// Trusts the program's consumer index within the bounds of the old ring.
 void CompletionQueue::begin_move(abi::Cqe* ring, std::uint32_t slots) {
   const std::uint32_t consumer = config_.indices->consumer.load(std::memory_order_acquire);
   const std::uint32_t begin = producer_ - std::min(producer_ - consumer, config_.slots);

@@ -1,5 +1,5 @@
-// The device's end of a completion queue in shared memory: writes CQEs with a phase bit, notices overrun,
-// raises events that the program has asked for.
+// The device's end of a completion queue in shared memory: writes CQEs with a phase bit, detects overrun,
+// raises the events that the program has armed.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -16,57 +16,57 @@ namespace urnic::engine {
 class EventPipe;
 
 struct CompletionQueueConfig {
-  abi::Cqe* ring = nullptr;  // all zero: no CQE counts as written
+  abi::Cqe* ring = nullptr;  // all zero: holds no valid CQE
   std::uint32_t slots = 0;   // a power of two
   abi::CompletionQueueIndices* indices = nullptr;
   std::uint64_t user_handle = 0;
   EventPipe* channel = nullptr;       // may be null
   EventPipe* async_events = nullptr;  // for IBV_EVENT_CQ_ERR
-  // The time in nanoseconds, which each completion is to have; null: none has. Received data then never
-  // travels in the CQE.
+  // Returns the timestamp of a completion in nanoseconds; null: completions have none. With timestamps,
+  // received data never travels in the CQE.
   std::uint64_t (*clock)() = nullptr;
 };
 
-// When events are raised that a program has asked for: after so many completions, or so long after the first
-// of them, whichever is sooner. With a count below 2 or without a period, at once.
+// Event moderation: an armed event is raised after `count` completions, or `period` after the first,
+// whichever is sooner. At once with a count below 2 or without a period.
 struct CqModeration {
   std::uint32_t count = 0;
   transport::Nanoseconds period{0};
 };
 
-// Engine thread only. The mappings belong to the context and
-// outlive the CQ. The hook is for the data path's list of queues whose event is put off.
+// Engine thread only. The mappings belong to the context and outlive the CQ. The hook is for the data path's
+// list of CQs whose event moderation delays.
 class CompletionQueue
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   explicit CompletionQueue(const CompletionQueueConfig& config);
 
-  // Writes a CQE; the completion's data, at most kCqeInlineBytes, travels in it. On overrun the CQ is in
-  // error for good: IBV_EVENT_CQ_ERR is raised once and completions are lost; the caller takes the QP to
-  // error when this returns false. `shared_receive_queue`, unless 0, is the number of the SRQ in whose slot
-  // `completion.wqe_index` the WQE was.
+  // Writes a CQE, with the completion's data (at most kCqeInlineBytes) in it. On overrun returns false: the
+  // CQ stays in error, IBV_EVENT_CQ_ERR is raised once, completions are lost, and the caller moves the QP to
+  // the error state. `shared_receive_queue`: the number of the SRQ whose slot `completion.wqe_index` is; 0:
+  // none.
   bool push(const transport::Completion& completion, std::uint32_t shared_receive_queue = 0);
 
-  // The same for one of tag matching: `flags` are abi::TagFlag values.
+  // As `push`, for tag matching: `flags` are abi::TagFlag values.
   bool push_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue,
                    std::uint8_t flags, const abi::TagInfo& info);
 
-  // Called when a batch ends, after all its pushes: raises the event if one is asked for, or puts it off.
+  // Called when a batch ends, after all its pushes: raises an armed event, or delays it (moderation).
   void notify(transport::Time now);
-  // When an event that was put off is due at the latest, which `notify_late` then raises; empty: none was.
+  // When a delayed event is due at the latest; `notify_late` raises it. Empty: no event is delayed.
   std::optional<transport::Time> event_due() const { return event_due_; }
   void notify_late();
-  // From now on (ibv_modify_cq). An event that was put off before is due at once.
+  // Applies from now on (ibv_modify_cq). An event that was delayed before is due at once.
   void moderate(const CqModeration& moderation);
 
-  // Moves unread CQEs to a new ring (ibv_resize_cq), which must be all zero, and goes over to it: in
-  // portions, so that nobody else waits until a long ring is copied. Until the last one, CQEs are added to
-  // the old ring. `begin_move` first, then `move` until it returns anything but `more`. The program reads
-  // nothing meanwhile.
+  // Moves unread CQEs to a new ring (ibv_resize_cq), which must be all zero, and switches to it; in portions,
+  // so that a long ring keeps nobody waiting. Until the last portion, new CQEs go to the old ring. Call
+  // `begin_move`, then `move` until it returns something other than `more`. The program must not poll
+  // meanwhile.
   enum class Moved : std::uint8_t {
     more,
-    all,          // `unread` CQEs are in the new ring, which is the CQ's now
-    does_not_fit  // the CQ is as it was
+    all,          // `unread` CQEs are in the new ring, which the CQ uses now
+    does_not_fit  // the CQ is unchanged
   };
   void begin_move(abi::Cqe* ring, std::uint32_t slots);
   Moved move(std::uint32_t most, std::uint32_t& unread);
@@ -74,7 +74,7 @@ class CompletionQueue
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }
 
-  // Events raised on the channel / as asynchronous events since creation.
+  // Events raised on the channel, and asynchronous events, since creation.
   std::uint32_t completion_events() const { return completion_events_; }
   std::uint32_t async_events() const { return async_events_; }
   // Whether a received message may travel in the CQE.
@@ -86,7 +86,7 @@ class CompletionQueue
   std::uint32_t users = 0;  // QPs that complete here
 
  private:
-  // A ring that unread CQEs are being moved to, from number `begin` of all; those before `next` are there.
+  // The target of a move of unread CQEs from CQE number `begin` on; those before `next` are moved.
   struct NewRing {
     abi::Cqe* ring = nullptr;
     std::uint32_t slots = 0;
@@ -103,10 +103,10 @@ class CompletionQueue
   CompletionQueueConfig config_;
   NewRing new_ring_;
   std::uint32_t producer_ = 0;
-  std::uint32_t consumer_ = 0;  // as last seen; looked at again only when the ring seems full
+  std::uint32_t consumer_ = 0;  // as last read; read again only when the ring seems full
   std::uint32_t arm_fired_ = 0;
   CqModeration moderation_;
-  std::uint32_t unreported_ = 0;  // CQEs added since an event was asked for
+  std::uint32_t unreported_ = 0;  // CQEs added since the event was armed
   std::optional<transport::Time> event_due_;
   bool pushed_ = false;
   bool solicited_ = false;

@@ -15,9 +15,9 @@ namespace urnic::engine {
 
 namespace {
 
-// A program that never reads its events loses those beyond this many, besides the thousands in the pipe.
+// Events kept for a program that does not read them, beside the thousands in the pipe; more are lost.
 constexpr std::size_t kMaxBacklog = 64 * 1024;
-// The most that is taken out of a pipe in one go; a pipe holds 1 MiB at most without privilege.
+// The most to read from a pipe at once; an unprivileged pipe holds at most 1 MiB.
 constexpr std::size_t kMaxDrained = 1024 * 1024;
 
 // A new open file description of what `fd` refers to.
@@ -65,8 +65,8 @@ bool EventPipe::flush() {
   return backlog_.empty();
 }
 
-// False if the pipe is full. Writes of this size are whole or not at all (POSIX: at most PIPE_BUF bytes).
-// Nobody is left to read it after EPIPE: the record has nowhere to go.
+// False if the pipe is full. Writes of this size are atomic (POSIX: at most PIPE_BUF bytes). After EPIPE
+// nobody can read the record, so it is dropped.
 bool EventPipe::write_record(const Record& record) {
   for (;;) {
     if (write(write_end_.get(), record.data(), record_size_) >= 0) return true;

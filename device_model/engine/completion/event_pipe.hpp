@@ -1,5 +1,5 @@
 // A pipe of fixed-size event records to a program: a completion channel (8-byte records) or the asynchronous
-// events of a context (16-byte records). The writer never blocks: what does not fit is kept and tried again.
+// events of a context (16-byte records). Writing never blocks: records that do not fit are kept and retried.
 #pragma once
 
 #include <array>
@@ -13,26 +13,26 @@
 
 namespace urnic::engine {
 
-// The hook is for the data path's list of pipes that have a backlog.
+// The hook is for the data path's list of pipes with a backlog.
 class EventPipe
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // `record` is 8 or 16. The write end is opened anew, so that its flags are our own and a program cannot
-  // make it block; the descriptors given are closed. Throws std::system_error, also when they are not the two
-  // ends of one pipe.
+  // `record` is 8 or 16. Opens the write end anew, so that its flags are the device's own and a program
+  // cannot make it block; closes the given descriptors. Throws std::system_error, also if the descriptors are
+  // not the two ends of one pipe.
   EventPipe(memory::Descriptor read_end, memory::Descriptor write_end, std::size_t record);
 
-  // Engine thread only. An 8-byte record is `element` alone; a 16-byte one is followed by `type` and a zero.
+  // Engine thread only. An 8-byte record is `element`; a 16-byte record is `element`, `type` and a zero.
   void push(std::uint64_t element, std::uint32_t type = 0);
-  // Tries to write what did not fit. True if nothing is left over.
+  // Retries the backlog. True if nothing is left.
   bool flush();
   bool has_backlog() const { return !backlog_.empty(); }
-  // Takes out all unread records of `element`, in the pipe and not; returns how many. The others stay in
-  // order.
+  // Removes all unread records of `element`, from pipe and backlog, and keeps the order of the others.
+  // Returns how many.
   std::uint32_t purge(std::uint64_t element);
-  // The pipe's inode number, its name in the control protocol.
+  // The pipe's inode number, which names it in the control protocol.
   std::uint64_t inode() const { return inode_; }
-  // No program has the read end open any more.
+  // No program has the read end open.
   bool closed() const;
 
  private:

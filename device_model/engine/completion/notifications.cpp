@@ -23,7 +23,7 @@ void Notifications::raise(transport::Time now) {
   to_notify_.clear();
 }
 
-// A queue that has raised its event since then is still in the list.
+// A CQ that has raised its event meanwhile is still in the list.
 void Notifications::raise_moderated(transport::Time now) {
   for (auto each = moderated_.begin(); each != moderated_.end();) {
     CompletionQueue& queue = *each++;

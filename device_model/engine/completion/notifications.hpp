@@ -1,5 +1,5 @@
 // Completions and events on their way to programs: writes CQEs, raises the events that they owe, and keeps
-// what a moderated CQ or a full pipe puts off.
+// events that moderation or a full pipe delays.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,39 @@
 
 namespace urnic::engine {
 
-// Engine thread only. Queues and pipes unlink themselves when they go; the engine settles before.
+// Engine thread only. CQs and pipes unlink themselves when destroyed; the engine settles first.
 class Notifications {
  public:
   Notifications() { to_notify_.reserve(256); }
 
-  // CompletionQueue::push, and the event that is owed for it at the next `raise`. False: the CQ has overrun.
+  // As CompletionQueue::push; the next `raise` raises the event that is owed. False: CQ overrun.
   [[gnu::always_inline]] bool complete(CompletionQueue& queue, const transport::Completion& completion,
                                        std::uint32_t shared_receive_queue = 0) {
     const bool first = !queue.notification_owed();
     return added(queue, first, queue.push(completion, shared_receive_queue));
   }
-  // The same with CompletionQueue::push_tagged.
+  // As `complete`, with CompletionQueue::push_tagged.
   bool complete_tagged(CompletionQueue& queue, const transport::Completion& completion,
                        std::uint32_t shared_receive_queue, std::uint8_t flags, const abi::TagInfo& info);
 
-  // Something was written to a pipe that may not have taken it.
+  // Records were written to a pipe that may have been full.
   void wrote_to(EventPipe& pipe) {
     if (pipe.has_backlog() && !pipe.is_linked()) backlog_.push_back(pipe);
   }
 
   // Raises the events of all queues with new CQEs, unless the queue's moderation puts its event off.
   void raise(transport::Time now);
-  // Raises the events that are due by now, and writes what pipes have room for again.
+  // Raises the delayed events that are due, and retries full pipes.
   void raise_late(transport::Time now) {
     if (!backlog_.empty()) retry_backlog();
     if (!moderated_.empty()) raise_moderated(now);
   }
-  // When the first event that moderation put off is due; empty: none was put off.
+  // When the first event that moderation delays is due; empty if none is delayed.
   std::optional<transport::Time> next_due() const;
 
-  // Event records that their pipe did not take yet.
+  // Event records that did not fit into their pipe.
   bool has_backlog() const { return !backlog_.empty(); }
-  // Queues and pipes with something put off.
+  // CQs and pipes with delayed events.
   std::uint32_t count() const { return static_cast<std::uint32_t>(moderated_.size() + backlog_.size()); }
 
  private:
@@ -60,7 +60,7 @@ class Notifications {
   void retry_backlog();
 
   std::vector<CompletionQueue*> to_notify_;
-  CompletionQueueList moderated_;  // those whose event is put off
+  CompletionQueueList moderated_;  // CQs whose event is delayed
   EventPipeList backlog_;
 };
 

@@ -1,7 +1,7 @@
-// A device's address handles: paths that datagrams take, by the number that their work requests name.
+// A device's address handles: paths of datagrams, by the number in work requests.
 //
-// A number is a table index with a generation above it, so that one used after its handle's end does not name
-// the next in its place. Engine thread only.
+// A number is a table index with a generation above it, so that the number of a destroyed handle does not
+// name the next handle at that index. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class AddressHandleTable final : public transport::AddressHandles {
   // At most 2^16.
   explicit AddressHandleTable(std::uint32_t max_handles);
 
-  // Takes the handle and gives its number; nothing if all are in use.
+  // Takes the handle and returns its number; empty if the table is full.
   std::optional<std::uint32_t> add(std::unique_ptr<AddressHandle> handle);
-  // What was there, or null. Work requests that name it complete in error from now on.
+  // Returns the handle, or null. Later work requests that name it complete in error.
   std::unique_ptr<AddressHandle> remove(std::uint32_t number);
 
   const AddressHandle* find(std::uint32_t number) const override;

@@ -1,4 +1,4 @@
-// What a device is made with.
+// What a device is made from.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace urnic::engine {
 
 namespace {
 
-constexpr std::uint64_t kPort = 1;  // the only one, which these events carry as their element
+constexpr std::uint64_t kPort = 1;  // the only port: the element of these events
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// Those who are told what happens to a device and its port (IBTA 11.6.3, unaffiliated events): the contexts
-// that have it open.
+// The contexts that have a device open; they get its unaffiliated asynchronous events (IBTA 11.6.3).
 #pragma once
 
 #include <cstdint>
@@ -18,12 +17,11 @@ class DeviceEvents {
  public:
   explicit DeviceEvents(Notifications& notifications) : notifications_(notifications) {}
 
-  // The pipe is told from now on. It outlives its being here.
+  // From now on `listener` gets events. It outlives its registration.
   void add(EventPipe& listener) { listeners_.push_back(&listener); }
   void remove(EventPipe& listener) { std::erase(listeners_, &listener); }
 
-  // A program that has not read what it was told before, so that its pipe is full, is not told: a link may be
-  // cut and restored for ever.
+  // Skips a program whose pipe is full: cutting and restoring a link forever must not fill memory.
   void raise(DeviceEvent event);
 
  private:

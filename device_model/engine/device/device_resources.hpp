@@ -1,4 +1,4 @@
-// What a device gives its queue pairs and shared receive queues to work with.
+// The parts of a device that its queue pairs and shared receive queues use.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class QpTable;
 class Round;
 class SharedReceiveTable;
 
-// Where frames come in again that a QP has held.
+// Takes frames again that a QP has held.
 class Ingress {
  public:
-  // The frame came once before, and was counted then.
+  // The frame arrived before, and was counted then.
   virtual void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) = 0;
 
  protected:

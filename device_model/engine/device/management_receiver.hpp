@@ -1,5 +1,5 @@
-// What takes the datagrams to the management queue pairs, QP0 and QP1 (IBTA 3.5.10), which no program has: a
-// queue pair in the device process itself.
+// Takes the datagrams to the management queue pairs, QP0 and QP1 (IBTA 3.5.10). No program has these; they
+// are in the device process itself.
 #pragma once
 
 #include "device_model/transport/host.hpp"
@@ -9,7 +9,7 @@ namespace urnic::engine {
 
 class ManagementReceiver {
  public:
-  // Engine thread. The packet's payload and GRH stay until the batch ends; `network` says where it came from.
+  // Engine thread. The packet's payload and GRH stay until the batch ends; `network` has the source address.
   virtual void receive(const transport::InboundPacket& packet, const wire::NetworkHeaders& network) = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// What a device's port counts; docs/counters.md has the definition of each.
+// The counters of a device's port; docs/counters.md defines each.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace urnic::engine {
 
 struct PortCounters {
   std::uint64_t transmitted_packets = 0;    // port_xmit_packets
-  std::uint64_t transmitted_multicast = 0;  // multicast_xmit_packets: of those, to a group address
+  std::uint64_t transmitted_multicast = 0;  // multicast_xmit_packets: those of them to a group address
   std::uint64_t transmitted_bytes = 0;      // port_xmit_data is this / 4
   std::uint64_t received_packets = 0;
   std::uint64_t received_multicast = 0;

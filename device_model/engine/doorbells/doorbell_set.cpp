@@ -20,17 +20,17 @@ void DoorbellSet::detach(std::uint32_t number) {
   if (number < bells_.size()) bells_[number] = {};
 }
 
-// The summary before the words: a ringer sets them in the other order, so that what it adds behind this
-// exchange shows at the next look.
+// Reads the summary before the words: a ringer sets the word first, so that a doorbell that this exchange
+// misses shows at the next look.
 void DoorbellSet::look_at_summary() {
   for (std::uint32_t i = 0; i < kGroups; ++i) {
     if (doorbells_.summary[i].load(std::memory_order_relaxed) == 0) continue;
     waiting_[i] |= doorbells_.summary[i].exchange(0);
-    if (waiting_[i] != 0) waiting_groups_ |= 1u << i;  // the program may have cleared it in between
+    if (waiting_[i] != 0) waiting_groups_ |= 1u << i;  // the program may have cleared it meanwhile
   }
 }
 
-// Takes it from those that wait: the first from `next_` on, around the end.
+// Takes a waiting word: the first from `next_` on, wrapping around.
 std::optional<std::uint32_t> DoorbellSet::next_word() {
   if (waiting_groups_ == 0) return {};
   std::uint32_t group = next_ / 64;
@@ -62,7 +62,7 @@ std::uint32_t DoorbellSet::collect_word() {
   return meant_ == 0 ? kCostOfNothing : 1 + static_cast<std::uint32_t>(std::popcount(taken));
 }
 
-// The first kForNothing of them.
+// The lowest kForNothing set bits.
 std::uint64_t DoorbellSet::some_of(std::uint64_t bits) {
   std::uint64_t rest = bits;
   for (std::uint32_t i = 0; i < kForNothing; ++i) rest &= rest - 1;
@@ -79,7 +79,7 @@ std::uint32_t DoorbellSet::call_word(std::uint32_t word, std::uint64_t all) {
   const auto number_of = [word](std::uint64_t bits) {
     return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   };
-  // With thousands of QPs taking turns each comes from main memory: all at once, not one after the other.
+  // With thousands of QPs in turn, each comes from main memory: loads all at once, not one after the other.
   if ((all & (all - 1)) != 0) {
     for (std::uint64_t bits = all; bits != 0; bits &= bits - 1) {
       const Bell next = bell(number_of(bits));

@@ -1,5 +1,5 @@
-// The engine's end of one context's doorbells: which QP, or what else, each doorbell number
-// means, and the eventfd that wakes.
+// The engine's end of one context's doorbells: the QP or other target of each doorbell number, and the
+// eventfd that wakes the engine.
 #pragma once
 
 #include <array>
@@ -22,26 +22,26 @@ class DoorbellSet {
   // `doorbells` is the shared mapping, `wake` the eventfd; both belong to the context and outlive this.
   DoorbellSet(abi::Doorbells& doorbells, int wake);
 
-  // Engine thread only. `number` was not in use; ringing it calls the QP's doorbell().
+  // Engine thread only. `number` must be free; ringing it calls the target's doorbell().
   void attach(std::uint32_t number, QueuePairContext& queue_pair);
   void attach(std::uint32_t number, DoorbellTarget& target);
   void detach(std::uint32_t number);
   int wake_descriptor() const { return wake_; }
 
-  // Takes the rung doorbells of one word, 64 at most, and calls what they stand for. A bit that nothing has
-  // is ignored. The words have their turns, beginning behind the last one. A program that rings for nothing
-  // has but kForNothing doorbells taken at once, until one means something. Returns what that has cost: 1 for
-  // the word and 1 for each bit, or kCostOfNothing if none meant something; 0: no doorbell was rung.
+  // Takes the rung doorbells of one word, at most 64, and calls their targets. Ignores bits without a target.
+  // Words take turns. After a doorbell without effect takes at most kForNothing doorbells at once, until one
+  // has an effect. Returns the cost: 1 for the word and 1 for each bit, or kCostOfNothing if none had an
+  // effect; 0: no doorbell was rung.
   std::uint32_t collect_word();
   static constexpr std::uint32_t kForNothing = 4;
   static constexpr std::uint32_t kCostOfNothing = 64;
-  // There are words that were seen to have rung doorbells and have not had their turn.
+  // Words with rung doorbells are waiting for their turn.
   bool has_more() const { return waiting_groups_ != 0 || left_over_ != 0; }
-  // All words at once. Returns how many doorbells meant something.
+  // All words at once. Returns how many doorbells had an effect.
   std::uint32_t collect();
 
  private:
-  // What the doorbell's number stands for; the producer index is what the QP looks at first.
+  // The target of a doorbell number; the QP reads the producer index first.
   struct Bell {
     QueuePairContext* queue_pair = nullptr;  // null: no QP has it
     const std::atomic<std::uint32_t>* send_producer = nullptr;
@@ -57,18 +57,18 @@ class DoorbellSet {
   abi::Doorbells& doorbells_;
   int wake_;
   std::vector<Bell> bells_;                                    // by doorbell number
-  std::unordered_map<std::uint32_t, DoorbellTarget*> others_;  // those that are no QP's
-  // Taken from the summary; the words that they stand for are still to be taken. A bit of `waiting_groups_`
-  // is set for each of the summary's words of which something is.
+  std::unordered_map<std::uint32_t, DoorbellTarget*> others_;  // targets that are no QPs
+  // Bits taken from the summary whose words are still to be taken. A bit of `waiting_groups_` is set for each
+  // word of the summary with such bits.
   static constexpr std::size_t kGroups = std::tuple_size_v<decltype(abi::Doorbells::summary)>;
   static_assert(kGroups <= 32);
   std::array<std::uint64_t, kGroups> waiting_{};
   std::uint32_t waiting_groups_ = 0;
-  std::uint32_t next_ = 0;  // the word whose turn it is
-  // Doorbells of a word that was taken and not had all of its turn.
+  std::uint32_t next_ = 0;  // the next word in turn
+  // Rung doorbells of a word that was taken and not finished.
   std::uint64_t left_over_ = 0;
   std::uint32_t left_over_word_ = 0;
-  std::uint32_t meant_ = 1;  // how many meant something when some were taken last
+  std::uint32_t meant_ = 1;  // how many of the doorbells taken last had an effect
 };
 
 }  // namespace urnic::engine

@@ -9,8 +9,7 @@ void DoorbellTurns::remove(DoorbellSet& set) {
   next_ = 0;
 }
 
-// Ends with the look at which no set has more, or with that which uses up what one look may cost: then the
-// next look begins with the set behind.
+// Ends when no set has more, or when the cost of one look is used up: the next look begins with the next set.
 bool DoorbellTurns::look() {
   std::uint32_t cost = 0;
   std::size_t quiet = 0;  // sets in a row that have nothing more

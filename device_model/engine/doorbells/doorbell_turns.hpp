@@ -1,6 +1,5 @@
-// Takes the doorbells of all contexts of an engine, a word of them at a time and from one context after the
-// other, so that a program that rings thousands of them keeps neither the engine's rounds nor the doorbells
-// of others waiting.
+// Takes the doorbells of all contexts of an engine, one word at a time, contexts in turn: so a program that
+// rings thousands of doorbells delays neither the engine's rounds nor other programs' doorbells.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +13,19 @@ class DoorbellSet;
 // Engine thread only.
 class DoorbellTurns {
  public:
-  // Doorbells taken between two rounds of the data path, but for the rest of the last word: with work, they
-  // have more to send than a round takes. Of those that are rung for nothing a look takes far fewer.
+  // Doorbells taken between two rounds of the data path; the last word may exceed it. So many QPs have more
+  // to send than a round takes. A look takes far fewer doorbells that have no effect.
   static constexpr std::uint32_t kPerLook = 256;
 
   void add(DoorbellSet& set) { sets_.push_back(&set); }
   void remove(DoorbellSet& set);
 
-  // Returns whether there was something to take, or there is more.
+  // Returns whether doorbells were taken, or are still waiting.
   bool look();
 
  private:
   std::vector<DoorbellSet*> sets_;
-  std::size_t next_ = 0;  // whose turn it is
+  std::size_t next_ = 0;  // the next set in turn
 };
 
 }  // namespace urnic::engine

@@ -7,7 +7,7 @@ namespace urnic::engine {
 void Mailbox::post(Letter& letter) {
   const std::lock_guard lock(mutex_);
   letters_.push_back(&letter);
-  // Sequentially consistent: orders with the engine's going to sleep, as a doorbell does.
+  // Sequentially consistent: ordered with the engine's going to sleep, like a doorbell.
   has_tasks_.store(true);
 }
 

@@ -14,7 +14,7 @@ class Mailbox {
  public:
   using Task = std::function<void()>;
 
-  // Other threads: puts `task` in. To be followed by a wake-up if the engine sleeps, and by `wait`.
+  // Other threads: adds `task`. Then wake the engine if it sleeps, and call `wait`.
   class Letter {
    public:
     explicit Letter(const Task& task) : task_(task) {}
@@ -26,12 +26,12 @@ class Mailbox {
     std::exception_ptr exception_;
   };
   void post(Letter& letter);
-  // Returns when the letter's task has run; throws what it threw.
+  // Returns when the letter's task has run; rethrows its exception.
   void wait(Letter& letter);
 
-  // Engine thread: one relaxed load while nothing is there.
+  // Engine thread: one relaxed load while there are no tasks.
   bool has_tasks() const { return has_tasks_.load(std::memory_order_relaxed); }
-  // Runs what is there; `between` after each.
+  // Runs all tasks; calls `between` after each.
   template <class Between>
   void run(Between between) {
     for (Letter* letter : take()) {

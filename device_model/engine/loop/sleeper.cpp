@@ -38,7 +38,7 @@ Sleeper::Sleeper()
   void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, status_.get(), 0);
   if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "engine status page: mmap");
   page_ = new (page) abi::EngineStatus{};
-  // Our mapping stays writable; no other can become so.
+  // This mapping stays writable; no new mapping can be.
   checked(fcntl(status_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
           "engine status page: F_ADD_SEALS");
   const std::string self = "/proc/self/fd/" + std::to_string(status_.get());
@@ -51,8 +51,8 @@ Sleeper::~Sleeper() {
   if (page_ != nullptr) munmap(page_, kPageBytes);
 }
 
-// Edge-triggered, so that nobody has to read the counters: each write is one wake-up. A program that shares
-// the descriptor could otherwise make the engine block in that read.
+// Edge-triggered, so that nobody reads the counters: each write is one wake-up. A program that shares the
+// descriptor could otherwise make that read block.
 void Sleeper::add(int eventfd) {
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = eventfd}};
   checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, eventfd, &event), "engine: epoll_ctl");
@@ -77,7 +77,7 @@ void Sleeper::wait(transport::Time now, std::optional<transport::Time> deadline)
   if (*deadline <= now) return;
   const timespec timeout = to_timespec(*deadline - now);
   if (epoll_pwait2(epoll_.get(), events, kEvents, &timeout, nullptr) >= 0 || errno != ENOSYS) return;
-  // Kernels before 5.11 know milliseconds only.
+  // Kernels before 5.11 have only milliseconds.
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
   epoll_wait(epoll_.get(), events, kEvents, static_cast<int>(std::min<long>(milliseconds.count(), 60'000)));
 }
@@ -85,7 +85,7 @@ void Sleeper::wait(transport::Time now, std::optional<transport::Time> deadline)
 void Sleeper::wake_if_asleep() {
   if (!abi::must_wake(*page_)) return;
   const std::uint64_t one = 1;
-  // A full counter is a wake-up that was not taken yet.
+  // If the counter is full, a wake-up is pending already.
   [[maybe_unused]] const ssize_t written = write(own_wake_.get(), &one, sizeof one);
 }
 

@@ -1,5 +1,5 @@
-// How the engine sleeps and is woken: the status page that posters look at, and the eventfds that they write
-// to when it says that the engine sleeps.
+// How the engine sleeps and wakes: programs read the status page, and write to an eventfd when the page says
+// that the engine sleeps.
 #pragma once
 
 #include <optional>
@@ -18,28 +18,28 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Whoever holds this can map the page, but only for reading.
+  // The descriptor can be mapped for reading only.
   int status_descriptor() const { return read_only_status_.get(); }
 
-  // Engine thread. Eventfds that wake; they stay open until removed. Throws std::system_error.
+  // Engine thread. Eventfds that wake the engine; they stay open until removed. Throws std::system_error.
   void add(int eventfd);
   void remove(int eventfd);
 
-  // Going to sleep takes three steps: `announce`, a last look at everything that might have come without a
-  // wake-up, then `wait`. `announce` orders the look behind what it publishes.
+  // Going to sleep takes three steps: `announce`, a last look for work that came without a wake-up, then
+  // `wait`. `announce` orders that look after its store.
   void announce();
-  // Until an eventfd is written, or `deadline`; at once if one was written since the last wait.
+  // Returns when an eventfd is written, at `deadline`, or at once if one was written since the last wait.
   void wait(transport::Time now, std::optional<transport::Time> deadline);
-  // Takes the announcement back.
+  // Ends the announcement.
   void awake();
 
-  // Any thread: it is announced that the engine sleeps.
+  // Any thread: the engine has announced that it sleeps.
   bool asleep() const { return page_->sleeping.load(std::memory_order_relaxed) != 0; }
 
-  // What the page says of the engine's share of the processors.
+  // Publishes on the status page whether the engine is starved.
   void say_starved(bool starved) { page_->starved.store(starved ? 1 : 0, std::memory_order_relaxed); }
 
-  // Any thread, after it stored what the engine should see: wakes it if it sleeps or is about to.
+  // Any thread, after storing something for the engine: wakes it if it sleeps or is about to.
   void wake_if_asleep();
 
  private:

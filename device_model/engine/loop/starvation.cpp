@@ -20,7 +20,7 @@ void Starvation::looked(Time now, bool worked) {
   const Nanoseconds passed = now - before;
   waited_ += passed;
   if (passed >= kLongRound) lost_ += passed;
-  // One slice that is lost just after the word has ended is enough to say that nothing has changed.
+  // Just after `starved` was cleared, one lost time slice is enough to set it again.
   if (waited_ >= kWindow || (again_ && lost_ * kLostShare >= kWindow)) judge(now);
 }
 

@@ -1,4 +1,4 @@
-// Who hears of a QP's asynchronous events: the program that made it, and those that have opened it as well
+// The receivers of a QP's asynchronous events: the program that created it, and programs that opened it
 // (ibv_open_qp(3)).
 #pragma once
 
@@ -14,12 +14,12 @@ class EventListeners {
   struct Listener {
     EventPipe* pipe;
     std::uint64_t user_handle;  // what the events carry
-    std::uint32_t told;         // how many events
+    std::uint32_t told;         // number of events sent
   };
 
   // `pipe` outlives the listener.
   void add(EventPipe& pipe, std::uint64_t user_handle) { all_.push_back({&pipe, user_handle, 0}); }
-  // Returns how many events it was told of; 0 if it is none.
+  // Returns how many events were sent to it; 0 if it is not a listener.
   std::uint32_t remove(const EventPipe& pipe, std::uint64_t user_handle) {
     for (auto listener = all_.begin(); listener != all_.end(); ++listener) {
       if (listener->pipe != &pipe || listener->user_handle != user_handle) continue;

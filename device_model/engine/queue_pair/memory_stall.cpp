@@ -9,7 +9,7 @@ namespace urnic::engine {
 
 namespace {
 
-// What a completion or a packet of the list refers to.
+// The bytes that completions and packets of the list refer to.
 std::size_t bytes_of(const ActionList& list) {
   std::size_t bytes = 0;
   for (const MemoryAction& action : list.memory) {
@@ -28,7 +28,7 @@ MemoryStall::MemoryStall(QueuePairContext& queue_pair, ActionList& list) : queue
   move_bytes();
 }
 
-// Their places stay, so that those of other queue pairs' accesses do.
+// Entries stay in place, so that other queue pairs' indices stay valid.
 void MemoryStall::take_accesses(ActionList& from) {
   for (std::uint32_t index = 0; index < from.memory.size(); ++index) {
     MemoryAction& action = from.memory[index];
@@ -75,7 +75,7 @@ std::span<std::byte> MemoryStall::move(std::span<const std::byte> bytes) {
   return place;
 }
 
-// What is gathered goes into a packet of the same list, behind the accesses that gather it.
+// Gathered payload goes into a packet of the same list, after the accesses that gather it.
 void MemoryStall::move_bytes() {
   bytes_.resize(bytes_of(list_));
   for (MemoryAction& action : list_.memory) {
@@ -114,7 +114,7 @@ bool MemoryStall::advance() {
   }
 }
 
-// Consecutive accesses of one kind to one memory. The end of a message is a piece of its own, as in a batch.
+// Takes consecutive accesses of one kind to one memory. The end of a message is its own piece, as in a batch.
 void MemoryStall::begin_job(memory::WaitingMemory& memory) {
   const AccessKind kind = list_.memory[next_].kind;
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
-// A queue pair that waits for memory (memory/waiting_memory.hpp): the actions of one round that wait with it,
-// and the inputs that came meanwhile.
+// A queue pair that waits for memory (memory/waiting_memory.hpp): its actions of one round, which wait too,
+// and the inputs that arrive meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace urnic::engine {
 
-// What arrives while its queue pair waits: a whole frame, with its origin; or a datagram, which the device
-// may have given to others as well.
+// An input that arrives while its queue pair waits: a whole frame with its origin; or a datagram, which the
+// device may have given to other QPs as well.
 struct HeldInput {
   std::optional<link::PacketOrigin> origin;
   wire::TransportHeaders headers;
@@ -32,35 +32,35 @@ struct HeldInput {
 
 class MemoryStall {
  public:
-  // What a queue pair holds at most of what arrives.
+  // The most inputs that a queue pair holds.
   static constexpr std::size_t kHeldInputs = 256;
   static constexpr std::size_t kHeldBytes = 128 * 1024;
 
-  // Takes all that `queue_pair` has asked for out of `list`. Of that, nothing refers to the list or its arena
-  // any more.
+  // Moves all actions of `queue_pair` out of `list`. They refer neither to the list nor to its arena
+  // afterwards.
   MemoryStall(QueuePairContext& queue_pair, ActionList& list);
 
   QueuePairContext& queue_pair() const { return queue_pair_; }
 
-  // Goes on with the memory accesses as far as nobody has to wait. True: they are done, or have failed.
+  // Continues the memory accesses as far as possible without waiting. True: all are done, or one has failed.
   bool advance();
-  // Ends the wait: the accesses that are not done have failed.
+  // Ends the wait: all accesses that are not done fail.
   void fail();
   // Whether an access that is not done touches these bytes of `memory`.
   bool touches(const memory::ApplicationMemory& memory, std::uint64_t address, std::uint64_t length) const;
 
-  // What was taken, for the data path to finish. Streams of which an access failed say which was the first.
+  // The moved actions, for the data path to finish. Failed streams have their first failure set.
   ActionList& list() { return list_; }
   const std::vector<ActionStream*>& failed() const { return failed_; }
 
-  // If too much is held already, it counts as lost.
+  // Drops the input as lost if too much is held already.
   [[gnu::cold]] void hold(const wire::Frame& frame, const link::PacketOrigin& origin);
   [[gnu::cold]] void hold(const transport::InboundPacket& datagram);
   // The oldest, or null.
   const HeldInput* next_input() const { return held_.empty() ? nullptr : &held_.front(); }
   void drop_input() { held_.pop_front(); }
 
-  // What it keeps at most.
+  // The most bytes that it can hold.
   std::size_t bytes() const { return bytes_.size() + kHeldBytes; }
 
  private:
@@ -80,17 +80,17 @@ class MemoryStall {
 
   QueuePairContext& queue_pair_;
   ActionList list_;
-  std::vector<std::uint32_t> places_;  // of the accesses in the list that they were taken from
+  std::vector<std::uint32_t> places_;  // of the accesses, in the list that they were moved from
   std::deque<AddressHandle> addresses_;
   std::vector<std::byte> bytes_;
   std::size_t bytes_used_ = 0;
   std::vector<ActionStream*> failed_;
 
   std::uint32_t next_ = 0;                  // access that is not done
-  memory::WaitingMemory* job_ = nullptr;    // with a job of ours under way
+  memory::WaitingMemory* job_ = nullptr;    // runs a job of this stall; else null
   std::vector<std::uint32_t> job_actions_;  // the access of each piece
   std::vector<memory::Transfer> job_pieces_;
-  std::uint32_t job_end_ = 0;  // the first access behind the job
+  std::uint32_t job_end_ = 0;  // the first access after the job
 
   std::deque<HeldInput> held_;
   std::size_t held_bytes_ = 0;

@@ -14,27 +14,27 @@ namespace urnic::engine {
 
 class MemoryStalls {
  public:
-  // What those keep at most that wait for one memory. Accesses of one too many fail at once.
+  // The most bytes that the QPs waiting for one memory hold together. A further QP's accesses fail at once.
   static constexpr std::size_t kMostBytes = 64 * 1024 * 1024;
 
   bool empty() const { return queues_.empty(); }
   std::uint32_t size() const;
 
-  // Takes out of `list` what those queue pairs have asked for that want memory which may keep them waiting.
-  // They wait from now on.
+  // Moves out of `list` the actions of QPs that access memory which may not answer. These QPs wait from now
+  // on.
   void take_from(ActionList& list);
-  // The next queue pair's that goes on, because its accesses are done or have failed; null: all others wait.
+  // The stall of the next QP that resumes: its accesses are done or have failed; null: all wait.
   std::unique_ptr<MemoryStall> take_ended();
   // The queue pair's; null if it does not wait.
   std::unique_ptr<MemoryStall> take(const QueuePairContext& queue_pair);
   void drop(const QueuePairContext& queue_pair) { take(queue_pair); }
-  // A queue pair that waits, or will, for these bytes of `memory`, or null.
+  // A QP that waits, or will wait, for these bytes of `memory`, or null.
   QueuePairContext* find(const memory::ApplicationMemory& memory, std::uint64_t address,
                          std::uint64_t length) const;
 
  private:
-  // Whoever waits for the same memory, in turn: it does one job at a time. Only the first is looked at, so
-  // that a look costs the same whatever number of queue pairs a program lets wait.
+  // The stalls for one memory, in turn: the memory does one job at a time. Only the first is checked, so a
+  // check costs the same however many QPs wait.
   struct Queue {
     explicit Queue(memory::WaitingMemory& waits_for) : memory(waits_for) {}
 

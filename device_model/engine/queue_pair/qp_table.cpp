@@ -26,7 +26,7 @@ QpTable::QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed)
       free_(entries_.size()),
       free_count_(static_cast<std::uint32_t>(entries_.size())),
       generation_(entries_.size()) {
-  // Without a seed, the reserved numbers' indices come last: with a later generation only.
+  // Without a seed, the indices of reserved numbers come last, and with a later generation only.
   using memory::NumberDraw;
   const auto first = kFirstQpn + static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_index));
   for (std::uint32_t i = 0; i < free_count_; ++i) {

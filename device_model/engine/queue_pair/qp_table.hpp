@@ -1,7 +1,7 @@
 // A device's queue pairs by number.
 //
-// A QPN is a table index with a generation above it, so that a packet for a QP that is gone does not hit the
-// next one in its place. QPN 0 and 1 (management) and 0xFFFFFF (multicast) are never given out (IBTA 3.5.10).
+// A QPN is a table index with a generation above it, so that a packet for a destroyed QP does not reach the
+// next QP at that index. QPN 0 and 1 (management) and 0xFFFFFF (multicast) are never used (IBTA 3.5.10).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace urnic::engine {
 
 class QpTable {
  public:
-  // At most 2^20 queue pairs, so that some bits are left for the generation. `seed` says with which index the
-  // numbers begin, and with which generation each index.
+  // At most 2^20 queue pairs, so that some bits are left for the generation. `seed` chooses the first index
+  // and each index's first generation.
   explicit QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed = {});
 
   // Any thread. Empty if all are in use.
@@ -28,12 +28,12 @@ class QpTable {
   // Engine thread only.
   void install(QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = &queue_pair; }
   void remove(const QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = nullptr; }
-  // Null if there is none of this number.
+  // Null if no QP has this number.
   QueuePairContext* find(wire::Qpn qpn) const {
     QueuePairContext* const found = entries_[index(qpn)];
     return found != nullptr && found->qpn() == qpn ? found : nullptr;
   }
-  // As QueuePairContext::prefetch, if there may be one of this number.
+  // Calls QueuePairContext::prefetch if a QP may have this number.
   void prefetch(wire::Qpn qpn) const {
     if (const QueuePairContext* const found = entries_[index(qpn)]) found->prefetch();
   }
@@ -49,7 +49,7 @@ class QpTable {
   std::mutex reservation_;
   std::uint32_t limit_;
   std::uint32_t in_use_ = 0;
-  // Indices wait their turn in a ring, so that the one released last is used again last.
+  // A ring of free indices: the index released last is reused last.
   std::vector<std::uint32_t> free_;
   std::uint32_t free_begin_ = 0;
   std::uint32_t free_count_ = 0;

@@ -1,4 +1,4 @@
-// What a queue pair is made of. Everything that it refers to outlives the queue pair.
+// What a queue pair is made from. All objects that it refers to outlive the queue pair.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct QueuePairConfig {
   CompletionQueue* receive_cq = nullptr;
   EventPipe* async_events = nullptr;
   std::uint64_t user_handle = 0;    // what asynchronous events carry
-  XrcDomain* xrc_domain = nullptr;  // of an XRC target, which has neither CQs nor receives of its own
-  std::uint32_t context = 0;        // the number of its program's context
-  std::uint32_t ordinal = 1;        // 1 is the first QP that its program opened on the device
+  XrcDomain* xrc_domain = nullptr;  // of an XRC target, which has no CQs or receives of its own
+  std::uint32_t context = 0;        // the number of the creating context
+  std::uint32_t ordinal = 1;        // 1 is the first QP that the program created on the device
   bool signal_all = false;
   std::byte* send_ring = nullptr;  // may be null with 0 slots
   std::uint32_t send_slots = 0;    // a power of two
@@ -34,13 +34,13 @@ struct QueuePairConfig {
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
-  SharedReceiveQueue* shared_receive_queue = nullptr;  // where it takes receives from; null: its own ring
-  // Of that SRQ, if it has it: then the QP is RC, has no send ring, and its CQs are null, for all completions
-  // are the SRQ's.
+  SharedReceiveQueue* shared_receive_queue = nullptr;  // null: the QP has its own receive ring
+  // The SRQ's tag matching, if it has any: then the QP is RC and has no send ring, and its CQs are null,
+  // because all completions go to the SRQ's CQ.
   TagMatching* tag_matching = nullptr;
   abi::QueuePairIndices* indices = nullptr;
-  // Whether several processes use the program's context, so that who polls may not be whose memory it is.
-  // Only the engine thread looks, only its tasks change it. Null: they may.
+  // Whether several processes use the context, so that the polling process may not be the one that owns the
+  // memory. Read and changed on the engine thread only. Null: several may.
   const bool* several_processes = nullptr;
   transport::RecoverySettings recovery{.mode = transport::RecoveryMode::go_back_n};
 };

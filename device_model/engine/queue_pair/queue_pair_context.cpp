@@ -21,7 +21,7 @@ using transport::QpState;
 
 namespace {
 
-// Null: the QP has a receive queue of its own.
+// Null: the QP has its own receive queue.
 std::unique_ptr<Receives> make_receives(const QueuePairConfig& config, wire::Qpn qpn) {
   Notifications& notifications = config.device->round.notifications();
   if (config.xrc_domain != nullptr) return std::make_unique<XrcReceives>(*config.xrc_domain, notifications);
@@ -79,7 +79,7 @@ transport::QpConfig QueuePairContext::transport_config() {
   return result;
 }
 
-// What the QP has emitted, and the events owed for it, refer to it and to its CQs.
+// Emitted actions and owed events refer to the QP and to its CQs.
 QueuePairContext::~QueuePairContext() {
   const DeviceResources& device = *config_.device;
   if (timer_) {
@@ -102,7 +102,7 @@ void QueuePairContext::install() {
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
                               const std::optional<wire::NetworkHeaders>& path, bool notify_drained) {
-  // What waits is done before what the program asks for now, and may not be done in time.
+  // Waiting accesses come before what the program asks for now, and may not finish in time.
   if (stall_ != nullptr && (state == QpState::reset || state == QpState::error)) round_.end_wait(*this);
   if (path) {
     path_ = *path;
@@ -128,7 +128,7 @@ void QueuePairContext::set_recovery(const transport::RecoverySettings& settings)
 
 void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
   machine_.pace().limit(rate_kbps, burst_bytes);
-  ready_hook.unlink();  // it may be waiting for the old pace
+  ready_hook.unlink();  // it may be waiting at the old rate
   round_.touch(*this);
 }
 
@@ -161,7 +161,7 @@ void QueuePairContext::resume(MemoryStall& stall) {
   take_posted();
 }
 
-// What the transport believes to have sent long ago leaves only now.
+// Packets that the transport sent long ago leave only now.
 transport::Time QueuePairContext::time_for_answers() const {
   transport::AckTimer timer;
   timer.set_code(machine_.parameters().timeout);
@@ -169,7 +169,7 @@ transport::Time QueuePairContext::time_for_answers() const {
   return timer.interval() == transport::Nanoseconds::max() ? now : now + timer.interval();
 }
 
-// False: the arena has no room, and what is held counts as lost.
+// False: the arena has no room; the held input counts as lost.
 bool QueuePairContext::take_held(const HeldInput& input) {
   const std::size_t size = input.bytes.size();
   std::byte* const place = round_.filling().arena->take(static_cast<std::uint32_t>(size));
@@ -194,7 +194,7 @@ void QueuePairContext::hold(const wire::Frame& frame, const link::PacketOrigin& 
   stall_->hold(frame, origin);
 }
 
-// In the error state receives are completed at a doorbell, too.
+// In the error state a doorbell also completes receives.
 bool QueuePairContext::doorbell() {
   if (stall_ != nullptr) [[unlikely]]
     return false;
@@ -226,7 +226,7 @@ void QueuePairContext::receive_datagram(const transport::InboundPacket& packet) 
 
 void QueuePairContext::on_timer(transport::Time now) {
   if (stall_ != nullptr) [[unlikely]]
-    return;  // resumed, it sets its timer anew
+    return;  // `resume` sets its timer anew
   if (now < no_timer_before_) return round_.timers().set(*timer_, no_timer_before_);
   machine_.on_timer(now);
   round_.touch(*this);
@@ -273,8 +273,8 @@ void QueuePairContext::after_input() {
 
 bool QueuePairContext::queues_make_no_sense() const { return send_ring_.lied() || receives_.broken(); }
 
-// A program that lies about its indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that no
-// WQE can report are affiliated asynchronous errors).
+// A program that writes impossible indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that
+// no WQE can report are affiliated asynchronous errors).
 void QueuePairContext::enter_error() {
   must_enter_error_ = false;
   const QpState state = machine_.state();
@@ -284,7 +284,7 @@ void QueuePairContext::enter_error() {
   if (lied) raise(transport::AsyncEvent::qp_fatal);
 }
 
-// Publishes the error state, and then looks once more for what was posted before the program could see it
+// Publishes the error state, then looks once more for WQEs posted before the program could see it
 // (queues.hpp, QueuePairIndices).
 void QueuePairContext::follow_state() {
   const bool error = machine_.state() == QpState::error;
@@ -308,7 +308,7 @@ void QueuePairContext::finish(const transport::Completion& completion) {
                                    : receives_.report_send(completion, in_error));
 }
 
-// A QP with tag matching may have the next rendezvous to begin.
+// A QP with tag matching may begin its next rendezvous.
 void QueuePairContext::settle_report(Reported reported) {
   if (reported == Reported::yes && config_.tag_matching == nullptr) [[likely]]
     return;
@@ -340,7 +340,7 @@ void QueuePairContext::transmit(PacketAction& packet) {
   config_.device->port.transmit(frame, origin_of(packet.headers), round_.now());
 }
 
-// The program's own frame is a frame in one piece (wire/frame.hpp), as those are that links have copied.
+// The program's own frame is contiguous (wire/frame.hpp), like frames that links have copied.
 void QueuePairContext::transmit_frame(const PacketAction& packet) {
   if (config_.service != transport::QpService::raw_packet) return;
   config_.device->port.transmit({.headers = {packet.payload, packet.length}, .payload = {}, .trailer = {}},
@@ -389,7 +389,7 @@ void QueuePairContext::mark_access(ActionStream& stream) {
   stream.list_with_access = round_.filling().number;
 }
 
-// Has the ranges read into adjacent bytes of the arena, and returns where; null if there is no room.
+// Reads the ranges into adjacent bytes of the arena, and returns these; null if there is no room.
 const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange> ranges,
                                           transport::AccessTag tag, std::uint32_t& length) {
   ActionList& list = round_.filling();
@@ -414,8 +414,8 @@ const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange
   return begin;
 }
 
-// Nobody awaits an answer: the request is done with, and the next one may be copied to the place of its
-// inline data, before the packet has arrived.
+// The request is complete for an unreliable QP: the program may reuse its inline data's slot before the
+// packet has arrived.
 const std::byte* QueuePairContext::keep(std::span<const std::byte> bytes) {
   std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(bytes.size()));
   if (copy != nullptr) std::copy(bytes.begin(), bytes.end(), copy);
@@ -427,14 +427,14 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
   const std::byte* payload = packet.bytes.data();
   if (!packet.gather.empty()) {
     payload = gather(packet.gather, packet.tag, length);
-    // As if lost on the wire: the transport sends it again. `pump_ready` asks for no more than fits.
+    // As if lost on the wire: the transport retransmits it. `pump_ready` asks for no more than fits.
     if (payload == nullptr) return;
   } else if (length != 0 && !machine_.is_reliable()) {
     payload = keep(packet.bytes);
     if (payload == nullptr) return;
   }
   ActionList& list = round_.filling();
-  // Made in its place: headers are large, and this is for each packet.
+  // Constructed in place: headers are large, and this runs for each packet.
   PacketAction& action = list.packets.emplace_back(packet.headers, &stream(packet.tag.stream),
                                                    static_cast<std::uint32_t>(list.memory.size()));
   action.payload = payload;
@@ -453,7 +453,7 @@ void QueuePairContext::write(const transport::MemoryRange& target, std::span<con
                                      .length = static_cast<std::uint32_t>(data.size()),
                                      .memory = static_cast<memory::ApplicationMemory*>(target.space),
                                      .address = target.address,
-                                     .local = const_cast<std::byte*>(data.data()),  // read only
+                                     .local = const_cast<std::byte*>(data.data()),  // only read from
                                      .stream = &from,
                                      .tag = tag});
 }
@@ -480,8 +480,8 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
 
 std::uint32_t QueuePairContext::completion_room() const { return receives_.inline_room(); }
 
-// What waits for no memory access is done at once: nothing of its stream can be in front of it, since the
-// completions of a list are finished before its packets become new inputs.
+// A completion without memory accesses is written at once: nothing of its stream can be before it, since a
+// list's completions are finished before its packets become new inputs.
 void QueuePairContext::complete(const transport::Completion& completion, transport::Stream which) {
   ActionStream& from = stream(which);
   if (!waits_for_memory(from)) return finish(completion);

@@ -1,5 +1,5 @@
-// A queue pair as the engine keeps it (IBTA: the QP context): the transport's QP, its rings, its CQs, its
-// path, and its place in the round's lists. Carries the transport's actions into the round.
+// The engine's QP context (IBTA): the transport's QP, its rings, its CQs, its path, and its place in the
+// round's lists. Passes the transport's actions to the round.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ struct PacketAction;
 
 class QueuePairContext final : private transport::Host, public Participant, public XrcTarget {
  public:
-  // With a number of the device's, and private copies of its slots so that a WQE is read from shared memory
-  // once. Null: the device has as many QPs as it can. Any thread. Slot sizes are at least a WQE's head.
+  // Takes a QPN of the device and private copies of its slots, so that each WQE is read from shared memory
+  // once. Null: the device has no free QPN. Any thread. Slot sizes are at least a WQE's head.
   static std::unique_ptr<QueuePairContext> make(const QueuePairConfig& config);
   // `qpn` was reserved in the device's table; the destructor releases it.
   QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn);
@@ -45,23 +45,23 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   QueuePairContext& operator=(const QueuePairContext&) = delete;
 
   wire::Qpn qpn() const { return qpn_; }
-  // Takes its place among the QPs of its device and its engine. Engine thread, as everything from here on.
+  // Adds it to the QPs of its device and its engine. Engine thread, as everything from here on.
   void install();
   QueuePairStatus status() const;
   transport::QpState state() const { return machine_.state(); }
   const transport::QpParameters& parameters() const { return machine_.parameters(); }
   bool drained() const { return machine_.drained(); }
-  // Of its asynchronous events.
+  // The listeners to its asynchronous events.
   EventListeners& listeners() { return listeners_; }
 
-  // Has the processor bring the QP into its cache, without waiting for it: an input is to come soon. And the
-  // state of the QP that this one is connected to, if it is here.
+  // Prefetches the QP before an input. `prefetch_peer`: the state of the connected QP, if that is in this
+  // process.
   void prefetch() const { transport::prefetch_object(*this); }
   void prefetch_peer() const;
-  // Where its program says how far it has posted.
+  // Where the program publishes its producer index.
   const std::atomic<std::uint32_t>* send_producer() const { return &config_.indices->send_producer; }
 
-  // Inputs, each followed by `after_input` before the round ends.
+  // Inputs; `after_input` follows each before the round ends.
   // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
@@ -69,42 +69,41 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   void set_recovery(const transport::RecoverySettings& settings);
   // As transport::SendPace::limit, of its requests.
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
-  // Its program rang. False: for nothing, and no `after_input` follows.
+  // The doorbell was rung. False: without effect; no `after_input` follows.
   bool doorbell();
   void receive(const transport::InboundPacket& packet);
-  // The same where `takes_datagrams`.
+  // As `receive`, where `takes_datagrams`.
   void receive_datagram(const transport::InboundPacket& packet);
   // A frame that a steering rule gave it, as the payload of `packet`; for raw packet QPs.
   void receive_frame(const transport::InboundPacket& packet) { receive_datagram(packet); }
-  // `now` as the timers see it (data_path.hpp).
+  // `now` as timers see it (data_path.hpp).
   void on_timer(transport::Time now);
   std::uint32_t pump(std::uint32_t packets);
   bool tells_of_hole() const { return machine_.tells_of_hole(); }
   std::uint32_t pump_responses(std::uint32_t packets);
   std::uint32_t pump_urgent(std::uint32_t packets);
-  // A memory access of `stream` failed, as the stream says.
+  // A memory access of `stream` failed; `stream` has the first failure.
   void memory_failed(const ActionStream& stream);
-  // The program whose memory the responder was to read or write has ended: to the error state, without a NAK.
+  // The program that owns the responder's memory has ended: moves to the error state, without a NAK.
   void owner_died();
   void forget(const SharedReceiveQueue& queue) override;
 
-  // The QP waits for memory from now on, or does so no longer and takes what has come meanwhile. While it
-  // waits it sends nothing, and its inputs are put off.
+  // The QP begins to wait for memory, or resumes and takes the inputs that arrived meanwhile. While it waits
+  // it sends nothing and holds its inputs.
   [[gnu::cold]] void stall(MemoryStall& stall);
   [[gnu::cold]] void resume(MemoryStall& stall);
   bool is_stalled() const { return stall_ != nullptr; }
-  // A frame for the QP, which is stalled, that is to arrive again when it goes on.
+  // Holds a frame for the stalled QP, to arrive again when the QP resumes.
   [[gnu::cold]] void hold(const wire::Frame& frame, const link::PacketOrigin& origin);
 
-  // What the transport wants next, asked once after a burst of inputs: to be pumped, a timer, the error
-  // state.
+  // Asks the transport once, after a burst of inputs, what it wants: a pump, a timer, the error state.
   void after_input();
   bool wants_pump() const { return machine_.wants_pump(); }
-  // Of the port (port_egress.hpp), for the engine's turns; none while the QP waits for its own pace.
+  // Room of the port (port_egress.hpp), for the engine's turns; 0 while the QP's rate limit holds it back.
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
-  // Only requests are left to send, and their pace holds them back (transport/send_pace.hpp).
+  // Only requests are left to send, and the rate limit holds them back (transport/send_pace.hpp).
   bool waits_for_pace() const;
   std::uint32_t ordinal() const { return config_.ordinal; }
   std::uint32_t path_mtu() const { return machine_.parameters().path_mtu; }
@@ -114,9 +113,9 @@ class QueuePairContext final : private transport::Host, public Participant, publ
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
 
-  // A packet on the QP's path comes from its peer: the device at the path's end, and there the QP that this
-  // one is connected to. Headers do not say that. RC, UC and XRC packets have no source QPN (IBTA 9.2), and a
-  // program with a raw packet QP writes the addresses as it likes.
+  // A packet on the QP's path comes from its peer: the device at the path's end, and there the connected QP.
+  // Headers cannot prove that: RC, UC and XRC packets have no source QPN (IBTA 9.2), and a program with a raw
+  // packet QP writes any address.
   bool is_from_peer(const link::PacketOrigin& origin) const {
     return origin.queue_pair == machine_.parameters().destination && origin.device == path_.destination_mac;
   }
@@ -124,13 +123,13 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // The context of the program that created it.
   std::uint32_t owner() const { return config_.context; }
 
-  // An XRC target, which works for several programs.
+  // An XRC target, which several programs may use.
   bool is_shared() const { return config_.xrc_domain != nullptr; }
 
-  // Takes packets from anybody, with their GRH.
+  // Takes packets from any sender, with their GRH.
   bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
 
-  // Deferred actions, when their turn has come.
+  // Deferred actions whose turn has come.
   void finish(const transport::Completion& completion);
   void raise(transport::AsyncEvent event);
   void transmit(PacketAction& packet);
@@ -175,15 +174,15 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   transport::Time no_timer_before_{};  // after a wait for memory
   bool in_error_ = false;              // as published in the shared indices
   bool must_enter_error_ = false;      // a CQ overran
-  std::uint64_t packets_sent_ = 0;     // since it was made; a reset does not begin anew
-  const QpTable* peers_ = nullptr;     // where its path ends, if that is one of this engine's devices
+  std::uint64_t packets_sent_ = 0;     // since creation; a reset does not clear it
+  const QpTable* peers_ = nullptr;     // of the device at its path's end, if this engine has it
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;
   const QueuePairConfig config_;
   OwnReceives own_receives_;
-  const std::unique_ptr<Receives> other_receives_;  // null: it has its own
-  Receives& receives_;                              // one of the two
+  const std::unique_ptr<Receives> other_receives_;  // null: own receives
+  Receives& receives_;                              // own or other receives
   CompletionQueue* const receive_cq_;               // as Receives::completion_queue
   TransportMachine machine_;
   std::optional<wire::FrameTemplate> frame_template_;

@@ -1,4 +1,4 @@
-// What a queue pair is doing at one moment, in its engine.
+// A snapshot of a queue pair in its engine.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace urnic::engine {
 struct QueuePairStatus {
   wire::Qpn qpn;
   transport::QpService service = transport::QpService::rc;
-  std::uint64_t packets_sent = 0;  // since it was made
+  std::uint64_t packets_sent = 0;  // since creation
   bool wants_to_send = false;
-  bool waits_for_memory = false;  // which does not answer
+  bool waits_for_memory = false;  // that does not answer
   transport::QueuePairSnapshot transport;
 };
 

@@ -1,6 +1,5 @@
-// The protocol machine of a QP, whichever transport service it has. Members are those of
-// transport::QueuePair; a reliable connection is asked first, and by direct calls, because its packets are
-// the ones that must cost little.
+// The protocol machine of a QP of any transport service. Members are those of transport::QueuePair; reliable
+// connections are checked first and called directly, because their packets must cost least.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,7 @@ class TransportMachine {
     if (is_reliable()) return reliable_->receive(packet, now);
     unreliable_->receive(packet);
   }
-  // Only for what is not reliable.
+  // Only if not reliable.
   void receive_datagram(const transport::InboundPacket& packet) { unreliable_->receive(packet); }
   std::uint32_t pump(transport::Time now, std::uint32_t packets) {
     return is_reliable() ? reliable_->pump(now, packets) : unreliable_->pump(now, packets);
@@ -51,8 +50,8 @@ class TransportMachine {
 
   transport::QueuePairSnapshot snapshot() const;
 
-  // What only a reliable connection has, because it awaits acknowledgements and owes them. With the other
-  // services these do nothing.
+  // Only reliable connections have these, because they await and owe acknowledgements. No effect with other
+  // services.
   void set_recovery(const transport::RecoverySettings& settings) {
     if (is_reliable()) reliable_->set_recovery(settings);
   }
@@ -83,7 +82,7 @@ class TransportMachine {
 
  private:
   std::unique_ptr<transport::UnreliableQueuePair> unreliable_;  // or null
-  std::optional<transport::QueuePair> reliable_;                // if the other is null
+  std::optional<transport::QueuePair> reliable_;                // empty if the other is not null
 };
 
 }  // namespace urnic::engine

@@ -10,7 +10,7 @@ namespace urnic::engine {
 
 class OwnReceives final : public Receives {
  public:
-  // `queue` may be null for a QP that takes no receives. What is passed outlives this.
+  // `queue` may be null for a QP that takes no receives. All arguments outlive this.
   OwnReceives(ReceiveRing ring, std::uint32_t slots, CompletionQueue* queue, const bool* several_processes)
       : ring_(std::move(ring)), slots_(slots), queue_(queue), several_processes_(several_processes) {}
 
@@ -22,7 +22,7 @@ class OwnReceives final : public Receives {
   bool broken() const override { return ring_.lied(); }
   std::uint32_t inline_room() const override { return inline_room_of(queue_, several_processes_); }
   CompletionQueue* completion_queue() const override { return queue_; }
-  // Only without a CQ, of a QP that takes no receives.
+  // Called without a CQ only, for a QP that takes no receives.
   Reported report(const transport::Completion& /*completion*/, bool /*in_error*/) override {
     return Reported::yes;
   }

@@ -1,4 +1,4 @@
-// Where a queue pair's receive WQEs come from, and where the completions of its receives go. Four kinds: the
+// The source of a queue pair's receive WQEs, and the destination of its receive completions. Four kinds: the
 // QP's own receive queue, a shared receive queue, those of an XRC domain, a shared receive queue with tag
 // matching.
 #pragma once
@@ -14,10 +14,10 @@ namespace urnic::engine {
 
 class SharedReceiveQueue;
 
-// What a completion asks of the QP.
+// The result of reporting a completion.
 enum class Reported : std::uint8_t {
   yes,
-  lost,       // the CQ is full: to the error state
+  lost,       // the CQ is full: the QP goes to the error state
   peer_lost,  // the peer could not be told that its rendezvous is finished
 };
 
@@ -26,28 +26,28 @@ class Receives {
  public:
   virtual ~Receives() = default;
 
-  // Fills in what the transport has to know of them.
+  // Fills in the receive part of `config`.
   virtual void describe(transport::QpConfig& config) = 0;
-  // Gives back what is not completed, and counts from 0 again (QP to reset).
+  // Gives back WQEs that are not completed, and counts from 0 again (QP to reset).
   virtual void reset() = 0;
-  // The program has written to the queue what cannot be: the QP goes to the error state.
+  // The program has written an impossible index: the QP goes to the error state.
   virtual bool broken() const { return false; }
   // Bytes of a message that may travel in its completion (Host::completion_room).
   virtual std::uint32_t inline_room() const = 0;
-  // The CQ that completions of receives go to as they are; null: `report` is asked for each.
+  // The CQ to which receive completions go unchanged; null: each goes through `report`.
   virtual CompletionQueue* completion_queue() const { return nullptr; }
-  // A completion of a receive whose turn has come. `in_error`: the QP is in the error state.
+  // Reports a receive completion whose turn has come. `in_error`: the QP is in the error state.
   virtual Reported report(const transport::Completion& completion, bool in_error) = 0;
-  // A completion of a send of a QP without a send CQ.
+  // Reports a send completion of a QP without a send CQ.
   virtual Reported report_send(const transport::Completion& /*completion*/, bool /*in_error*/) {
     return Reported::yes;
   }
-  // The SRQ goes. True if a WQE of it was taken and is not completed.
+  // The SRQ is being destroyed. True if a WQE of it was taken and is not completed.
   virtual bool forget(const SharedReceiveQueue& /*queue*/) { return false; }
 };
 
-// Of a CQ and its program. Whether several processes use the program's context, so that the process that
-// polls may not be the one whose memory it is: then a message does not travel in the CQE. Null: they may.
+// The inline room of a CQ. `several_processes`: several processes use the context, so the polling process may
+// not own the receive memory: then data does not travel in the CQE. Null: several may.
 inline std::uint32_t inline_room_of(const CompletionQueue* queue, const bool* several_processes) {
   const bool one_process = several_processes != nullptr && !*several_processes;
   return one_process && queue != nullptr && queue->has_room_for_data() ? abi::kCqeInlineBytes : 0;

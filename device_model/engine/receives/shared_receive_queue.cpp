@@ -48,7 +48,7 @@ bool SharedReceiveQueue::look() {
   return true;
 }
 
-// A number is the program's word: it must be one of a slot, and of one that no QP has.
+// The slot number comes from the program: it must name a slot that no QP has.
 bool SharedReceiveQueue::next_slot(std::uint32_t& slot) {
   if (!given_back_.empty()) {
     slot = given_back_.back();
@@ -100,14 +100,14 @@ void SharedReceiveQueue::arm(std::uint32_t limit) {
   if (limit_ != 0) check_limit();
 }
 
-// The limit is armed by modifying the SRQ (IBTA 11.2.3.3); the event disarms.
+// Modifying the SRQ arms the limit (IBTA 11.2.3.3); the event disarms it.
 void SharedReceiveQueue::check_limit() {
   if (available() >= limit_) return;
   limit_ = 0;
   raise(kEventSrqLimitReached);
 }
 
-// IBTA 10.2.9.5: the queue is unusable from now on, and its QPs go to the error state as they need it.
+// IBTA 10.2.9.5: the queue is unusable from now on, and its QPs go to the error state when they need it.
 void SharedReceiveQueue::break_down() {
   if (broken_) return;
   broken_ = true;

@@ -1,6 +1,6 @@
 // The device's end of a shared receive queue (IBTA 10.2.9): receive WQEs in shared memory that several QPs
-// take from. QPs use them up in no order, so they lie in slots with numbers, and a ring says in which order
-// they were posted (abi/queues.hpp: SharedReceiveIndices). No doorbell: QPs look when they need a WQE.
+// take. QPs complete them in any order, so WQEs lie in numbered slots, and a ring has the slot numbers in the
+// order of posting (abi/queues.hpp: SharedReceiveIndices). No doorbell: QPs look when they need a WQE.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ struct SharedReceiveQueueConfig {
   transport::PdId pd;
   const std::byte* slots = nullptr;
   const std::uint32_t* posted = nullptr;  // the ring of slot numbers
-  std::uint32_t slot_count = 0;           // of both, a power of two
+  std::uint32_t slot_count = 0;           // of slots and ring; a power of two
   std::uint32_t slot_size = 0;            // at least a WQE's head
   const std::atomic<std::uint32_t>* producer = nullptr;
   EventPipe* async_events = nullptr;  // may be null
   std::uint64_t user_handle = 0;      // what asynchronous events carry
 
-  // Of extended reliable connections (IBTA annex A14): whose target QPs may take from it, and where they
-  // complete what they took. Null: it is for QPs that are made on it.
+  // For extended reliable connections (IBTA annex A14): the domain whose target QPs may take WQEs, and the CQ
+  // where they complete these. Null: the SRQ is for QPs created on it.
   XrcDomain* xrc_domain = nullptr;
   CompletionQueue* cq = nullptr;
   // As QueuePairConfig::several_processes.
@@ -44,38 +44,38 @@ class SharedReceiveQueue {
  public:
   // Any thread. Everything that `config` refers to outlives this, and this the QPs on it.
   explicit SharedReceiveQueue(const SharedReceiveQueueConfig& config);
-  ~SharedReceiveQueue();  // engine thread, unless never installed; target QPs forget it
+  ~SharedReceiveQueue();  // engine thread, unless never installed; target QPs call `forget`
   SharedReceiveQueue(const SharedReceiveQueue&) = delete;
   SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
 
-  // Engine thread only, from here on. Gives it its number in the device; false if none is left.
+  // Engine thread only, from here on. Takes a number in the device; false if none is left.
   bool install();
   std::uint32_t number() const { return number_; }
   transport::PdId pd() const { return config_.pd; }
   const SharedReceiveQueueConfig& config() const { return config_; }
-  // The program has written what cannot be: no WQE is taken any more.
+  // The program has written an impossible slot number: no WQE is taken any more.
   bool broken() const { return broken_; }
-  // From now on it is. Raises IBV_EVENT_SRQ_ERR.
+  // Sets `broken` and raises IBV_EVENT_SRQ_ERR.
   void break_down();
 
-  // Takes the next WQE, and says in which slot it was; false if none is posted. The request's segments are a
-  // private copy that stays until `release` or `give_back`.
+  // Takes the next WQE and returns its slot; false if none is posted. The request's segments are a private
+  // copy, valid until `release` or `give_back`.
   bool take(transport::ReceiveRequest& request, std::uint32_t& slot);
-  // The WQE was completed: its slot is the program's again.
+  // The WQE was completed: its slot belongs to the program again.
   void release(std::uint32_t slot) { taken_slots_[slot] = 0; }
-  // The WQE was not used and will be taken next.
+  // Gives an unused WQE back; it is taken next.
   void give_back(std::uint32_t slot);
 
-  // Raises IBV_EVENT_SRQ_LIMIT_REACHED once, as soon as fewer than `limit` WQEs are posted and not taken,
-  // which may be now. 0: not at all.
+  // Raises IBV_EVENT_SRQ_LIMIT_REACHED once, when fewer than `limit` WQEs are posted and not taken, possibly
+  // at once. 0: never.
   void arm(std::uint32_t limit);
-  // What `arm` set, until the event was raised.
+  // The limit set by `arm`; 0 after its event.
   std::uint32_t limit() const { return limit_; }
 
-  // Goes on in larger memory, to which the slots have been copied; the ring's words are moved here.
+  // Switches to larger memory, to which the slots were copied; moves the ring's words itself.
   void grow(const std::byte* slots, std::uint32_t* posted, std::uint32_t slot_count);
 
-  // Raised since it was made.
+  // Asynchronous events raised since creation.
   std::uint32_t async_events() const { return async_events_; }
 
  private:
@@ -89,7 +89,7 @@ class SharedReceiveQueue {
     return config_.slot_size - static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe));
   }
 
-  // Copies of the slots from `first` on, up to the next ones': they stay where they are when more are added.
+  // Copies of the slots from `first` to the next entry's `first`: they stay in place when slots are added.
   struct Copies {
     std::uint32_t first;
     SlotCopies copies;
@@ -103,7 +103,7 @@ class SharedReceiveQueue {
   std::uint32_t async_events_ = 0;
   bool broken_ = false;
   std::vector<std::uint8_t> taken_slots_;  // 1: a QP has it
-  std::vector<std::uint32_t> given_back_;  // with room for all
+  std::vector<std::uint32_t> given_back_;  // room for all slots
   std::vector<Copies> copies_;
 };
 

@@ -1,4 +1,4 @@
-// A device's shared receive queues by number. Numbers are those of XRC's wire format (IBTA A14): 24 bits.
+// A device's shared receive queues by number; numbers have 24 bits as in XRC's wire format (IBTA A14).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class SharedReceiveTable {
   explicit SharedReceiveTable(std::uint32_t limit, memory::NumberSeed seed = {})
       : limit_(limit), next_(static_cast<std::uint32_t>(seed.bits(memory::NumberDraw::srq_number)) & kMask) {}
 
-  // The number that the queue has from now on, never 0, and not one that another had a moment ago. 0: there
-  // are as many as there can be. May throw std::bad_alloc.
+  // Gives the queue a number, never 0, and not one in recent use. 0: the table is full. May throw
+  // std::bad_alloc.
   std::uint32_t add(SharedReceiveQueue& queue) {
     if (queues_.size() >= limit_) return 0;
     do {
@@ -27,7 +27,7 @@ class SharedReceiveTable {
     return next_;
   }
   void remove(std::uint32_t number) { queues_.erase(number); }
-  // Null if there is none of this number.
+  // Null if no SRQ has this number.
   SharedReceiveQueue* find(std::uint32_t number) const {
     const auto found = queues_.find(number);
     return found == queues_.end() ? nullptr : found->second;

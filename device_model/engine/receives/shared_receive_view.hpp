@@ -12,8 +12,8 @@ namespace urnic::engine {
 
 class SharedReceiveView final : public transport::ReceiveQueue {
  public:
-  // Most requests that are taken and not completed: as many as can be executed in one batch, when a hole
-  // fills before a whole window of messages and a round's packets follow. A QP with more has to wait.
+  // Requests taken and not completed at most: as many as one batch can execute, when a hole fills before a
+  // whole window of messages and a round's packets follow. A QP with more has to wait.
   static constexpr std::uint32_t kMost = 2048;
 
   // `queue` outlives this.
@@ -22,7 +22,7 @@ class SharedReceiveView final : public transport::ReceiveQueue {
   SharedReceiveView(const SharedReceiveView&) = delete;
   SharedReceiveView& operator=(const SharedReceiveView&) = delete;
 
-  // Gives back what is not completed, and counts from 0 again.
+  // Gives back WQEs that are not completed, and counts from 0 again.
   void reset() {
     for (; completed_ != taken_; ++completed_) queue_.give_back(slot(completed_));
     taken_ = completed_ = 0;
@@ -36,12 +36,12 @@ class SharedReceiveView final : public transport::ReceiveQueue {
     request.index = taken_++;
     return true;
   }
-  // Nobody can say: they are everybody's.
+  // Unknown: all QPs share the WQEs.
   std::uint32_t available() const override { return 0; }
-  // The transport may say so again after a failed access, so the completion counts.
+  // Not used: the transport may call this again after a failed access, so `complete` counts instead.
   void retire(std::uint32_t) override {}
 
-  // The completion of request `index`, and so of all before it, is being written. Returns its slot.
+  // The completion of request `index`, and of all before it, is being written. Returns the request's slot.
   std::uint32_t complete(std::uint32_t index) {
     queue_.release(slot(index));
     completed_ = index + 1;

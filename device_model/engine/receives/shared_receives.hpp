@@ -9,7 +9,7 @@ namespace urnic::engine {
 
 class SharedReceives final : public Receives {
  public:
-  // What is passed outlives this.
+  // All arguments outlive this.
   SharedReceives(SharedReceiveQueue& queue, CompletionQueue& completions, const bool* several_processes,
                  Notifications& notifications)
       : view_(queue),

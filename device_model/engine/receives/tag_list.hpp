@@ -1,8 +1,8 @@
-// The tagged buffers of a tag-matching SRQ, in the order of posting: the first whose tag equals that of a
-// message under its mask gets the message (ibv_post_srq_ops(3)).
+// The tagged buffers of a tag-matching SRQ, in the order of posting: a message gets the first buffer whose
+// tag equals the message's under the buffer's mask (ibv_post_srq_ops(3)).
 //
-// Buffers that are posted while messages may be on their way to the program for which no tag was here wait
-// behind the others until the two are in step again: one of those messages might be theirs.
+// While the program may not know of an unexpected message, new buffers wait behind the others until the two
+// are in sync again: that message might be theirs.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ class TagList {
   // With `entries` places, each with room for `max_sges` segments.
   TagList(std::uint32_t entries, std::uint32_t max_sges);
 
-  // Where a buffer is, by the number of its entry: nowhere, in the list, or with the message that got it.
+  // The state of an entry's buffer: none, in the list, or taken by a message.
   enum class State : std::uint8_t { free, listed, matched };
 
-  // Puts a buffer at the end; `waits`: it is matched only after `admit`. The segments at `sges` are copied.
-  // False, and nothing done, if the entry is not free or there are too many segments.
+  // Appends a buffer; `waits`: it is matched only after `admit`. Copies the segments at `sges`. False, with
+  // nothing done, if the entry is not free or there are too many segments.
   bool add(std::uint32_t entry, std::uint64_t tag, std::uint64_t mask, const std::byte* sges,
            std::uint32_t sge_count, bool waits);
-  // Takes a buffer out of the list, and its entry is free. False if it is not in the list.
+  // Removes a buffer from the list and frees its entry. False if it is not in the list.
   bool remove(std::uint32_t entry);
-  // Gives the first buffer that matches to the caller, until `release`; waiting ones are passed over.
+  // Gives the first matching buffer to the caller, until `release`; skips waiting buffers.
   std::optional<std::uint32_t> match(std::uint64_t tag);
   void release(std::uint32_t entry) { entries_[entry].state = State::free; }
-  // None waits any more.
+  // All waiting buffers become matchable.
   void admit() { first_waiting_ = kNone; }
   bool any_waiting() const { return first_waiting_ != kNone; }
 
-  // Of a buffer that was matched; stays as it is until `release`.
+  // Of a matched buffer; unchanged until `release`.
   std::span<const transport::Sge> sges(std::uint32_t entry) const { return entries_[entry].sges; }
   std::uint64_t length(std::uint32_t entry) const { return entries_[entry].length; }
 
@@ -60,7 +60,7 @@ class TagList {
   SlotCopies copies_;
   std::uint32_t first_ = kNone;
   std::uint32_t last_ = kNone;
-  std::uint32_t first_waiting_ = kNone;  // it and all behind it
+  std::uint32_t first_waiting_ = kNone;  // this one and all behind it wait
 };
 
 }  // namespace urnic::engine

@@ -53,7 +53,7 @@ void TagMatching::carry_out(std::uint32_t index) {
   if (!report(completion, flags_after(operation))) config_.queue->break_down();
 }
 
-// False: no program writes that.
+// False: the operation is impossible, the program's fault.
 bool TagMatching::apply(const abi::TagOperation& operation, std::uint32_t index,
                         transport::Completion& completion) {
   abi::TagOperation& slot = config_.operations[index & (config_.slots - 1)];
@@ -76,7 +76,7 @@ bool TagMatching::apply(const abi::TagOperation& operation, std::uint32_t index,
   return false;
 }
 
-// A message that is still on its way asks for itself, once there (unexpected_arrives): to sync again before
+// A message still on its way asks for a sync itself, once it arrives (unexpected_arrives): an earlier sync
 // would not help.
 std::uint8_t TagMatching::flags_after(const abi::TagOperation& operation) const {
   const bool is_sync = operation.opcode == static_cast<std::uint8_t>(abi::TagOpcode::sync);

@@ -1,9 +1,8 @@
-// Tag matching of one SRQ: the operations that the program posts on its list of tagged buffers, the account
-// of messages for which no tag was there, and the CQ to which all of it is reported
-// (ibv_post_srq_ops(3); abi/tag_matching.hpp).
+// Tag matching of one SRQ: the operations that the program posts on its list of tagged buffers, the count of
+// unexpected messages, and the CQ for all completions (ibv_post_srq_ops(3); abi/tag_matching.hpp).
 //
-// Device and program are in step when the program has told (with tag_operation_sync) of as many unexpected
-// messages as were reported to it, and none is on its way there. Out of step, new buffers wait.
+// Device and program are in sync when the program has acknowledged (tag_operation_sync) all unexpected
+// messages that were reported, and none is on its way to it. Out of sync, new buffers wait.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +34,14 @@ class TagMatching final : public DoorbellTarget {
   // Any thread. Everything that `config` refers to outlives this, and this the QPs on the SRQ.
   explicit TagMatching(const TagMatchingConfig& config);
 
-  // Engine thread only, from here on. Carries out what is posted.
+  // Engine thread only, from here on. Carries out posted operations.
   void doorbell() override;
 
-  // For QPs. The buffer that a message with this tag gets; it is the caller's until a completion with
-  // tag_entry_done. What was posted before the call counts.
+  // For QPs. The buffer for a message with this tag; the caller has it until a completion with
+  // tag_entry_done. Carries out posted operations first.
   std::optional<std::uint32_t> match(std::uint64_t tag);
   const TagList& buffers() const { return buffers_; }
-  // The message that a matched buffer has.
+  // The message of a matched buffer.
   struct Message {
     abi::TagInfo info{};
     wire::RendezvousHeader offer;
@@ -50,15 +49,15 @@ class TagMatching final : public DoorbellTarget {
   };
   Message& message(std::uint32_t entry) { return messages_[entry]; }
 
-  // A message for which no tag was there has taken an ordinary receive.
+  // An unexpected message (no buffer has its tag) has taken an ordinary receive.
   void unexpected_began() { ++on_their_way_; }
-  // And is to be reported now, which counts. Returns the flags that its completion has.
+  // That message is to be reported now, which counts. Returns the flags of its completion.
   std::uint8_t unexpected_arrives();
-  // And has failed.
+  // That message has failed.
   void unexpected_failed();
 
-  // Writes a completion. `flags` are TagFlag values; with tag_entry_done the entry is free. False if it was
-  // lost because the CQ is full.
+  // Writes a completion. `flags` are TagFlag values; tag_entry_done frees the entry. False if the CQ is full
+  // and the completion lost.
   bool report(const transport::Completion& completion, std::uint8_t flags, const abi::TagInfo& info = {});
 
  private:
@@ -77,8 +76,8 @@ class TagMatching final : public DoorbellTarget {
   std::uint32_t producer_ = 0;
   std::uint32_t consumed_ = 0;
   std::uint32_t on_their_way_ = 0;  // unexpected messages that are not reported yet
-  std::uint32_t reported_ = 0;      // modulo 2^32, as the next
-  std::uint32_t told_ = 0;          // of how many the program has told
+  std::uint32_t reported_ = 0;      // modulo 2^32, like `told_`
+  std::uint32_t told_ = 0;          // how many the program has acknowledged
 };
 
 }  // namespace urnic::engine

@@ -66,7 +66,7 @@ std::optional<transport::TaggedReceives::Taken> TaggedReceives::take(std::span<c
   const wire::TaggedMessage message = wire::parse_tagged_message(payload, whole);
   Kind kind = message.kind == TaggedMessageKind::other ? Kind::plain : Kind::no_tag;
   if (message.kind == TaggedMessageKind::eager || message.kind == TaggedMessageKind::rendezvous) {
-    // Before anything is matched: the peer tries again.
+    // Before the matching: the peer retries.
     if (message.kind == TaggedMessageKind::rendezvous && promised_ == sends_.room()) return std::nullopt;
     if (const auto entry = matching_.match(message.header.tag)) {
       TagMatching::Message& kept = matching_.message(*entry);
@@ -106,7 +106,7 @@ transport::TaggedReceives::Taken TaggedReceives::take_buffer(const Receive& rece
       ++promised_;
       return {};
     case Kind::incomplete:
-      // What software needs to go on, as far as it fits.
+      // The beginning of the message, for software to continue, as far as it fits.
       return {payload.first(std::min<std::uint64_t>(payload.size(), request.length)), false};
     default:
       return {payload.subspan(wire::kTagHeaderBytes), receive.kind == Kind::long_eager};
@@ -154,7 +154,7 @@ Reported TaggedReceives::finish_buffer(const Receive& receive, Completion comple
   }
 }
 
-// Only now, when the match is reported: what the transport took back until then never began.
+// Only now, when the match is reported: a message that the transport took back before never began.
 Reported TaggedReceives::begin_rendezvous(std::uint32_t entry, const Completion& completion, bool in_error) {
   const Reported outcome = report_buffer(entry, completion, abi::tag_matched);
   if (outcome != Reported::yes || in_error) {
@@ -189,7 +189,7 @@ Reported TaggedReceives::report_send(const Completion& completion, bool in_error
                        failed ? abi::tag_entry_done : abi::tag_data_valid | abi::tag_entry_done);
 }
 
-// What the message said of itself goes with the report of its match.
+// The report of the match carries the message's header.
 Reported TaggedReceives::report_buffer(std::uint32_t entry, Completion completion, std::uint8_t flags) {
   completion.opcode = CompletionOpcode::tagged_receive;
   completion.wqe_index = entry;

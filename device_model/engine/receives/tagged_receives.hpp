@@ -1,5 +1,5 @@
-// The receives of a QP on a tag-matching SRQ: what its messages were given, the send queue for rendezvous,
-// and how the transport's completions become those of the SRQ.
+// The receives of a QP on a tag-matching SRQ: what each message was given, the send queue for rendezvous, and
+// the translation of the transport's completions into the SRQ's.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class TagMatching;
 
 class TaggedReceives final : public Receives, private transport::TaggedReceives {
  public:
-  // `queue` is the SRQ that `matching` is of, which gives the ordinary receives; both outlive this.
+  // `queue` is the SRQ of `matching`, which gives the ordinary receives; both outlive this.
   TaggedReceives(TagMatching& matching, SharedReceiveQueue& queue, wire::Qpn qpn)
       : matching_(matching), untagged_(queue), qpn_(qpn) {}
   ~TaggedReceives() override { give_back(); }
@@ -27,8 +27,8 @@ class TaggedReceives final : public Receives, private transport::TaggedReceives 
   TaggedReceives& operator=(const TaggedReceives&) = delete;
 
   void describe(transport::QpConfig& config) override;
-  // Buffers that messages have and that are not reported complete are reported as flushed: they are the
-  // SRQ's, and nobody else would give them back.
+  // Reports buffers that messages have taken and not completed as flushed: they belong to the SRQ, and
+  // nothing else would give them back.
   void reset() override {
     give_back();
     untagged_.reset();
@@ -42,13 +42,13 @@ class TaggedReceives final : public Receives, private transport::TaggedReceives 
  private:
   // What a message was given. The first three are ordinary receives.
   enum class Kind : std::uint8_t {
-    plain,       // no message of tag matching
+    plain,       // not a tag-matching message
     no_tag,      // one without a tag
     unexpected,  // one with a tag that no buffer has
     eager,       // a tagged buffer, for a message of one packet
-    long_eager,  // for a longer one
+    long_eager,  // a tagged buffer, for a longer message
     rendezvous,
-    incomplete,  // a rendezvous that software has to carry out
+    incomplete,  // a rendezvous that software must carry out
   };
   struct Receive {
     Kind kind = Kind::plain;

@@ -1,5 +1,5 @@
 // An XRC domain (IBTA annex A14): target QPs, and the shared receive queues that requests to them may name.
-// The QPs may be of other programs than the queues.
+// QPs and queues may belong to different programs.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace urnic::engine {
 class SharedReceiveQueue;
 class SharedReceiveTable;
 
-// A target QP, as its domain knows it.
+// A target QP, as its domain sees it.
 class XrcTarget {
  public:
-  // The SRQ goes: the target takes nothing from it any more, and gives nothing back.
+  // The SRQ is being destroyed: the target takes nothing from it any more, and gives nothing back.
   virtual void forget(const SharedReceiveQueue& queue) = 0;
 
  protected:
@@ -22,17 +22,17 @@ class XrcTarget {
 
 class XrcDomain {
  public:
-  // Any thread. `queues` are those of the device; they outlive this, and this all that is in it.
+  // Any thread. `queues` are the device's; they outlive this, and this outlives all that is in it.
   explicit XrcDomain(const SharedReceiveTable& queues) : queues_(queues) {}
   XrcDomain(const XrcDomain&) = delete;
   XrcDomain& operator=(const XrcDomain&) = delete;
 
-  // Engine thread only, from here on. The SRQ of this number, if it is in the domain; or null.
+  // Engine thread only, from here on. The domain's SRQ with this number, or null.
   SharedReceiveQueue* find(std::uint32_t number) const;
 
   void add(XrcTarget& target) { targets_.push_back(&target); }
   void remove(const XrcTarget& target);
-  // For all targets.
+  // Calls `forget` of all targets.
   void forget(const SharedReceiveQueue& queue);
 
  private:

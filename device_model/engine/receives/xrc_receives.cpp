@@ -16,7 +16,7 @@ void XrcReceives::give_back() {
   taken_ = completed_ = 0;
 }
 
-// The message goes to the program of the SRQ, whichever program made the QP.
+// The message goes to the SRQ's program, whichever program created the QP.
 std::uint32_t XrcReceives::inline_room() const {
   if (selected_ == nullptr) return 0;
   return inline_room_of(selected_->config().cq, selected_->config().several_processes);
@@ -33,7 +33,7 @@ bool XrcReceives::forget(const SharedReceiveQueue& queue) {
   return held;
 }
 
-// A queue that its program has broken is as good as none, for the other queues of the domain go on.
+// Treats a broken queue as missing, because the domain's other queues go on.
 std::optional<transport::PdId> XrcReceives::select(std::uint32_t number) {
   if (selected_ == nullptr || selected_->number() != number) selected_ = domain_.find(number);
   if (selected_ == nullptr || selected_->broken()) return std::nullopt;

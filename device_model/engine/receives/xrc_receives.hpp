@@ -1,5 +1,5 @@
-// The receives of an XRC target: WQEs from any shared receive queue of its domain, counted as the target's
-// own, and the place that each was in.
+// The receives of an XRC target: WQEs from any shared receive queue of its domain, with the target's own
+// indices, and the slot of each.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ class XrcReceives final : public Receives, private transport::XrcReceiveQueues {
   void describe(transport::QpConfig& config) override;
   void reset() override { give_back(); }
   std::uint32_t inline_room() const override;
-  // To the CQ of the SRQ that the WQE is of (IBTA A14); to nobody if that has gone.
+  // To the CQ of the WQE's SRQ (IBTA A14); dropped if that is destroyed.
   Reported report(const transport::Completion& completion, bool in_error) override;
   bool forget(const SharedReceiveQueue& queue) override;
 
  private:
   struct Place {
-    SharedReceiveQueue* queue;  // null: it has gone
+    SharedReceiveQueue* queue;  // null: destroyed
     std::uint32_t slot;
   };
 
@@ -51,7 +51,7 @@ class XrcReceives final : public Receives, private transport::XrcReceiveQueues {
 
   XrcDomain& domain_;
   Notifications& notifications_;
-  SharedReceiveQueue* selected_ = nullptr;  // the queue that requests are for now; null: none is
+  SharedReceiveQueue* selected_ = nullptr;  // the queue of the current request; null: none
   std::uint32_t taken_ = 0;
   std::uint32_t completed_ = 0;
   std::unique_ptr<Place[]> taken_from_;

@@ -1,4 +1,4 @@
-// What a doorbell can mean beside a queue pair.
+// A target of a doorbell other than a queue pair.
 #pragma once
 
 namespace urnic::engine {

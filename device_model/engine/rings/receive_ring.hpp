@@ -1,4 +1,4 @@
-// The device's end of a receive queue in shared memory. It has no doorbell: the transport asks when it needs
+// The device's end of a receive queue in shared memory. It has no doorbell: the transport looks when it needs
 // a WQE.
 #pragma once
 
@@ -20,18 +20,18 @@ class ReceiveRing final : public transport::ReceiveQueue {
   void reset();
   bool lied() const { return lied_; }
 
-  // Has the processor bring the producer index into its cache, without waiting for it.
+  // Prefetches the producer index.
   void prefetch_producer() const { __builtin_prefetch(shared_producer_); }
 
   bool next(transport::ReceiveRequest& request) override;
   std::uint32_t available() const override;
-  // After a failed memory access requests may be retired a second time, earlier ones behind later ones.
+  // After a failed memory access the transport may retire requests again, in any order.
   void retire(std::uint32_t index) override {
     if (index + 1 - retired_ <= slots_) retired_ = index + 1;
   }
 
  private:
-  // Looks at the producer index; false if it cannot be.
+  // Reads the producer index; false if it is impossible.
   bool look() const;
 
   const std::byte* ring_;

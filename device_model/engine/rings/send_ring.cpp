@@ -18,8 +18,8 @@ SendRing::SendRing(const std::byte* ring, std::uint32_t slots, std::uint32_t slo
 void SendRing::doorbell() {
   if (slots_ == 0 || lied_) return;
   const std::uint32_t producer = shared_producer_->load(std::memory_order_acquire);
-  // Behind the oldest WQE that is not retired there is room for `slots_`; more would overwrite its copy. A
-  // producer that went back behind what was taken shows as a huge difference, or as fewer than were taken.
+  // There is room for `slots_` WQEs from the oldest unretired one on; more would overwrite its copy. A
+  // producer index that went back shows as a huge difference, or as fewer WQEs than were taken.
   if (producer - retired_ > slots_ || producer - retired_ < taken_ - retired_) {
     lied_ = true;
     return;

@@ -1,4 +1,4 @@
-// The device's end of a send queue in shared memory: takes each posted WQE once, copies it out, checks it.
+// The device's end of a send queue in shared memory: reads each posted WQE once, copies it, checks it.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ class SendRing final : public transport::SendQueue {
   SendRing(const std::byte* ring, std::uint32_t slots, std::uint32_t slot_size,
            const std::atomic<std::uint32_t>* producer, bool signal_all);
 
-  // Looks at the producer index, which is believed until the next look.
+  // Reads the producer index, which is trusted until the next read.
   void doorbell();
   // Back to index 0 (QP to reset).
   void reset();
-  // The producer index claims more WQEs than the ring holds. Nothing is given out until `reset`.
+  // The producer index claims more WQEs than the ring holds. No WQE is taken until `reset`.
   bool lied() const { return lied_; }
 
-  // Has the processor bring the next WQE into its cache, without waiting for it.
+  // Prefetches the next WQE.
   void prefetch_next() const {
     if (slots_ == 0) return;
     const std::byte* const slot = ring_ + std::size_t{taken_ & (slots_ - 1)} * slot_size_;
@@ -34,7 +34,7 @@ class SendRing final : public transport::SendQueue {
 
   bool next(transport::SendRequest& request) override;
   bool pending() const override { return taken_ != producer_ && !lied_; }
-  // After a failed memory access requests may be retired a second time, earlier ones behind later ones.
+  // After a failed memory access the transport may retire requests again, in any order.
   void retire(std::uint32_t index) override {
     if (index + 1 - retired_ <= slots_) retired_ = index + 1;
   }
@@ -48,7 +48,7 @@ class SendRing final : public transport::SendQueue {
   bool lied_ = false;
   std::uint32_t producer_ = 0;
   std::uint32_t taken_ = 0;
-  std::uint32_t retired_ = 0;  // all before are done with: their copies may be overwritten
+  std::uint32_t retired_ = 0;  // all before are complete: their copies may be overwritten
   SlotCopies copies_;
 };
 

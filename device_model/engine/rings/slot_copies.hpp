@@ -1,4 +1,4 @@
-// Private copies of what is behind the heads of a work queue's slots: gather lists and inline data.
+// Private copies of what follows the heads in a work queue's slots: gather lists and inline data.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace urnic::engine {
 
-// The gather list is copied as it lies: the two structs are the same bytes.
+// The gather list is copied as bytes: both structs have the same layout.
 static_assert(sizeof(transport::Sge) == sizeof(abi::ScatterGather));
 static_assert(offsetof(transport::Sge, address) == offsetof(abi::ScatterGather, address));
 static_assert(offsetof(transport::Sge, length) == offsetof(abi::ScatterGather, length));
 static_assert(offsetof(transport::Sge, lkey) == offsetof(abi::ScatterGather, lkey));
 static_assert(std::is_trivially_copyable_v<transport::Sge>);
 
-// Keeps the compiler from reading shared memory again after this point instead of using the copy made.
+// Stops the compiler from reading shared memory again after this point instead of using the copy.
 inline void forget_shared_memory() { asm volatile("" ::: "memory"); }
 
 class SlotCopies {

@@ -13,7 +13,7 @@ constexpr std::uint8_t kKnownFlags =
 
 constexpr std::uint32_t kQpnMask = 0xFFFFFF;  // and of SRQ numbers
 
-// Inline data is for what carries data to the peer (ibv_post_send: Send and RDMA Write).
+// Inline data is for operations that carry data to the peer (ibv_post_send: Send and RDMA Write).
 bool takes_inline(abi::SendOpcode opcode) {
   switch (opcode) {
     case abi::SendOpcode::rdma_write:

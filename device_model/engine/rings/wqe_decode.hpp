@@ -1,4 +1,4 @@
-// What a send WQE's head says, checked. Nothing here reads shared memory: the head was copied out before.
+// Decodes and checks a send WQE's head. Nothing here reads shared memory: the head was copied before.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace urnic::engine {
 
-// True if opcode, flags and counts make sense and what is behind the head fits into `room` bytes.
+// True if opcode, flags and counts are valid and the rest of the WQE fits into `room` bytes.
 bool well_formed(const abi::SendWqe& head, std::uint32_t room);
 
-// Everything but index, sges, inline data and length.
+// Fills in all but index, sges, inline data and length.
 void decode_head(const abi::SendWqe& head, transport::SendRequest& request);
 
 }  // namespace urnic::engine

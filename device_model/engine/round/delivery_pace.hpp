@@ -1,6 +1,6 @@
-// How fast packets may enter links that take time, so that the engine will be able to deliver them when they
-// are due: to deliver a packet takes about as long as to send it. An engine that sends all it can before the
-// first packet is due delivers all of them late.
+// Limits how fast packets enter links that take time, so that the engine can deliver them when they are due:
+// delivering a packet costs about as much as sending it. An engine that sends all it can before the first
+// packet is due delivers all of them late.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ class DeliveryPace {
   bool may_send(transport::Time now) const { return next_send_ <= now; }
 
  private:
-  // What a packet costs beside its bytes, as so many bytes: headers, checks, its part of an acknowledgement.
+  // A packet's cost beside its payload, in bytes: headers, checks, its part of an acknowledgement.
   static constexpr double kFrameAsBytes = 2048;
-  // A round in which the engine's thread was kept waiting is not what packets cost.
+  // A round in which the engine's thread was not scheduled does not show the packets' cost.
   static constexpr double kMostGrowth = 2;
   static constexpr double kWeight = 1.0 / 16;
 

@@ -1,4 +1,4 @@
-// What takes part in rounds: a queue pair, by its places in the round's lists.
+// A participant of rounds (a queue pair): its places in the round's lists.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -7,14 +7,14 @@
 
 namespace urnic::engine {
 
-// Unlinks itself when the participant goes.
+// Unlinks itself when the participant is destroyed.
 using ParticipantHook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 struct Participant {
   ParticipantHook ready_hook;
-  transport::Time ready_since{};  // the time of the round in which it got its place among the ready
-  bool aside_for_pace = false;  // out of its turn until its pace lets requests leave: responses need not wait
+  transport::Time ready_since{};  // the time of the round in which it became ready
+  bool aside_for_pace = false;    // out of the turns until its rate limit allows requests; responses go on
   ParticipantHook urgent_hook;
   ParticipantHook touched_hook;
 };

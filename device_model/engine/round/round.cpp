@@ -4,8 +4,8 @@ namespace urnic::engine {
 
 namespace {
 
-// What the QPs of an engine hold together of what arrives out of order. One QP may have half of it, which is
-// eight bandwidth-delay products of 100 Gbit/s and 100 us at an MTU of 1024.
+// The reorder buffer that the QPs of an engine share. One QP may use half of it: eight bandwidth-delay
+// products of 100 Gbit/s and 100 us at an MTU of 1024.
 constexpr std::uint32_t kHeldPackets = 32768;
 
 }  // namespace

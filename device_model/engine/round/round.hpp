@@ -1,7 +1,7 @@
-// What a round offers the queue pairs, shared receive queues and devices that take part in it: the time, the
-// action list that is being filled, a place among those to ask or to pump, timers, and completions.
+// What a round offers its queue pairs, shared receive queues and devices: the time, the action list that is
+// being filled, a place among those to ask or to pump, timers, and completions.
 //
-// `DataPath` is the only kind of round. Its participants know this part of it alone.
+// `DataPath` is the only implementation; participants know only this interface.
 #pragma once
 
 #include <array>
@@ -24,40 +24,40 @@ class QueuePairContext;
 class Round {
  public:
   transport::Time now() const { return now_; }
-  // The list that actions are added to.
+  // The list to which actions are added.
   ActionList& filling() { return lists_[filling_]; }
   const ActionList& filling() const { return lists_[filling_]; }
 
-  // The participant had an input: it is asked what it wants (`after_input`) before the round ends.
+  // The participant had an input: its `after_input` runs before the round ends.
   void touch(Participant& participant) {
     if (!participant.touched_hook.is_linked()) touched_.push_back(participant);
   }
-  // The participant has something to send, and is pumped in its turn.
+  // The participant has data to send, and is pumped in its turn.
   void want_pump(Participant& participant) {
     if (participant.ready_hook.is_linked()) return;
     participant.aside_for_pace = false;
     participant.ready_since = now_;
     ready_.push_back(participant);
   }
-  // Some of what it has to send should not wait for its turn.
+  // The participant has data to send that should not wait for its turn.
   void want_urgent_pump(Participant& participant) {
     if (!participant.urgent_hook.is_linked()) urgent_.push_back(participant);
   }
-  // A participant that wants to be pumped has to tell its peer of a hole.
+  // A participant that wants to be pumped has a NAK about a hole to send.
   void hole_to_tell() { hole_to_tell_ = true; }
 
   Notifications& notifications() { return notifications_; }
   Timers& timers() { return timers_; }
-  // Where the engine's QPs keep what arrives out of order. Its batches are this object's rounds.
+  // The reorder buffer of the engine's QPs. Its batches are this object's rounds.
   transport::HeldPacketPool& held_packets() { return held_packets_; }
 
-  // The queue pairs of the device with this address, if it is one of this engine's; or null.
+  // The queue pairs of the device with this address, if this engine has it; or null.
   virtual const QpTable* queue_pairs_at(const wire::MacAddress& address) const = 0;
-  // The QP, which waits for memory, does so no longer: its accesses fail.
+  // Ends the QP's wait for memory: its accesses fail.
   virtual void end_wait(QueuePairContext& queue_pair) = 0;
-  // The same, but the QP goes, and is told nothing.
+  // Ends the wait of a QP that is being destroyed, without telling the QP.
   virtual void forget_stall(const QueuePairContext& queue_pair) = 0;
-  // Rounds without new packets to send until nothing is under way, so that objects can be changed.
+  // Runs rounds without new requests until nothing is under way, so that objects can be changed.
   virtual void settle() = 0;
 
  protected:

@@ -1,9 +1,9 @@
 // The deadlines of all QPs of an engine: a binary heap with at most one entry per QP.
 //
-// A QP's deadline moves later or goes away with nearly every packet and is seldom reached. So what is wanted
-// is written down beside the heap, and an entry that has become too early is put right when its time comes.
+// Nearly every packet moves a QP's deadline later or clears it, and few deadlines are reached. So the
+// deadline is stored beside the heap, and an entry that is too early is corrected when its time comes.
 //
-// None of this lies in the QPs: with thousands of them each move of an entry would wait for main memory.
+// Stored outside of the QPs: with thousands of them each move of an entry would wait for main memory.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,18 @@ enum class TimerId : std::uint32_t {};
 
 class Timers {
  public:
-  // A timer for one more QP, with room for it, so that nothing is allocated while packets move. It is
-  // disarmed.
+  // Adds a disarmed timer, with room for it in the heap: no allocation while packets move.
   TimerId add(QueuePairContext& queue_pair);
   void remove(TimerId timer);
 
-  // When the QP wants to be called now; empty: not at all.
+  // Sets when the QP is to be called; empty: not at all.
   void set(TimerId timer, std::optional<transport::Time> deadline);
 
-  // No QP wants to be called before this; empty if none wants to be called.
+  // No timer expires before this; empty if none is armed.
   std::optional<transport::Time> earliest() const;
-  // How many QPs want to be called.
+  // How many timers are armed.
   std::uint32_t armed() const;
-  // A QP whose deadline is due, or null. Its timer is disarmed.
+  // A QP whose timer has expired, or null. Disarms the timer.
   QueuePairContext* take_due(transport::Time now);
 
  private:

@@ -1,4 +1,4 @@
-// The uplinks of an engine's devices, as one: what has arrived over any of them, and when the next frame is
+// All uplinks of an engine's devices as one: delivers frames from any of them, and knows when the next is
 // due.
 #pragma once
 
@@ -17,8 +17,8 @@ class Uplinks {
   void add(link::Uplink& uplink) { all_.push_back(&uplink); }
   bool empty() const { return all_.empty(); }
 
-  // As link::Uplink has them. Each uplink may deliver as much as is left of `most`; the one to begin with
-  // changes, so that none starves.
+  // As in link::Uplink. Each uplink may deliver what is left of `most`; they take turns in being first, so
+  // that none starves.
   link::Load deliver_due(transport::Time now, const link::Load& most) {
     link::Load delivered;
     for (std::size_t i = 0; i < all_.size() && delivered.frames < most.frames; ++i) {

@@ -1,5 +1,5 @@
-// What steering looks at in a frame: the fields of its Ethernet, IP and TCP or UDP headers, each at a place
-// of its own, so that a rule compares all of them at once, whatever the frame is.
+// The header fields that steering compares: of Ethernet, IP and TCP or UDP, each at a fixed place, so that a
+// rule compares all at once, whatever the frame is.
 #pragma once
 
 #include <array>
@@ -9,14 +9,13 @@
 
 namespace urnic::engine {
 
-// Bytes as on the wire, zero where the frame has no such field. Four parts lie one behind the other, each in
-// the order that libibverbs has for it (ibv_flow_eth_filter, ibv_flow_ipv4_ext_filter, ibv_flow_ipv6_filter,
-// ibv_flow_tcp_udp_filter).
+// Bytes as on the wire, zero where the frame has no such field. Four consecutive parts, each in libibverbs'
+// order (ibv_flow_eth_filter, ibv_flow_ipv4_ext_filter, ibv_flow_ipv6_filter, ibv_flow_tcp_udp_filter).
 struct FrameFields {
   std::array<std::uint8_t, 6> destination_mac{};
   std::array<std::uint8_t, 6> source_mac{};
   std::array<std::uint8_t, 2> ether_type{};  // behind the VLAN tags
-  std::array<std::uint8_t, 2> vlan_tag{};    // of the first one: priority, CFI, VLAN id
+  std::array<std::uint8_t, 2> vlan_tag{};    // the first tag: priority, CFI, VLAN id
 
   std::array<std::uint8_t, 4> ipv4_source{};
   std::array<std::uint8_t, 4> ipv4_destination{};
@@ -40,7 +39,7 @@ struct FrameFields {
 };
 static_assert(sizeof(FrameFields) == 72 && alignof(FrameFields) == 1);
 
-// Which headers a frame has beside Ethernet's.
+// The headers of a frame beside Ethernet's.
 enum FrameLayer : std::uint8_t {
   layer_vlan = 1 << 0,
   layer_ipv4 = 1 << 1,
@@ -54,10 +53,9 @@ struct FrameHeaders {
   std::uint8_t layers = 0;  // FrameLayer values
 };
 
-// Reads what there is; a header that `frame` (the frame's beginning) does not hold as a whole, or that
-// contradicts itself, is not there, and neither is what would follow it. Ports are looked for behind IPv4
-// options, but not behind IPv6 extension headers, nor in a fragment that is not the first. Check sums are not
-// looked at.
+// Reads the headers that `frame` (the frame's beginning) holds completely. Stops before a header that is cut
+// off or contradicts itself. Finds ports behind IPv4 options, but not behind IPv6 extension headers, nor in a
+// fragment that is not the first. Does not verify checksums.
 FrameHeaders read_headers(std::span<const std::byte> frame);
 
 }  // namespace urnic::engine

@@ -7,7 +7,7 @@
 namespace urnic::engine {
 namespace {
 
-// The longest input: two IPv6 addresses and two ports. The key has 32 bits more.
+// The longest input: two IPv6 addresses and two ports. The key is 32 bits longer.
 constexpr std::size_t kMaxInput = 36;
 static_assert(kMaxInput + 4 == kToeplitzKeyBytes);
 
@@ -44,11 +44,10 @@ Input input_of(std::uint64_t fields, const FrameHeaders& frame) {
 
 }  // namespace
 
-// For each bit of the input that is set, the 32 bits of the key that begin at its place, all added without
-// carry.
+// XORs, for each set bit of the input, the 32 bits of the key that begin at the bit's position.
 std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const FrameHeaders& frame) {
   const Input input = input_of(fields, frame);
-  std::uint64_t window = 0;  // its lowest 40 bits: the key from the byte at hand on
+  std::uint64_t window = 0;  // its lowest 40 bits: the key from the current byte on
   for (std::size_t i = 0; i < 4; ++i) window = window << 8 | key[i];
   std::uint32_t hash = 0;
   std::size_t at = 4;

@@ -1,5 +1,5 @@
 // Receive side scaling: a hash of a frame's fields chooses one of several work queues, so that frames of one
-// flow meet at one queue, in order.
+// flow go to one queue, in order.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ inline constexpr std::uint64_t kHashFields = (1 << 8) - 1;
 inline constexpr std::size_t kToeplitzKeyBytes = 40;
 using ToeplitzKey = std::array<std::uint8_t, kToeplitzKeyBytes>;
 
-// The Toeplitz hash of those of the `fields` (HashField values) that the frame has, in the order source
-// address, destination address, source port, destination port. 0 if it has none.
+// The Toeplitz hash of those `fields` (HashField values) that the frame has, in the order source address,
+// destination address, source port, destination port. 0 if the frame has none of them.
 std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const FrameHeaders& frame);
 
 class ReceiveSpreading {
  public:
-  // `queues` are a power of two of entries, chosen by the lowest bits of the hash, and outlive this.
+  // The lowest bits of the hash choose one of `queues`: a power of two of entries, which outlive this.
   ReceiveSpreading(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues);
 
   QueuePairContext& queue_for(const FrameHeaders& frame) const;

@@ -1,4 +1,4 @@
-// A device's steering rules (ibv_create_flow): which frames that arrive are for which raw packet QPs.
+// A device's steering rules (ibv_create_flow): which arriving frames go to which raw packet QPs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace urnic::engine {
 class QueuePairContext;
 class ReceiveSpreading;
 
-// A frame matches if it has the headers that `layers` names and agrees with `value` in every bit of `mask`.
+// A frame matches if it has the headers in `layers` and equals `value` in all bits of `mask`.
 struct FrameMatch {
   FrameFields value;  // zero outside of `mask`
   FrameFields mask;
@@ -23,38 +23,38 @@ struct FrameMatch {
   friend bool operator==(const FrameMatch&, const FrameMatch&) = default;
 };
 
-// In the order in which they are asked.
+// In the order of evaluation.
 enum class RuleKind : std::uint8_t {
-  sniffer,            // has a copy of every frame that it may see
-  normal,             // what matches
-  multicast_default,  // frames to group addresses, of those that nobody else is to have
-  all_default,        // any of those
+  sniffer,            // gets a copy of every frame that it may see
+  normal,             // gets frames that match
+  multicast_default,  // gets frames to group addresses that no other rule or QP takes
+  all_default,        // gets all frames that no other rule or QP takes
 };
 
-// What rules have taken.
+// Frames that rules have taken.
 struct RuleCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
 };
 
-// Who gets a frame: one queue pair, or the one that a hash of the frame's fields chooses.
+// The receiver of a frame: one queue pair, or the one that a hash of the frame's fields chooses.
 struct SteeringTarget {
   QueuePairContext* queue_pair = nullptr;       // null: `spreading`
-  const ReceiveSpreading* spreading = nullptr;  // outlives its rule, as the queue pair does
-  RuleCounters* counters = nullptr;             // may be null; outlives its rule, too
+  const ReceiveSpreading* spreading = nullptr;  // outlives its rule, like the queue pair
+  RuleCounters* counters = nullptr;             // may be null; outlives its rule
 };
 
-// The program's context that a RoCE packet is for; no context has `kSeveralContexts`, the packets to a
-// multicast group have it.
+// The context that a RoCE packet is for; `kSeveralContexts`, which no context has, for packets to a multicast
+// group.
 using PacketOwner = std::uint32_t;
 inline constexpr PacketOwner kSeveralContexts = ~PacketOwner{0};
 
 struct SteeringRule {
   RuleKind kind = RuleKind::normal;
-  std::uint16_t priority = 0;  // a lower number is asked first
+  std::uint16_t priority = 0;  // lower numbers are evaluated first
   bool passes_on = false;  // frames go on to rules of higher numbers as well (IBV_FLOW_ATTR_FLAGS_DONT_TRAP)
   FrameMatch match;        // of normal rules
-  // Of sniffers: they see the packets for the queue pairs of this context and no other. Empty: of all.
+  // Sniffers see packets for queue pairs of this context only. Empty: of all contexts.
   std::optional<PacketOwner> sees_only;
   SteeringTarget target;
 };
@@ -63,23 +63,23 @@ struct SteeringRule {
 class SteeringTable {
  public:
   bool empty() const { return rules_.empty(); }
-  // There are rules that ask for what nobody else is to have.
+  // There are default rules.
   bool has_defaults() const {
     return !rules_.empty() && rules_.back().rule.kind >= RuleKind::multicast_default;
   }
 
-  // Returns the number by which `remove` knows it. Allocates.
+  // Returns the rule's number, for `remove`. Allocates.
   std::uint32_t add(const SteeringRule& rule);
-  // All of these, which are in order, in one pass.
+  // Removes all of these, which are in ascending order, in one pass.
   void remove(std::span<const std::uint32_t> numbers);
 
-  // Adds to `targets` whom the rules of these kinds, from `first` to `last`, give the frame; true if it goes
-  // no further. `owner`: of the queue pairs that the frame is for, if there are any. The first rule that
-  // takes a frame keeps it, with those of the same priority that are exactly like it. `targets` has room for
-  // as many as there are rules; see `reserve`.
+  // Appends to `targets` the receivers that the rules of the kinds `first` to `last` choose; true if the
+  // frame goes no further. `owner`: of the frame's queue pairs, if it has any. The first rule that takes a
+  // frame keeps it, with identical rules of the same priority. `targets` has room for one entry per rule; see
+  // `reserve`.
   bool steer(const FrameHeaders& frame, RuleKind first, RuleKind last, std::vector<SteeringTarget>& targets,
              std::optional<PacketOwner> owner = {}) const;
-  // So that `steer` need not allocate.
+  // Reserves, so that `steer` does not allocate.
   void reserve(std::vector<SteeringTarget>& targets) const { targets.reserve(rules_.size()); }
 
  private:
