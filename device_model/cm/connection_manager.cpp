@@ -140,6 +140,10 @@ std::optional<Time> ConnectionManager::next_deadline() const { return impl_->cor
 
 Counters ConnectionManager::counters(DeviceIndex device) const { return impl_->core.sender.counters(device); }
 
-std::size_t ConnectionManager::size() const { return impl_->core.size(); }
+Usage ConnectionManager::usage() const {
+  const Core& core = impl_->core;
+  return {core.connections.size(), core.sidr_requests.size(), core.connections.peers(),
+          core.repetitions.size(), core.timers.size(),        core.listeners.size()};
+}
 
 }  // namespace urnic::cm

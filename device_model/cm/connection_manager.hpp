@@ -27,6 +27,17 @@ struct Started {
   CommunicationId id;  // if ok
 };
 
+// How much the manager holds. All zero once every listener is stopped and everything else is over.
+struct Usage {
+  std::size_t connections = 0;    // also those that the user has destroyed and that are not over yet
+  std::size_t sidr_requests = 0;  // own ones and peers'
+  std::size_t known_peers = 0;    // peers' ids and QPs
+  std::size_t outstanding = 0;    // messages that wait for an answer
+  std::size_t timers = 0;
+  std::size_t listeners = 0;
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
 class ConnectionManager {
  public:
   // `host` and `user` outlive the manager.
@@ -81,8 +92,7 @@ class ConnectionManager {
 
   // All zero for a device that has sent and received nothing.
   Counters counters(DeviceIndex device) const;
-  // Connections and SIDR requests, also those that the user has destroyed and that are not over yet.
-  std::size_t size() const;
+  Usage usage() const;
 
  private:
   struct Impl;

@@ -36,7 +36,7 @@ class ConnectionTable {
   void release_peer(const Connection& connection);
 
   std::size_t size() const { return connections_.size(); }
-  // Names of peers that are known; for tests that nothing is left.
+  // How many ids and QPs of peers are known.
   std::size_t peers() const { return by_remote_id_.size() + by_remote_qpn_.size(); }
 
  private:

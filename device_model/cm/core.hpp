@@ -46,8 +46,7 @@ struct Core {
   ConnectionTable connections;
   std::set<CommunicationId> sidr_requests;  // share ids and limit with the connections
 
-  std::size_t size() const { return connections.size() + sidr_requests.size(); }
-  bool has_room() const { return size() < settings.connections; }
+  bool has_room() const { return connections.size() + sidr_requests.size() < settings.connections; }
   // One that nothing else has.
   CommunicationId new_id();
   // A new connection with its own id and starting PSN.

@@ -19,6 +19,7 @@ class Listeners {
   Result add(ServiceId service, std::uint32_t backlog);
   void remove(ServiceId service) { listeners_.erase(service); }
   bool has(ServiceId service) const { return listeners_.contains(service); }
+  std::size_t size() const { return listeners_.size(); }
   // A place for a request to a listener that is there; empty: the backlog is full.
   std::optional<BacklogPlace> take_place(ServiceId service);
 

@@ -93,7 +93,7 @@ bool PassiveSide::known(const Req& message, const Arrival& arrival) {
     return true;
   }
   if (const Connection* const same = core_.connections.find(message.local_ca_guid, message.local_id)) {
-    repeated(*same, arrival);
+    repeated(message, *same, arrival);
     return true;
   }
   if (Connection* const stale = core_.connections.find(message.local_ca_guid, message.local_qpn)) {
@@ -105,13 +105,13 @@ bool PassiveSide::known(const Req& message, const Arrival& arrival) {
   return false;
 }
 
-void PassiveSide::repeated(const Connection& connection, const Arrival& arrival) {
+void PassiveSide::repeated(const Req& message, const Connection& connection, const Arrival& arrival) {
   core_.count_duplicate(arrival.device, Message::req);
   if (connection.state == State::request_pending) {
     core_.answer_again(arrival, make_mra(connection, wire::mad::AcknowledgedMessage::req));
   } else if (connection.state == State::time_wait) {
-    Rej rej = make_rej(connection, RejectReason::stale_connection);
-    core_.answer_again(arrival, rej);
+    // Without a local id: the peer's connection, which may wait for a DREP, is not meant.
+    core_.answer_again(arrival, reject(message, RejectReason::stale_connection));
   }
 }
 

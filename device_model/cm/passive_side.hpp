@@ -23,7 +23,7 @@ class PassiveSide {
   // True: the request is answered, or needs no answer.
   bool known(const wire::mad::Req& message, const Arrival& arrival);
   bool unacceptable(const wire::mad::Req& message, const Arrival& arrival);
-  void repeated(const Connection& connection, const Arrival& arrival);
+  void repeated(const wire::mad::Req& message, const Connection& connection, const Arrival& arrival);
   Connection& add(const wire::mad::Req& message, const Arrival& arrival);
   void tell_user(Connection& connection, const wire::mad::Req& message, const Arrival& arrival);
 

@@ -23,6 +23,7 @@ class Timers {
   // Takes out the id with the earliest deadline that is not after `now`.
   std::optional<wire::mad::CommunicationId> take_due(Time now);
   std::optional<Time> earliest() const;
+  std::size_t size() const { return deadlines_.size(); }
   // The host has called: asks it for the next time.
   void woken();
 

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(private_data_arrive_whole_and_their_limits_hold) {
   const auto too_long = text(93);
   parameters.private_data = too_long;
   BOOST_TEST((wire.left.manager.connect(parameters, wire.now).result == Result::too_long));
-  BOOST_TEST(wire.left.manager.size() == 0u);
+  BOOST_TEST(wire.left.entries() == 0u);
   parameters.private_data = std::span(too_long).first(92);
   BOOST_REQUIRE((wire.left.manager.connect(parameters, wire.now).result == Result::ok));
   wire.settle();
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(an_end_connects_to_itself) {
   BOOST_TEST(wire.left.expect(Told::disconnect_requested).id.value == passive.value);
   wire.left.manager.destroy(passive, wire.now);
   wire.run_until_quiet();
-  BOOST_TEST(wire.left.manager.size() == 0u);
+  BOOST_TEST(wire.left.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(unreliable_connections_and_xrc_are_asked_for_in_the_request) {

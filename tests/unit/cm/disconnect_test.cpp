@@ -197,6 +197,21 @@ BOOST_AUTO_TEST_CASE(late_request_for_a_connection_in_time_wait_is_stale) {
   BOOST_TEST(wire.right.quiet());
 }
 
+BOOST_AUTO_TEST_CASE(late_request_does_not_disturb_the_disconnection) {
+  FakeWire wire;
+  const Ids ids = connected(wire);
+  wire.left.manager.disconnect(ids.left, wire.now);
+  wire.settle();
+  lose(wire, Message::drep);
+  wire.right.manager.disconnect(ids.right, wire.now);
+  lose_nothing(wire);
+  again(wire, 0);
+  BOOST_TEST(wire.right.count(Message::rej) == 1u);
+  BOOST_TEST(wire.left.quiet());
+  wire.run(5s);
+  BOOST_TEST((wire.left.expect(Told::disconnected).how == Disconnected::answered));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

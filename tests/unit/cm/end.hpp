@@ -59,6 +59,11 @@ class End : public Host, public User {
 
   // The next event, which must be of this kind; it is taken away.
   Event expect(Told told);
+  // How many connections and SIDR requests the manager holds.
+  std::size_t entries() const {
+    const Usage usage = manager.usage();
+    return usage.connections + usage.sidr_requests;
+  }
   bool quiet() const { return events.empty(); }
   std::size_t count(Message kind) const { return manager.counters({}).sent[static_cast<std::size_t>(kind)]; }
 

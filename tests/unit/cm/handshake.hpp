@@ -74,7 +74,7 @@ inline void expect_nothing_left(FakeWire& wire, const Ids& ids) {
   wire.right.manager.destroy(ids.right, wire.now);
   wire.run_until_quiet();
   for (const End* end : {&wire.left, &wire.right}) {
-    BOOST_TEST(end->manager.size() == 0u);
+    BOOST_TEST(end->entries() == 0u);
     BOOST_TEST(!end->manager.next_deadline().has_value());
   }
 }

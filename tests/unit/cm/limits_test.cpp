@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(dropped_by_the_user_it_is_a_new_request_when_it_comes_again
   wire.right.verdict = Verdict::drop;
   request_with_qp(wire, 1);
   const CommunicationId first = wire.right.expect(Told::requested).id;
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
   BOOST_TEST((wire.right.manager.reply(first, reply_parameters(), wire.now) == Result::unknown_id));
   wire.right.verdict = Verdict::keep;
   wire.run(5s);
@@ -118,14 +118,14 @@ BOOST_AUTO_TEST_CASE(connections_are_limited) {
   SidrRequestParameters sidr;
   sidr.path = wire.left.path_to(wire.right);
   BOOST_TEST((wire.left.manager.sidr_request(sidr, wire.now).result == Result::no_room));
-  BOOST_TEST(wire.right.manager.size() == 2u);
+  BOOST_TEST(wire.right.entries() == 2u);
   // One that comes from elsewhere finds no room at right.
   Req req = read<Req>(wire.sent.at(0));
   req.local_id = {5};
   req.local_qpn = wire::Qpn{5};
   wire.put(wire.right, {{}, {wire.right.gid(), wire.left.gid()}, encode(req, {})});
   wire.settle();
-  BOOST_TEST(wire.right.manager.size() == 2u);
+  BOOST_TEST(wire.right.entries() == 2u);
   BOOST_TEST(dropped(wire.right) == 1u);
   wire.left.manager.destroy(first, wire.now);
   BOOST_TEST((wire.left.manager.connect(connect_parameters(wire), wire.now).result == Result::ok));

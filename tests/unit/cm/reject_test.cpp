@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
   BOOST_TEST((rej.reason == RejectReason::invalid_service_id));
   BOOST_TEST(rej.local_id.value == 0u);
   BOOST_TEST((rej.rejected == RejectedMessage::req));
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(user_has_no_listener_at_the_address) {
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(user_has_no_listener_at_the_address) {
   wire.right.expect(Told::requested);
   BOOST_TEST(last<Rej>(wire).local_id.value == 0u);
   BOOST_TEST((reason_told(wire.left) == RejectReason::invalid_service_id));
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(user_refuses_at_once) {
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(user_refuses_at_once) {
   wire.settle();
   BOOST_TEST(last<Rej>(wire).local_id.value == 0u);
   BOOST_TEST((reason_told(wire.left) == RejectReason::consumer));
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(user_answers_while_it_is_told) {
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(user_destroys_while_it_is_told) {
   request(wire);
   wire.settle();
   BOOST_TEST((reason_told(wire.left) == RejectReason::consumer));
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(request_given_up_is_found_by_the_guid) {
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(unknown_transports_are_refused) {
   req.extended_transport = static_cast<ExtendedTransport>(5);
   arrives(wire, req);
   BOOST_TEST(wire.right.count(Message::rej) == 2u);
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
   req.extended_transport = ExtendedTransport::xrc;
   arrives(wire, req);
   wire.right.expect(Told::requested);

@@ -37,9 +37,9 @@ BOOST_AUTO_TEST_CASE(request_is_sent_sixteen_times_and_given_up) {
   BOOST_TEST((wire.left.expect(Told::unanswered).missing == Unanswered::request));
   const Rej rej = last<Rej>(wire);
   BOOST_TEST((rej.reason == RejectReason::timeout));
-  BOOST_TEST(wire.left.manager.size() == 1u);
+  BOOST_TEST(wire.left.entries() == 1u);
   wire.left.manager.destroy(id, wire.now);
-  BOOST_TEST(wire.left.manager.size() == 0u);
+  BOOST_TEST(wire.left.entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(repeated_request_is_the_same_datagram) {

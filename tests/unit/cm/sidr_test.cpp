@@ -22,8 +22,8 @@ CommunicationId ask(FakeWire& wire) {
 }
 
 void expect_empty(const FakeWire& wire) {
-  BOOST_TEST(wire.left.manager.size() == 0u);
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.left.entries() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
   BOOST_TEST(!wire.left.manager.next_deadline().has_value());
 }
 
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(dropped_request_comes_again) {
   wire.right.verdict = Verdict::drop;
   ask(wire);
   wire.right.expect(Told::sidr_requested);
-  BOOST_TEST(wire.right.manager.size() == 0u);
+  BOOST_TEST(wire.right.entries() == 0u);
   BOOST_TEST(wire.right.manager.counters({}).dropped_requests == 1u);
   wire.right.verdict = Verdict::keep;
   wire.run(5s);
