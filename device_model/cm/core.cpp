@@ -18,7 +18,6 @@ Connection& Core::add_connection() {
 
 void Core::close(Connection& connection) {
   repetitions.end(connection.id);
-  timers.cancel(connection.id);
   connection.backlog_place.give_back();
   connections.release_peer(connection);
   connection.state = State::closed;

@@ -96,6 +96,14 @@ BOOST_AUTO_TEST_CASE(ack_timeout_has_the_larger_of_the_way_and_the_peer_s_delay)
   }
 }
 
+BOOST_AUTO_TEST_CASE(ack_delay_of_the_passive_side_comes_with_its_reply) {
+  FakeWire wire;
+  wire.right.ack_delay = {20};
+  const Ids ids = replied(wire);
+  BOOST_TEST(attributes(wire.left, ids.left).rts->timeout.value == 20);
+  BOOST_TEST(attributes(wire.right, ids.right).rts->timeout.value == 17);
+}
+
 BOOST_AUTO_TEST_CASE(there_are_none_once_the_connection_ends) {
   FakeWire wire;
   const Ids ids = connected(wire);

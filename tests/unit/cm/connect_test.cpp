@@ -63,15 +63,30 @@ BOOST_AUTO_TEST_CASE(request_has_the_fields_of_linux) {
   BOOST_TEST((req.alternate == PathParameters{}));
 }
 
+BOOST_AUTO_TEST_CASE(path_of_one_hop_stays_in_the_subnet) {
+  FakeWire wire;
+  ConnectParameters parameters = connect_parameters(wire);
+  parameters.path.hop_limit = 1;
+  wire.left.manager.connect(parameters, wire.now);
+  const PathParameters path = last<Req>(wire).primary;
+  BOOST_TEST(path.subnet_local);
+  BOOST_TEST(path.local_lid.value == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(retry_counts_above_seven_are_seven) {
   FakeWire wire;
   ConnectParameters parameters = connect_parameters(wire);
   parameters.retry_count = 200;
   parameters.rnr_retry_count = 9;
-  wire.left.manager.connect(parameters, wire.now);
+  wire.right.manager.listen(kService, 1);
+  const CommunicationId id = wire.left.manager.connect(parameters, wire.now).id;
   const Req req = read<Req>(wire.sent.at(0));
   BOOST_TEST(req.retry_count == 7);
   BOOST_TEST(req.rnr_retry_count == 7);
+  wire.settle();
+  wire.right.manager.reply(wire.right.expect(Told::requested).id, reply_parameters(), wire.now);
+  wire.settle();
+  BOOST_TEST(wire.left.manager.attributes(id)->rts->retry_count == 7);
 }
 
 BOOST_AUTO_TEST_CASE(answers_repeat_the_transaction_of_what_they_answer) {

@@ -15,6 +15,12 @@ void lose_nothing(FakeWire& wire) {
   wire.loses = [](const End&, const Mad&) { return false; };
 }
 
+TransactionId transaction(const Mad& mad) {
+  MadHeader header;
+  BOOST_REQUIRE((decode(mad, header) == MadError::none));
+  return header.transaction;
+}
+
 // Sends what left sent as its i-th message to right again.
 void again(FakeWire& wire, std::size_t i) {
   wire.put(wire.right, {{}, {wire.right.gid(), wire.left.gid()}, wire.sent.at(i)});
@@ -72,6 +78,10 @@ BOOST_AUTO_TEST_CASE(both_at_once_end_without_a_second_call) {
   BOOST_TEST(wire.left.count(Message::drep) == 1u);
   BOOST_TEST(wire.right.count(Message::drep) == 1u);
   BOOST_TEST(wire.left.count(Message::dreq) == 1u);
+  // Left's and right's DREQ, then right's and left's answers.
+  BOOST_REQUIRE(wire.sent.size() == 7u);
+  BOOST_TEST((transaction(wire.sent.at(5)) == transaction(wire.sent.at(3))));
+  BOOST_TEST((transaction(wire.sent.at(6)) == transaction(wire.sent.at(4))));
   expect_nothing_left(wire, ids);
 }
 

@@ -70,7 +70,7 @@ class End : public Host, public User {
   // Host.
   void send(DeviceIndex device, const GsiAddress& to, const Mad& mad) override { on_send({device, to, mad}); }
   void wake_at(Time deadline) override { wake = deadline; }
-  DeviceDescription describe(DeviceIndex) const override { return {ca_guid(number_), {15}, mtu}; }
+  DeviceDescription describe(DeviceIndex) const override { return {ca_guid(number_), ack_delay, mtu}; }
   bool has_gid(DeviceIndex, const wire::Gid& gid) const override { return gid == this->gid(); }
 
   // User.
@@ -90,6 +90,7 @@ class End : public Host, public User {
   std::deque<Event> events;
   Verdict verdict = Verdict::keep;
   MtuCode mtu = MtuCode::bytes_4096;
+  TimeoutCode ack_delay{15};
   std::optional<Time> wake;  // what the manager has asked for last
   std::function<void(const SentMad&)> on_send = [](const SentMad&) {};
   // Called with each event after it is written down; may call the manager.

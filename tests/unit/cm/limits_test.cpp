@@ -127,6 +127,13 @@ BOOST_AUTO_TEST_CASE(connections_are_limited) {
   wire.settle();
   BOOST_TEST(wire.right.entries() == 2u);
   BOOST_TEST(dropped(wire.right) == 1u);
+  SidrReq sidr_req;
+  sidr_req.request_id = {6};
+  sidr_req.service = kService;
+  wire.put(wire.right, {{}, {wire.right.gid(), wire.left.gid()}, encode(sidr_req, {})});
+  wire.settle();
+  BOOST_TEST(wire.right.entries() == 2u);
+  BOOST_TEST(dropped(wire.right) == 2u);
   wire.left.manager.destroy(first, wire.now);
   BOOST_TEST((wire.left.manager.connect(connect_parameters(wire), wire.now).result == Result::ok));
 }

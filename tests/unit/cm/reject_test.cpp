@@ -154,6 +154,20 @@ BOOST_AUTO_TEST_CASE(user_answers_while_it_is_told) {
   BOOST_TEST(last<Rej>(wire).local_id.value == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(user_accepts_while_it_is_told) {
+  FakeWire wire;
+  wire.right.on_event = [&](const Event& event) {
+    if (event.told == Told::requested) wire.right.manager.reply(event.id, reply_parameters(), wire.now);
+  };
+  const CommunicationId id = request(wire);
+  wire.settle();
+  wire.left.expect(Told::replied);
+  wire.left.manager.ready(id);
+  wire.settle();
+  wire.right.expect(Told::requested);
+  wire.right.expect(Told::established);
+}
+
 BOOST_AUTO_TEST_CASE(user_destroys_while_it_is_told) {
   FakeWire wire;
   wire.right.on_event = [&](const Event& event) {
@@ -189,7 +203,10 @@ BOOST_AUTO_TEST_CASE(time_out_without_a_guid_ends_nothing) {
   rej.remote_id = ids.right;
   rej.rejected = RejectedMessage::other;
   rej.reason = RejectReason::timeout;
-  rej.information.length = 7;
+  rej.information.length = 7;  // one byte too few for the GUID behind it
+  for (std::size_t i = 0; i < 8; ++i) {
+    rej.information.bytes[i] = static_cast<std::byte>(End::ca_guid(1).value >> (56 - 8 * i));
+  }
   wire.put(wire.right, {{}, {wire.right.gid(), wire.left.gid()}, encode(rej, {})});
   wire.settle();
   BOOST_TEST(wire.right.quiet());

@@ -146,7 +146,6 @@ BOOST_AUTO_TEST_CASE(mra_of_something_else_changes_nothing) {
   FakeWire wire;
   const Ids ids = requested(wire);
   Mra mra;
-  mra.local_id = ids.right;
   mra.remote_id = ids.left;
   mra.service_timeout = {24};
   mra.acknowledged = AcknowledgedMessage::rep;

@@ -77,6 +77,17 @@ BOOST_AUTO_TEST_CASE(verdicts_of_the_user) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(user_answers_while_it_is_told) {
+  FakeWire wire;
+  wire.right.manager.listen(kService, 1);
+  wire.right.verdict = Verdict::refuse;
+  wire.right.on_event = [&](const Event& event) { wire.right.manager.sidr_reply(event.id, {}); };
+  ask(wire);
+  BOOST_TEST(wire.right.count(Message::sidr_rep) == 1u);
+  BOOST_TEST((std::get<SidrRep>(wire.left.expect(Told::sidr_replied).message).status == SidrStatus::ok));
+  expect_empty(wire);
+}
+
 BOOST_AUTO_TEST_CASE(dropped_request_comes_again) {
   FakeWire wire;
   wire.right.manager.listen(kService, 1);

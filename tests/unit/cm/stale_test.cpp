@@ -76,6 +76,22 @@ BOOST_AUTO_TEST_CASE(reply_with_the_qp_of_a_live_connection_is_refused_and_ends_
   BOOST_TEST(wire.left.quiet());
 }
 
+BOOST_AUTO_TEST_CASE(reply_with_the_id_of_another_connection_is_dropped) {
+  FakeWire wire;
+  const Ids ids = connected(wire);
+  ConnectParameters parameters = connect_parameters(wire);
+  parameters.qpn = wire::Qpn{0x77};
+  const CommunicationId second = wire.left.manager.connect(parameters, wire.now).id;
+  Rep rep = read<Rep>(wire.sent.at(1));
+  BOOST_TEST(rep.local_id.value == ids.right.value);
+  rep.remote_id = second;
+  rep.local_qpn = wire::Qpn{0x88};
+  wire.put(wire.left, {{}, {wire.left.gid(), wire.right.gid()}, encode(rep, {})});
+  wire.settle();
+  BOOST_TEST(wire.left.quiet());
+  BOOST_TEST(wire.left.count(Message::rej) == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(devices_with_other_guids_may_have_the_same_qp_number) {
   FakeWire wire;
   connected(wire);
