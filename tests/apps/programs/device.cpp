@@ -1,6 +1,5 @@
 #include "tests/apps/programs/device.hpp"
 
-#define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 
-#define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 namespace urnic::apps {

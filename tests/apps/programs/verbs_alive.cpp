@@ -1,7 +1,5 @@
 // A fresh pair of queue pairs moves data: a SEND, an RDMA WRITE and an RDMA READ, every byte checked. For use
 // behind whatever may have stopped a device: one that is stuck never completes them, and the program fails.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_alive
 #include <fmt/format.h>
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,5 @@
 // Atomic operations: values, what lies beside them, and that none is lost or done twice when several come at
 // once. Remote invalidation, which needs a window to invalidate, is here too.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_atomics
 #include <boost/test/unit_test.hpp>
 #include <thread>
 

@@ -1,6 +1,4 @@
 // Datagrams as a program sees them: an answer to whoever has sent, Q_Keys, groups and their edges.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_datagrams
 #include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,4 @@
 // What ends a connection, and the completion status that each end sees (IBTA 9.9.2, 9.9.3, 10.10.3).
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_errors
 #include <sys/mman.h>
 
 #include <boost/test/data/test_case.hpp>

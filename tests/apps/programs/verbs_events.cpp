@@ -1,7 +1,5 @@
 // Events: completion channels, solicited ones, what is left in a channel when its queue goes, asynchronous
 // events, and the draining of a send queue.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_events
 #include <fcntl.h>
 
 #include <boost/test/unit_test.hpp>

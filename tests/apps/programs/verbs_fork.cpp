@@ -1,7 +1,5 @@
 // fork and system() while transfers run, with and without ibv_fork_init, and children that go on with what
 // they inherited. `verbs_fork -- DEVICE DEVICE fork-init` calls ibv_fork_init first.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_fork
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 // A program that lies to the device: nonsense and half-truths on the control connection. What it does must
 // harm nobody else; whoever runs it checks that with a well-behaved program beside it, and each test here
 // checks that a new program is served afterwards. verbs_hostile_queues does the same to queues.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_hostile
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -1,7 +1,5 @@
 // A program that writes garbage into what it shares with the device: queues, indices, doorbells. Nothing in
 // them may be trusted, and nothing of it may reach anybody else (see verbs_hostile).
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_hostile_queues
 #include <sys/mman.h>
 #include <unistd.h>
 

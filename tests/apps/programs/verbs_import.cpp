@@ -1,8 +1,6 @@
 // A device, a protection domain and regions in another process (ibv_import_device(3)), as a program does that
 // hands its descriptor to a child. The test framework runs in the parent; what goes wrong in the child is the
 // child's exit status and a line.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_import
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 // The shortest and the longest messages. Of the longest, only what is touched takes memory at the source; the
 // target takes the message's length for as long as the test runs.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_large
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 // "connected" when the link may be cut, "ended" when it may be whole again. Somebody else does both.
 #include <fmt/format.h>
 
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_link_cut
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 

@@ -1,6 +1,4 @@
 // A thousand QPs in one program, all of them with messages under way at once.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_many
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <vector>

@@ -1,6 +1,4 @@
 // Memory that is not simply registered: the null region, memory on demand, device memory, zero-based regions.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_memory
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 // posted, each once, and only those that were asked for.
 #include <arpa/inet.h>
 
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_order
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <deque>

@@ -1,7 +1,5 @@
 // Two programs that transfer to each other: each checks every byte that it gets, from memory that is its own.
 // The test framework runs in the parent; what goes wrong in the child is the child's exit status and a line.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_processes
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,4 @@
 // What the verbs themselves refuse, with which errno, and that nothing has changed then.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_refusals
 #include <sys/mman.h>
 
 #include <boost/test/unit_test.hpp>

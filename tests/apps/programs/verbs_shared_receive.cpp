@@ -1,6 +1,4 @@
 // Shared receive queues: who gets which receive, events, resizing, limits and what is refused.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_shared_receive
 #include <boost/test/unit_test.hpp>
 #include <set>
 

@@ -1,7 +1,5 @@
 // Placement as programs rely on it that spin on memory: the last bytes of a message are written last, and an
 // aligned word of 8 bytes is never half old and half new.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_spin
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 

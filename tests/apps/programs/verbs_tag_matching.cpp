@@ -1,6 +1,4 @@
 // Tag matching: eager messages and rendezvous, removing buffers, keeping in step, limits and what is refused.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_tag_matching
 #include <infiniband/tm_types.h>
 
 #include <boost/test/unit_test.hpp>

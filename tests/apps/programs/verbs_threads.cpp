@@ -1,6 +1,4 @@
 // Many threads on one QP, on one completion queue, and creating and destroying objects at once.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_threads
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>

@@ -1,6 +1,4 @@
 // Every opcode, size and path MTU, every byte checked.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_transfer
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>

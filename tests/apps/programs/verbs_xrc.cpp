@@ -1,7 +1,5 @@
 // Extended reliable connections: one target QP that two processes have open, each with an SRQ of its own.
 // The test framework runs in the parent, which has made the target and has the initiator, too.
-#define BOOST_TEST_DYN_LINK
-#define BOOST_TEST_MODULE verbs_xrc
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -1,0 +1,24 @@
+# How programs and libraries are installed. Components: runtime, systemd, wireshark, documentation, and on request
+# debug-information; the tests have apps and device_fuzz.
+
+# Installs a program or a shared library in a folder relative to the prefix. With URNIC_STRIP_INSTALLED it has no debug
+# information and no symbols that only debuggers read: those are in a file in .debug beside it, where gdb looks, which
+# `cmake --install BUILD --component debug-information` installs. What is in the build tree keeps its own.
+function(urnic_install target folder)
+  install(TARGETS ${target} RUNTIME DESTINATION ${folder} LIBRARY DESTINATION ${folder})
+  if(NOT URNIC_STRIP_INSTALLED OR NOT URNIC_HARDENED)
+    return()
+  endif()
+  set(debug_file ${CMAKE_BINARY_DIR}/debug-information/$<TARGET_FILE_NAME:${target}>.debug)
+  add_custom_command(TARGET ${target} POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/debug-information
+    COMMAND ${CMAKE_OBJCOPY} --only-keep-debug $<TARGET_FILE:${target}> ${debug_file})
+  # In two steps: a file that was installed before, and is up to date, has a link already.
+  install(CODE "
+    set(installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/$<TARGET_FILE_NAME:${target}>\")
+    execute_process(COMMAND_ERROR_IS_FATAL ANY
+      COMMAND \"${CMAKE_OBJCOPY}\" --strip-unneeded --remove-section=.gnu_debuglink \"\${installed}\")
+    execute_process(COMMAND_ERROR_IS_FATAL ANY
+      COMMAND \"${CMAKE_OBJCOPY}\" \"--add-gnu-debuglink=${debug_file}\" \"\${installed}\")" COMPONENT runtime)
+  install(FILES ${debug_file} DESTINATION ${folder}/.debug COMPONENT debug-information EXCLUDE_FROM_ALL)
+endfunction()
