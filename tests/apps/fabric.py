@@ -51,8 +51,18 @@ def is_listening(port):
     return False
 
 
-# Below the range of ports that the kernel takes for outgoing connections.
-_ports = itertools.cycle(range(20000 + os.getpid() % 5000, 32000))
+def _own_ports():
+    """A range of TCP ports that no other test uses while this one runs, below those that the kernel takes for outgoing
+    connections. The name of a Unix socket, which the kernel frees with the process, holds the range."""
+    for first in range(20000, 32000, 500):
+        _own_ports.held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with contextlib.suppress(OSError):
+            _own_ports.held.bind(f"\0urnic-tests-ports-{first}")
+            return range(first, first + 500)
+    raise SystemExit("all ranges of ports are in use by other tests")
+
+
+_ports = itertools.cycle(_own_ports())
 
 
 def free_port():

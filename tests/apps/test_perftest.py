@@ -157,48 +157,42 @@ class Perftest(unittest.TestCase):
                               run, (one, other))
 
     def test_without_acknowledgements(self):
-        for program in UNRELIABLE:
-            with self.subTest(" ".join(program) + ", one device"):
-                measure(self.fabric, program, (), ("urnic1", "urnic1"))
-            for options in ((), ("-b",), ("-e",), ("-I", "64", "-s", "64")):
-                # By the programs' help, latency has no -b, and writes have no events.
-                if ("-b" in options and program[0].endswith("_lat")) or ("-e" in options and "write" in program[0]):
-                    continue
-                with self.subTest(" ".join(program + options)):
-                    measure(self.fabric, program, options)
+        def cases():
+            for program in UNRELIABLE:
+                yield program, (), ("urnic1", "urnic1")
+                for options in ((), ("-b",), ("-e",), ("-I", "64", "-s", "64")):
+                    # By the programs' help, latency has no -b, and writes have no events.
+                    if ("-b" in options and program[0].endswith("_lat")) or ("-e" in options and "write" in program[0]):
+                        continue
+                    yield program, options
+
+        self.side_by_side(cases())
 
     def test_multicast(self):
         """perftest compares the sender's GID with the group's, an IPv6 GID; only ib_send_lat ignores the difference."""
-        for name in ("ib_send_bw", "ib_send_lat"):
-            for gid in ("0", "1"):
-                if (name, gid) == ("ib_send_bw", "1"):
-                    continue
-                for devices in (fabric.DEVICES, ("urnic1", "urnic1")):
-                    with self.subTest(name, gid=gid, devices=devices):
-                        measure(self.fabric, (name, "-c", "UD", "-g"), (), devices, gid)
+        self.side_by_side(((name, "-c", "UD", "-g"), (), devices, gid)
+                          for name, gid in (("ib_send_bw", "0"), ("ib_send_lat", "0"), ("ib_send_lat", "1"))
+                          for devices in (fabric.DEVICES, ("urnic1", "urnic1")))
 
     def test_shared_receive_queue(self):
-        for program in (("ib_send_bw",), ("ib_send_lat",)):
-            for options in ((), ("-q", "8"), ("-a", "-n", "100"), ("-e",)):
-                if program == ("ib_send_lat",) and "-q" in options:
-                    continue
-                with self.subTest(" ".join(program + options)):
-                    measure(self.fabric, program, ("--use-srq", *options))
+        self.side_by_side(((name,), ("--use-srq", *options))
+                          for name in ("ib_send_bw", "ib_send_lat")
+                          for options in ((), ("-q", "8"), ("-a", "-n", "100"), ("-e",))
+                          if name == "ib_send_bw" or "-q" not in options)
 
     def test_raw_packets(self):
         """Raw frames between two devices and on one: with the headers that flows match, to all, and to sniffers."""
         ips = ("-J", "192.0.2.2", "-j", "192.0.2.1")
         ports = (*ips, "-K", "5000", "-k", "5001")
-        for devices in (fabric.DEVICES, ("urnic1", "urnic1")):
-            for name in ("raw_ethernet_bw", "raw_ethernet_lat"):
-                for options in ((), ("-s", "64"), ("-m", "4096", "-s", "4000"), ips, ports, (*ports, "--tcp"),
-                                ("--promiscuous",), ("--sniffer",)):
-                    with self.subTest(name, options=options, devices=devices):
-                        self.raw_pair((name, "-n", "500", *options), devices)
+        self.side_by_side((((name, "-n", "500", *options), devices)
+                           for devices in (fabric.DEVICES, ("urnic1", "urnic1"))
+                           for name in ("raw_ethernet_bw", "raw_ethernet_lat")
+                           for options in ((), ("-s", "64"), ("-m", "4096", "-s", "4000"), ips, ports, (*ports, "--tcp"),
+                                           ("--promiscuous",), ("--sniffer",))), self.raw_pair)
 
-    def raw_pair(self, program, devices, server_rounds=None):
+    def raw_pair(self, own, program, devices, server_rounds=None):
         """Runs both until they end well; with `server_rounds` (more than are sent), only the client ends."""
-        macs = {device["name"]: device["mac"] for device in self.fabric.status()["devices"]}
+        macs = {device["name"]: device["mac"] for device in own.status()["devices"]}
         server = (*program, "-d", devices[0], "--server", "-B", macs[devices[0]], "-E", macs[devices[1]])
         if server_rounds is not None:
             server += ("-n", server_rounds)
@@ -206,10 +200,10 @@ class Perftest(unittest.TestCase):
         # The two have no connection, and the server does not say when it is ready. Frames that arrive before the server
         # has posted its receives are lost, as on any Ethernet. Both then wait for ever, and the test tries again.
         for _ in range(TRIES_OF_RAW_PAIRS):
-            receiving = self.fabric.start_on_urnic("stdbuf", "-oL", *server)  # prints each line at once
+            receiving = own.start_on_urnic("stdbuf", "-oL", *server)  # prints each line at once
             receiving.wait_for_output("#bytes")
             time.sleep(0.3)
-            sending = self.fabric.start_on_urnic(*client)
+            sending = own.start_on_urnic(*client)
             try:
                 self.assertEqual(sending.wait(15), 0, f"{sending}\n{receiving}")
                 if server_rounds is None:
@@ -228,12 +222,13 @@ class Perftest(unittest.TestCase):
         default. The server destroys its QP after it has posted its last replies, sent or not, so the test makes the
         server wait for more packets than arrive."""
         ports = ("-J", "192.0.2.2", "-j", "192.0.2.1", "-K", "5000", "-k", "5001")
+        cases = []
         for rate in (("--rate_limit_type=PP", "--rate_limit=100", "--rate_units=M"),
                      ("--rate_limit=10", "--rate_units=g")):
             for options in ((), ports, ("--reply_every=4",)):
-                with self.subTest(rate=rate, options=options):
-                    self.raw_pair(("raw_ethernet_burst_lat", *BURSTS, *rate, *options), fabric.DEVICES,
-                                  server_rounds=2 * ROUNDS_OF_BURSTS)
+                cases.append((("raw_ethernet_burst_lat", *BURSTS, *rate, *options), fabric.DEVICES,
+                              2 * ROUNDS_OF_BURSTS))
+        self.side_by_side(cases, self.raw_pair)
 
     def test_flow_rate(self):
         macs = [device["mac"] for device in self.fabric.status()["devices"]]
@@ -251,14 +246,15 @@ class Perftest(unittest.TestCase):
     def test_extended_reliable_connections(self):
         self.remove_domain_files()
         self.addCleanup(self.remove_domain_files)
-        for program in PROGRAMS:
-            with self.subTest(" ".join(program) + ", one device"):
-                measure(self.fabric, (*program, "-c", "XRC"), (), ("urnic1", "urnic1"))
-            for options in ((), ("-b",), ("-q", "8"), ("-e",), ("-I", "64", "-s", "64"), ("-a", "-n", "100")):
-                if options and options[0][1] not in self.has[program[0]]:
-                    continue
-                with self.subTest(" ".join((*program, "-c", "XRC", *options))):
-                    measure(self.fabric, (*program, "-c", "XRC"), options)
+
+        def cases():
+            for program in PROGRAMS:
+                yield (*program, "-c", "XRC"), (), ("urnic1", "urnic1")
+                for options in ((), ("-b",), ("-q", "8"), ("-e",), ("-I", "64", "-s", "64"), ("-a", "-n", "100")):
+                    if not options or options[0][1] in self.has[program[0]]:
+                        yield (*program, "-c", "XRC"), options
+
+        self.side_by_side(cases())
 
     def test_duration(self):
         """Five seconds each, whatever the load, so four pairs run at once."""
