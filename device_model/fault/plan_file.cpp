@@ -106,7 +106,7 @@ std::bitset<256> opcodes(const TableReader& reader) {
 
 std::string filter(const TableReader& reader) {
   constexpr std::string_view allowed = "a libpcap filter expression, such as \"udp port 4791\"";
-  const std::string expression = reader.text("filter", allowed).value_or("");
+  std::string expression = reader.text("filter", allowed).value_or("");
   try {
     const PacketFilter check(expression);
   } catch (const std::runtime_error& error) {
