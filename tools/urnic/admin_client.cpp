@@ -85,7 +85,7 @@ bool AdminClient::receive_some(std::chrono::steady_clock::time_point deadline, c
 }
 
 nlohmann::json AdminClient::ask(const nlohmann::json& request) {
-  const std::string line = request.dump() + "\n";
+  const std::string line = to_text(request) + "\n";
   if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
     throw Failure("the device process ended the conversation");
   }
@@ -96,7 +96,7 @@ nlohmann::json AdminClient::ask(const nlohmann::json& request) {
     if (!receive_some(deadline, what)) throw Failure("the device process ended the conversation");
     end = received_.find('\n');
   }
-  nlohmann::json answer = nlohmann::json::parse(received_.substr(0, end), nullptr, false);
+  nlohmann::json answer = parse_json(received_.substr(0, end));
   received_.erase(0, end + 1);
   if (!answer.is_object())
     throw Failure("the device process answered with something that is not a JSON object");

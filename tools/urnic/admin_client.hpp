@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "device_model/memory/descriptor.hpp"
+#include "tools/urnic/json.hpp"
 
 namespace urnic::cli {
 

@@ -28,7 +28,7 @@ void capture(const CaptureOptions& options) {
   if (options.json) {
     const nlohmann::json result{
         {"file", options.request.file}, {"frames", file.written()}, {"dropped", file.dropped()}};
-    fmt::print("{}\n", result.dump(2));
+    fmt::print("{}\n", to_lines(result));
   } else {
     fmt::print(stderr, "urnic: {} frames captured, {} lost\n", file.written(), file.dropped());
   }

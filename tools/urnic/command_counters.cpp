@@ -41,7 +41,7 @@ void counters(const CounterOptions& options) {
   nlohmann::json devices = answer.at("devices");
   if (options.json) {
     if (answer.contains("switch")) devices["switch"] = answer.at("switch");
-    fmt::print("{}\n", devices.dump(2));
+    fmt::print("{}\n", to_lines(devices));
     return;
   }
   for (const auto& [device, values] : devices.items()) print_device(device, values, options.all);

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/json.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
@@ -53,7 +53,7 @@ void env(const EnvOptions& options) {
   const auto variables = program_environment(find_installation(), named_run_directory(options.name));
   if (!options.wrapper.empty()) return write_wrapper(options.wrapper, variables);
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json(variables).dump(2));
+    fmt::print("{}\n", to_lines(variables));
     return;
   }
   fmt::print("{}", exports(variables));

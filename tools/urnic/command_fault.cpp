@@ -22,7 +22,7 @@ struct FaultOptions {
 
 void print_plan(const json& plan, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", plan.dump(2));
+    fmt::print("{}\n", to_lines(plan));
     return;
   }
   if (plan.is_null()) {

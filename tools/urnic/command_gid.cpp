@@ -24,7 +24,7 @@ void ask(const GidOptions& options, const char* change) {
   if (change != nullptr) request[change] = options.gid;
   const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
   if (options.json) {
-    fmt::print("{}\n", answer.at("gids").dump(2));
+    fmt::print("{}\n", to_lines(answer.at("gids")));
     return;
   }
   for (const auto& [device, gids] : answer.at("gids").items()) {

@@ -25,7 +25,7 @@ struct LinkOptions {
 
 // Numbers as JSON numbers, all else as text: the device process checks the values.
 json value_of(const std::string& text) {
-  const json parsed = json::parse(text, nullptr, false);
+  const json parsed = parse_json(text);
   return parsed.is_number() ? parsed : json(text);
 }
 
@@ -46,7 +46,7 @@ std::string remarks(const json& settings, const json& defaults) {
   std::string text;
   for (const auto& [key, value] : settings.items()) {
     if (value == defaults.at(key)) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value.dump());
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, to_text(value));
   }
   return text.empty() ? "a perfect wire" : text;
 }
@@ -54,13 +54,13 @@ std::string remarks(const json& settings, const json& defaults) {
 void print_direction(const char* direction, const json& description, const json& defaults) {
   fmt::print("  {}  {}\n", direction, remarks(description.at("settings"), defaults));
   for (const auto& [counter, value] : description.at("counters").items()) {
-    if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, value.dump());
+    if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, to_text(value));
   }
 }
 
 void print_links(const json& answer, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", answer.at("links").dump(2));
+    fmt::print("{}\n", to_lines(answer.at("links")));
     return;
   }
   for (const auto& [device, link] : answer.at("links").items()) {

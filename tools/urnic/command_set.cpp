@@ -24,7 +24,7 @@ void set_recovery(const RecoveryOptions& options) {
   if (!options.device.empty()) request["device"] = options.device;
   if (options.queue_pair) request["qp"] = *options.queue_pair;
   const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
-  fmt::print("{} queue pairs recover by {} from now on{}\n", answer.at("queue_pairs").dump(), options.mode,
+  fmt::print("{} queue pairs recover by {} from now on{}\n", to_text(answer.at("queue_pairs")), options.mode,
              options.queue_pair ? "" : ", and those made later");
 }
 

@@ -18,7 +18,7 @@ struct StatusOptions {
 
 // A JSON scalar as text, without quotes.
 std::string plain(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : to_text(value);
 }
 
 std::string joined(const nlohmann::json& list) {
@@ -88,7 +88,7 @@ void print_queue_pair(const nlohmann::json& queue_pair) {
 void show_queue_pairs(AdminClient& client, bool as_json) {
   const nlohmann::json all = ask_queue_pairs(client);
   if (as_json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", to_lines(all));
     return;
   }
   if (all.empty()) fmt::print("there is no queue pair\n");
@@ -103,7 +103,7 @@ void status(const StatusOptions& options) {
   }
   const nlohmann::json answer = connect_or_fail(directory).ask({{"cmd", "status"}});
   if (options.json) {
-    fmt::print("{}\n", answer.dump(2));
+    fmt::print("{}\n", to_lines(answer));
     return;
   }
   fmt::print("device process {} in {}\n", plain(answer.at("pid")), directory.string());

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/json.hpp"
 
 namespace urnic::cli {
 
