@@ -81,7 +81,7 @@ std::optional<double> TableReader::number(std::string_view key, double lowest, d
 std::optional<std::string> TableReader::text(std::string_view key, std::string_view allowed) const {
   const toml::node* node = table_.get(key);
   if (node == nullptr) return {};
-  const auto value = node->value_exact<std::string>();
+  auto value = node->value_exact<std::string>();
   if (!value) refuse(key, *node, allowed);
   return value;
 }
