@@ -1,0 +1,75 @@
+// Queue pair 1 of every device (the general service interface, IBTA 13.5.1): sends management datagrams from a
+// device, and hands those that arrive to whoever has their class.
+//
+// Control thread only. MADs leave and arrive as UD SEND only packets with Q_Key 0x80010000, so capture, faults
+// and links act on them as on every packet; one may be lost, doubled or late.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::control {
+
+inline constexpr std::size_t kMadBytes = 256;
+// A wire::mad::Mad converts to it.
+using MadBytes = std::span<const std::byte, kMadBytes>;
+
+// Where a MAD goes to, or came from, as the device sees it. The address of a MAD that arrived is that of the
+// answer to it.
+struct GsiAddress {
+  wire::Gid own;   // one of the device's GIDs
+  wire::Gid peer;  // of the same address family
+  // Empty: the address of whoever has `peer`, in this process or in a neighbour's.
+  std::optional<wire::MacAddress> peer_mac;
+  wire::Qpn peer_qpn{1};
+  std::uint16_t pkey_index = 0;
+  std::uint8_t hop_limit = 64;  // 0: 64
+  std::uint8_t traffic_class = 0;
+  std::uint32_t flow_label = 0;  // 20 bits; IPv6 only
+};
+
+// The place of `gid` in the device's GID table; empty: it is not there.
+std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::Gid& gid);
+
+enum class GsiSent : std::uint8_t {
+  sent,        // on its way to the engine; what the port and the network do with it is not known
+  bad_source,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family
+  no_route,    // nobody has `peer`
+  busy,        // too many MADs wait for the engine: this one is dropped and counted
+};
+
+class Gsi {
+ public:
+  // Whether it took the MAD: false means that the next one is asked. `mad` and `from` stay during the call. It
+  // may send, and change handlers of other classes.
+  using Handler = std::function<bool(ServedDevice& device, const GsiAddress& from, MadBytes mad)>;
+
+  // Puts a queue pair 1 in each device; both outlive this. Throws std::system_error.
+  Gsi(EventLoop& loop, Fabric& fabric);
+  ~Gsi();
+  Gsi(const Gsi&) = delete;
+  Gsi& operator=(const Gsi&) = delete;
+
+  // Never blocks, and never calls a handler before it returns.
+  GsiSent send(const ServedDevice& device, const GsiAddress& to, MadBytes mad);
+
+  // MADs of this class and class version go to `handler` from now on; an empty one: to nobody.
+  void on_class(std::uint8_t management_class, std::uint8_t class_version, Handler handler);
+  // What no class's handler took, before the GSI answers by itself.
+  void on_other(Handler handler);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace urnic::control
