@@ -132,6 +132,7 @@ bool Engine::look() {
     worked = true;
   }
   worked |= doorbells_.look();
+  if (management_ != nullptr && management_->has_to_send(data_path_.now())) worked |= management_->send();
   if (!data_path_.round()) return worked;
   activity_.store(activity_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
   return true;
@@ -152,6 +153,9 @@ void Engine::sleep() {
 
 std::optional<transport::Time> Engine::wake_at() const {
   std::optional<transport::Time> earliest = data_path_.wake_at();
+  const std::optional<transport::Time> room_at =
+      management_ != nullptr ? management_->room_at() : std::nullopt;
+  if (room_at && (!earliest || *room_at < *earliest)) earliest = room_at;
   if (data_path_.has_backlog()) {
     const transport::Time retry = data_path_.now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;

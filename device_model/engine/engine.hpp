@@ -18,6 +18,7 @@
 #include "device_model/engine/loop/mailbox.hpp"
 #include "device_model/engine/loop/sleeper.hpp"
 #include "device_model/engine/loop/starvation.hpp"
+#include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
@@ -70,6 +71,8 @@ class Engine {
   void add_device(const Device& device) { data_path_.add_device(device); }
   // Carries the frames of its devices; outlives this. Frames from outside wake the engine.
   void add_uplink(link::Uplink& uplink);
+  // The management datagrams of its devices; outlives this. Whoever posts one calls `wake` afterwards.
+  void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
   void add_doorbells(DoorbellSet& doorbells);
   void remove_doorbells(DoorbellSet& doorbells);
@@ -95,6 +98,7 @@ class Engine {
   Sleeper sleeper_;
   Starvation starvation_;
   DoorbellTurns doorbells_;
+  ManagementTraffic* management_ = nullptr;
   std::atomic<std::uint64_t> activity_{0};
   std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};

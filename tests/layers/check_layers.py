@@ -23,12 +23,14 @@ TRANSPORT = {
 TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}
 ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link", *TRANSPORT}
 ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
-    "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "doorbells")}
+    "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "management",
+    "doorbells")}
 BELOW_CONTROL = {"trust", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN = (
-    f"{CONTROL}/{room}" for room in ("log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "admin"))
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, ADMIN = (
+    f"{CONTROL}/{room}" for room in (
+        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "admin"))
 
 # For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
@@ -54,6 +56,7 @@ MAY_KNOW = {
            "round": ("batch", "completion"),
            "receives": ("rings", "completion", "device", "round"),
            "queue_pair": ("rings", "completion", "device", "batch", "round", "receives"),
+           "management": ("completion", "device", "batch", "round"),
            "doorbells": ("rings", "queue_pair"),
        }.items()},
     "device_model/engine": {*ENGINE_ROOMS, *ENGINE},
@@ -64,8 +67,9 @@ MAY_KNOW = {
     OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, *BELOW_CONTROL},
     UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
     SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
+    GSI: {LOG, LOOP, FABRIC, SYSFS, *BELOW_CONTROL},
     ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, ADMIN, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, ADMIN, *BELOW_CONTROL},
     "provider": set(),
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/plugin": {"provider", "provider/plugin/freestanding", "device_model/abi", "trust"},

@@ -1,0 +1,61 @@
+#include "device_model/engine/management/management_traffic.hpp"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "device_model/engine/management/management_queue_pair.hpp"
+
+namespace urnic::engine {
+
+ManagementTraffic::ManagementTraffic() : arrival_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!arrival_) throw std::system_error(errno, std::generic_category(), "management datagrams: eventfd");
+}
+
+// One system call for as many MADs as arrive before the control thread looks.
+void ManagementTraffic::announce() {
+  if (!announced_.exchange(true, std::memory_order_acq_rel)) eventfd_write(arrival_.get(), 1);
+}
+
+void ManagementTraffic::expect_arrivals() {
+  eventfd_t ignored = 0;
+  eventfd_read(arrival_.get(), &ignored);
+  // Reads what `announce` wrote, and so sees what was published before.
+  announced_.exchange(false, std::memory_order_acq_rel);
+}
+
+void ManagementTraffic::taken() {
+  arrived_.front()->queue_pair->waiting_.fetch_sub(1, std::memory_order_relaxed);
+  arrived_.pop();
+}
+
+ArrivedDatagram* ManagementTraffic::arrival_entry(const ManagementQueuePair& queue_pair) {
+  if (queue_pair.waiting_.load(std::memory_order_relaxed) >= kArrivedOfDevice) return nullptr;
+  return arrived_.free_entry();
+}
+
+void ManagementTraffic::publish_arrival(ManagementQueuePair& queue_pair) {
+  queue_pair.waiting_.fetch_add(1, std::memory_order_relaxed);
+  arrived_.publish();
+  announce();
+}
+
+bool ManagementTraffic::send() {
+  rung_.exchange(false, std::memory_order_acq_rel);
+  room_at_.reset();
+  std::uint32_t left = kPerLook;
+  for (std::size_t looked = 0; looked < queue_pairs_.size() && left != 0; ++looked) {
+    next_ = next_ + 1 < queue_pairs_.size() ? next_ + 1 : 0;
+    ManagementQueuePair& queue_pair = *queue_pairs_[next_];
+    left -= queue_pair.send(left);
+    if (!queue_pair.has_to_send()) continue;
+    const transport::Time room_at = queue_pair.room_at();
+    room_at_ = std::min(room_at_.value_or(room_at), room_at);
+  }
+  if (left == 0) rung_.store(true, std::memory_order_relaxed);
+  return left != kPerLook;
+}
+
+}  // namespace urnic::engine
