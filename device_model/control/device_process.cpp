@@ -12,6 +12,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/loop/event_loop.hpp"
@@ -29,6 +30,7 @@ struct DeviceProcess::Impl {
       : fabric(configuration),
         sysfs(directory.sysfs(), fabric),
         counters(loop, fabric, sysfs),
+        gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
         control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
@@ -40,6 +42,7 @@ struct DeviceProcess::Impl {
                  end("'urnic down'");
                }},
               directory.admin_socket()) {
+    gsi.on_traffic([this] { counters.touch(); });
     control.on_change([this] {
       counters.touch();
       look_at_use();
@@ -66,6 +69,7 @@ struct DeviceProcess::Impl {
   Fabric fabric;
   SysfsTree sysfs;
   CounterFiles counters;
+  Gsi gsi;
   Linger linger;
   EngineWatch watch;  // destroyed after all that waits for an engine
   // The engines end while the watch still runs.

@@ -71,6 +71,9 @@ void Fabric::add_device(const DeviceSettings& settings) {
                                                             .number = served->index,
                                                             .numbers = first_numbers(*served)},
                                        home.engine.data_path(), home.frame_switch);
+  served->management =
+      std::make_unique<engine::ManagementQueuePair>(served->device->resources(), home.management);
+  served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
   home.engine.add_device(*served->device);
   home.devices.push_back(served.get());
   for (const auto& other : units_) {

@@ -19,6 +19,8 @@
 #include "device_model/control/fabric/multicast_members.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/engine/management/management_queue_pair.hpp"
+#include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/link/junction.hpp"
 #include "device_model/link/neighbours.hpp"
 #include "device_model/link/switch.hpp"
@@ -36,12 +38,21 @@ struct FileIdentity {
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
+// What the control thread counts of a device's management datagrams (docs/counters.md).
+struct GsiCounters {
+  std::uint64_t unclaimed = 0;    // rx_mads_unclaimed: nobody takes them, and they want no answer
+  std::uint64_t unsupported = 0;  // rx_mads_unsupported: Get and Set that nobody takes: answered so
+  std::uint64_t not_sent = 0;     // tx_mad_discards: too many waited for the port
+};
+
 // A device, with the control thread's data about it.
 struct ServedDevice {
   std::uint32_t index = 0;  // in configuration order
   DeviceSettings settings;
   std::array<std::uint8_t, 8> node_guid{};  // wire order
   std::unique_ptr<engine::Device> device;
+  std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
+  GsiCounters gsi;
 
   // Counted over all contexts.
   Capacity queue_pairs{limits::kMaxQp};
@@ -64,13 +75,16 @@ struct ServedDevice {
 // An engine with its part of the fabric.
 struct EngineUnit {
   EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
-      : number(unit_number), junction(frame_switch), engine(config) {}
+      : number(unit_number), junction(frame_switch), engine(config) {
+    engine.set_management(management);
+  }
 
   const std::uint32_t number;          // from 0
   std::vector<ServedDevice*> devices;  // its devices, in configuration order
   // The order matters: the engine's last round uses the members before it.
   link::Switch frame_switch;
   link::Junction junction;
+  engine::ManagementTraffic management;
   engine::Engine engine;
 };
 

@@ -1,8 +1,8 @@
-// Queue pair 1 of every device (the general service interface, IBTA 13.5.1): sends management datagrams from a
-// device, and hands those that arrive to whoever has their class.
+// Queue pair 1 of every device (the general service interface, IBTA 13.5.1): sends management datagrams from
+// a device, and hands those that arrive to whoever has their class.
 //
-// Control thread only. MADs leave and arrive as UD SEND only packets with Q_Key 0x80010000, so capture, faults
-// and links act on them as on every packet; one may be lost, doubled or late.
+// Control thread only. MADs leave and arrive as UD SEND only packets with Q_Key 0x80010000, so capture,
+// faults and links act on them as on every packet; one may be lost, doubled or late.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct GsiAddress {
   std::optional<wire::MacAddress> peer_mac;
   wire::Qpn peer_qpn{1};
   std::uint16_t pkey_index = 0;
-  std::uint8_t hop_limit = 64;  // 0: 64
+  std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;  // 20 bits; IPv6 only
 };
@@ -41,31 +41,40 @@ struct GsiAddress {
 std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::Gid& gid);
 
 enum class GsiSent : std::uint8_t {
-  sent,        // on its way to the engine; what the port and the network do with it is not known
-  bad_source,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family
-  no_route,    // nobody has `peer`
-  busy,        // too many MADs wait for the engine: this one is dropped and counted
+  sent,         // on its way to the engine; what the port and the network do with it is not known
+  bad_address,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family
+  no_route,     // nobody has `peer`
+  busy,         // too many MADs wait for the engine: this one is dropped and counted
 };
 
+// What becomes of a MAD that arrives, in this order:
+// - Another base version, or a class that QP0 has: dropped. A CM class' MAD with another method than Send:
+//   dropped, but for its ClassPortInfo.
+// - The handler of its class and version takes it.
+// - Get and Set of performance management: answered with the port's counters (performance_agent.hpp).
+// - The handler of all other MADs takes it.
+// - Other Get and Set: answered "method and attribute not supported", as Linux does.
+// - Everything else is dropped. All of these are counted (docs/counters.md).
 class Gsi {
  public:
-  // Whether it took the MAD: false means that the next one is asked. `mad` and `from` stay during the call. It
-  // may send, and change handlers of other classes.
+  // Whether it took the MAD: false means that the next one is asked. `mad` and `from` stay during the call.
+  // It may send, and change handlers of other classes.
   using Handler = std::function<bool(ServedDevice& device, const GsiAddress& from, MadBytes mad)>;
 
-  // Puts a queue pair 1 in each device; both outlive this. Throws std::system_error.
+  // Both outlive this. Throws std::system_error.
   Gsi(EventLoop& loop, Fabric& fabric);
   ~Gsi();
   Gsi(const Gsi&) = delete;
   Gsi& operator=(const Gsi&) = delete;
 
   // Never blocks, and never calls a handler before it returns.
-  GsiSent send(const ServedDevice& device, const GsiAddress& to, MadBytes mad);
+  GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
   // MADs of this class and class version go to `handler` from now on; an empty one: to nobody.
   void on_class(std::uint8_t management_class, std::uint8_t class_version, Handler handler);
-  // What no class's handler took, before the GSI answers by itself.
   void on_other(Handler handler);
+  // Calls `moved` whenever MADs have been sent or have arrived: counters have changed.
+  void on_traffic(std::function<void()> moved);
 
  private:
   struct Impl;

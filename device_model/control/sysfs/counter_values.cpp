@@ -19,6 +19,8 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
   engine.execute([&] {
     copy = {.transport = device.device->counters(),
             .port = device.device->port_counters(),
+            .management = device.management->counters(),
+            .gsi = device.gsi,
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .link_up = device.device->link_up(engine.now())};
   });
@@ -94,6 +96,11 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rx_held_duplicates", c.held_duplicates},             // urnic's own
       {"rx_held_packets", c.held_packets},                   // urnic's own
       {"rx_icrc_encapsulated", counters.port.icrc_errors},
+      {"rx_mad_discards", counters.management.no_room},     // urnic's own
+      {"rx_mad_errors", counters.management.malformed},     // urnic's own
+      {"rx_mads", counters.management.received},            // urnic's own
+      {"rx_mads_unclaimed", counters.gsi.unclaimed},        // urnic's own
+      {"rx_mads_unsupported", counters.gsi.unsupported},    // urnic's own
       {"rx_not_roce", counters.port.not_roce},              // urnic's own
       {"rx_read_repeat_discards", c.read_repeat_discards},  // urnic's own
       {"rx_read_requests", c.received_read_requests},
@@ -102,6 +109,8 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rx_write_requests", c.received_write_requests},
       {"rx_wrong_address", counters.port.wrong_address},  // urnic's own
       {"rx_wrong_origin", counters.port.wrong_origin},    // urnic's own
+      {"tx_mad_discards", counters.gsi.not_sent},         // urnic's own
+      {"tx_mads", counters.management.sent},              // urnic's own
       {"tx_selective_acks", c.selective_acks_sent},       // urnic's own
   };
 }

@@ -22,6 +22,8 @@ struct CounterValue {
 struct CounterSnapshot {
   transport::Counters transport;
   engine::PortCounters port;
+  engine::ManagementCounters management;
+  GsiCounters gsi;
   std::uint64_t transmit_discards = 0;  // by the device's link towards the switch: cut, or its queue full
   bool link_up = true;
 };

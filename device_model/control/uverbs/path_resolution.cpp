@@ -5,11 +5,11 @@
 #include <iterator>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/udp_source_port.hpp"
 
 namespace urnic::control {
 namespace {
 
-constexpr std::uint32_t kFlowLabelMask = 0xFFFFF;
 constexpr std::uint8_t kRouteHopLimit = 64;  // Linux's default for IPv4 and IPv6 routes
 
 wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
@@ -52,18 +52,6 @@ int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
 }
 
 }  // namespace
-
-std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn destination) {
-  flow_label &= kFlowLabelMask;
-  if (flow_label == 0) {
-    std::uint64_t product = std::uint64_t{own.value} * destination.value;
-    product ^= product >> 20;
-    product ^= product >> 40;
-    flow_label = static_cast<std::uint32_t>(product & kFlowLabelMask);
-  }
-  // Folds 20 bits into 14, in the range of dynamic ports.
-  return static_cast<std::uint16_t>(0xC000 | ((flow_label ^ (flow_label >> 14)) & 0x3FFF));
-}
 
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {

@@ -22,9 +22,4 @@ int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::Ad
 int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                     wire::NetworkHeaders& path);
 
-// A connection's UDP source port: from the flow label, or, if that is 0, from the two QPNs, so that a
-// connection has one path through the network and different connections have different paths (IBTA A17.3.1.4;
-// the kernel's rdma_get_udp_sport returns the same).
-std::uint16_t udp_source_port(std::uint32_t flow_label, wire::Qpn own, wire::Qpn destination);
-
 }  // namespace urnic::control

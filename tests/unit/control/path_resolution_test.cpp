@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/control/fabric/udp_source_port.hpp"
+
 namespace urnic::control {
 namespace {
 

@@ -1,0 +1,171 @@
+#include "device_model/control/gsi/gsi.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "device_model/control/fabric/udp_source_port.hpp"
+#include "device_model/control/gsi/performance_agent.hpp"
+#include "wire/mad/mad_header.hpp"
+
+namespace urnic::control {
+namespace {
+
+using wire::mad::ManagementClass;
+using wire::mad::Method;
+
+// MADs taken before other descriptors of the loop have their turn.
+constexpr unsigned kPerTurn = 64;
+constexpr std::uint16_t kClassPortInfo = 1;  // of every class (IBTA 13.4.8.1)
+
+GsiAddress address_of(const engine::ArrivedDatagram& datagram) {
+  return {.own = {datagram.own},
+          .peer = {datagram.peer},
+          .peer_mac = wire::MacAddress{datagram.peer_mac},
+          .peer_qpn = wire::Qpn{datagram.peer_qpn},
+          .hop_limit = datagram.hop_limit,
+          .traffic_class = datagram.traffic_class,
+          .flow_label = datagram.flow_label};
+}
+
+bool is_request(Method method) { return method == Method::get || method == Method::set; }
+
+// What Linux's ib_mad lets through to its agents on QP1.
+bool belongs_on_qp1(MadBytes mad, wire::mad::MadHeader& header) {
+  if (wire::mad::decode(mad, header) != wire::mad::MadError::none) return false;
+  switch (header.management_class) {
+    case ManagementClass::subnet_lid_routed:
+    case ManagementClass::subnet_directed_route:
+      return false;
+    case ManagementClass::communication:
+      return header.method == Method::send || header.attribute.value == kClassPortInfo;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::Gid& gid) {
+  const auto& gids = device.settings.gids;
+  const auto found = std::find(gids.begin(), gids.end(), gid);
+  if (found == gids.end() || gid == wire::Gid{}) return {};
+  return static_cast<std::uint32_t>(found - gids.begin());
+}
+
+struct Gsi::Impl {
+  Impl(EventLoop& loop, Fabric& its_fabric) : fabric(its_fabric), performance(fabric) {
+    for (const auto& unit : fabric.units()) {
+      watches.emplace_back(loop, unit->management.arrival_descriptor(), EPOLLIN,
+                           [this, &traffic = unit->management](std::uint32_t) { take_arrivals(traffic); });
+    }
+  }
+
+  void take_arrivals(engine::ManagementTraffic& traffic) {
+    traffic.expect_arrivals();
+    note_traffic();
+    for (unsigned taken = 0; taken < kPerTurn; ++taken) {
+      const engine::ArrivedDatagram* const datagram = traffic.next_arrival();
+      if (datagram == nullptr) return;
+      take(*fabric.devices()[datagram->queue_pair->device_number()], address_of(*datagram), datagram->mad);
+      traffic.taken();
+    }
+    traffic.leave_the_rest();
+  }
+
+  void take(ServedDevice& device, const GsiAddress& from, MadBytes mad) {
+    wire::mad::MadHeader header;
+    if (!belongs_on_qp1(mad, header)) {
+      ++device.gsi.unclaimed;
+      return;
+    }
+    const auto handler =
+        handlers.find({static_cast<std::uint8_t>(header.management_class), header.class_version});
+    if (handler != handlers.end() && handler->second(device, from, mad)) return;
+    if (const auto answer = performance.answer(device, header, mad)) {
+      send(device, from, *answer);
+    } else if (other && other(device, from, mad)) {
+      return;
+    } else if (is_request(header.method)) {
+      refuse(device, from, header, mad);
+    } else {
+      ++device.gsi.unclaimed;
+    }
+  }
+
+  // The rest of the MAD as it came, as Linux does.
+  void refuse(ServedDevice& device, const GsiAddress& from, wire::mad::MadHeader header, MadBytes mad) {
+    ++device.gsi.unsupported;
+    wire::mad::Mad answer;
+    std::copy(mad.begin(), mad.end(), answer.begin());
+    header.method = Method::get_response;
+    header.status = wire::mad::MadStatus::unsupported_method_and_attribute;
+    encode(header, answer);
+    send(device, from, answer);
+  }
+
+  std::optional<wire::NetworkHeaders> path(const ServedDevice& device, const GsiAddress& to) const {
+    const auto mac = to.peer_mac ? to.peer_mac : fabric.resolve(to.peer);
+    if (!mac) return {};
+    return wire::NetworkHeaders{
+        .destination_mac = *mac,
+        .source_mac = device.settings.mac,
+        .destination = to.peer,
+        .source = to.own,
+        .traffic_class = to.traffic_class,
+        .flow_label = to.flow_label & kFlowLabelMask,
+        .udp_source = udp_source_port(to.flow_label, engine::kGeneralServicesQpn, to.peer_qpn)};
+  }
+
+  GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+    if (to.pkey_index != 0 || !gid_index(device, to.own) || wire::is_multicast(to.peer) ||
+        wire::is_ipv4_mapped(to.own) != wire::is_ipv4_mapped(to.peer)) {
+      return GsiSent::bad_address;
+    }
+    const auto network = path(device, to);
+    if (!network) return GsiSent::no_route;
+    if (!device.management->post(*network, to.peer_qpn, mad)) {
+      ++device.gsi.not_sent;
+      return GsiSent::busy;
+    }
+    fabric.engine(device).wake();
+    note_traffic();
+    return GsiSent::sent;
+  }
+
+  void note_traffic() const {
+    if (moved) moved();
+  }
+
+  Fabric& fabric;
+  PerformanceAgent performance;
+  std::map<std::pair<std::uint8_t, std::uint8_t>, Handler> handlers;  // by class and version
+  Handler other;
+  std::function<void()> moved;
+  std::vector<ScopedWatch> watches;
+};
+
+Gsi::Gsi(EventLoop& loop, Fabric& fabric) : impl_(std::make_unique<Impl>(loop, fabric)) {}
+
+Gsi::~Gsi() = default;
+
+GsiSent Gsi::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+  return impl_->send(device, to, mad);
+}
+
+void Gsi::on_class(std::uint8_t management_class, std::uint8_t class_version, Handler handler) {
+  if (handler) {
+    impl_->handlers[{management_class, class_version}] = std::move(handler);
+  } else {
+    impl_->handlers.erase({management_class, class_version});
+  }
+}
+
+void Gsi::on_other(Handler handler) { impl_->other = std::move(handler); }
+
+void Gsi::on_traffic(std::function<void()> moved) { impl_->moved = std::move(moved); }
+
+}  // namespace urnic::control
