@@ -19,6 +19,7 @@
 #include "device_model/control/loop/linger.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/umad/umad_server.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
@@ -33,6 +34,7 @@ struct DeviceProcess::Impl {
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
+        umad(loop, fabric, gsi, disposal),
         control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
         faults(fabric),
         admin({loop, disposal, fabric, control, sysfs, faults, watch, [this] { look_at_use(); },
@@ -52,6 +54,8 @@ struct DeviceProcess::Impl {
     watch.stand_in(admin.listening_descriptor(), -1);
     for (const auto& device : fabric.devices()) {
       control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
+      if (const auto number = sysfs.management_node_number(*device))
+        umad.serve(*device, directory.device_nodes() / fmt::format("umad{}", *number));
     }
   }
 
@@ -79,6 +83,7 @@ struct DeviceProcess::Impl {
     }
     Fabric& fabric;
   } engines_end{fabric};
+  UmadServer umad;
   ControlServer control;
   ActiveFaults faults;
   AdminServer admin;

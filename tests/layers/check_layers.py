@@ -28,9 +28,9 @@ ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
 BELOW_CONTROL = {"trust", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, ADMIN = (
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, ADMIN = (
     f"{CONTROL}/{room}" for room in (
-        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "admin"))
+        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "admin"))
 
 # For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
@@ -68,8 +68,9 @@ MAY_KNOW = {
     UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
     SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
     GSI: {LOG, LOOP, FABRIC, SYSFS, *BELOW_CONTROL},
+    UMAD: {LOG, LOOP, FABRIC, GSI, *BELOW_CONTROL},
     ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, ADMIN, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, ADMIN, *BELOW_CONTROL},
     "provider": set(),
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/plugin": {"provider", "provider/plugin/freestanding", "device_model/abi", "trust"},

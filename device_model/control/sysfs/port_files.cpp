@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/local_identifiers.hpp"
 
 namespace urnic::control {
 namespace {
@@ -47,11 +48,12 @@ void write_file(const fs::path& path, const std::string& text) {
     throw fs::filesystem_error("cannot be written", path, std::error_code(errno, std::generic_category()));
 }
 
-void write_port_files(const fs::path& port, const DeviceSettings& settings) {
+void write_port_files(const fs::path& port, const ServedDevice& device) {
+  const DeviceSettings& settings = device.settings;
   for (const StateFile& file : kStateFiles) write_file(port / file.name, file.up);
   write_file(port / "rate", limits::kPortRate);
   write_file(port / "link_layer", "Ethernet");
-  write_file(port / "lid", "0x0");
+  write_file(port / "lid", fmt::format("0x{:x}", local_identifier(device)));
   write_file(port / "lid_mask_count", "0");
   write_file(port / "sm_lid", "0x0");
   write_file(port / "sm_sl", "0");

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 
 namespace urnic::control {
 
@@ -13,7 +13,7 @@ namespace urnic::control {
 void write_file(const std::filesystem::path& path, const std::string& text);
 
 // Fills the folder `port`, …/ports/1 of a device whose link is up.
-void write_port_files(const std::filesystem::path& port, const DeviceSettings& settings);
+void write_port_files(const std::filesystem::path& port, const ServedDevice& device);
 
 // Updates the state; a concurrent reader sees the old state or the new one.
 void show_port_state(const std::filesystem::path& port, bool up);

@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 // Device numbers of uverbs nodes (Linux, Documentation/admin-guide/devices.txt).
 constexpr std::uint32_t kUverbsMajor = 231;
 constexpr std::uint32_t kUverbsFirstMinor = 192;
+constexpr std::uint32_t kUmadMajor = 231;
+constexpr std::uint32_t kUmadNodes = 64;
+constexpr int kUmadAbi = 5;      // ib_umad's, which libibumad requires
 constexpr int kUverbsAbi = 6;    // ib_uverbs's, which libibverbs requires
 constexpr int kProviderAbi = 1;  // urnic's own
 
@@ -83,13 +86,20 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(hardware / "local_cpulist", processors == 1 ? "0" : fmt::format("0-{}", processors - 1));
   write_file(hardware / "numa_node", "-1");
   fs::create_directories(folder / "ports" / "1");
-  write_port_files(folder / "ports" / "1", device.settings);
+  write_port_files(folder / "ports" / "1", device);
 }
 
 void write_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {
   write_file(folder / "ibdev", device.settings.name);
   write_file(folder / "dev", fmt::format("{}:{}", kUverbsMajor, kUverbsFirstMinor + number));
   write_file(folder / "abi_version", std::to_string(kProviderAbi));
+}
+
+void write_management_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {
+  fs::create_directory(folder);
+  write_file(folder / "ibdev", device.settings.name);
+  write_file(folder / "port", "1");
+  write_file(folder / "dev", fmt::format("{}:{}", kUmadMajor, number));
 }
 
 }  // namespace
@@ -116,6 +126,9 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
   const fs::path devices = root / "class" / "infiniband";
   fs::create_directories(nodes);
   fs::create_directories(devices);
+  const fs::path management = root / "class" / "infiniband_mad";
+  fs::create_directories(management);
+  write_file(management / "abi_version", std::to_string(kUmadAbi));
 
   // libibverbs lists devices in the order of this folder. Where the file system chooses the order, the folder
   // listed first becomes the first device's.
@@ -126,7 +139,13 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
     write_device(devices / device->settings.name, *device);
     const std::uint32_t number = node_number(*device);
     write_node(nodes / fmt::format("uverbs{}", number), *device, number);
+    if (const auto umad = management_node_number(*device))
+      write_management_node(management / fmt::format("umad{}", *umad), *device, *umad);
   }
+}
+
+std::optional<std::uint32_t> SysfsTree::management_node_number(const ServedDevice& device) const {
+  return device.index < kUmadNodes ? std::optional(device.index) : std::nullopt;
 }
 
 fs::path SysfsTree::port_folder(const ServedDevice& device) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
@@ -18,6 +19,8 @@ class SysfsTree {
 
   // The N of a device's node, uverbsN.
   std::uint32_t node_number(const ServedDevice& device) const { return node_numbers_[device.index]; }
+  // The N of its umadN; empty: it has none, for programs look at the first 64 only.
+  std::optional<std::uint32_t> management_node_number(const ServedDevice& device) const;
   // …/ports/1 of a device.
   std::filesystem::path port_folder(const ServedDevice& device) const;
 

@@ -1,0 +1,39 @@
+// The protocol behind /dev/infiniband/umadN, between the kernel stand-in and the device process.
+//
+// A program that opens the node gets a SOCK_SEQPACKET connection to RUN/dev/umadN. Packets for `read` arrive
+// on it as the program is to see them, a message each, so that poll, epoll and O_NONBLOCK are right by
+// themselves. A write or ioctl is a message to the device process, with one end of a socket pair of its own
+// for the answer.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::abi {
+
+inline constexpr std::uint32_t kUmadMagic = 0x6E72751C;
+
+// What is behind the header.
+enum class UmadRequestKind : std::uint32_t {
+  write = 1,             // the packet: ib_user_mad_hdr or ib_user_mad_hdr_old, and a MAD
+  register_agent = 2,    // ib_user_mad_reg_req
+  register_agent2 = 3,   // ib_user_mad_reg_req2
+  unregister_agent = 4,  // the agent's number, 32 bits
+  enable_pkey = 5,       // nothing
+};
+
+// Begins each message to the device process. Anything else closes the connection.
+struct UmadRequest {
+  std::uint32_t magic;  // kUmadMagic
+  std::uint32_t kind;   // UmadRequestKind
+};
+
+// Begins each answer. Behind it the ioctl's argument as the program is to see it, also with some errors.
+struct UmadReply {
+  std::uint32_t magic;  // kUmadMagic
+  std::int32_t error;   // 0, or a positive errno
+};
+
+// The longest packet: a 64-byte header and one MAD.
+inline constexpr std::uint32_t kMaxUmadPacket = 64 + 256;
+
+}  // namespace urnic::abi

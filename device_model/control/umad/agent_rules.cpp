@@ -1,0 +1,59 @@
+#include "device_model/control/umad/agent_rules.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "wire/mad/mad_header.hpp"
+
+namespace urnic::control {
+namespace {
+
+constexpr std::uint8_t kMaxClass = 80;
+constexpr std::uint8_t kMaxClassVersion = 0x83;
+constexpr std::uint8_t kRmppVersion = 1;
+// Classes whose messages may take several MADs, beside the vendors' with an OUI.
+constexpr std::uint8_t kRmppClasses[] = {0x03, 0x06, 0x10, 0x12};
+
+constexpr auto kLidRouted = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_lid_routed);
+constexpr auto kDirectedRoute = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_directed_route);
+
+bool may_have_rmpp(std::uint8_t management_class) {
+  return has_oui(management_class) || std::find(std::begin(kRmppClasses), std::end(kRmppClasses),
+                                                management_class) != std::end(kRmppClasses);
+}
+
+}  // namespace
+
+AgentRequest to_agent_request(const ib_user_mad_reg_req& argument) {
+  const auto oui = argument.oui;
+  return {.qpn = argument.qpn,
+          .management_class = argument.mgmt_class,
+          .class_version = argument.mgmt_class_version,
+          .methods = {argument.method_mask[0], argument.method_mask[1]},
+          .oui = static_cast<std::uint32_t>(oui[0] << 16 | oui[1] << 8 | oui[2]),
+          .rmpp_version = argument.rmpp_version};
+}
+
+AgentRequest to_agent_request(const ib_user_mad_reg_req2& argument) {
+  return {.qpn = argument.qpn,
+          .management_class = argument.mgmt_class,
+          .class_version = argument.mgmt_class_version,
+          .methods = {argument.method_mask[0], argument.method_mask[1]},
+          .oui = argument.oui & 0xFFFFFF,
+          .rmpp_version = argument.rmpp_version};
+}
+
+int check_agent(const AgentRequest& request) {
+  if (request.qpn > 1 || request.rmpp_version > kRmppVersion) return EINVAL;
+  const std::uint8_t management_class = request.management_class;
+  if (management_class == 0) return 0;
+  if (management_class >= kMaxClass && management_class != kDirectedRoute) return EINVAL;
+  if (request.class_version >= kMaxClassVersion) return EINVAL;
+  if (has_oui(management_class) && request.oui == 0) return EINVAL;
+  if (request.rmpp_version != 0 && !may_have_rmpp(management_class)) return EINVAL;
+  const bool subnet_management = management_class == kLidRouted || management_class == kDirectedRoute;
+  return subnet_management == (request.qpn == 0) ? 0 : EINVAL;
+}
+
+}  // namespace urnic::control

@@ -1,0 +1,59 @@
+#include "device_model/control/umad/pending_requests.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace urnic::control {
+namespace {
+
+std::chrono::milliseconds timeout_of(const PendingRequest& request) {
+  const std::chrono::milliseconds wanted(request.packet.header.timeout_ms);
+  return std::max(wanted, PendingRequests::kShortestTimeout);
+}
+
+}  // namespace
+
+int PendingRequests::check(const Key& key) const {
+  if (requests_.contains(key)) return EINVAL;
+  return requests_.size() >= kMost ? ENOMEM : 0;
+}
+
+void PendingRequests::add(const Key& key, const PendingRequest& request, Clock::time_point now) {
+  requests_.emplace(key, request).first->second.due = now + timeout_of(request);
+}
+
+std::optional<PendingRequest> PendingRequests::take(const Key& key, const wire::Gid& peer) {
+  const auto found = requests_.find(key);
+  if (found == requests_.end() || found->second.to.peer != peer) return {};
+  return requests_.extract(found).mapped();
+}
+
+void PendingRequests::drop_agent(std::uint32_t id) {
+  std::erase_if(requests_, [&](const auto& entry) { return entry.second.packet.header.id == id; });
+}
+
+std::optional<PendingRequests::Clock::time_point> PendingRequests::next_due() const {
+  std::optional<Clock::time_point> next;
+  for (const auto& [key, request] : requests_) next = std::min(next.value_or(request.due), request.due);
+  return next;
+}
+
+void PendingRequests::expire(Clock::time_point now, const std::function<void(const PendingRequest&)>& repeat,
+                             const std::function<void(const PendingRequest&)>& give_up) {
+  for (auto entry = requests_.begin(); entry != requests_.end();) {
+    PendingRequest& request = entry->second;
+    if (request.due > now) {
+      ++entry;
+    } else if (request.repetitions > 0) {
+      --request.repetitions;
+      request.due = now + timeout_of(request);
+      repeat(request);
+      ++entry;
+    } else {
+      const auto over = requests_.extract(entry++);
+      give_up(over.mapped());
+    }
+  }
+}
+
+}  // namespace urnic::control

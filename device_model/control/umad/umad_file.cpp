@@ -1,0 +1,355 @@
+#include "device_model/control/umad/umad_file.hpp"
+
+#include <arpa/inet.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "device_model/control/fabric/local_identifiers.hpp"
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/loop/message_socket.hpp"
+
+namespace urnic::control {
+namespace {
+
+using wire::mad::ManagementClass;
+using wire::mad::Method;
+
+// The socket, the peer's pidfd, the timer; and packets that wait to be read.
+constexpr std::uint64_t kDescriptorsOfFile = 3;
+constexpr std::size_t kBacklog = 256;  // packets
+constexpr std::uint64_t kBytesOfFile = kBacklog * 512 + PendingRequests::kMost * 1024;
+constexpr std::uint64_t kBytesOfAgent = 16 * 1024;  // an entry for each method
+// What a packet has to have behind its header, as in Linux.
+constexpr std::size_t kLeastMad = 36;
+constexpr std::uint32_t kRmppActive = 1;
+constexpr std::size_t kRmppFlagsOffset = 26;
+
+template <class Value>
+std::vector<std::byte> bytes_of(const Value& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
+  wire::Gid gid;
+  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
+  return gid;
+}
+
+bool is_subnet_management(ManagementClass management_class) {
+  return management_class == ManagementClass::subnet_lid_routed ||
+         management_class == ManagementClass::subnet_directed_route;
+}
+
+// 0 if no device of this process has the GID.
+std::uint16_t lid_of(const Fabric& fabric, const wire::Gid& gid) {
+  for (const auto& device : fabric.devices()) {
+    if (gid_index(*device, gid)) return local_identifier(*device);
+  }
+  return 0;
+}
+
+int error_of(GsiSent sent) {
+  switch (sent) {
+    case GsiSent::bad_address:
+      return EINVAL;
+    case GsiSent::no_route:
+      return ETIMEDOUT;  // as address handles to nobody (uverbs/path_resolution.hpp)
+    case GsiSent::sent:
+    case GsiSent::busy:  // lost, as it may be on the network
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memory::Descriptor socket,
+                   std::function<void()> closed)
+    : surroundings_(surroundings),
+      device_(device),
+      peer_(socket.get()),
+      socket_(std::move(socket)),
+      closed_(std::move(closed)),
+      account_(surroundings.fabric.quotas().account(peer_.pid())),
+      charge_(account_->charge(Resource::descriptors, kDescriptorsOfFile, kBytesOfFile)),
+      timer_(surroundings.loop, [this] { expire(); }),
+      watch_(surroundings.loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {}
+
+UmadFile::~UmadFile() {
+  for (std::uint32_t id = 0; id < kAgents; ++id) remove_agent(id);
+  watch_.reset();
+  // The program is to see the end at once; messages that nobody has read may hold descriptors.
+  shutdown(socket_.get(), SHUT_RDWR);
+  surroundings_.disposal.close(std::move(socket_), peer_.pid());
+}
+
+void UmadFile::close() {
+  watch_.reset();
+  const auto closed = std::move(closed_);
+  closed();
+}
+
+void UmadFile::ready(std::uint32_t events) {
+  if ((events & EPOLLOUT) != 0) send_backlog();
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !handle_one()) close();
+}
+
+// False: the connection is to be closed.
+bool UmadFile::handle_one() {
+  Message message;
+  std::vector<memory::Descriptor> descriptors;
+  int flags = 0;
+  const ssize_t length = receive_bytes(socket_.get(), message, descriptors, flags);
+  if (length < 0) return errno == EAGAIN;
+  abi::UmadRequest request{};
+  std::optional<Answer> answer;
+  if (static_cast<std::size_t>(length) >= sizeof request && descriptors.size() == 1 &&
+      (flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !surroundings_.disposal.refuses(peer_.pid())) {
+    std::memcpy(&request, message.data(), sizeof request);
+    const auto body = std::span(message).first(static_cast<std::size_t>(length)).subspan(sizeof request);
+    if (request.magic == abi::kUmadMagic)
+      answer = handle(static_cast<abi::UmadRequestKind>(request.kind), body);
+  }
+  if (answer) {
+    std::vector<std::byte> reply = bytes_of(abi::UmadReply{abi::kUmadMagic, answer->error});
+    reply.insert(reply.end(), answer->argument.begin(), answer->argument.end());
+    send_message(descriptors[0].get(), reply, {});
+  } else if (length != 0) {
+    log::warn("{}: pid {} sent {} bytes that are no umad request: connection closed", device_.settings.name,
+              peer_.pid(), length);
+  }
+  surroundings_.disposal.close(descriptors, peer_.pid());
+  return answer.has_value();
+}
+
+// Empty: nonsense.
+std::optional<UmadFile::Answer> UmadFile::handle(abi::UmadRequestKind kind, std::span<const std::byte> body) {
+  switch (kind) {
+    case abi::UmadRequestKind::write:
+      return Answer{write(body), {}};
+    case abi::UmadRequestKind::register_agent:
+      return register_agent<ib_user_mad_reg_req>(body);
+    case abi::UmadRequestKind::register_agent2:
+      return register_agent<ib_user_mad_reg_req2>(body);
+    case abi::UmadRequestKind::unregister_agent:
+      return Answer{unregister_agent(body), {}};
+    case abi::UmadRequestKind::enable_pkey:
+      return Answer{enable_pkey(), {}};
+  }
+  return {};
+}
+
+template <class Argument>
+std::optional<UmadFile::Answer> UmadFile::register_agent(std::span<const std::byte> body) {
+  Argument argument;
+  if (body.size() != sizeof argument) return {};
+  std::memcpy(&argument, body.data(), sizeof argument);
+  if constexpr (requires { argument.flags; }) {
+    if ((argument.flags & ~std::uint32_t{IB_USER_MAD_REG_FLAGS_CAP}) != 0) {
+      argument.flags = IB_USER_MAD_REG_FLAGS_CAP;
+      return Answer{EINVAL, bytes_of(argument)};
+    }
+  }
+  std::uint32_t id = 0;
+  const int error = add_agent(to_agent_request(argument), id);
+  if (error != 0) return Answer{error, {}};
+  if (!registered_) has_pkey_index_ |= std::is_same_v<Argument, ib_user_mad_reg_req2>;
+  registered_ = true;
+  argument.id = id;
+  return Answer{0, bytes_of(argument)};
+}
+
+int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
+  if (request.qpn > 1) return EINVAL;
+  const auto free = std::find(agents_.begin(), agents_.end(), nullptr);
+  if (free == agents_.end()) return ENOMEM;
+  if (const int error = check_agent(request)) return error;
+  auto own = std::make_unique<OwnAgent>();
+  try {
+    own->charge = account_->charge(Resource::memory, kBytesOfAgent);
+  } catch (const std::system_error& refused) {
+    return refused.code().value();
+  }
+  id = static_cast<std::uint32_t>(free - agents_.begin());
+  own->agent = {.file = this, .id = id, .device = device_.index, .request = request};
+  if (const int error = surroundings_.agents.add(own->agent)) return error;
+  *free = std::move(own);
+  return 0;
+}
+
+int UmadFile::unregister_agent(std::span<const std::byte> body) {
+  std::uint32_t id = kAgents;
+  if (body.size() == sizeof id) std::memcpy(&id, body.data(), sizeof id);
+  if (id >= kAgents || agents_[id] == nullptr) return EINVAL;
+  remove_agent(id);
+  return 0;
+}
+
+void UmadFile::remove_agent(std::uint32_t id) {
+  if (agents_[id] == nullptr) return;
+  surroundings_.agents.remove(agents_[id]->agent);
+  pending_.drop_agent(id);
+  agents_[id].reset();
+}
+
+int UmadFile::enable_pkey() {
+  if (registered_) return EINVAL;
+  has_pkey_index_ = true;
+  return 0;
+}
+
+std::size_t UmadFile::header_bytes() const {
+  return has_pkey_index_ ? sizeof(ib_user_mad_hdr) : sizeof(ib_user_mad_hdr_old);
+}
+
+int UmadFile::write(std::span<const std::byte> bytes) {
+  if (bytes.size() < header_bytes() + kLeastMad || bytes.size() > header_bytes() + wire::mad::kMadBytes)
+    return EINVAL;
+  UmadPacket packet;
+  std::memcpy(&packet.header, bytes.data(), header_bytes());
+  const auto mad = bytes.subspan(header_bytes());
+  std::copy(mad.begin(), mad.end(), packet.mad.begin());
+  if (packet.header.id >= kAgents) return EINVAL;
+  if (agents_[packet.header.id] == nullptr) return EIO;
+  GsiAddress to;
+  if (const int error = find_address(packet.header, to)) return error;
+  return send(packet, to);
+}
+
+int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const {
+  to.peer_qpn = wire::Qpn{ntohl(header.qpn) & 0xFFFFFF};
+  if (to.peer_qpn.value == 0) return EINVAL;  // there is none
+  if (has_pkey_index_) to.pkey_index = header.pkey_index;
+  if (header.grh_present == 0) return find_address_by_lid(ntohs(header.lid), to);
+  if (header.gid_index >= device_.settings.gids.size()) return EINVAL;
+  to.own = device_.settings.gids[header.gid_index];
+  to.peer = to_gid(header.gid);
+  to.traffic_class = header.traffic_class;
+  to.flow_label = ntohl(header.flow_label);
+  return 0;
+}
+
+// Linux refuses this on RoCE ports, so that infiniband-diags, which know LIDs only, cannot reach anyone.
+int UmadFile::find_address_by_lid(std::uint16_t lid, GsiAddress& to) const {
+  const ServedDevice* const peer = find_by_local_identifier(surroundings_.fabric, lid);
+  if (peer == nullptr) return EINVAL;
+  for (const wire::Gid& own : device_.settings.gids) {
+    for (const wire::Gid& theirs : peer->settings.gids) {
+      if (own == wire::Gid{} || theirs == wire::Gid{} ||
+          wire::is_ipv4_mapped(own) != wire::is_ipv4_mapped(theirs))
+        continue;
+      to.own = own;
+      to.peer = theirs;
+      return 0;
+    }
+  }
+  return EINVAL;
+}
+
+// Nobody has QP0. Messages of the connection manager could end other programs' connections: they are as
+// dangerous as raw packets.
+int UmadFile::check_class(const UmadAgent& agent, ManagementClass management_class) const {
+  if (agent.request.qpn == 0 || is_subnet_management(management_class)) return EINVAL;
+  if (management_class != ManagementClass::communication) return 0;
+  return device_.settings.raw_packets == RawPackets::all || peer_.has_net_raw() ? 0 : EPERM;
+}
+
+int UmadFile::send(UmadPacket& packet, const GsiAddress& to) {
+  const UmadAgent& agent = agents_[packet.header.id]->agent;
+  wire::mad::MadHeader header;
+  wire::mad::decode(packet.mad, header);
+  if (const int error = check_class(agent, header.management_class)) return error;
+  const bool rmpp = agent.request.rmpp_version != 0 &&
+                    (std::to_integer<unsigned>(packet.mad[kRmppFlagsOffset]) & kRmppActive) != 0;
+  if (rmpp) return EINVAL;  // messages of several MADs are not offered
+  const bool request = !is_response(header.method) && header.method != Method::trap_repress;
+  if (request) {
+    header.transaction.value = std::uint64_t{agent.number} << 32 | (header.transaction.value & 0xFFFF'FFFF);
+    wire::mad::encode(header, packet.mad);
+  }
+  const bool awaits = request && packet.header.timeout_ms != 0;
+  const PendingRequests::Key key{header.transaction.value, header.management_class};
+  if (const int error = awaits ? pending_.check(key) : 0) return error;
+  if (const int error = error_of(surroundings_.gsi.send(device_, to, packet.mad))) return error;
+  if (!awaits) return 0;
+  pending_.add(key, {.packet = packet, .to = to, .repetitions = packet.header.retries},
+               PendingRequests::Clock::now());
+  set_timer();
+  return 0;
+}
+
+void UmadFile::expire() {
+  pending_.expire(
+      PendingRequests::Clock::now(),
+      [this](const PendingRequest& request) {
+        surroundings_.gsi.send(device_, request.to, request.packet.mad);
+      },
+      [this](const PendingRequest& request) {
+        UmadPacket packet = request.packet;
+        packet.header.status = ETIMEDOUT;
+        queue(packet, wire::mad::kMadHeaderBytes);
+      });
+  set_timer();
+}
+
+void UmadFile::set_timer() {
+  const auto due = pending_.next_due();
+  if (!due) return timer_.cancel();
+  timer_.set(std::max<std::chrono::nanoseconds>(*due - PendingRequests::Clock::now(), {}));
+}
+
+void UmadFile::take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad) {
+  queue(agent, from, mad);
+}
+
+bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                             const wire::mad::MadHeader& header) {
+  if (!pending_.take({header.transaction.value, header.management_class}, from.peer)) return false;
+  set_timer();
+  queue(agent, from, mad);
+  return true;
+}
+
+void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, MadBytes mad) {
+  UmadPacket packet;
+  packet.header.id = agent.id;
+  packet.header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
+  packet.header.qpn = htonl(from.peer_qpn.value);
+  packet.header.lid = htons(lid_of(surroundings_.fabric, from.peer));
+  packet.header.grh_present = 1;
+  packet.header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
+  packet.header.hop_limit = from.hop_limit;
+  packet.header.traffic_class = from.traffic_class;
+  std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), packet.header.gid);
+  packet.header.flow_label = htonl(from.flow_label);
+  packet.header.pkey_index = from.pkey_index;
+  std::copy(mad.begin(), mad.end(), packet.mad.begin());
+  queue(packet, mad.size());
+}
+
+void UmadFile::queue(const UmadPacket& packet, std::size_t mad_bytes) {
+  if (backlog_.size() >= kBacklog) {
+    ++device_.gsi.unclaimed;
+    return;
+  }
+  std::vector<std::byte> bytes(header_bytes() + mad_bytes);
+  std::memcpy(bytes.data(), &packet.header, header_bytes());
+  std::copy_n(packet.mad.begin(), mad_bytes, bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
+  backlog_.push_back(std::move(bytes));
+  if (backlog_.size() == 1) send_backlog();
+}
+
+void UmadFile::send_backlog() {
+  while (!backlog_.empty() && send_message(socket_.get(), backlog_.front(), {})) backlog_.pop_front();
+  if (waits_for_room_ == !backlog_.empty()) return;
+  waits_for_room_ = !backlog_.empty();
+  watch_.change(waits_for_room_ ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+}  // namespace urnic::control

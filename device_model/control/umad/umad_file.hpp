@@ -1,0 +1,106 @@
+// What a program has when it has opened /dev/infiniband/umadN: agents, requests that wait for answers, and
+// packets to be read.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device_model/abi/umad_messages.hpp"
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/gsi/gsi.hpp"
+#include "device_model/control/loop/descriptor_disposal.hpp"
+#include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/loop/peer.hpp"
+#include "device_model/control/umad/agents.hpp"
+#include "device_model/control/umad/pending_requests.hpp"
+
+namespace urnic::control {
+
+class UmadFile {
+ public:
+  // All outlive the file.
+  struct Surroundings {
+    EventLoop& loop;
+    Fabric& fabric;
+    Gsi& gsi;
+    DescriptorDisposal& disposal;
+    UmadAgents& agents;
+  };
+
+  // Calls `closed` (the last thing it does) when the program is gone or has sent nonsense; the owner destroys
+  // the file then. Throws std::system_error: the program has too much already.
+  UmadFile(const Surroundings& surroundings, ServedDevice& device, memory::Descriptor socket,
+           std::function<void()> closed);
+  // Its agents go, and what is to be read.
+  ~UmadFile();
+  UmadFile(const UmadFile&) = delete;
+  UmadFile& operator=(const UmadFile&) = delete;
+
+  // A request for one of its agents.
+  void take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad);
+  // A response with the transaction id of one of its agents. False: nobody waits for it.
+  bool take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                     const wire::mad::MadHeader& header);
+
+ private:
+  static constexpr std::uint32_t kAgents = 32;
+  using Message = std::array<std::byte, sizeof(abi::UmadRequest) + abi::kMaxUmadPacket>;
+
+  // An answer to the program: 0 or an errno, and the ioctl's argument.
+  struct Answer {
+    int error = 0;
+    std::vector<std::byte> argument;
+  };
+
+  void ready(std::uint32_t events);
+  void close();
+  bool handle_one();
+  std::optional<Answer> handle(abi::UmadRequestKind kind, std::span<const std::byte> body);
+
+  template <class Argument>
+  std::optional<Answer> register_agent(std::span<const std::byte> body);
+  int add_agent(const AgentRequest& request, std::uint32_t& id);
+  int unregister_agent(std::span<const std::byte> body);
+  void remove_agent(std::uint32_t id);
+  int enable_pkey();
+
+  std::size_t header_bytes() const;
+  int write(std::span<const std::byte> bytes);
+  int find_address(const ib_user_mad_hdr& header, GsiAddress& to) const;
+  int find_address_by_lid(std::uint16_t lid, GsiAddress& to) const;
+  int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
+  int send(UmadPacket& packet, const GsiAddress& to);
+  void expire();
+  void set_timer();
+
+  void queue(const UmadAgent& agent, const GsiAddress& from, MadBytes mad);
+  void queue(const UmadPacket& packet, std::size_t mad_bytes);
+  void send_backlog();
+
+  Surroundings surroundings_;
+  ServedDevice& device_;
+  const Peer peer_;
+  memory::Descriptor socket_;
+  std::function<void()> closed_;
+  std::shared_ptr<Account> account_;
+  Charge charge_;
+  struct OwnAgent {
+    UmadAgent agent;
+    Charge charge;
+  };
+  std::array<std::unique_ptr<OwnAgent>, kAgents> agents_;  // by id
+  bool registered_ = false;                                // an agent, ever
+  bool has_pkey_index_ = false;                            // headers are 64 bytes long, else 56
+  PendingRequests pending_;
+  std::deque<std::vector<std::byte>> backlog_;  // that the socket has no room for
+  bool waits_for_room_ = false;                 // the watch is for that, too
+  Timer timer_;
+  ScopedWatch watch_;
+};
+
+}  // namespace urnic::control
