@@ -131,7 +131,8 @@ int open_device_node(int directory, const char* path, int flags) {
   const int descriptor = connect_to_node(node, flags);
   if (descriptor < 0) return -1;
   enter_device(descriptor);
-  note_opened_device(last_component(path));
+  // A program that has opened other nodes only has given the device process no memory.
+  if (std::strncmp(last_component(path), "uverbs", 6) == 0) note_opened_device(last_component(path));
   return descriptor;
 }
 

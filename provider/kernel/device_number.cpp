@@ -17,6 +17,7 @@ namespace urnic::kernel {
 namespace {
 
 constexpr char kUverbs[] = "uverbs";
+constexpr char kUmad[] = "umad";
 constexpr char kRdmaCm[] = "rdma_cm";
 
 void append_class(const char* name, PathText& path) {
@@ -34,6 +35,16 @@ bool parse_number(const char*& text, unsigned& number) {
   return true;
 }
 
+bool begins_with(const char* beginning, const char* name) {
+  return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
+}
+
+// The folder of /sys/class in which the node has its folder.
+const char* class_of(const char* name) {
+  if (begins_with(kUmad, name)) return "infiniband_mad/";
+  return begins_with(kUverbs, name) ? "infiniband_verbs/" : "misc/";
+}
+
 }  // namespace
 
 bool parse_device_number(const char* text, dev_t& number) {
@@ -47,9 +58,10 @@ bool parse_device_number(const char* text, dev_t& number) {
 
 bool is_node_name(const char* name) {
   if (std::strcmp(name, kRdmaCm) == 0) return true;
-  if (std::strncmp(name, kUverbs, sizeof kUverbs - 1) != 0) return false;
+  const char* const prefix = begins_with(kUmad, name) ? kUmad : kUverbs;
+  if (!begins_with(prefix, name)) return false;
   unsigned index = 0;
-  name += sizeof kUverbs - 1;
+  name += std::strlen(prefix);
   return parse_number(name, index) && *name == '\0';
 }
 
@@ -60,22 +72,24 @@ void append_node_path(const char* name, PathText& path) {
 bool read_device_number(const char* name, dev_t& number) {
   const KeptErrno kept;
   PathText path;
-  append_class(std::strcmp(name, kRdmaCm) == 0 ? "misc/" : "infiniband_verbs/", path);
+  append_class(class_of(name), path);
   path.append(name).append("/dev");
   const int file = real::open(path.text(), O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return false;
   char text[24];
-  const ssize_t length = read(file, text, sizeof text - 1);
+  const ssize_t length = real::read(file, text, sizeof text - 1);
   close(file);
   if (length <= 0) return false;
   text[length] = '\0';
   return parse_device_number(text, number);
 }
 
-bool find_node_name(dev_t number, PathText& name) {
-  const KeptErrno kept;
+namespace {
+
+// Appends the name of the node of this class that has `number`; false if none has.
+bool find_in_class(const char* class_name, dev_t number, PathText& name) {
   PathText path;
-  append_class("infiniband_verbs", path);
+  append_class(class_name, path);
   const int folder = real::open(path.text(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (folder < 0) return false;
   bool found = false;
@@ -93,6 +107,13 @@ bool find_node_name(dev_t number, PathText& name) {
   }
   close(folder);
   return found;
+}
+
+}  // namespace
+
+bool find_node_name(dev_t number, PathText& name) {
+  const KeptErrno kept;
+  return find_in_class("infiniband_verbs", number, name) || find_in_class("infiniband_mad", number, name);
 }
 
 }  // namespace urnic::kernel

@@ -7,7 +7,7 @@
 
 namespace urnic::kernel {
 
-// True for a name that a node under /dev/infiniband can have: uverbsN or rdma_cm.
+// True for a name that a node under /dev/infiniband can have: uverbsN, umadN or rdma_cm.
 bool is_node_name(const char* name);
 
 // Appends the path of the node's socket in the run directory. Only while stand_in_active().
@@ -19,7 +19,7 @@ bool parse_device_number(const char* text, dev_t& number);
 // Reads the number of the node `name` from its sysfs file `dev`. False if there is none. Keeps errno.
 bool read_device_number(const char* name, dev_t& number);
 
-// Appends the name of the uverbs node that has `number`; false if none has. Keeps errno.
+// Appends the name of the uverbs or umad node that has `number`; false if none has. Keeps errno.
 bool find_node_name(dev_t number, PathText& name);
 
 }  // namespace urnic::kernel

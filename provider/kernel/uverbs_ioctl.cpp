@@ -14,6 +14,7 @@
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/umad_node.hpp"
 
 namespace urnic::kernel {
 
@@ -96,6 +97,8 @@ int allocate_async_events(int device, ib_uverbs_attr& attribute) {
 
 int ioctl_closely(int descriptor, unsigned long request, void* argument) {
   dev_t number = 0;
+  if (is_umad_request(request) && identify_descriptor(descriptor, number) && is_umad_number(number))
+    return ioctl_on_umad(descriptor, request, argument);
   auto* header = static_cast<ib_uverbs_ioctl_hdr*>(argument);
   if (request != RDMA_VERBS_IOCTL || header == nullptr || !asks_for_async_events(*header) ||
       !identify_descriptor(descriptor, number)) {

@@ -13,6 +13,7 @@
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/umad_node.hpp"
 
 namespace urnic::kernel {
 
@@ -105,7 +106,10 @@ ssize_t write_to_device(int device, const void* data, size_t size) {
 
 ssize_t write_closely(int descriptor, const void* data, size_t size) {
   dev_t number = 0;
-  if (identify_descriptor(descriptor, number)) return write_to_device(descriptor, data, size);
+  if (identify_descriptor(descriptor, number)) {
+    return is_umad_number(number) ? write_to_umad(descriptor, data, size)
+                                  : write_to_device(descriptor, data, size);
+  }
   remove_device(descriptor);
   return real::write(descriptor, data, size);
 }

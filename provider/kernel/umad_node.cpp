@@ -1,0 +1,151 @@
+#include "provider/kernel/umad_node.hpp"
+
+#include <errno.h>
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+#include <rdma/rdma_user_ioctl.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "device_model/abi/umad_messages.hpp"
+#include "provider/kernel/kept_errno.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+// Linux: umad nodes are the first 64 of this major number (Documentation/admin-guide/devices.txt).
+constexpr unsigned kMajor = 231;
+constexpr unsigned kMinors = 64;
+
+struct Request {
+  abi::UmadRequestKind kind;
+  const void* data;
+  size_t size;
+  void* answer;  // where the ioctl's argument goes; null: nothing comes back
+};
+
+// Waits on EAGAIN: O_NONBLOCK is meant for reading, and the device process always takes requests.
+bool should_send_again(int node) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd entry = {node, POLLOUT, 0};
+  poll(&entry, 1, -1);
+  return true;
+}
+
+// 0 or an errno. `reply_end` goes with the request.
+int send_request(int node, const Request& request, int reply_end) {
+  abi::UmadRequest header = {abi::kUmadMagic, static_cast<uint32_t>(request.kind)};
+  iovec parts[] = {{&header, sizeof header}, {const_cast<void*>(request.data), request.size}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof reply_end)] = {};
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof reply_end);
+  std::memcpy(CMSG_DATA(rights), &reply_end, sizeof reply_end);
+  ssize_t sent = 0;
+  do {
+    sent = sendmsg(node, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && should_send_again(node));
+  if (sent >= 0) return 0;
+  return errno == EFAULT ? EFAULT : EIO;
+}
+
+// 0 or an errno. The kernel copies the answer, so a bad pointer does no harm.
+int receive_reply(int descriptor, const Request& request) {
+  abi::UmadReply reply = {};
+  iovec parts[] = {{&reply, sizeof reply}, {request.answer, request.answer != nullptr ? request.size : 0}};
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  ssize_t length = 0;
+  do {
+    length = recvmsg(descriptor, &message, 0);
+  } while (length < 0 && errno == EINTR);
+  if (length < 0 && errno == EFAULT) return EFAULT;
+  if (length < static_cast<ssize_t>(sizeof reply) || reply.magic != abi::kUmadMagic) return EIO;
+  return reply.error;
+}
+
+// 0 or an errno. A socket pair for each request: other threads and children of fork may use the node, too.
+int ask(int node, const Request& request) {
+  const KeptErrno kept;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  int error = send_request(node, request, ends[1]);
+  close(ends[1]);
+  if (error == 0) error = receive_reply(ends[0], request);
+  close(ends[0]);
+  return error;
+}
+
+int result_of(int error, int success) {
+  if (error == 0) return success;
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+bool is_umad_number(dev_t number) { return major(number) == kMajor && minor(number) < kMinors; }
+
+bool is_umad_request(unsigned long request) {
+  return request == IB_USER_MAD_REGISTER_AGENT || request == IB_USER_MAD_REGISTER_AGENT2 ||
+         request == IB_USER_MAD_UNREGISTER_AGENT || request == IB_USER_MAD_ENABLE_PKEY;
+}
+
+// A packet that does not fit stays. Another thread may take the packet that was looked at.
+ssize_t read_from_umad(int descriptor, void* data, size_t size) {
+  if (size < sizeof(ib_user_mad_hdr_old)) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (;;) {
+    char first;
+    const ssize_t length = recv(descriptor, &first, 1, MSG_PEEK | MSG_TRUNC);
+    if (length < 0) return -1;
+    if (length == 0 || static_cast<size_t>(length) > size) {
+      errno = length == 0 ? EIO : EINVAL;
+      return -1;
+    }
+    const ssize_t taken = recv(descriptor, data, size, MSG_DONTWAIT);
+    if (taken > 0 || (taken < 0 && errno != EAGAIN)) return taken;
+  }
+}
+
+ssize_t write_to_umad(int descriptor, const void* data, size_t size) {
+  if (size > abi::kMaxUmadPacket) return result_of(EINVAL, 0);
+  const Request request = {abi::UmadRequestKind::write, data, size, nullptr};
+  return result_of(ask(descriptor, request), static_cast<int>(size));
+}
+
+int ioctl_on_umad(int descriptor, unsigned long request, void* argument) {
+  switch (request) {
+    case IB_USER_MAD_REGISTER_AGENT:
+      return result_of(ask(descriptor, {abi::UmadRequestKind::register_agent, argument,
+                                        sizeof(ib_user_mad_reg_req), argument}),
+                       0);
+    case IB_USER_MAD_REGISTER_AGENT2:
+      return result_of(ask(descriptor, {abi::UmadRequestKind::register_agent2, argument,
+                                        sizeof(ib_user_mad_reg_req2), argument}),
+                       0);
+    case IB_USER_MAD_UNREGISTER_AGENT:
+      return result_of(
+          ask(descriptor, {abi::UmadRequestKind::unregister_agent, argument, sizeof(__u32), nullptr}), 0);
+    case IB_USER_MAD_ENABLE_PKEY:
+      return result_of(ask(descriptor, {abi::UmadRequestKind::enable_pkey, nullptr, 0, nullptr}), 0);
+    default:
+      return result_of(ENOTTY, 0);
+  }
+}
+
+}  // namespace urnic::kernel

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Management datagrams: Debian's infiniband-diags, unmodified, on urnic's devices, and what they put on the wire."""
+
+import os
+import re
+import signal
+import socket
+import time
+import unittest
+
+import fabric
+from test_capture import tshark
+
+
+def counters(output):
+    """perfquery's lines, such as "PortXmitPkts:....................1234", as a dictionary."""
+    return {name: int(value) for name, value in re.findall(r"^(\w+):\.+(\d+)$", output, re.MULTILINE)}
+
+
+class Umad(unittest.TestCase):
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up()
+
+    def ping_server(self, device="urnic1"):
+        server = self.fabric.start_on_urnic("ibping", "-S", "-C", device)
+        # It says nothing when it is ready: the first requests may find nobody.
+        fabric.wait_until(lambda: "received, 0% packet loss" in self.ping("-c", "1", "-t", "100", "2"),
+                          f"an answer from {server}")
+        return server
+
+    def ping(self, *options):
+        return self.fabric.run_on_urnic("ibping", "-C", "urnic0", *options)
+
+    def test_ports_say_where_they_are(self):
+        for number, device in enumerate(fabric.DEVICES, start=1):
+            shown = self.fabric.run_on_urnic("ibstat", device)
+            self.assertIn("State: Active", shown)
+            self.assertRegex(shown, rf"Base lid: {number}\n")
+            self.assertIn("Link layer: Ethernet", shown)
+        self.assertIn("base lid:", self.fabric.run_on_urnic("ibstatus"))
+        self.assertEqual(set(self.fabric.run_on_urnic("ibstat", "-l").split()), set(fabric.DEVICES))
+
+    def test_verbs_see_no_lid(self):
+        self.assertRegex(self.fabric.run_on_urnic("ibv_devinfo", "-d", "urnic0"), r"port_lid:\s+0\n")
+
+    def test_ping(self):
+        server = self.ping_server()
+        output = self.ping("-c", "3", "2")
+        self.assertEqual(len(re.findall(rf"^Pong from {socket.gethostname()}.* \(Lid 2\)", output, re.MULTILINE)), 3,
+                         output)
+        self.assertIn("3 packets transmitted, 3 received, 0% packet loss", output)
+        flood = self.ping("-f", "-c", "500", "2")
+        self.assertIn("500 packets transmitted, 500 received, 0% packet loss", flood)
+        self.assertIsNone(server.status)
+
+    def test_ping_to_oneself(self):
+        self.fabric.start_on_urnic("ibping", "-S", "-C", "urnic0")
+        fabric.wait_until(lambda: "1 received" in self.ping("-c", "1", "-t", "100", "1"), "an answer")
+
+    def test_ping_without_a_server(self):
+        output = self.ping("-c", "1", "-t", "100", "2")
+        self.assertIn("1 packets transmitted, 0 received, 100% packet loss", output)
+
+    def test_a_second_server_is_refused(self):
+        self.ping_server()
+        second = self.fabric.start_on_urnic("ibping", "-S", "-C", "urnic1")
+        self.assertNotEqual(second.wait(), 0)
+        self.assertIn("can't serve class", second.output())
+
+    def test_server_ends_with_the_device_process(self):
+        server = self.ping_server()
+        self.fabric.run(self.fabric.urnic, "down")
+        server.wait(10.0)
+
+    def test_counters(self):
+        before = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1"))
+        self.assertEqual(before["PortSelect"], 1)
+        common = ("ibv_rc_pingpong", "-g", "1", "-n", "1000", "-s", "1024")
+        self.fabric.run_pair((*common, "-d", "urnic0"), (*common, "-d", "urnic1"))
+        after = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1"))
+        self.assertGreaterEqual(after["PortRcvPkts"] - before["PortRcvPkts"], 1000)
+        self.assertGreaterEqual(after["PortXmitPkts"] - before["PortXmitPkts"], 1000)
+        self.assertGreaterEqual((after["PortXmitData"] - before["PortXmitData"]) * 4, 1000 * 1024)
+        # As in sysfs, but for perfquery's own packets.
+        time.sleep(0.5)
+        folder = self.fabric.run_directory / "sysfs/class/infiniband/urnic1/ports/1/counters"
+        extended = counters(self.fabric.run_on_urnic("perfquery", "-x", "-C", "urnic0", "2", "1"))
+        in_sysfs = int((folder / "port_rcv_packets").read_text())
+        self.assertLessEqual(abs(extended["PortRcvPkts"] - in_sysfs), 10)
+        self.assertEqual(extended["PortUnicastRcvPkts"], extended["PortRcvPkts"])
+
+    def test_own_counters_and_reset(self):
+        self.assertIn("PortXmitPkts", counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0")))
+        self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "-R", "1", "1")
+        shown = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "1", "1"))
+        self.assertLess(shown["PortXmitPkts"], 20)
+
+    def test_wireshark_reads_what_is_sent(self):
+        path = str(self.fabric.home / "mads.pcap")
+        capture = self.fabric.start(self.fabric.urnic, "capture", path)
+        capture.wait_for_output("capturing")
+        self.ping_server()
+        self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1")
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, str(capture))
+        self.assertEqual(tshark(path, "-Y", "!infiniband.mad || _ws.malformed"), "", "packets that are no MADs")
+        fields = ("infiniband.deth.q_key", "infiniband.deth.srcqp", "infiniband.bth.destqp", "infiniband.mad.mgmtclass",
+                  "infiniband.mad.method", "udp.length")
+        mads = [line.split("\t") for line in tshark(path, "-T", "fields", *(word for field in fields
+                                                                         for word in ("-e", field))).splitlines()]
+        self.assertTrue(mads)
+        self.assertEqual({int(mad[0], 0) for mad in mads}, {0x80010000})
+        self.assertEqual({(int(mad[1], 0), int(mad[2], 0)) for mad in mads}, {(1, 1)})
+        self.assertEqual({(int(mad[3], 0), int(mad[4], 0)) for mad in mads},
+                         {(0x32, 1), (0x32, 0x81), (4, 1), (4, 0x81)})
+        self.assertEqual({mad[5] for mad in mads}, {"288"})
+
+
+if __name__ == "__main__":
+    unittest.main()
