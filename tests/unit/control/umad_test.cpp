@@ -1,0 +1,423 @@
+// /dev/infiniband/umadN: what programs may register, write and read.
+#include <arpa/inet.h>
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "device_model/abi/umad_messages.hpp"
+#include "device_model/control/umad/agent_rules.hpp"
+#include "device_model/control/umad/agents.hpp"
+#include "device_model/control/umad/pending_requests.hpp"
+#include "tests/unit/control/running_process.hpp"
+#include "wire/mad/vendor.hpp"
+
+namespace urnic::control::test {
+
+namespace {
+
+using abi::UmadRequestKind;
+using wire::mad::Mad;
+using wire::mad::MadHeader;
+using wire::mad::ManagementClass;
+using wire::mad::Method;
+
+constexpr auto kPing = static_cast<std::uint8_t>(ManagementClass::openib_ping);
+constexpr std::uint32_t kOui = wire::mad::kOpenIbOui.value;
+
+AgentRequest agent_for(std::uint8_t management_class, std::uint8_t version = 1, std::uint32_t oui = 0) {
+  return {.qpn = 1, .management_class = management_class, .class_version = version, .oui = oui};
+}
+
+// One that takes every request to ping.
+ib_user_mad_reg_req2 ping_server() {
+  ib_user_mad_reg_req2 request{};
+  request.qpn = 1;
+  request.mgmt_class = kPing;
+  request.mgmt_class_version = 1;
+  request.oui = kOui;
+  request.method_mask[0] = request.method_mask[1] = ~std::uint64_t{0};
+  return request;
+}
+
+Mad ping(Method method, std::uint64_t transaction = 5) {
+  wire::mad::VendorMad mad;
+  mad.header = {.management_class = ManagementClass::openib_ping,
+                .class_version = 1,
+                .method = method,
+                .transaction = {transaction}};
+  mad.oui = wire::mad::kOpenIbOui;
+  return encode(mad);
+}
+
+// A program that has opened a node, without the kernel stand-in.
+class UmadProgram {
+ public:
+  UmadProgram(const RunningProcess& process, int device)
+      : node_(connect_to(process.directory().device_nodes() / ("umad" + std::to_string(device)),
+                         SOCK_SEQPACKET)) {}
+
+  // The answer's errno; -1: the connection is closed. `argument` becomes the answer's.
+  int ask(UmadRequestKind kind, std::span<std::byte> argument) { return ask(kind, argument, argument); }
+  int ask(UmadRequestKind kind, std::span<const std::byte> data, std::span<std::byte> answer) {
+    std::array<int, 2> ends{};
+    BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    const memory::Descriptor ours(ends[0]);
+    memory::Descriptor theirs(ends[1]);
+    const abi::UmadRequest header{abi::kUmadMagic, static_cast<std::uint32_t>(kind)};
+    std::vector<std::byte> message(sizeof header + data.size());
+    std::memcpy(message.data(), &header, sizeof header);
+    std::copy(data.begin(), data.end(), message.begin() + sizeof header);
+    send_message(node_.get(), message, {{theirs.get()}});
+    theirs.reset();
+    std::array<std::byte, 256> reply{};
+    const ssize_t length = recv(ours.get(), reply.data(), reply.size(), 0);
+    abi::UmadReply head{};
+    if (length < static_cast<ssize_t>(sizeof head)) return -1;
+    std::memcpy(&head, reply.data(), sizeof head);
+    const std::size_t behind = std::min(static_cast<std::size_t>(length) - sizeof head, answer.size());
+    std::copy_n(reply.begin() + sizeof head, behind, answer.begin());
+    return head.error;
+  }
+  template <class Argument>
+  int ask(UmadRequestKind kind, Argument& argument) {
+    return ask(kind, std::as_writable_bytes(std::span(&argument, 1)));
+  }
+  // Of the class ping, for sending only.
+  std::uint32_t register_client() {
+    ib_user_mad_reg_req2 request = ping_server();
+    request.method_mask[0] = request.method_mask[1] = 0;
+    BOOST_REQUIRE(ask(UmadRequestKind::register_agent2, request) == 0);
+    return request.id;
+  }
+  int write(const UmadPacket& packet, std::size_t bytes = sizeof(UmadPacket)) {
+    return ask(UmadRequestKind::write, std::as_bytes(std::span(&packet, 1)).first(bytes), {});
+  }
+  // Waits for a packet; its length, or 0 if none comes.
+  std::size_t read(UmadPacket& packet, int patience_ms = 5000) {
+    pollfd look{node_.get(), POLLIN, 0};
+    if (poll(&look, 1, patience_ms) != 1) return 0;
+    return static_cast<std::size_t>(recv(node_.get(), &packet, sizeof packet, 0));
+  }
+  int descriptor() const { return node_.get(); }
+
+ private:
+  memory::Descriptor node_;
+};
+
+UmadPacket packet_to(std::uint16_t lid, const Mad& mad, std::uint32_t id = 0) {
+  UmadPacket packet;
+  packet.header.id = id;
+  packet.header.qpn = htonl(1);
+  packet.header.lid = htons(lid);
+  packet.mad = mad;
+  return packet;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(umad)
+
+BOOST_AUTO_TEST_CASE(agents_are_granted_as_linux_grants_them) {
+  BOOST_TEST(check_agent(agent_for(0)) == 0);
+  BOOST_TEST(check_agent(agent_for(4)) == 0);
+  BOOST_TEST(check_agent(agent_for(79, 0x82)) == 0);
+  BOOST_TEST(check_agent(agent_for(80)) == EINVAL);
+  BOOST_TEST(check_agent(agent_for(4, 0x83)) == EINVAL);
+  BOOST_TEST(check_agent(agent_for(kPing)) == EINVAL);
+  BOOST_TEST(check_agent(agent_for(kPing, 1, kOui)) == 0);
+  AgentRequest request = agent_for(3, 2);
+  request.rmpp_version = 1;
+  BOOST_TEST(check_agent(request) == 0);
+  request.rmpp_version = 2;
+  BOOST_TEST(check_agent(request) == EINVAL);
+  request = agent_for(4);
+  request.rmpp_version = 1;
+  BOOST_TEST(check_agent(request) == EINVAL);
+  request = agent_for(4);
+  request.qpn = 2;
+  BOOST_TEST(check_agent(request) == EINVAL);
+  for (const std::uint8_t subnet : {0x01, 0x81}) {
+    request = agent_for(subnet);
+    BOOST_TEST(check_agent(request) == EINVAL);
+    request.qpn = 0;
+    BOOST_TEST(check_agent(request) == 0);
+  }
+  request = agent_for(4);
+  request.qpn = 0;
+  BOOST_TEST(check_agent(request) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(a_method_of_a_class_has_one_taker) {
+  UmadAgents agents;
+  UmadAgent first{.request = agent_for(kPing, 1, kOui)};
+  first.request.methods = {1 << 1, 0};
+  UmadAgent second = first;
+  BOOST_TEST(agents.add(first) == 0);
+  BOOST_TEST(agents.add(second) == EINVAL);
+  second.request.oui = 1;
+  BOOST_TEST(agents.add(second) == 0);
+  UmadAgent third = first;
+  third.device = 1;
+  BOOST_TEST(agents.add(third) == 0);
+  UmadAgent sender{.request = agent_for(kPing, 1, kOui)};
+  BOOST_TEST(agents.add(sender) == 0);
+
+  const Mad mad = ping(Method::get);
+  MadHeader header;
+  wire::mad::decode(mad, header);
+  BOOST_TEST(agents.find_taker(0, header, mad) == &first);
+  BOOST_TEST(agents.find_taker(1, header, mad) == &third);
+  header.method = Method::set;
+  BOOST_TEST(agents.find_taker(0, header, mad) == nullptr);
+  BOOST_TEST(agents.find_requester(0, {std::uint64_t{sender.number} << 32 | 9}) == &sender);
+  BOOST_TEST(agents.find_requester(1, {std::uint64_t{sender.number} << 32}) == nullptr);
+  agents.remove(first);
+  header.method = Method::get;
+  BOOST_TEST(agents.find_taker(0, header, mad) == nullptr);
+
+  // rdma_cm has these.
+  UmadAgent cm{.request = agent_for(7, 2)};
+  cm.request.methods = {1 << 3, 0};
+  BOOST_TEST(agents.add(cm) == EINVAL);
+  cm.request.methods = {};
+  BOOST_TEST(agents.add(cm) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(requests_are_repeated_and_given_up) {
+  using namespace std::chrono_literals;
+  PendingRequests pending;
+  const PendingRequests::Clock::time_point start{};
+  const PendingRequests::Key key{7, ManagementClass::openib_ping};
+  PendingRequest request;
+  request.to.peer = *parse_gid("::ffff:192.0.2.2");
+  request.packet.header.timeout_ms = 100;
+  request.repetitions = 2;
+  BOOST_TEST(pending.check(key) == 0);
+  pending.add(key, request, start);
+  BOOST_TEST(pending.check(key) == EINVAL);
+  int repeated = 0;
+  int given_up = 0;
+  const auto expire = [&](auto now) {
+    pending.expire(
+        now, [&](const PendingRequest&) { ++repeated; }, [&](const PendingRequest&) { ++given_up; });
+  };
+  expire(start + 99ms);
+  BOOST_TEST(repeated == 0);
+  for (int i = 1; i <= 2; ++i) {
+    BOOST_TEST((pending.next_due() == start + i * 100ms));
+    expire(start + i * 100ms);
+    BOOST_TEST(repeated == i);
+  }
+  expire(start + 300ms);
+  BOOST_TEST(given_up == 1);
+  BOOST_TEST(!pending.next_due());
+
+  request.packet.header.timeout_ms = 1;
+  pending.add(key, request, start);
+  BOOST_TEST((pending.next_due() == start + PendingRequests::kShortestTimeout));
+  BOOST_TEST(!pending.take(key, *parse_gid("::ffff:192.0.2.3")));
+  BOOST_TEST(!pending.take({8, ManagementClass::openib_ping}, request.to.peer));
+  BOOST_TEST(pending.take(key, request.to.peer).has_value());
+  for (std::size_t i = 0; i < PendingRequests::kMost; ++i) pending.add({i, key.second}, request, start);
+  BOOST_TEST(pending.check({9999, key.second}) == ENOMEM);
+  pending.drop_agent(0);
+  BOOST_TEST(!pending.next_due());
+}
+
+struct Opened {
+  RunningProcess process;
+  UmadProgram client{process, 0};
+  UmadProgram server{process, 1};
+};
+
+BOOST_FIXTURE_TEST_CASE(a_request_and_its_answer_travel_between_programs, Opened) {
+  ib_user_mad_reg_req2 request = ping_server();
+  BOOST_TEST(server.ask(UmadRequestKind::register_agent2, request) == 0);
+  const std::uint32_t id = client.register_client();
+  UmadPacket question = packet_to(2, ping(Method::get), id);
+  question.header.timeout_ms = 5000;
+  BOOST_TEST(client.write(question) == 0);
+
+  UmadPacket asked;
+  BOOST_TEST(server.read(asked) == sizeof asked);
+  BOOST_TEST(asked.header.id == request.id);
+  BOOST_TEST(asked.header.length == sizeof asked);
+  BOOST_TEST(ntohs(asked.header.lid) == 1);
+  BOOST_TEST(ntohl(asked.header.qpn) == 1u);
+  BOOST_TEST(asked.header.grh_present == 1);
+  BOOST_TEST(asked.header.hop_limit == 64);
+
+  UmadPacket answer = packet_to(1, asked.mad, request.id);
+  MadHeader header;
+  wire::mad::decode(asked.mad, header);
+  header.method = Method::get_response;
+  encode(header, answer.mad);
+  BOOST_TEST(server.write(answer) == 0);
+  UmadPacket answered;
+  BOOST_TEST(client.read(answered) == sizeof answered);
+  BOOST_TEST(answered.header.status == 0u);
+  BOOST_TEST((answered.mad == answer.mad));
+  BOOST_TEST((header.transaction.value & 0xFFFF'FFFF) == 5u);
+
+  // Nobody waits for it a second time.
+  BOOST_TEST(server.write(answer) == 0);
+  BOOST_TEST(client.read(answered, 50) == 0u);
+
+  // The same by GID, over IPv4 and IPv6, as the request came.
+  for (const std::uint8_t index : {0, 1}) {
+    question.header.grh_present = 1;
+    question.header.gid_index = index;
+    const wire::Gid peer = default_configuration().devices[1].gids[index];
+    std::copy(peer.bytes.begin(), peer.bytes.end(), question.header.gid);
+    BOOST_TEST(client.write(question) == 0);
+    BOOST_TEST(server.read(asked) == sizeof asked);
+    BOOST_TEST(asked.header.gid_index == index);
+    UmadPacket by_gid = answer;
+    by_gid.header = asked.header;
+    BOOST_TEST(server.write(by_gid) == 0);
+    BOOST_TEST(client.read(answered) == sizeof answered);
+    BOOST_TEST(answered.header.gid_index == index);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_without_answer_comes_back, Opened) {
+  const std::uint32_t id = client.register_client();
+  UmadPacket question = packet_to(2, ping(Method::send), id);
+  question.header.timeout_ms = 20;
+  question.header.retries = 2;
+  BOOST_TEST(client.write(question) == 0);
+  BOOST_TEST(client.write(question) == EINVAL);  // it is still under way
+  UmadPacket back;
+  BOOST_TEST(client.read(back) == 64u + 24u);
+  BOOST_TEST(back.header.status == static_cast<std::uint32_t>(ETIMEDOUT));
+  BOOST_TEST(back.header.id == id);
+  BOOST_TEST(back.header.timeout_ms == 20u);
+  BOOST_TEST(back.header.retries == 2u);
+  question.header.timeout_ms = 0;
+  BOOST_TEST(client.write(question) == 0);
+  BOOST_TEST(client.read(back, 50) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(old_headers_are_shorter, Opened) {
+  ib_user_mad_reg_req request{};
+  request.qpn = 1;
+  request.mgmt_class = 4;
+  request.mgmt_class_version = 1;
+  BOOST_TEST(client.ask(UmadRequestKind::register_agent, request) == 0);
+  UmadPacket question = packet_to(2, {}, request.id);
+  Mad mad{};
+  encode(MadHeader{.management_class = ManagementClass::performance,
+                   .class_version = 1,
+                   .method = Method::get,
+                   .attribute = {1}},
+         mad);
+  std::array<std::byte, 56 + 256> bytes;
+  question.header.timeout_ms = 1000;
+  std::memcpy(bytes.data(), &question.header, 56);
+  std::copy(mad.begin(), mad.end(), bytes.begin() + 56);
+  BOOST_TEST(client.ask(UmadRequestKind::write, std::span<const std::byte>(bytes), {}) == 0);
+  UmadPacket answer;
+  BOOST_TEST(client.read(answer) == bytes.size());
+  BOOST_TEST(client.ask(UmadRequestKind::enable_pkey, std::span<std::byte>()) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(wrong_requests_are_refused, Opened) {
+  UmadPacket packet = packet_to(2, ping(Method::send));
+  BOOST_TEST(client.write(packet) == EIO);  // there is no agent
+  packet.header.id = 32;
+  BOOST_TEST(client.ask(UmadRequestKind::enable_pkey, std::span<std::byte>()) == 0);
+  BOOST_TEST(client.write(packet) == EINVAL);
+  const std::uint32_t id = client.register_client();
+  packet.header.id = id;
+  BOOST_TEST(client.write(packet) == 0);
+  for (const std::size_t bytes : {0, 1, 63, 64, 99}) BOOST_TEST(client.write(packet, bytes) == EINVAL, bytes);
+  BOOST_TEST(client.write(packet, 100) == 0);
+  for (const std::uint16_t lid : {0, 3, 0xFFFF}) {
+    BOOST_TEST(client.write(packet_to(lid, ping(Method::send), id)) == EINVAL);
+  }
+  packet.header.qpn = 0;
+  BOOST_TEST(client.write(packet) == EINVAL);
+  packet.header.qpn = htonl(1);
+  packet.header.pkey_index = 1;
+  BOOST_TEST(client.write(packet) == EINVAL);
+  packet.header.pkey_index = 0;
+  packet.header.grh_present = 1;
+  packet.header.gid_index = 200;
+  BOOST_TEST(client.write(packet) == EINVAL);
+  packet.header.gid_index = 1;
+  const wire::Gid nobody = *parse_gid("::ffff:203.0.113.9");
+  std::copy(nobody.bytes.begin(), nobody.bytes.end(), packet.header.gid);
+  BOOST_TEST(client.write(packet) == ETIMEDOUT);
+
+  std::uint32_t number = 31;
+  BOOST_TEST(client.ask(UmadRequestKind::unregister_agent, number) == EINVAL);
+  number = 0xFFFFFFFF;
+  BOOST_TEST(client.ask(UmadRequestKind::unregister_agent, number) == EINVAL);
+  number = id;
+  BOOST_TEST(client.ask(UmadRequestKind::unregister_agent, number) == 0);
+  BOOST_TEST(client.ask(UmadRequestKind::unregister_agent, number) == EINVAL);
+
+  ib_user_mad_reg_req2 request = ping_server();
+  request.flags = 0x10;
+  BOOST_TEST(client.ask(UmadRequestKind::register_agent2, request) == EINVAL);
+  BOOST_TEST(request.flags == static_cast<std::uint32_t>(IB_USER_MAD_REG_FLAGS_CAP));
+  for (std::uint32_t i = 0; i < 32; ++i) BOOST_TEST(client.register_client() == i);
+  request = ping_server();
+  BOOST_TEST(client.ask(UmadRequestKind::register_agent2, request) == ENOMEM);
+}
+
+BOOST_AUTO_TEST_CASE(messages_of_the_connection_manager_need_the_right_to_raw_packets) {
+  Configuration configuration = default_configuration();
+  for (DeviceSettings& device : configuration.devices) device.raw_packets = RawPackets::all;
+  RunningProcess process({}, configuration);
+  UmadProgram program(process, 0);
+  ib_user_mad_reg_req2 request{};
+  request.qpn = 1;
+  request.mgmt_class = 7;
+  request.mgmt_class_version = 2;
+  BOOST_TEST(program.ask(UmadRequestKind::register_agent2, request) == 0);
+  Mad mad{};
+  encode(
+      MadHeader{
+          .management_class = ManagementClass::communication, .class_version = 2, .method = Method::send},
+      mad);
+  BOOST_TEST(program.write(packet_to(2, mad, request.id)) == 0);
+}
+
+// Nobody else notices, and the device process goes on.
+BOOST_FIXTURE_TEST_CASE(nonsense_closes_the_connection, Opened) {
+  const auto closes = [&](std::span<const std::byte> bytes) {
+    UmadProgram program(process, 0);
+    send_message(program.descriptor(), bytes, {});
+    UmadPacket packet;
+    return program.read(packet) == 0;
+  };
+  const std::array<std::byte, 2000> zeros{};
+  for (const std::size_t bytes : {1, 7, 8, 400, 2000})
+    BOOST_TEST(closes(std::span(zeros).first(bytes)), bytes);
+  UmadProgram odd(process, 0);
+  std::array<std::byte, 40> argument{};
+  BOOST_TEST(odd.ask(static_cast<UmadRequestKind>(99), argument) == -1);
+  UmadProgram wrong_length(process, 0);
+  BOOST_TEST(wrong_length.ask(UmadRequestKind::register_agent, argument) == -1);
+  client.register_client();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_program_that_does_not_read_loses_packets_and_hurts_nobody, Opened) {
+  ib_user_mad_reg_req2 request = ping_server();
+  BOOST_TEST(server.ask(UmadRequestKind::register_agent2, request) == 0);
+  const std::uint32_t id = client.register_client();
+  for (int i = 0; i < 3000; ++i) BOOST_REQUIRE(client.write(packet_to(2, ping(Method::send), id)) == 0);
+  UmadPacket packet;
+  int read = 0;
+  while (server.read(packet, 200) != 0) ++read;
+  BOOST_TEST(read >= 256);
+  BOOST_TEST(read < 3000);
+  BOOST_TEST(client.write(packet_to(2, ping(Method::send), id)) == 0);
+  BOOST_TEST(server.read(packet) == sizeof packet);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test
