@@ -69,8 +69,8 @@ struct MadHeader {
   Method method{};
   MadStatus status = MadStatus::ok;
   std::uint16_t class_specific = 0;
-  TransactionId transaction;
-  AttributeId attribute;
+  TransactionId transaction{};
+  AttributeId attribute{};
   std::uint32_t attribute_modifier = 0;
   friend bool operator==(const MadHeader&, const MadHeader&) = default;
 };

@@ -29,7 +29,7 @@ struct GsiAddress {
   wire::Gid own;   // one of the device's GIDs
   wire::Gid peer;  // of the same address family
   // Empty: the address of whoever has `peer`, in this process or in a neighbour's.
-  std::optional<wire::MacAddress> peer_mac;
+  std::optional<wire::MacAddress> peer_mac{};
   wire::Qpn peer_qpn{1};
   std::uint16_t pkey_index = 0;
   std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64

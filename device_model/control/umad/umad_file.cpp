@@ -209,16 +209,16 @@ std::size_t UmadFile::header_bytes() const {
 }
 
 int UmadFile::write(std::span<const std::byte> bytes) {
-  if (bytes.size() < header_bytes() + kLeastMad || bytes.size() > header_bytes() + wire::mad::kMadBytes)
-    return EINVAL;
+  if (bytes.size() < header_bytes() + kLeastMad) return EINVAL;
   UmadPacket packet;
   std::memcpy(&packet.header, bytes.data(), header_bytes());
-  const auto mad = bytes.subspan(header_bytes());
-  std::copy(mad.begin(), mad.end(), packet.mad.begin());
   if (packet.header.id >= kAgents) return EINVAL;
   if (agents_[packet.header.id] == nullptr) return EIO;
   GsiAddress to;
   if (const int error = find_address(packet.header, to)) return error;
+  const auto mad = bytes.subspan(header_bytes());
+  if (mad.size() > packet.mad.size()) return EINVAL;
+  std::copy(mad.begin(), mad.end(), packet.mad.begin());
   return send(packet, to);
 }
 

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_SUITE(umad)
 BOOST_AUTO_TEST_CASE(agents_are_granted_as_linux_grants_them) {
   BOOST_TEST(check_agent(agent_for(0)) == 0);
   BOOST_TEST(check_agent(agent_for(4)) == 0);
-  BOOST_TEST(check_agent(agent_for(79, 0x82)) == 0);
+  BOOST_TEST(check_agent(agent_for(0x2F, 0x82)) == 0);
   BOOST_TEST(check_agent(agent_for(80)) == EINVAL);
   BOOST_TEST(check_agent(agent_for(4, 0x83)) == EINVAL);
   BOOST_TEST(check_agent(agent_for(kPing)) == EINVAL);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(agents_are_granted_as_linux_grants_them) {
   request = agent_for(4);
   request.qpn = 2;
   BOOST_TEST(check_agent(request) == EINVAL);
-  for (const std::uint8_t subnet : {0x01, 0x81}) {
+  for (const auto subnet : {std::uint8_t{0x01}, std::uint8_t{0x81}}) {
     request = agent_for(subnet);
     BOOST_TEST(check_agent(request) == EINVAL);
     request.qpn = 0;
@@ -265,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_and_its_answer_travel_between_programs, Opened
   BOOST_TEST(client.read(answered, 50) == 0u);
 
   // The same by GID, over IPv4 and IPv6, as the request came.
-  for (const std::uint8_t index : {0, 1}) {
+  for (const auto index : {std::uint8_t{0}, std::uint8_t{1}}) {
     question.header.grh_present = 1;
     question.header.gid_index = index;
     const wire::Gid peer = default_configuration().devices[1].gids[index];
@@ -333,7 +333,7 @@ BOOST_FIXTURE_TEST_CASE(wrong_requests_are_refused, Opened) {
   BOOST_TEST(client.write(packet) == 0);
   for (const std::size_t bytes : {0, 1, 63, 64, 99}) BOOST_TEST(client.write(packet, bytes) == EINVAL, bytes);
   BOOST_TEST(client.write(packet, 100) == 0);
-  for (const std::uint16_t lid : {0, 3, 0xFFFF}) {
+  for (const auto lid : {std::uint16_t{0}, std::uint16_t{3}, std::uint16_t{0xFFFF}}) {
     BOOST_TEST(client.write(packet_to(lid, ping(Method::send), id)) == EINVAL);
   }
   packet.header.qpn = 0;
