@@ -4,6 +4,10 @@
 // on it as the program is to see them, a message each, so that poll, epoll and O_NONBLOCK are right by
 // themselves. A write or ioctl is a message to the device process, with one end of a socket pair of its own
 // for the answer.
+//
+// Behind each request the stand-in sends a mark, and the device process leaves the last mark in its end of
+// the connection. So the kernel makes the program's `read` fail with ECONNRESET when the device process ends;
+// else it would return 0, which libibumad takes for a packet.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +30,9 @@ struct UmadRequest {
   std::uint32_t magic;  // kUmadMagic
   std::uint32_t kind;   // UmadRequestKind
 };
+
+// How long a mark is.
+inline constexpr std::uint32_t kUmadMarkBytes = 1;
 
 // Begins each answer. Behind it the ioctl's argument as the program is to see it, also with some errors.
 struct UmadReply {

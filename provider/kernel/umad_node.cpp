@@ -56,8 +56,10 @@ int send_request(int node, const Request& request, int reply_end) {
   do {
     sent = sendmsg(node, &message, MSG_NOSIGNAL);
   } while (sent < 0 && should_send_again(node));
-  if (sent >= 0) return 0;
-  return errno == EFAULT ? EFAULT : EIO;
+  if (sent < 0) return errno == EFAULT ? EFAULT : EIO;
+  const char mark = 0;
+  send(node, &mark, sizeof mark, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return 0;
 }
 
 // 0 or an errno. The kernel copies the answer, so a bad pointer does no harm.
@@ -101,25 +103,6 @@ bool is_umad_number(dev_t number) { return major(number) == kMajor && minor(numb
 bool is_umad_request(unsigned long request) {
   return request == IB_USER_MAD_REGISTER_AGENT || request == IB_USER_MAD_REGISTER_AGENT2 ||
          request == IB_USER_MAD_UNREGISTER_AGENT || request == IB_USER_MAD_ENABLE_PKEY;
-}
-
-// A packet that does not fit stays. Another thread may take the packet that was looked at.
-ssize_t read_from_umad(int descriptor, void* data, size_t size) {
-  if (size < sizeof(ib_user_mad_hdr_old)) {
-    errno = EINVAL;
-    return -1;
-  }
-  for (;;) {
-    char first;
-    const ssize_t length = recv(descriptor, &first, 1, MSG_PEEK | MSG_TRUNC);
-    if (length < 0) return -1;
-    if (length == 0 || static_cast<size_t>(length) > size) {
-      errno = length == 0 ? EIO : EINVAL;
-      return -1;
-    }
-    const ssize_t taken = recv(descriptor, data, size, MSG_DONTWAIT);
-    if (taken > 0 || (taken < 0 && errno != EAGAIN)) return taken;
-  }
 }
 
 ssize_t write_to_umad(int descriptor, const void* data, size_t size) {

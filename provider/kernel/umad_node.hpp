@@ -1,4 +1,4 @@
-// read, write and ioctl on an open umad node: the interface of <rdma/ib_user_mad.h>, served by the device
+// write and ioctl on an open umad node: the interface of <rdma/ib_user_mad.h>, served by the device
 // process (device_model/abi/umad_messages.hpp).
 #pragma once
 
@@ -13,9 +13,7 @@ bool is_umad_number(dev_t number);
 // True if the ioctl is one of a umad node's.
 bool is_umad_request(unsigned long request);
 
-// As the kernel's ib_umad: bytes, or -1 and errno. `read` blocks unless the descriptor has O_NONBLOCK. EIO:
-// the device process is gone.
-ssize_t read_from_umad(int descriptor, void* data, size_t size);
+// As the kernel's ib_umad; -1 and EIO: the device process is gone.
 ssize_t write_to_umad(int descriptor, const void* data, size_t size);
 int ioctl_on_umad(int descriptor, unsigned long request, void* argument);
 

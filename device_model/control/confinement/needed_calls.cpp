@@ -209,6 +209,9 @@ int add_rules(scmp_filter_ctx filter) {
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                            SCMP_A1(SCMP_CMP_EQ, memory::kProcmapQuery, 0));
   if (error != 0) return error;
+  // How many bytes of a umad node's requests wait.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0));
+  if (error != 0) return error;
   // Logging queries whether its output is a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
   if (error != 0) return error;

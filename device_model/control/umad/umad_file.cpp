@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -22,6 +23,9 @@ using wire::mad::Method;
 // The socket, the peer's pidfd, the timer; and packets that wait to be read.
 constexpr std::uint64_t kDescriptorsOfFile = 3;
 constexpr std::size_t kBacklog = 256;  // packets
+constexpr unsigned kPerTurn = 64;      // messages
+constexpr std::uint32_t kOver = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
+constexpr std::uint32_t kIncoming = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr std::uint64_t kBytesOfFile = kBacklog * 512 + PendingRequests::kMost * 1024;
 constexpr std::uint64_t kBytesOfAgent = 16 * 1024;  // an entry for each method
 // What a packet has to have behind its header, as in Linux.
@@ -79,13 +83,12 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
       account_(surroundings.fabric.quotas().account(peer_.pid())),
       charge_(account_->charge(Resource::descriptors, kDescriptorsOfFile, kBytesOfFile)),
       timer_(surroundings.loop, [this] { expire(); }),
-      watch_(surroundings.loop, socket_.get(), EPOLLIN, [this](std::uint32_t events) { ready(events); }) {}
+      watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 
 UmadFile::~UmadFile() {
   for (std::uint32_t id = 0; id < kAgents; ++id) remove_agent(id);
   watch_.reset();
-  // The program is to see the end at once; messages that nobody has read may hold descriptors.
-  shutdown(socket_.get(), SHUT_RDWR);
+  // Not shut down before: until it is closed, the program would read 0 (abi/umad_messages.hpp).
   surroundings_.disposal.close(std::move(socket_), peer_.pid());
 }
 
@@ -97,7 +100,26 @@ void UmadFile::close() {
 
 void UmadFile::ready(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) send_backlog();
-  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !handle_one()) close();
+  const bool over = (events & kOver) != 0;
+  if (!handle_all() || over) close();
+}
+
+// The messages that are there, but for a last mark: the loop tells of new ones only, or, after a turn's
+// worth, of those that are left.
+bool UmadFile::handle_all() {
+  int bytes = 0;
+  for (unsigned handled = 0; handled < kPerTurn; ++handled) {
+    if (ioctl(socket_.get(), FIONREAD, &bytes) != 0) return false;
+    if (bytes <= static_cast<int>(abi::kUmadMarkBytes)) return true;
+    if (!handle_one()) return false;
+  }
+  watch_for(waits_for_room_);
+  return true;
+}
+
+void UmadFile::watch_for(bool room) {
+  waits_for_room_ = room;
+  watch_.change(room ? kIncoming | EPOLLOUT : kIncoming);
 }
 
 // False: the connection is to be closed.
@@ -107,6 +129,7 @@ bool UmadFile::handle_one() {
   int flags = 0;
   const ssize_t length = receive_bytes(socket_.get(), message, descriptors, flags);
   if (length < 0) return errno == EAGAIN;
+  if (length == abi::kUmadMarkBytes && descriptors.empty()) return true;
   abi::UmadRequest request{};
   std::optional<Answer> answer;
   if (static_cast<std::size_t>(length) >= sizeof request && descriptors.size() == 1 &&
@@ -347,9 +370,7 @@ void UmadFile::queue(const UmadPacket& packet, std::size_t mad_bytes) {
 
 void UmadFile::send_backlog() {
   while (!backlog_.empty() && send_message(socket_.get(), backlog_.front(), {})) backlog_.pop_front();
-  if (waits_for_room_ == !backlog_.empty()) return;
-  waits_for_room_ = !backlog_.empty();
-  watch_.change(waits_for_room_ ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  if (waits_for_room_ == backlog_.empty()) watch_for(!backlog_.empty());
 }
 
 }  // namespace urnic::control

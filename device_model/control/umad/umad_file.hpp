@@ -59,7 +59,9 @@ class UmadFile {
 
   void ready(std::uint32_t events);
   void close();
+  bool handle_all();
   bool handle_one();
+  void watch_for(bool room);
   std::optional<Answer> handle(abi::UmadRequestKind kind, std::span<const std::byte> body);
 
   template <class Argument>

@@ -99,7 +99,8 @@ BOOST_DATA_TEST_CASE(only_paths_that_lead_back_are_shown, boost::unit_test::data
 
 BOOST_AUTO_TEST_CASE(node_names) {
   for (const char* name : {"uverbs0", "uverbs12", "rdma_cm"}) BOOST_TEST(urnic::kernel::is_node_name(name));
-  for (const char* name : {"uverbs", "uverbsx", "uverbs0x", "umad0", "", "rdma_cm0", "uverbs99999999999"})
+  for (const char* name :
+       {"uverbs", "uverbsx", "uverbs0x", "umad", "umad0x", "issm0", "", "rdma_cm0", "uverbs99999999999"})
     BOOST_TEST(!urnic::kernel::is_node_name(name));
 }
 
