@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <type_traits>
 
 #include "device_model/control/fabric/local_identifiers.hpp"
 #include "device_model/control/log/log.hpp"

@@ -77,6 +77,19 @@ BOOST_AUTO_TEST_CASE(a_device_describes_itself) {
   BOOST_TEST(!fs::exists(device(0) / "device/net"));
 }
 
+// As libibumad looks for it. The LID is for management tools alone.
+BOOST_AUTO_TEST_CASE(management_nodes_say_whose_they_are) {
+  const fs::path nodes = root / "class/infiniband_mad";
+  BOOST_TEST(contents(nodes / "abi_version") == "5\n");
+  for (const int i : {0, 1}) {
+    const fs::path node = nodes / ("umad" + std::to_string(i));
+    BOOST_TEST(contents(node / "ibdev") == "urnic" + std::to_string(i) + "\n");
+    BOOST_TEST(contents(node / "port") == "1\n");
+    BOOST_TEST(contents(node / "dev") == "231:" + std::to_string(i) + "\n");
+    BOOST_TEST(contents(device(i) / "ports/1/lid") == "0x" + std::to_string(i + 1) + "\n");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_port_describes_itself) {
   const fs::path port = tree.port_folder(*fabric.devices()[0]);
   BOOST_TEST(contents(port / "state") == "4: ACTIVE\n");
