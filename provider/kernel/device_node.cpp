@@ -54,6 +54,18 @@ bool is_node_path(const char* bound) {
   return ends_with(bound, below) && real::stat(node.text(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
+struct PeerPath {
+  sockaddr_un address = {};
+  char terminator = '\0';  // ends a path that fills sun_path
+};
+
+// False: the descriptor is no connected Unix socket, or its peer has no path.
+bool read_peer_path(int descriptor, PeerPath& peer) {
+  socklen_t length = sizeof peer.address;
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;
+  return peer.address.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path);
+}
+
 void tell_of_other_user(const PathText& node) {
   BoundedText<kPathCapacity + 100> line;
   line.append("urnic: ").append(node.text()).append(" is served by a process of another user: not opened\n");
@@ -75,7 +87,7 @@ int connect_to_node(const PathText& node, int flags) {
   if (descriptor < 0) return -1;
   int result = 0;
   do {
-    result = connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    result = real::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   } while (result != 0 && errno == EINTR);
   // A program that opens a device sends the device process a descriptor of its memory.
   if (result == 0 && !trust::peer_is_own_user(descriptor)) {
@@ -105,17 +117,19 @@ bool identify_socket(const char* path, dev_t device, ino_t inode, dev_t& number)
 bool identify_descriptor(int descriptor, dev_t& number) {
   if (!stand_in_active()) return false;
   const KeptErrno kept;
-  struct {
-    sockaddr_un address;
-    char terminator;  // ends a path that fills sun_path
-  } peer = {};
-  socklen_t length = sizeof peer.address;
-  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;
-  if (peer.address.sun_family != AF_UNIX || length <= offsetof(sockaddr_un, sun_path)) return false;
-  if (!is_node_path(peer.address.sun_path)) return false;
+  PeerPath peer;
+  if (!read_peer_path(descriptor, peer) || !is_node_path(peer.address.sun_path)) return false;
   if (!read_device_number(last_component(peer.address.sun_path), number)) return false;
   enter_device(descriptor);
   return true;
+}
+
+bool is_open_node(int descriptor, const char* name) {
+  if (!stand_in_active()) return false;
+  const KeptErrno kept;
+  PeerPath peer;
+  return read_peer_path(descriptor, peer) && std::strcmp(last_component(peer.address.sun_path), name) == 0 &&
+         is_node_path(peer.address.sun_path);
 }
 
 int open_device_node(int directory, const char* path, int flags) {

@@ -19,6 +19,9 @@ bool identify_socket(const char* path, dev_t device, ino_t inode, dev_t& number)
 // character device's number. Enters the descriptor into the descriptor table. Keeps errno.
 bool identify_descriptor(int descriptor, dev_t& number);
 
+// True if `descriptor` is open on the node `name`, also if it was inherited or duplicated. Keeps errno.
+bool is_open_node(int descriptor, const char* name);
+
 // Finishes an open() that failed with ENXIO, the kernel's answer for a socket. If `path` (relative to
 // `directory` as in openat) is a device node, connects to the device process. Returns the descriptor, which
 // the caller owns, or -1 and errno: ENXIO if `path` is no device node, else as connect_to_node.

@@ -18,7 +18,6 @@ namespace {
 
 constexpr char kUverbs[] = "uverbs";
 constexpr char kUmad[] = "umad";
-constexpr char kRdmaCm[] = "rdma_cm";
 
 void append_class(const char* name, PathText& path) {
   path.append(run_directory()).append("/").append(abi::kSysfs).append("/class/").append(name);
@@ -57,7 +56,7 @@ bool parse_device_number(const char* text, dev_t& number) {
 }
 
 bool is_node_name(const char* name) {
-  if (std::strcmp(name, kRdmaCm) == 0) return true;
+  if (std::strcmp(name, kRdmaCmNode) == 0) return true;
   const char* const prefix = begins_with(kUmad, name) ? kUmad : kUverbs;
   if (!begins_with(prefix, name)) return false;
   unsigned index = 0;
@@ -113,6 +112,11 @@ bool find_in_class(const char* class_name, dev_t number, PathText& name) {
 
 bool find_node_name(dev_t number, PathText& name) {
   const KeptErrno kept;
+  dev_t rdma_cm = 0;
+  if (read_device_number(kRdmaCmNode, rdma_cm) && rdma_cm == number) {
+    name.append(kRdmaCmNode);
+    return true;
+  }
   return find_in_class("infiniband_verbs", number, name) || find_in_class("infiniband_mad", number, name);
 }
 

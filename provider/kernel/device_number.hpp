@@ -7,6 +7,9 @@
 
 namespace urnic::kernel {
 
+// The node of the connection manager.
+inline constexpr char kRdmaCmNode[] = "rdma_cm";
+
 // True for a name that a node under /dev/infiniband can have: uverbsN, umadN or rdma_cm.
 bool is_node_name(const char* name);
 
@@ -19,7 +22,7 @@ bool parse_device_number(const char* text, dev_t& number);
 // Reads the number of the node `name` from its sysfs file `dev`. False if there is none. Keeps errno.
 bool read_device_number(const char* name, dev_t& number);
 
-// Appends the name of the uverbs or umad node that has `number`; false if none has. Keeps errno.
+// Appends the name of the node that has `number`; false if none has. Keeps errno.
 bool find_node_name(dev_t number, PathText& name);
 
 }  // namespace urnic::kernel

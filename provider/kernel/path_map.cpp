@@ -17,6 +17,8 @@ namespace {
 constexpr char kDeviceFolder[] = "/dev/infiniband";
 constexpr char kDeviceNumbers[] = "/dev/char";
 constexpr char kSysfsMount[] = "/sys";
+// Where ibacm says at which TCP port it answers. There is no such file here (interpose_socket.cpp).
+constexpr char kIbacmPort[] = "/run/ibacm.port";
 
 // The kernel's directories that the run directory's sysfs tree has under the same name. Linux keeps software
 // devices below /sys/devices/virtual; class entries may be links to there, here as in Linux.
@@ -58,6 +60,10 @@ bool append_mapped_folder(const char* folder, PathText& mapped) {
     mapped.append(run_directory()).append("/").append(abi::kDeviceNodes);
     return true;
   }
+  if (std::strcmp(folder, kIbacmPort) == 0) {
+    mapped.append(run_directory()).append("/ibacm.port");
+    return true;
+  }
   for (const char* candidate : kSysfsFolders) {
     if (std::strcmp(folder, candidate) != 0) continue;
     mapped.append(run_directory()).append("/").append(abi::kSysfs);
@@ -93,7 +99,7 @@ void step(const Component& component, PathText& plain) {
 // Every mapped path contains one of these words.
 bool has_telling_word(const char* path) {
   return std::strstr(path, "infiniband") != nullptr || std::strstr(path, "rdma_cm") != nullptr ||
-         std::strstr(path, "/char/") != nullptr;
+         std::strstr(path, "/char/") != nullptr || std::strstr(path, kIbacmPort) != nullptr;
 }
 
 bool append_working_directory(int directory, PathText& path) {

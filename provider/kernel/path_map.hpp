@@ -5,6 +5,7 @@
 //     /sys/devices/virtual/infiniband                                         ->  RUN/sysfs/devices/virtual/…
 //     /dev/infiniband                                                         ->  RUN/dev
 //     /dev/char/MAJOR:MINOR of a node here                                    ->  RUN/dev/uverbsN
+//     /run/ibacm.port                                                         ->  nothing
 //
 // Everything below these directories is mapped too.
 #pragma once
@@ -43,6 +44,7 @@ class KernelPath {
     if (path[0] != '/') return may_lead_there(path);
     if (begins_with("/sys/", path)) return may_be_below("cd", path[5]);
     if (begins_with("/dev/", path)) return may_be_below("ic", path[5]);
+    if (begins_with("/run/", path)) return begins_with("ibacm.", path + 5);
     return path[1] == '/' || path[1] == '.';
   }
   // `letters`: the first letters of mapped names. "/" and "." begin other spellings of them.

@@ -38,6 +38,7 @@ constinit NextSymbol<int(int, const char*, int, ...)> next_openat{"openat"};
 constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
 constinit NextSymbol<int(int, unsigned long, ...)> next_ioctl{"ioctl"};
 constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
+constinit NextSymbol<int(int, const struct sockaddr*, socklen_t)> next_connect{"connect"};
 constinit NextSymbol<int(const char*, struct stat*)> next_stat{"stat"};
 constinit NextSymbol<int(const char*, struct stat*)> next_lstat{"lstat"};
 constinit NextSymbol<int(int, struct stat*)> next_fstat{"fstat"};
@@ -59,6 +60,7 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_write.look_up();
   next_ioctl.look_up();
   next_socket.look_up();
+  next_connect.look_up();
   next_stat.look_up();
   next_lstat.look_up();
   next_fstat.look_up();
@@ -107,6 +109,11 @@ int ioctl(int descriptor, unsigned long request, void* argument) {
 int socket(int domain, int type, int protocol) {
   if (auto* next = next_socket.known()) return next(domain, type, protocol);
   return static_cast<int>(syscall(SYS_socket, domain, type, protocol));
+}
+
+int connect(int descriptor, const struct sockaddr* address, socklen_t length) {
+  if (auto* next = next_connect.known()) return next(descriptor, address, length);
+  return static_cast<int>(syscall(SYS_connect, descriptor, address, length));
 }
 
 int stat(const char* path, struct stat* status) {

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -24,6 +25,7 @@ int openat(int directory, const char* path, int flags, mode_t mode);
 ssize_t write(int descriptor, const void* data, size_t size);
 int ioctl(int descriptor, unsigned long request, void* argument);
 int socket(int domain, int type, int protocol);
+int connect(int descriptor, const struct sockaddr* address, socklen_t length);
 int stat(const char* path, struct stat* status);
 int lstat(const char* path, struct stat* status);
 int fstat(int descriptor, struct stat* status);

@@ -1,5 +1,5 @@
-// write on an open device node: serves the one uverbs command that no provider can take over, the creation of
-// a completion channel. Control messages, which the provider sends on the same descriptor, pass.
+#include "provider/kernel/uverbs_write.hpp"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
@@ -9,11 +9,7 @@
 #include <cstring>
 
 #include "device_model/abi/control.hpp"
-#include "provider/kernel/descriptor_table.hpp"
-#include "provider/kernel/device_node.hpp"
-#include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/real.hpp"
-#include "provider/kernel/umad_node.hpp"
 
 namespace urnic::kernel {
 
@@ -83,7 +79,9 @@ bool is_control_message(const void* data, size_t size) {
   return magic == abi::kControlMagic;
 }
 
-ssize_t write_to_device(int device, const void* data, size_t size) {
+}  // namespace
+
+ssize_t write_to_uverbs(int device, const void* data, size_t size) {
   if (is_control_message(data, size)) return real::write(device, data, size);
   CreateCompletionChannel request;
   if (size < sizeof request.header) {
@@ -103,27 +101,5 @@ ssize_t write_to_device(int device, const void* data, size_t size) {
   }
   return create_completion_channel(device, request);
 }
-
-ssize_t write_closely(int descriptor, const void* data, size_t size) {
-  dev_t number = 0;
-  if (identify_descriptor(descriptor, number)) {
-    return is_umad_number(number) ? write_to_umad(descriptor, data, size)
-                                  : write_to_device(descriptor, data, size);
-  }
-  remove_device(descriptor);
-  return real::write(descriptor, data, size);
-}
-
-}  // namespace
-
-extern "C" {
-
-ssize_t entry_write(int descriptor, const void* data, size_t size) URNIC_ENTRY_POINT("write");
-ssize_t entry_write(int descriptor, const void* data, size_t size) {
-  if (__builtin_expect(may_be_device(descriptor), 0)) return write_closely(descriptor, data, size);
-  return real::write(descriptor, data, size);
-}
-
-}  // extern "C"
 
 }  // namespace urnic::kernel

@@ -1,0 +1,246 @@
+#include "provider/kernel/rdma_cm_write.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/rdma_user_cm.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "device_model/abi/rdma_cm_messages.hpp"
+#include "provider/kernel/device_node.hpp"
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/reply_socket.hpp"
+#include "provider/kernel/socket_identity.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+// Where the body of each command has the pointer to the program's answer; others have none.
+constexpr int kNone = -1;
+int response_offset(uint32_t command) {
+  switch (command) {
+    case RDMA_USER_CM_CMD_CREATE_ID:
+      return offsetof(rdma_ucm_create_id, response);
+    case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
+    case RDMA_USER_CM_CMD_JOIN_MCAST:
+    case RDMA_USER_CM_CMD_DESTROY_ID:
+    case RDMA_USER_CM_CMD_QUERY_ROUTE:
+    case RDMA_USER_CM_CMD_INIT_QP_ATTR:
+    case RDMA_USER_CM_CMD_GET_EVENT:
+    case RDMA_USER_CM_CMD_LEAVE_MCAST:
+    case RDMA_USER_CM_CMD_MIGRATE_ID:
+    case RDMA_USER_CM_CMD_QUERY:
+      return 0;
+    default:
+      return kNone;
+  }
+}
+
+// A command in a copy of its own. The program's memory may be unreadable or change meanwhile.
+struct Command {
+  rdma_ucm_cmd_hdr header;
+  unsigned char body[abi::kMaxRdmaCmCommand - sizeof header];
+  size_t body_length;  // of what was written and the header names
+};
+
+// The part of the body at `offset`; zeros where the body is too short, which the device process refuses.
+template <typename Field>
+Field field(const Command& command, size_t offset) {
+  Field value = {};
+  if (offset + sizeof value <= command.body_length) std::memcpy(&value, command.body + offset, sizeof value);
+  return value;
+}
+
+// A call that reads the memory and then fails: it tells whether the memory can be read. The kernel looks at
+// the set before it looks at the first argument.
+bool is_readable(const void* address) {
+  const uintptr_t word = reinterpret_cast<uintptr_t>(address) & ~uintptr_t{7};
+  const KeptErrno kept;
+  return syscall(SYS_rt_sigprocmask, ~0, word, nullptr, size_t{8}) != 0 && errno != EFAULT;
+}
+
+// The memory is less than a page, so it is readable if its ends are.
+bool copy_in(void* to, const void* from, size_t size) {
+  if (size == 0) return true;
+  if (!is_readable(from) || !is_readable(static_cast<const unsigned char*>(from) + size - 1)) return false;
+  std::memcpy(to, from, size);
+  return true;
+}
+
+// 0 or the errno of the kernel's ucma_write.
+int read_command(const void* data, size_t size, Command& command) {
+  if (size < sizeof command.header) return EINVAL;
+  if (!copy_in(&command.header, data, sizeof command.header)) return EFAULT;
+  if (command.header.in + sizeof command.header > size) return EINVAL;
+  command.body_length = command.header.in < sizeof command.body ? command.header.in : sizeof command.body;
+  const auto* body = static_cast<const unsigned char*>(data) + sizeof command.header;
+  return copy_in(command.body, body, command.body_length) ? 0 : EFAULT;
+}
+
+// What goes to the device process beside the command.
+struct Extras {
+  abi::SocketName channel;
+  unsigned char option[abi::kMaxRdmaCmOption];
+  size_t option_length;
+};
+
+// Waits on EAGAIN: O_NONBLOCK is meant for events, and the device process always reads commands.
+bool should_send_again(int channel) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd entry = {channel, POLLOUT, 0};
+  syscall(SYS_poll, &entry, 1, -1);
+  return true;
+}
+
+bool send_parts(int channel, iovec* parts, size_t count) {
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = count;
+  long sent = 0;
+  do {
+    sent = syscall(SYS_sendmsg, channel, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && should_send_again(channel));
+  return sent > 0;
+}
+
+bool send_request(int channel, abi::RdmaCmRequestKind kind, const ReplySocket& replies,
+                  const Command& command, const Extras& extras) {
+  abi::RdmaCmRequest request = {};
+  request.magic = abi::kRdmaCmMagic;
+  request.kind = static_cast<uint32_t>(kind);
+  request.reply = replies.name();
+  request.channel = extras.channel;
+  if (kind == abi::RdmaCmRequestKind::command) {
+    request.command_length = static_cast<uint32_t>(sizeof command.header + command.body_length);
+    request.option_length = static_cast<uint32_t>(extras.option_length);
+  }
+  iovec parts[] = {{&request, sizeof request},
+                   {const_cast<Command*>(&command), request.command_length},
+                   {const_cast<unsigned char*>(extras.option), request.option_length}};
+  return send_parts(channel, parts, 3);
+}
+
+// Another thread may have taken some of them meanwhile; GET_EVENT then finds no event, and waits again.
+void discard_tokens(int channel, uint32_t count) {
+  const KeptErrno kept;
+  char token;
+  while (count-- > 0 && syscall(SYS_recvfrom, channel, &token, 1, MSG_DONTWAIT, nullptr, nullptr) == 1) {
+  }
+}
+
+// `emptied`: the channel from which the command takes events. 0 or an errno.
+int execute(int channel, const Command& command, const Extras& extras, int emptied) {
+  ReplySocket replies;
+  if (!replies.is_open() || !send_request(channel, abi::RdmaCmRequestKind::command, replies, command, extras))
+    return EIO;
+  const int offset = response_offset(command.header.cmd);
+  const auto response = offset == kNone ? 0 : field<uint64_t>(command, static_cast<size_t>(offset));
+  abi::RdmaCmReply reply;
+  const bool received =
+      replies.receive(reinterpret_cast<void*>(response), offset == kNone ? 0 : command.header.out, reply);
+  const int error = received ? reply.error : errno;
+  discard_tokens(emptied, reply.discard);
+  return error;
+}
+
+// 0 or an errno. The one place of a command where a thread may be cancelled, as in the write that it stands
+// for.
+int await_token(int channel) {
+  char token;
+  const ssize_t length = recv(channel, &token, 1, 0);
+  if (length < 0) return errno;
+  return length == 0 ? EIO : 0;
+}
+
+int get_event(int channel, const Command& command) {
+  constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
+  if (command.header.out < kShortest) return ENOSPC;
+  if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
+  int error = 0;
+  do {
+    error = await_token(channel);
+    if (error != 0) return error;
+    error = execute(channel, command, {}, channel);
+  } while (error == EAGAIN);
+  return error;
+}
+
+int set_option(int channel, const Command& command) {
+  Extras extras = {};
+  const auto length = field<uint32_t>(command, offsetof(rdma_ucm_set_option, optlen));
+  if (length > sizeof extras.option) return EINVAL;
+  const auto* value =
+      reinterpret_cast<const void*>(field<uint64_t>(command, offsetof(rdma_ucm_set_option, optval)));
+  if (!copy_in(extras.option, value, length)) return EFAULT;
+  extras.option_length = length;
+  return execute(channel, command, extras, channel);
+}
+
+// The identifier comes from the channel of the command's descriptor, which is the caller's.
+int migrate_id(int channel, const Command& command) {
+  Extras extras = {};
+  const auto old_channel = field<int>(command, offsetof(rdma_ucm_migrate_id, fd));
+  if (!is_rdma_cm(old_channel)) return fcntl(old_channel, F_GETFD) >= 0 ? EINVAL : ENOENT;
+  {
+    ReplySocket replies;
+    abi::RdmaCmReply reply;
+    if (!replies.is_open() ||
+        !send_request(old_channel, abi::RdmaCmRequestKind::name_channel, replies, command, extras) ||
+        !replies.receive(&extras.channel, sizeof extras.channel, reply))
+      return EIO;
+    if (reply.error != 0) return reply.error;
+  }
+  return execute(channel, command, extras, old_channel);
+}
+
+int serve(int channel, const Command& command) {
+  switch (command.header.cmd) {
+    case RDMA_USER_CM_CMD_GET_EVENT:
+      return get_event(channel, command);
+    case RDMA_USER_CM_CMD_SET_OPTION:
+      return set_option(channel, command);
+    case RDMA_USER_CM_CMD_MIGRATE_ID:
+      return migrate_id(channel, command);
+    default:
+      return execute(channel, command, {}, channel);
+  }
+}
+
+// The sockets that were seen to be channels, by their cookies: asking for a peer's path for every command
+// would take longer than the command. A place is taken by the socket that was seen last.
+constexpr unsigned kSeen = 1024;
+constinit std::atomic<uint64_t> seen[kSeen] = {};
+
+}  // namespace
+
+bool is_rdma_cm(int descriptor) {
+  const uint64_t cookie = socket_cookie(descriptor);
+  if (cookie == 0) return false;
+  std::atomic<uint64_t>& place = seen[cookie % kSeen];
+  if (place.load(std::memory_order_relaxed) == cookie) return true;
+  if (!is_open_node(descriptor, kRdmaCmNode)) return false;
+  place.store(cookie, std::memory_order_relaxed);
+  return true;
+}
+
+ssize_t write_to_rdma_cm(int descriptor, const void* data, size_t size) {
+  Command command;
+  int error = read_command(data, size, command);
+  if (error == 0) {
+    const KeptErrno kept;
+    error = serve(descriptor, command);
+  }
+  if (error == 0) return static_cast<ssize_t>(size);
+  errno = error;
+  return -1;
+}
+
+}  // namespace urnic::kernel

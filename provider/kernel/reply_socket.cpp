@@ -1,0 +1,129 @@
+#include "provider/kernel/reply_socket.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "provider/kernel/device_node.hpp"
+#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/socket_identity.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+constinit ReplySocket::Slot slots[ReplySocket::kKept] = {};
+
+// A slot whose owner is another process was busy when this one was forked, and nobody here will free it.
+bool take(ReplySocket::Slot& slot, pid_t process) {
+  pid_t owner = __atomic_load_n(&slot.owner, __ATOMIC_RELAXED);
+  return owner != process &&
+         __atomic_compare_exchange_n(&slot.owner, &owner, process, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+ReplySocket::Slot* take_any() {
+  const pid_t process = getpid();
+  for (ReplySocket::Slot& slot : slots) {
+    if (take(slot, process)) return &slot;
+  }
+  return nullptr;
+}
+
+int connect_above_the_lowest() {
+  PathText node;
+  append_node_path(kRdmaCmNode, node);
+  const int low = connect_to_node(node, O_CLOEXEC);
+  if (low < 0) return -1;
+  const KeptErrno kept;
+  const int high = fcntl(low, F_DUPFD_CLOEXEC, ReplySocket::kLowestDescriptor);
+  if (high < 0) return low;
+  close(low);
+  return high;
+}
+
+// By `syscall`: a thread that is cancelled in recvmsg would keep its slot.
+ssize_t receive_parts(int descriptor, iovec* parts, size_t count) {
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = count;
+  long length = 0;
+  do {
+    length = syscall(SYS_recvmsg, descriptor, &message, 0);
+  } while (length < 0 && errno == EINTR);
+  return length;
+}
+
+bool ask_for_name(int descriptor) {
+  abi::RdmaCmRequest request = {};
+  request.magic = abi::kRdmaCmMagic;
+  request.kind = static_cast<uint32_t>(abi::RdmaCmRequestKind::open_reply_socket);
+  return send(descriptor, &request, sizeof request, MSG_NOSIGNAL) == sizeof request;
+}
+
+bool is_reply(ssize_t length, const abi::RdmaCmReply& reply) {
+  return length >= static_cast<ssize_t>(sizeof reply) && reply.magic == abi::kRdmaCmMagic;
+}
+
+}  // namespace
+
+ReplySocket::ReplySocket() : current_(take_any()) {
+  if (current_ == nullptr) current_ = &own_;
+  if (!is_usable()) open();
+}
+
+ReplySocket::~ReplySocket() {
+  if (current_ == &own_) {
+    close_descriptor();
+  } else {
+    __atomic_store_n(&current_->owner, 0, __ATOMIC_RELEASE);
+  }
+}
+
+// After fork the socket is the parent's. A program that closes all descriptors closes this one too.
+bool ReplySocket::is_usable() const {
+  return current_->descriptor >= 0 && current_->process == getpid() &&
+         socket_cookie(current_->descriptor) == current_->cookie;
+}
+
+void ReplySocket::close_descriptor() {
+  const KeptErrno kept;
+  if (current_->descriptor >= 0 && socket_cookie(current_->descriptor) == current_->cookie)
+    close(current_->descriptor);
+  current_->descriptor = -1;
+}
+
+void ReplySocket::open() {
+  close_descriptor();
+  const int descriptor = connect_above_the_lowest();
+  if (descriptor < 0) return;
+  current_->process = getpid();
+  current_->descriptor = descriptor;
+  current_->cookie = socket_cookie(descriptor);
+  abi::RdmaCmReply reply;
+  if (ask_for_name(descriptor) && receive(&current_->name, sizeof current_->name, reply) && reply.error == 0)
+    return;
+  close_descriptor();
+  errno = EIO;
+}
+
+bool ReplySocket::receive(void* answer, size_t size, abi::RdmaCmReply& reply) {
+  reply = {};
+  iovec parts[] = {{&reply, sizeof reply}, {answer, size}};
+  ssize_t length = receive_parts(current_->descriptor, parts, 2);
+  const bool bad_address = length < 0 && errno == EFAULT;
+  // The kernel has taken the message off the socket only if it got as far as the program's memory.
+  if (bad_address && reply.magic != abi::kRdmaCmMagic) length = receive_parts(current_->descriptor, parts, 1);
+  if (bad_address && reply.magic == abi::kRdmaCmMagic) {
+    errno = EFAULT;
+    return false;
+  }
+  if (is_reply(length, reply)) return true;
+  close_descriptor();
+  errno = EIO;
+  return false;
+}
+
+}  // namespace urnic::kernel

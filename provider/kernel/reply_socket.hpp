@@ -1,0 +1,52 @@
+// The sockets on which the device process answers rdma_cm commands (device_model/abi/rdma_cm_messages.hpp).
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "device_model/abi/rdma_cm_messages.hpp"
+
+namespace urnic::kernel {
+
+// One of this process's reply sockets, for one command. Neither locks nor allocates: a signal handler and a
+// child of fork find another socket or make one. Keeps no descriptor below kLowestDescriptor where the limit
+// allows.
+class ReplySocket {
+ public:
+  // Sockets that the process keeps for its next commands. A command that finds all busy makes one for itself.
+  static constexpr unsigned kKept = 16;
+  // Programs may count on the lowest numbers, and use FD_SET on them.
+  static constexpr int kLowestDescriptor = 960;
+
+  ReplySocket();
+  ~ReplySocket();
+  ReplySocket(const ReplySocket&) = delete;
+  ReplySocket& operator=(const ReplySocket&) = delete;
+
+  // False: the device process cannot be reached; errno says why.
+  bool is_open() const { return current_->descriptor >= 0; }
+  const abi::SocketName& name() const { return current_->name; }
+
+  // Waits for the answer. Its bytes go to `answer`, memory of the program's of `size` bytes, as the kernel
+  // copies them. True: there is one, in `reply`. False and errno: EFAULT if `answer` cannot be written
+  // (`reply` is there all the same), EIO if the device process is gone.
+  bool receive(void* answer, size_t size, abi::RdmaCmReply& reply);
+
+  struct Slot {
+    pid_t owner = 0;  // the process that uses the slot at this moment; 0: none
+    pid_t process = 0;
+    int descriptor = -1;
+    uint64_t cookie = 0;
+    abi::SocketName name = {};
+  };
+
+ private:
+  bool is_usable() const;
+  void open();
+  void close_descriptor();
+
+  Slot* current_;
+  Slot own_ = {};  // if all that are kept are busy
+};
+
+}  // namespace urnic::kernel
