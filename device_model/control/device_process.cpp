@@ -17,6 +17,7 @@
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/linger.hpp"
+#include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/umad/umad_server.hpp"
@@ -35,9 +36,10 @@ struct DeviceProcess::Impl {
         linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
         umad(loop, fabric, gsi, disposal),
+        rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
         control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
         faults(fabric),
-        admin({loop, disposal, fabric, control, sysfs, faults, watch, [this] { look_at_use(); },
+        admin({loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch, [this] { look_at_use(); },
                [this] { linger.stay(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));
@@ -49,6 +51,7 @@ struct DeviceProcess::Impl {
       counters.touch();
       look_at_use();
     });
+    rdma_cm.on_change([this] { look_at_use(); });
     if (!configuration.fault_plan.empty()) faults.load(std::filesystem::path(configuration.fault_plan));
     fabric.start();
     watch.stand_in(admin.listening_descriptor(), -1);
@@ -59,7 +62,9 @@ struct DeviceProcess::Impl {
     }
   }
 
-  void look_at_use() { linger.set_used(!control.contexts().empty() || admin.leases() != 0); }
+  void look_at_use() {
+    linger.set_used(!control.contexts().empty() || rdma_cm.is_used() || admin.leases() != 0);
+  }
 
   void end(const char* reason) {
     log::info("ends: {}", reason);
@@ -84,6 +89,7 @@ struct DeviceProcess::Impl {
     Fabric& fabric;
   } engines_end{fabric};
   UmadServer umad;
+  rdma_cm::RdmaCmServer rdma_cm;
   ControlServer control;
   ActiveFaults faults;
   AdminServer admin;

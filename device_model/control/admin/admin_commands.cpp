@@ -15,6 +15,7 @@
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/context.hpp"
+#include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
@@ -43,6 +44,18 @@ json describe_quotas(const Quotas& quotas) {
         {"used", quotas.used(resource)}, {"all", allowance.all}, {"program", allowance.program}};
   }
   return all;
+}
+
+json describe_rdma_cm(rdma_cm::RdmaCm& rdma_cm) {
+  json listeners = json::array();
+  rdma_cm.identifiers().for_each_listener([&](const rdma_cm::Id& id) {
+    listeners.push_back({{"address", rdma_cm::to_text(id.endpoints.source)},
+                         {"port_space", rdma_cm::name(id.space)},
+                         {"program", id.channel->opener().name}});
+  });
+  return {{"identifiers", rdma_cm.identifiers().count()},
+          {"connections", rdma_cm.connections().size()},
+          {"listeners", listeners}};
 }
 
 json describe_context(const Context& context) {
@@ -168,6 +181,7 @@ json AdminServer::status(const json&, AdminConnectionState&) {
             {"pools", pools}}},
           {"devices", devices},
           {"contexts", contexts},
+          {"rdma_cm", describe_rdma_cm(surroundings_.rdma_cm.rdma_cm())},
           {"limits", describe_quotas(surroundings_.fabric.quotas())},
           {"captures", captures()},
           {"leases", leases()}};

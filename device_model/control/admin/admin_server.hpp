@@ -20,6 +20,9 @@ class EngineWatch;
 class Fabric;
 struct ServedDevice;
 class SysfsTree;
+namespace rdma_cm {
+class RdmaCmServer;
+}
 
 class AdminServer {
  public:
@@ -29,6 +32,7 @@ class AdminServer {
     Fabric& fabric;
     const ControlServer& control;
     const SysfsTree& sysfs;
+    rdma_cm::RdmaCmServer& rdma_cm;
     ActiveFaults& faults;
     const EngineWatch& watch;
     std::function<void()> changed;  // a lease has begun or ended

@@ -57,7 +57,7 @@ Allowance half_for_each(std::uint64_t all) { return {all / 2, all}; }
 
 [[noreturn]] void refuse(Resource resource) {
   const bool memory = resource == Resource::memory || resource == Resource::queue_pairs ||
-                      resource == Resource::completion_queues;
+                      resource == Resource::completion_queues || resource == Resource::rdma_cm_ids;
   const std::string_view name = kResourceNames[static_cast<std::size_t>(resource)];
   throw std::system_error(memory ? ENOMEM : EMFILE, std::generic_category(),
                           "the program's share of the device process's " + std::string(name));
@@ -77,6 +77,8 @@ Allowances default_allowances() {
   set(Resource::completion_queues, half_for_each(limits::kMaxCq));
   set(Resource::admin_connections, half_for_each(1024));
   set(Resource::captures, half_for_each(32));
+  // librdmacm numbers up to 65535 in each program.
+  set(Resource::rdma_cm_ids, half_for_each(131072));
   return allowances;
 }
 

@@ -91,11 +91,19 @@ memory::Descriptor Peer::pidfd() const {
   return memory::Descriptor(pidfd_ ? fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
 }
 
-bool Peer::has_net_raw() const {
+bool Peer::has_net_raw() const { return has_capability(CAP_NET_RAW); }
+
+bool Peer::may_bind(std::uint16_t port) const {
+  unsigned first_unprivileged = 1024;
+  std::ifstream("/proc/sys/net/ipv4/ip_unprivileged_port_start") >> first_unprivileged;
+  return port >= first_unprivileged || has_capability(CAP_NET_BIND_SERVICE);
+}
+
+bool Peer::has_capability(int capability) const {
   // Another PID namespace: capabilities cannot be read, but root has them.
   if (pid_ == 0) return uid_ == 0;
   const auto capabilities = effective_capabilities(pid_);
-  const bool has = capabilities && (*capabilities >> CAP_NET_RAW & 1) != 0 && in_own_user_namespace(pid_);
+  const bool has = capabilities && (*capabilities >> capability & 1) != 0 && in_own_user_namespace(pid_);
   // Checked last: the files belonged to the process, because it still has its number.
   return has && is_running(pidfd_);
 }

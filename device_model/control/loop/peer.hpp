@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -19,12 +21,17 @@ class Peer {
   // Whether that process has CAP_NET_RAW now, as the kernel's capable() decides: in the effective set of its
   // main thread, in this process's user namespace. False if the process has ended.
   bool has_net_raw() const;
+  // Whether that process may bind sockets to `port`: below net.ipv4.ip_unprivileged_port_start it needs
+  // CAP_NET_BIND_SERVICE.
+  bool may_bind(std::uint16_t port) const;
   // A duplicate of the peer's pidfd; empty if it has none.
   memory::Descriptor pidfd() const;
 
   pid_t pid() const { return pid_; }
 
  private:
+  bool has_capability(int capability) const;
+
   pid_t pid_ = 0;  // in this PID namespace; 0 if hidden
   uid_t uid_ = 0;  // in this user namespace
   memory::Descriptor pidfd_;

@@ -30,6 +30,9 @@ constexpr std::uint32_t kUmadNodes = 64;
 constexpr int kUmadAbi = 5;      // ib_umad's, which libibumad requires
 constexpr int kUverbsAbi = 6;    // ib_uverbs's, which libibverbs requires
 constexpr int kProviderAbi = 1;  // urnic's own
+constexpr int kRdmaCmAbi = 4;    // rdma_ucm's, which librdmacm requires
+// Linux numbers miscellaneous devices from 0 to 255 and, once these are used up, upwards.
+constexpr char kRdmaCmNumber[] = "10:65535";
 
 std::vector<std::uint32_t> listed_numbers(const fs::path& parent, const std::string& prefix) {
   struct Close {
@@ -85,8 +88,17 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(hardware / "local_cpus", processor_mask(processors));
   write_file(hardware / "local_cpulist", processors == 1 ? "0" : fmt::format("0-{}", processors - 1));
   write_file(hardware / "numa_node", "-1");
+  // The one interface of every machine whose addresses, 127/8, name devices (docs/rdma-cm.md): programs that look for
+  // the device's interface and take its address can connect.
+  fs::create_directories(hardware / "net" / "lo");
   fs::create_directories(folder / "ports" / "1");
   write_port_files(folder / "ports" / "1", device);
+}
+
+void write_rdma_cm_node(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_file(folder / "abi_version", std::to_string(kRdmaCmAbi));
+  write_file(folder / "dev", kRdmaCmNumber);
 }
 
 void write_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {
@@ -126,6 +138,7 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
   const fs::path devices = root / "class" / "infiniband";
   fs::create_directories(nodes);
   fs::create_directories(devices);
+  write_rdma_cm_node(root / "class" / "misc" / "rdma_cm");
   const fs::path management = root / "class" / "infiniband_mad";
   fs::create_directories(management);
   write_file(management / "abi_version", std::to_string(kUmadAbi));

@@ -1,0 +1,24 @@
+#include "device_model/control/rdma_cm/address_vector.hpp"
+
+#include <algorithm>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control::rdma_cm {
+
+ib_uverbs_ah_attr address_vector(const LocalAddress& local, const cm::Path& path) {
+  const auto& gids = local.device->settings.gids;
+  const auto index = std::find(gids.begin(), gids.end(), path.own) - gids.begin();
+  ib_uverbs_ah_attr attributes{};
+  std::copy(path.peer.bytes.begin(), path.peer.bytes.end(), attributes.grh.dgid);
+  attributes.grh.flow_label = path.flow_label;
+  attributes.grh.sgid_index = static_cast<std::uint8_t>(index);
+  attributes.grh.hop_limit = path.hop_limit;
+  attributes.grh.traffic_class = path.traffic_class;
+  attributes.sl = path.service_level;
+  attributes.is_global = 1;
+  attributes.port_num = limits::kPorts;
+  return attributes;
+}
+
+}  // namespace urnic::control::rdma_cm

@@ -1,0 +1,87 @@
+#include "device_model/control/rdma_cm/connection.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "device_model/control/log/log.hpp"
+#include "device_model/control/loop/message_socket.hpp"
+
+namespace urnic::control::rdma_cm {
+namespace {
+
+static_assert(abi::kMaxRdmaCmRequest <= abi::kMaxControlMessage);
+
+// The socket and the peer's pidfd.
+constexpr std::uint64_t kDescriptorsOfConnection = 2;
+
+}  // namespace
+
+Name random_name() {
+  Name name;
+  if (getrandom(name.data(), name.size(), 0) != static_cast<ssize_t>(name.size()))
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  return name;
+}
+
+Connection::Connection(EventLoop& loop, DescriptorDisposal& disposal, Quotas& quotas,
+                       memory::Descriptor socket, std::function<bool(std::span<const std::byte>)> received,
+                       std::function<void()> closed)
+    : disposal_(disposal),
+      peer_(std::make_shared<Peer>(socket.get())),
+      socket_(std::move(socket)),
+      account_(quotas.account(peer_->pid())),
+      charge_(account_->charge(Resource::descriptors, kDescriptorsOfConnection)),
+      received_(std::move(received)),
+      closed_(std::move(closed)),
+      watch_(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { ready(); }) {}
+
+Connection::~Connection() {
+  watch_.reset();
+  // The program is to see the end at once; messages that nobody has read may hold descriptors.
+  shutdown(socket_.get(), SHUT_RDWR);
+  disposal_.close(std::move(socket_), peer_->pid());
+}
+
+Opener Connection::opener() const {
+  return {account_, [peer = peer_](std::uint16_t port) { return peer->may_bind(port); },
+          fmt::format("pid {}", peer_->pid())};
+}
+
+void Connection::ready() {
+  if (handle_one()) return;
+  watch_.reset();
+  const auto closed = std::move(closed_);
+  closed();
+}
+
+bool Connection::handle_one() {
+  Message message;
+  const ReceiveResult result = receive_message(socket_.get(), message);
+  const bool sent_descriptors = !message.descriptors.empty();
+  disposal_.close(message.descriptors, peer_->pid());
+  if (result == ReceiveResult::nothing) return true;
+  if (result == ReceiveResult::closed) return false;
+  if (result == ReceiveResult::message && !sent_descriptors && received_(message.bytes())) return true;
+  log::warn("pid {} sent a message that is none of rdma_cm's: connection closed", peer_->pid());
+  return false;
+}
+
+bool Connection::answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes) {
+  std::array<std::byte, sizeof reply + abi::kMaxRdmaCmAnswer> message;
+  std::memcpy(message.data(), &reply, sizeof reply);
+  std::memcpy(message.data() + sizeof reply, bytes.data(), bytes.size());
+  return send_message(socket_.get(), std::span(message).first(sizeof reply + bytes.size()), {});
+}
+
+bool Connection::send_token() {
+  constexpr std::array<std::byte, 1> kToken{};
+  return send_message(socket_.get(), kToken, {});
+}
+
+}  // namespace urnic::control::rdma_cm

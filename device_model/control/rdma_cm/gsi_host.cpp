@@ -1,0 +1,70 @@
+#include "device_model/control/rdma_cm/gsi_host.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "device_model/control/fabric/limits.hpp"
+
+namespace urnic::control::rdma_cm {
+namespace {
+
+constexpr auto kClass = static_cast<std::uint8_t>(wire::mad::ManagementClass::communication);
+constexpr std::uint8_t kClassVersion = 2;
+
+}  // namespace
+
+cm::Time steady_now() {
+  return cm::Time(
+      std::chrono::duration_cast<cm::Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+GsiHost::GsiHost(EventLoop& loop, Fabric& fabric, Gsi& gsi, std::function<void()> due)
+    : fabric_(fabric), gsi_(gsi), timer_(loop, [this, due = std::move(due)] {
+        wakes_at_.reset();
+        due();
+      }) {}
+
+void GsiHost::on_mad(Handler handler) {
+  gsi_.on_class(kClass, kClassVersion,
+                [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
+                  wire::mad::Mad mad;
+                  std::copy(bytes.begin(), bytes.end(), mad.begin());
+                  handler({device.index},
+                          {from.own, from.peer, from.hop_limit, from.traffic_class, from.flow_label}, mad);
+                  return true;
+                });
+}
+
+void GsiHost::stop() { gsi_.on_class(kClass, kClassVersion, {}); }
+
+// What cannot be sent is as if it were lost: the manager repeats it.
+void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire::mad::Mad& mad) {
+  GsiAddress address;
+  address.own = to.own;
+  address.peer = to.peer;
+  address.hop_limit = to.hop_limit;
+  address.traffic_class = to.traffic_class;
+  address.flow_label = to.flow_label;
+  gsi_.send(*fabric_.devices()[device.value], address, mad);
+}
+
+// A timer that expires too early costs less than one that is set for every message.
+void GsiHost::wake_at(cm::Time deadline) {
+  if (wakes_at_ && *wakes_at_ <= deadline) return;
+  wakes_at_ = deadline;
+  timer_.set(std::max(deadline - steady_now(), cm::Nanoseconds::zero()));
+}
+
+cm::DeviceDescription GsiHost::describe(cm::DeviceIndex device) const {
+  const ServedDevice& described = *fabric_.devices()[device.value];
+  std::uint64_t guid = 0;
+  for (const std::uint8_t byte : described.node_guid) guid = guid << 8 | byte;
+  const auto mtu = static_cast<wire::mad::MtuCode>(limits::mtu_code(described.settings.mtu));
+  return {{guid}, {limits::kAckDelay}, mtu};
+}
+
+bool GsiHost::has_gid(cm::DeviceIndex device, const wire::Gid& gid) const {
+  return gid_index(*fabric_.devices()[device.value], gid).has_value();
+}
+
+}  // namespace urnic::control::rdma_cm

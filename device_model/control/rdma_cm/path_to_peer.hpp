@@ -1,0 +1,13 @@
+// The path of an identifier whose addresses are resolved.
+#pragma once
+
+#include "device_model/cm/path.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/rdma_cm/id.hpp"
+
+namespace urnic::control::rdma_cm {
+
+// With the values that Linux gives a RoCE path. The identifier has a device and a peer.
+cm::Path make_path(const Fabric& fabric, const Id& id);
+
+}  // namespace urnic::control::rdma_cm

@@ -1,0 +1,175 @@
+// QUERY_ROUTE, QUERY.
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/rdma_cm/commands.hpp"
+
+namespace urnic::control::rdma_cm {
+namespace {
+
+// No index: libibverbs would compare it with the kernel's number of the device.
+constexpr std::uint32_t kNoDeviceIndex = 0xFFFFFFFF;
+constexpr std::uint16_t kDefaultPkey = 0xFFFF;
+// Selector of a path record: exactly this value (IBTA 15.2.5.16).
+constexpr std::uint8_t kExactly = 2;
+
+template <class Native>
+std::span<std::byte> bytes_of(Native& native) {
+  return std::as_writable_bytes(std::span(&native, 1));
+}
+
+std::uint64_t node_guid(const ServedDevice& device) {
+  std::uint64_t guid = 0;
+  std::memcpy(&guid, device.node_guid.data(), sizeof guid);
+  return guid;
+}
+
+void copy_gid(const wire::Gid& gid, std::uint8_t (&bytes)[16]) {
+  std::copy(gid.bytes.begin(), gid.bytes.end(), bytes);
+}
+
+void describe_device(const Id& id, rdma_ucm_query_addr_resp& answer) {
+  if (!id.local) return;
+  answer.node_guid = node_guid(*id.local->device);
+  answer.port_num = limits::kPorts;
+  answer.ibdev_index = kNoDeviceIndex;
+}
+
+void query_address(const Id& id, rdma_ucm_query_addr_resp& answer) {
+  const Endpoints& endpoints = id.endpoints;
+  answer.src_size = static_cast<std::uint16_t>(address_bytes(endpoints.source));
+  answer.dst_size = static_cast<std::uint16_t>(address_bytes(endpoints.destination));
+  write_address(endpoints.source, bytes_of(answer.src_addr));
+  write_address(endpoints.destination, bytes_of(answer.dst_addr));
+  describe_device(id, answer);
+}
+
+SocketAddress as_ib_address(const Id& id, const SocketAddress& address, const wire::Gid& gid) {
+  if (address.family == Family::ib) return address;
+  return {.family = Family::ib, .ip = gid, .service_id = service_of(id, address).value};
+}
+
+void query_gids(const Id& id, rdma_ucm_query_addr_resp& answer) {
+  const wire::Gid own = id.local ? id.local->gid : wire::Gid{};
+  answer.src_size = answer.dst_size = kIbAddressBytes;
+  write_address(as_ib_address(id, id.endpoints.source, own), bytes_of(answer.src_addr));
+  write_address(as_ib_address(id, id.endpoints.destination, id.peer), bytes_of(answer.dst_addr));
+  describe_device(id, answer);
+}
+
+ib_user_path_rec user_record(const cm::Path& path) {
+  ib_user_path_rec record{};
+  copy_gid(path.peer, record.dgid);
+  copy_gid(path.own, record.sgid);
+  record.flow_label = htonl(path.flow_label);
+  record.reversible = 1;
+  record.mtu = static_cast<std::uint32_t>(path.mtu);
+  record.pkey = htons(path.pkey.value);
+  record.hop_limit = path.hop_limit;
+  record.traffic_class = path.traffic_class;
+  record.numb_path = 1;
+  record.sl = path.service_level;
+  record.mtu_selector = record.rate_selector = record.packet_life_time_selector = kExactly;
+  record.rate = path.rate;
+  record.packet_life_time = path.packet_lifetime.value;
+  return record;
+}
+
+// A path record as a subnet administrator sends it (IBTA 15.2.5.16).
+struct WireRecord {
+  std::array<std::uint8_t, 8> service_id;
+  std::array<std::uint8_t, 16> peer;
+  std::array<std::uint8_t, 16> own;
+  std::uint16_t peer_lid;
+  std::uint16_t own_lid;
+  std::uint32_t flow_label_and_hop_limit;
+  std::uint8_t traffic_class;
+  std::uint8_t reversible;  // bit 7
+  std::uint16_t pkey;
+  std::uint16_t service_level;
+  std::uint8_t mtu;  // bits 6 and 7 of these: the selector
+  std::uint8_t rate;
+  std::uint8_t packet_lifetime;
+  std::array<std::uint8_t, 7> rest;
+};
+static_assert(sizeof(WireRecord) == sizeof(ib_path_rec_data::path_rec));
+
+std::uint8_t exactly(std::uint8_t value) { return static_cast<std::uint8_t>(kExactly << 6 | value); }
+
+ib_path_rec_data wire_record(const cm::Path& path) {
+  WireRecord record{};
+  record.peer = path.peer.bytes;
+  record.own = path.own.bytes;
+  record.flow_label_and_hop_limit = htonl(path.flow_label << 8 | path.hop_limit);
+  record.traffic_class = path.traffic_class;
+  record.reversible = 0x80;
+  record.pkey = htons(path.pkey.value);
+  record.service_level = htons(path.service_level);
+  record.mtu = exactly(static_cast<std::uint8_t>(path.mtu));
+  record.rate = exactly(path.rate);
+  record.packet_lifetime = exactly(path.packet_lifetime.value);
+  ib_path_rec_data data{};
+  data.flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
+  std::memcpy(data.path_rec, &record, sizeof record);
+  return data;
+}
+
+std::size_t query_path(const Id& id, std::size_t room, QueryPathAnswer& answer) {
+  constexpr std::size_t kHead = offsetof(QueryPathAnswer, paths);
+  answer.num_paths = id.path ? 1 : 0;
+  if (answer.num_paths == 0 || room < kHead + sizeof answer.paths[0]) return kHead;
+  answer.paths[0] = wire_record(*id.path);
+  return kHead + sizeof answer.paths[0];
+}
+
+// The record before the route is known.
+ib_user_path_rec addresses_only(const Id& id) {
+  ib_user_path_rec record{};
+  copy_gid(id.peer, record.dgid);
+  copy_gid(id.local->gid, record.sgid);
+  record.pkey = htons(kDefaultPkey);
+  return record;
+}
+
+}  // namespace
+
+int query_route(Session& session, const rdma_ucm_query& command, rdma_ucm_query_route_resp& answer) {
+  Id* id = nullptr;
+  if (const int error = find_id(session, command.id, id)) return error;
+  write_address(id->endpoints.source, bytes_of(answer.src_addr));
+  write_address(id->endpoints.destination, bytes_of(answer.dst_addr));
+  if (!id->local) return 0;
+  answer.node_guid = node_guid(*id->local->device);
+  answer.port_num = limits::kPorts;
+  answer.ibdev_index = kNoDeviceIndex;
+  answer.num_paths = id->path ? 1 : 0;
+  answer.ib_route[0] = id->path ? user_record(*id->path) : addresses_only(*id);
+  return 0;
+}
+
+int query(Session& session, const rdma_ucm_query& command, QueryAnswer& answer, std::size_t& length) {
+  Id* id = nullptr;
+  if (const int error = find_id(session, command.id, id)) return error;
+  if (command.option > RDMA_USER_CM_QUERY_GID) return ENOSYS;
+  if (command.option == RDMA_USER_CM_QUERY_PATH) {
+    if (session.room < offsetof(QueryPathAnswer, paths)) return ENOSPC;
+    answer.path = {};
+    length = query_path(*id, session.room, answer.path);
+    return 0;
+  }
+  if (session.room < offsetof(rdma_ucm_query_addr_resp, ibdev_index)) return ENOSPC;
+  answer.address = {};
+  if (command.option == RDMA_USER_CM_QUERY_ADDR) {
+    query_address(*id, answer.address);
+  } else {
+    query_gids(*id, answer.address);
+  }
+  length = std::min(session.room, sizeof answer.address);
+  return 0;
+}
+
+}  // namespace urnic::control::rdma_cm

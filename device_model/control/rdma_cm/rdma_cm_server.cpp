@@ -1,0 +1,156 @@
+#include "device_model/control/rdma_cm/rdma_cm_server.hpp"
+
+#include <sys/socket.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "device_model/control/log/log.hpp"
+
+namespace urnic::control::rdma_cm {
+namespace {
+
+// How often addresses that nobody has are looked for.
+constexpr std::chrono::milliseconds kLookAgain{20};
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  const Name name = random_name();
+  std::memcpy(&seed, name.data(), sizeof seed);
+  return seed;
+}
+
+Name to_name(const abi::SocketName& name) { return std::bit_cast<Name>(name); }
+
+}  // namespace
+
+RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal,
+                           const std::filesystem::path& node)
+    : loop_(loop),
+      fabric_(fabric),
+      disposal_(disposal),
+      host_(loop, fabric, gsi, [this] { rdma_cm_.connections().expire(steady_now()); }),
+      rdma_cm_(fabric, host_, steady_now, {.seed = random_seed()}, loop.work()),
+      address_timer_(loop, [this] { look_for_addresses(); }),
+      node_(loop, disposal, node, SOCK_SEQPACKET,
+            [this](memory::Descriptor socket) { accept(std::move(socket)); }) {
+  host_.on_mad([this](cm::DeviceIndex device, const cm::GsiAddress& from, const wire::mad::Mad& mad) {
+    rdma_cm_.connections().receive(device, from, mad, steady_now());
+  });
+}
+
+RdmaCmServer::~RdmaCmServer() { host_.stop(); }
+
+void RdmaCmServer::accept(memory::Descriptor socket) {
+  const std::uint64_t number = next_connection_++;
+  auto& place = connections_[number];
+  try {
+    place = std::make_unique<Connection>(
+        loop_, disposal_, fabric_.quotas(), std::move(socket),
+        [this, &place](std::span<const std::byte> message) { return handle(*place, message); },
+        [this, number] { close(number); });
+  } catch (...) {
+    connections_.erase(number);
+    throw;
+  }
+  note_change();
+}
+
+void RdmaCmServer::close(std::uint64_t number) {
+  const auto closed = connections_.extract(number);
+  const Connection& connection = *closed.mapped();
+  if (connection.reply_name) reply_sockets_.erase(*connection.reply_name);
+  if (connection.channel_name) named_channels_.erase(*connection.channel_name);
+  if (connection.channel != nullptr) rdma_cm_.close(*connection.channel);
+  note_change();
+}
+
+void RdmaCmServer::note_change() {
+  if (changed_) changed_();
+}
+
+bool RdmaCmServer::handle(Connection& connection, std::span<const std::byte> message) {
+  abi::RdmaCmRequest request{};
+  if (message.size() < sizeof request) return false;
+  std::memcpy(&request, message.data(), sizeof request);
+  const auto rest = message.subspan(sizeof request);
+  if (request.magic != abi::kRdmaCmMagic || connection.reply_name) return false;
+  switch (static_cast<abi::RdmaCmRequestKind>(request.kind)) {
+    case abi::RdmaCmRequestKind::open_reply_socket:
+      return connection.channel == nullptr && open_reply_socket(connection);
+    case abi::RdmaCmRequestKind::command:
+      return execute(connection, request, rest);
+    case abi::RdmaCmRequestKind::name_channel:
+      return name_channel(connection, request);
+  }
+  return false;
+}
+
+bool RdmaCmServer::open_reply_socket(Connection& connection) {
+  const Name name = random_name();
+  connection.reply_name = name;
+  reply_sockets_[name] = &connection;
+  const abi::RdmaCmReply reply{abi::kRdmaCmMagic, 0, 0, sizeof name};
+  return connection.answer(reply, std::as_bytes(std::span(name)));
+}
+
+bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& request,
+                           std::span<const std::byte> rest) {
+  const bool fits = request.command_length <= abi::kMaxRdmaCmCommand &&
+                    request.option_length <= abi::kMaxRdmaCmOption &&
+                    rest.size() == std::size_t{request.command_length} + request.option_length;
+  if (!fits) return false;
+  if (connection.channel == nullptr)
+    connection.channel =
+        &rdma_cm_.open(connection.opener(), [&connection] { return connection.send_token(); });
+  Channel* const old_channel = take_named_channel(request.channel);
+  Answer result;
+  rdma_cm_.execute(*connection.channel, rest.first(request.command_length),
+                   rest.subspan(request.command_length), old_channel, result);
+  // The program discards on the old channel what MIGRATE_ID has taken away from there.
+  Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
+  const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
+                               static_cast<std::uint32_t>(result.length)};
+  answer(request.reply, reply, result.bytes());
+  if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
+  return true;
+}
+
+bool RdmaCmServer::name_channel(Connection& connection, const abi::RdmaCmRequest& request) {
+  if (connection.channel == nullptr)
+    connection.channel =
+        &rdma_cm_.open(connection.opener(), [&connection] { return connection.send_token(); });
+  if (connection.channel_name) named_channels_.erase(*connection.channel_name);
+  const Name name = random_name();
+  connection.channel_name = name;
+  named_channels_[name] = &connection;
+  answer(request.reply, {abi::kRdmaCmMagic, 0, 0, sizeof name}, std::as_bytes(std::span(name)));
+  return true;
+}
+
+// A name serves once.
+Channel* RdmaCmServer::take_named_channel(const abi::SocketName& name) {
+  const auto found = named_channels_.find(to_name(name));
+  if (found == named_channels_.end()) return nullptr;
+  Connection& named = *found->second;
+  named_channels_.erase(found);
+  named.channel_name.reset();
+  return named.channel;
+}
+
+void RdmaCmServer::answer(const abi::SocketName& name, const abi::RdmaCmReply& reply,
+                          std::span<const std::byte> bytes) {
+  const auto found = reply_sockets_.find(to_name(name));
+  if (found == reply_sockets_.end()) return;
+  if (!found->second->answer(reply, bytes))
+    log::debug("an answer of rdma_cm is lost: {}", std::strerror(errno));
+}
+
+void RdmaCmServer::look_for_addresses() {
+  rdma_cm_.resolutions().look_again();
+  if (!rdma_cm_.resolutions().empty()) address_timer_.set(kLookAgain);
+}
+
+}  // namespace urnic::control::rdma_cm

@@ -1,0 +1,32 @@
+// From a destination address to the device and the peer's GID. Usually at once; for an address that nobody
+// has, as long as the program is willing to wait.
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "device_model/control/rdma_cm/identifiers.hpp"
+
+namespace urnic::control::rdma_cm {
+
+class Resolutions {
+ public:
+  // `identifiers` outlives it.
+  explicit Resolutions(Identifiers& identifiers) : identifiers_(identifiers) {}
+
+  // Leads the identifier, which has its addresses and is in address_query, to address_resolved or back to
+  // address_bound, with the event; at once or within `patience`.
+  void start(Id& id, std::chrono::milliseconds patience);
+
+  // Tries again what has not been found yet; to be called every few milliseconds while there is such.
+  void look_again();
+  bool empty() const { return waiting_.empty(); }
+
+ private:
+  bool resolve(Id& id);
+
+  Identifiers& identifiers_;
+  std::set<std::uint32_t> waiting_;
+};
+
+}  // namespace urnic::control::rdma_cm
