@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""Connections by IP address: the programs of rdmacm-utils, perftest with -R, and what is left when programs are killed."""
+
+import filecmp
+import os
+import signal
+import unittest
+
+import fabric
+
+# Where a client finds its server: the address, and the one that it binds to itself (None: urnic chooses).
+WAYS = (("127.0.0.1", None), ("127.0.0.2", "127.0.0.1"), ("192.0.2.1", None), ("192.0.2.2", "192.0.2.1"))
+
+
+class RdmaCm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+
+    def listeners(self):
+        return self.fabric.status()["rdma_cm"]["listeners"]
+
+    def start_server(self, *command):
+        """Starts a server and waits until it listens."""
+        before = len(self.listeners())
+        server = self.fabric.start_on_urnic(*command)
+        fabric.wait_until(lambda: len(self.listeners()) > before or server.status is not None, f"a listener: {server}")
+        return server
+
+    def pair(self, server, client, timeout=120.0, server_ends=True):
+        """Runs both to their end with status 0; returns (server's output, client's output). A server that does not end is
+        killed."""
+        first = self.start_server(*server)
+        try:
+            second = self.fabric.start_on_urnic(*client)
+            ended = second.wait(timeout)
+            if server_ends:
+                first.wait(20.0)
+        except AssertionError as hung:
+            raise AssertionError(f"{hung}\nthe server: {first}\n{self.fabric.log()}") from None
+        finally:
+            first.kill()
+        if ended != 0 or (server_ends and first.status != 0):
+            raise AssertionError(f"the server: {first}\nthe client: {second}\n{self.fabric.log()}")
+        return first.output(), second.output()
+
+    def test_rping(self):
+        for address, source in WAYS:
+            bind = ("-I", source) if source else ()
+            with self.subTest(address):
+                self.pair(("rping", "-s", "-V", "-C", 10), ("rping", "-c", "-a", address, *bind, "-V", "-C", 10))
+
+    def test_rping_large(self):
+        said = self.pair(("rping", "-s", "-v", "-C", 100, "-S", 60000),
+                         ("rping", "-c", "-a", "127.0.0.1", "-v", "-V", "-C", 100, "-S", 60000))
+        for output in said:
+            self.assertIn("rdma-ping-99:", output)
+
+    def test_rping_ipv6(self):
+        for bound in ("::0", "::1"):
+            with self.subTest(bound):
+                self.pair(("rping", "-s", "-a", bound, "-V", "-C", 10), ("rping", "-c", "-a", "::1", "-V", "-C", 10))
+        with self.subTest("IPv4 to a listener on ::"):
+            self.pair(("rping", "-s", "-a", "::0", "-V", "-C", 10), ("rping", "-c", "-a", "127.0.0.1", "-V", "-C", 10))
+
+    def test_rping_with_its_own_queue_pair(self):
+        self.pair(("rping", "-s", "-q", "-V", "-C", 10), ("rping", "-c", "-q", "-a", "127.0.0.1", "-V", "-C", 10))
+
+    def test_rping_persistent_server(self):
+        server = self.start_server("rping", "-s", "-P", "-V")
+        try:
+            for _ in range(5):
+                self.fabric.run_on_urnic("rping", "-c", "-a", "127.0.0.1", "-V", "-C", 10)
+            together = [self.fabric.start_on_urnic("rping", "-c", "-a", "127.0.0.1", "-V", "-C", 50) for _ in range(4)]
+            self.assertEqual([client.wait() for client in together], [0] * 4)
+            self.assertIsNone(server.status)
+        finally:
+            server.kill()
+
+    def test_rping_to_nobody(self):
+        for address in ("127.0.0.1", "192.0.2.77"):
+            with self.subTest(address):
+                client = self.fabric.start_on_urnic("rping", "-c", "-a", address, "-C", 1)
+                self.assertNotEqual(client.wait(), 0)
+
+    def test_ucmatose(self):
+        for address, source in WAYS:
+            bind = ("-b", source) if source else ()
+            with self.subTest(address):
+                self.pair(("ucmatose",), ("ucmatose", "-s", address, *bind))
+
+    def test_ucmatose_options(self):
+        for options in (("-t", 32), ("-a", 20), ("-m",), ("-P", "ib"), ("-c", 100), ("-C", 100, "-S", 10000)):
+            with self.subTest(options):
+                self.pair(("ucmatose", *options), ("ucmatose", "-s", "127.0.0.1", *options))
+
+    def test_udaddy(self):
+        for address, source in WAYS:
+            bind = ("-b", source) if source else ()
+            with self.subTest(address):
+                self.pair(("udaddy", "-c", 10), ("udaddy", "-s", address, *bind, "-c", 10))
+
+    def test_mckey(self):
+        """The receivers of a group, on both devices, get what a sender sends."""
+        for sender in ((), ("-o",)):
+            with self.subTest(sender):
+                receivers = [self.fabric.start_on_urnic("mckey", "-m", "239.1.2.3", "-b", address)
+                             for address in ("192.0.2.1", "127.0.0.2")]
+                for receiver in receivers:
+                    receiver.wait_for_output("receiving data transfers")
+                self.fabric.run_on_urnic("mckey", "-m", "239.1.2.3", "-b", "192.0.2.1", "-s", *sender)
+                self.assertEqual([receiver.wait() for receiver in receivers], [0, 0])
+
+    def test_cmtime(self):
+        said = self.pair(("cmtime", "-c", 500), ("cmtime", "-s", "127.0.0.1", "-c", 500), server_ends=False)[1]
+        self.assertIn("us / conn", said)
+
+    def test_endpoints(self):
+        """rdma_create_ep and rdma_get_request, which migrates identifiers."""
+        self.pair(("rdma_server",), ("rdma_client", "-s", "127.0.0.1"))
+        for kind in "rx":
+            with self.subTest(kind):
+                self.pair(("rdma_xserver", "-c", kind), ("rdma_xclient", "-s", "127.0.0.1", "-c", kind))
+
+    def test_rstream(self):
+        for options in ((), ("-T", "b"), ("-T", "n"), ("-T", "r"), ("-T", "f"), ("-S", 1000000)):
+            sizes = ("-I", 10, "-C", 100, "-T", "v", *options)
+            with self.subTest(options):
+                self.pair(("rstream", *sizes), ("rstream", "-s", "127.0.0.1", *sizes))
+
+    def test_riostream(self):
+        for options in ((), ("-T", "b"), ("-T", "n")):
+            sizes = ("-I", 10, "-C", 100, "-S", 4096, "-T", "v", *options)
+            with self.subTest(options):
+                self.pair(("riostream", *sizes), ("riostream", "-s", "127.0.0.1", *sizes))
+
+    def test_rcopy(self):
+        source = self.fabric.home / "source"
+        copy = self.fabric.home / "copy"
+        source.write_bytes(os.urandom(5_000_001))
+        source.chmod(0o644)
+        self.pair(("rcopy",), ("rcopy", source, f"127.0.0.1:{copy}"), server_ends=False)
+        self.assertTrue(filecmp.cmp(source, copy, shallow=False))
+
+    def test_perftest(self):
+        for command in (("ib_send_bw",), ("ib_write_bw",), ("ib_read_bw",), ("ib_send_lat",), ("ib_write_lat",),
+                        ("ib_read_lat",), ("ib_atomic_lat",), ("ib_send_bw", "-c", "UD"), ("ib_send_lat", "-c", "UD")):
+            for address in ("127.0.0.1", "192.0.2.2"):
+                with self.subTest(command=command, address=address):
+                    options = ("-R", "-n", 200)
+                    self.pair((*command, *options), (*command, *options, address))
+
+    def test_killed_programs_leave_nothing(self):
+        """Client or server killed: the other one hears of it, and nothing is left."""
+        for killed in ("client", "server"):
+            with self.subTest(killed):
+                server = self.start_server("rping", "-s", "-C", 1000000)
+                client = self.fabric.start_on_urnic("rping", "-c", "-a", "127.0.0.1", "-C", 1000000)
+                fabric.wait_until(lambda: self.fabric.status()["rdma_cm"]["connections"] >= 2, "a connection")
+                victim, other = (client, server) if killed == "client" else (server, client)
+                os.killpg(victim.pid, signal.SIGKILL)
+                other.wait(60)
+                self.assertIn("DISCONNECT EVENT", other.output())
+        self.check_nothing_is_left()
+
+    def test_killed_in_the_middle_of_connecting(self):
+        server = self.start_server("cmtime", "-c", 1000)
+        for milliseconds in (10, 30, 100, 200, 400):
+            client = self.fabric.start_on_urnic("timeout", "-s", "KILL", milliseconds / 1000, "cmtime", "-s", "127.0.0.1",
+                                                "-c", 1000)
+            client.wait(60)
+        server.kill()
+        self.check_nothing_is_left()
+
+    def check_nothing_is_left(self):
+        """Connections end after their time wait; DREQs that nobody answers are repeated before."""
+        def is_empty():
+            status = self.fabric.status()
+            return (status["rdma_cm"]["identifiers"] == 0 and not status["rdma_cm"]["listeners"] and
+                    status["limits"]["rdma_cm_ids"]["used"] == 0 and not status["contexts"])
+        fabric.wait_until(is_empty, "nothing left of killed programs")
+
+
+if __name__ == "__main__":
+    unittest.main()

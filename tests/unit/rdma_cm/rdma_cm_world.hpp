@@ -1,0 +1,79 @@
+// rdma_cm on a fabric of two devices, under virtual time. MADs arrive when a test says so.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/rdma_cm/rdma_cm.hpp"
+
+namespace urnic::control::rdma_cm::test {
+
+using namespace std::chrono_literals;
+
+// Carries MADs between the devices of the fabric, under virtual time.
+class Network final : public cm::Host {
+ public:
+  explicit Network(const Fabric& fabric) : fabric_(fabric) {}
+
+  void send(cm::DeviceIndex, const cm::GsiAddress& to, const wire::mad::Mad& mad) override {
+    for (const auto& device : fabric_.devices()) {
+      if (has_gid({device->index}, to.peer))
+        waiting.push_back({{device->index}, {to.peer, to.own, 64, to.traffic_class, to.flow_label}, mad});
+    }
+  }
+  void wake_at(cm::Time) override {}
+  cm::DeviceDescription describe(cm::DeviceIndex device) const override { return {{device.value + 1}}; }
+  bool has_gid(cm::DeviceIndex device, const wire::Gid& gid) const override {
+    const auto& gids = fabric_.devices()[device.value]->settings.gids;
+    return std::find(gids.begin(), gids.end(), gid) != gids.end();
+  }
+
+  struct Waiting {
+    cm::DeviceIndex device;
+    cm::GsiAddress from;
+    wire::mad::Mad mad;
+  };
+  std::deque<Waiting> waiting;
+
+ private:
+  const Fabric& fabric_;
+};
+
+struct World {
+  explicit World(const Configuration& configuration = default_configuration()) : fabric(configuration) {}
+
+  Fabric fabric;
+  Network network{fabric};
+  cm::Time now{1s};
+  WorkInPortions work;
+  std::uint32_t last_qp = 0;  // a queue pair has one connection only
+  RdmaCm rdma_cm{fabric, network, [this] { return now; }, {.seed = 7}, work};
+
+  // Lets MADs arrive until there are no more.
+  void deliver() {
+    while (!network.waiting.empty()) {
+      const Network::Waiting next = network.waiting.front();
+      network.waiting.pop_front();
+      rdma_cm.connections().receive(next.device, next.from, next.mad, now);
+    }
+  }
+  void pass(cm::Nanoseconds time) {
+    const cm::Time end = now + time;
+    for (auto next = rdma_cm.connections().next_deadline(); next && *next <= end;
+         next = rdma_cm.connections().next_deadline()) {
+      now = std::max(now, *next);
+      rdma_cm.connections().expire(now);
+      deliver();
+    }
+    now = end;
+    rdma_cm.resolutions().look_again();
+  }
+  void finish_work() {
+    while (!work.empty()) work.run_one();
+  }
+};
+
+}  // namespace urnic::control::rdma_cm::test
