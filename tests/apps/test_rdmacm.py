@@ -2,12 +2,14 @@
 """Connections by IP address: the programs of rdmacm-utils, perftest with -R, and what is left when programs are killed."""
 
 import filecmp
+import json
 import os
 import signal
 import unittest
 
 import fabric
 
+RSTREAM_PORT = 7471
 # Where a client finds its server: the address, and the one that it binds to itself (None: urnic chooses).
 WAYS = (("127.0.0.1", None), ("127.0.0.2", "127.0.0.1"), ("192.0.2.1", None), ("192.0.2.2", "192.0.2.1"))
 
@@ -21,11 +23,19 @@ class RdmaCm(unittest.TestCase):
     def listeners(self):
         return self.fabric.status()["rdma_cm"]["listeners"]
 
+    def packets(self):
+        """How many packets have left the devices."""
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))
+        return sum(counters[device]["port_xmit_packets"] for device in fabric.DEVICES)
+
     def start_server(self, *command):
-        """Starts a server and waits until it listens."""
-        before = len(self.listeners())
+        """Starts a server and waits until it listens, by rdma_cm or (rstream -T f) by TCP."""
         server = self.fabric.start_on_urnic(*command)
-        fabric.wait_until(lambda: len(self.listeners()) > before or server.status is not None, f"a listener: {server}")
+
+        def listens():
+            own = [listener for listener in self.listeners() if listener["program"] == f"pid {server.pid}"]
+            return own or fabric.is_listening(RSTREAM_PORT) or server.status is not None
+        fabric.wait_until(listens, f"a listener of pid {server.pid}: {server} {self.listeners()}")
         return server
 
     def pair(self, server, client, timeout=120.0, server_ends=True):
@@ -105,7 +115,7 @@ class RdmaCm(unittest.TestCase):
         """The receivers of a group, on both devices, get what a sender sends."""
         for sender in ((), ("-o",)):
             with self.subTest(sender):
-                receivers = [self.fabric.start_on_urnic("mckey", "-m", "239.1.2.3", "-b", address)
+                receivers = [self.fabric.start_on_urnic("stdbuf", "-oL", "mckey", "-m", "239.1.2.3", "-b", address)
                              for address in ("192.0.2.1", "127.0.0.2")]
                 for receiver in receivers:
                     receiver.wait_for_output("receiving data transfers")
@@ -157,12 +167,13 @@ class RdmaCm(unittest.TestCase):
             with self.subTest(killed):
                 server = self.start_server("rping", "-s", "-C", 1000000)
                 client = self.fabric.start_on_urnic("rping", "-c", "-a", "127.0.0.1", "-C", 1000000)
-                fabric.wait_until(lambda: self.fabric.status()["rdma_cm"]["connections"] >= 2, "a connection")
+                before = self.packets()
+                fabric.wait_until(lambda: self.packets() > before + 100, "a connection with traffic")
                 victim, other = (client, server) if killed == "client" else (server, client)
                 os.killpg(victim.pid, signal.SIGKILL)
                 other.wait(60)
                 self.assertIn("DISCONNECT EVENT", other.output())
-        self.check_nothing_is_left()
+                self.check_nothing_is_left()
 
     def test_killed_in_the_middle_of_connecting(self):
         server = self.start_server("cmtime", "-c", 1000)
@@ -177,9 +188,9 @@ class RdmaCm(unittest.TestCase):
         """Connections end after their time wait; DREQs that nobody answers are repeated before."""
         def is_empty():
             status = self.fabric.status()
-            return (status["rdma_cm"]["identifiers"] == 0 and not status["rdma_cm"]["listeners"] and
+            return (status["rdma_cm"] == {"identifiers": 0, "connections": 0, "listeners": []} and
                     status["limits"]["rdma_cm_ids"]["used"] == 0 and not status["contexts"])
-        fabric.wait_until(is_empty, "nothing left of killed programs")
+        fabric.wait_until(is_empty, "nothing left of killed programs", 120)
 
 
 if __name__ == "__main__":
