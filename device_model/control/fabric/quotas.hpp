@@ -26,8 +26,8 @@ enum class Resource : std::uint8_t {
 };
 inline constexpr std::size_t kResources = 8;
 inline constexpr std::array<std::string_view, kResources> kResourceNames{
-    "descriptors",       "memory",            "contexts", "queue_pairs",
-    "completion_queues", "admin_connections", "captures", "rdma_cm_ids"};
+    "descriptors",       "memory",   "contexts",   "queue_pairs", "completion_queues",
+    "admin_connections", "captures", "rdma_cm_ids"};
 
 struct Allowance {
   std::uint64_t program = 0;  // each program
@@ -101,8 +101,8 @@ class Account : public std::enable_shared_from_this<Account> {
 namespace object_bytes {
 inline constexpr std::uint64_t kContext = 64 * 1024;
 inline constexpr std::uint64_t kQueuePair = 8 * 1024;
-inline constexpr std::uint64_t kQueue = 2 * 1024;  // completion queues, shared receive queues
-inline constexpr std::uint64_t kKey = 512;         // memory regions and windows
+inline constexpr std::uint64_t kQueue = 2 * 1024;     // completion queues, shared receive queues
+inline constexpr std::uint64_t kKey = 512;            // memory regions and windows
 inline constexpr std::uint64_t kRdmaCmId = 8 * 1024;  // with its connection and its events
 }  // namespace object_bytes
 

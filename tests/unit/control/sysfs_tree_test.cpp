@@ -74,7 +74,13 @@ BOOST_AUTO_TEST_CASE(a_device_describes_itself) {
                            "device/local_cpus", "device/local_cpulist", "device/numa_node"}) {
     BOOST_TEST(contents(device(0) / name).size() > 1u, name);
   }
-  BOOST_TEST(!fs::exists(device(0) / "device/net"));
+  // The interface whose addresses name devices (docs/rdma-cm.md).
+  BOOST_TEST(listed(device(0) / "device/net") == std::vector<std::string>{"lo"});
+}
+
+BOOST_AUTO_TEST_CASE(the_connection_manager_has_a_node) {
+  BOOST_TEST(contents(root / "class/misc/rdma_cm/abi_version") == "4\n");
+  BOOST_TEST(contents(root / "class/misc/rdma_cm/dev").starts_with("10:"));
 }
 
 // As libibumad looks for it. The LID is for management tools alone.
