@@ -54,7 +54,7 @@ json describe_rdma_cm(rdma_cm::RdmaCm& rdma_cm) {
                          {"program", id.channel->opener().name}});
   });
   return {{"identifiers", rdma_cm.identifiers().count()},
-          {"connections", rdma_cm.connections().size()},
+          {"connections", rdma_cm.connections().usage().connections},
           {"listeners", listeners}};
 }
 
