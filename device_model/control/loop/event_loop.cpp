@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <system_error>
 
 namespace urnic::control {
@@ -15,10 +16,19 @@ namespace {
 
 constexpr EventLoop::WatchId kStopWatch = 0;
 // The scheduler delays a thread that has used its share when a program's request arrives. So the loop rests
-// between two portions of work, for longer if programs sent requests lately.
+// between two portions of work, for longer if programs sent requests lately. Too long a rest would let work
+// pile up: contexts of programs that end, while others begin.
 constexpr std::chrono::microseconds kShortRest{50};
-constexpr int kLongRest = 3;  // times as long as the portion took
+constexpr std::chrono::microseconds kLongestRest{300};
+constexpr int kLongRest = 3;  // times the processor time of the portion
 constexpr std::chrono::milliseconds kLately{20};
+
+// Of the calling thread. A portion that waits for the engine uses no processor meanwhile.
+std::chrono::nanoseconds processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -105,12 +115,13 @@ void EventLoop::wait_until(Clock::time_point time) {
 }
 
 void EventLoop::do_portion() {
-  const auto begin = Clock::now();
+  const auto before = processor_time();
   work_.run_one();
-  const auto end = Clock::now();
-  const bool asked_lately = end - last_event_ < kLately;
-  next_portion_ = end + (asked_lately ? std::max<Clock::duration>(kLongRest * (end - begin), kShortRest)
-                                      : Clock::duration(kShortRest));
+  const auto used = processor_time() - before;
+  const auto now = Clock::now();
+  const bool asked_lately = now - last_event_ < kLately;
+  const auto longest = asked_lately ? kLongestRest : kShortRest;
+  next_portion_ = now + std::clamp<std::chrono::nanoseconds>(kLongRest * used, kShortRest, longest);
 }
 
 void EventLoop::stop() { eventfd_write(stop_event_.get(), 1); }
