@@ -30,7 +30,7 @@ constexpr std::uint32_t kSetOption = RDMA_USER_CM_CMD_SET_OPTION;
 enum How : std::uint8_t {
   which_program = 3,   // 3: all of them have a pause: MADs arrive
   raw = 1 << 2,        // the body is the whole command
-  close = 1 << 3,      // the program closes its channel, and opens another
+  reopen = 1 << 3,     // the program closes its channel, and opens another
   long_time = 1 << 4,  // a pause of seconds
 };
 
@@ -109,7 +109,7 @@ struct Machine {
     for (int i = 0; i < 20; ++i) world.pass(std::chrono::seconds(10));
     require(world.rdma_cm.identifiers().count() == 0, "identifiers are left");
     require(world.rdma_cm.channels() == 0, "channels are left");
-    require(world.rdma_cm.connections().size() == 0, "connections are left");
+    require(world.rdma_cm.connections().usage().connections == 0, "connections are left");
     require(world.rdma_cm.resolutions().empty(), "resolutions are left");
     require(world.fabric.quotas().used(control::Resource::rdma_cm_ids) == 0, "charges are left");
   }
@@ -142,7 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t program = record[0] & which_program;
     if (program == kPrograms) {
       machine.pause((record[0] & long_time) != 0);
-    } else if ((record[0] & close) != 0) {
+    } else if ((record[0] & reopen) != 0) {
       machine.close(program);
       machine.open(program);
     } else {
