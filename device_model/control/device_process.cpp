@@ -33,7 +33,7 @@ struct DeviceProcess::Impl {
         sysfs(directory.sysfs(), fabric),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),
-        linger(loop, options.linger, [this] { end("nobody uses it any more"); }),
+        linger(loop, options.linger, [this] { end("no users left"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
         umad(loop, fabric, gsi, disposal),
         rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),

@@ -74,7 +74,7 @@ void block_signals() {
 void tell_ready(int descriptor) {
   if (descriptor < 0) return;
   constexpr char text[] = "ready\n";
-  if (write(descriptor, text, sizeof text - 1) < 0) log::warn("nobody waits on --ready-fd {}", descriptor);
+  if (write(descriptor, text, sizeof text - 1) < 0) log::warn("--ready-fd {} has no reader", descriptor);
   close(descriptor);
 }
 
@@ -146,7 +146,7 @@ void confine() {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("The urnic device process: RDMA devices made of software. 'urnic run' starts it by itself.");
+  CLI::App app("The urnic device process: RDMA devices made of software. 'urnic run' starts it.");
   app.set_version_flag("--version", URNIC_VERSION);
   app.add_option("--run-dir", options.run_directory,
                  "Directory of sockets and sysfs files (default: $URNIC_DIR, else one of this user's own)");
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   app.add_option("--ready-fd", options.ready_descriptor,
                  "Descriptor that gets a line 'ready' once programs can connect");
   app.add_option("--linger", options.linger_ms,
-                 "End this many milliseconds after the last program has; 0: stay (default)");
+                 "Exit this many milliseconds after the last program; 0: stay (default)");
   app.add_flag("--foreground", options.foreground, "Stay on the terminal and log to it, too");
   app.add_flag("--debuggable", options.debuggable,
                "Let debuggers and other programs of this user look into it, and let it dump core");

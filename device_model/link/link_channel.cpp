@@ -25,7 +25,7 @@ constexpr std::string_view text(DropCause cause) {
     case DropCause::fault:
       return "dropped by a fault";
     case DropCause::buffer_full:
-      return "dropped, no room to keep it under way";
+      return "dropped, too many frames under way";
   }
   return {};
 }
@@ -203,7 +203,7 @@ void LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passa
   if (passage.congestion || verdict.congestion) mark(traveller, frame, verdict);
   if (passage.corrupted) {
     const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
-    remark(traveller).add("bit ").add(bit).add(" turned over by chance");
+    remark(traveller).add("bit ").add(bit).add(" inverted by chance");
   }
 }
 

@@ -235,7 +235,7 @@ void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame
   if (to.trunk != nullptr) return put_on_trunk(answer, to, Onward::to_device, now);
   PooledFrame* const slot = transit_.copy(answer.frame, *answer.from);
   if (slot == nullptr) {
-    answer.why.next().add("switch: no room to keep it");
+    answer.why.next().add("switch: too many frames under way");
     return dropped(answer, to.device, Direction::receive);
   }
   transit_.retire(slot);

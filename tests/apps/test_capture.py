@@ -295,7 +295,7 @@ corrupt = 0.01
         for comment in points["dropped"]:
             self.assertRegex(comment, "urnic1.*lost", "a packet was dropped, and nobody says why")
         self.assertGreater(len(points["dropped"]), 0)
-        for remark in ("duplicated by chance", "held behind", "turned over by chance"):
+        for remark in ("duplicated by chance", "held behind", "inverted by chance"):
             self.assertTrue([comment for comment in points["after"] if remark in comment], remark)
         # 5 % of the packets are lost, 2 % arrive twice, and most arrive unchanged.
         twice = sum("duplicated by chance" in comment for comment in points["after"])

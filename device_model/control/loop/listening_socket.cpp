@@ -69,7 +69,7 @@ void ListeningSocket::turn_away(memory::Descriptor connection) {
 void ListeningSocket::accept_one() {
   memory::Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection && (errno == EMFILE || errno == ENFILE)) {
-    log::error("no descriptors left: a program is turned away; raise the limit (ulimit -n)");
+    log::error("no descriptors left: a program is rejected; raise the limit (ulimit -n)");
     reserve_.reset();
     connection = memory::Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     turn_away(std::move(connection));
@@ -78,18 +78,18 @@ void ListeningSocket::accept_one() {
   }
   if (!connection) return;
   if (!trust::peer_is_own_user(connection.get())) {
-    log::warn("a program of another user is turned away");
+    log::warn("a program of another user is rejected");
     return turn_away(std::move(connection));
   }
   if (disposal_.refuses(peer_number(connection.get()))) {
-    log::warn("pid {} is turned away: it has sent descriptors that block when they are closed",
+    log::warn("pid {} is rejected: it has sent descriptors that block when they are closed",
               peer_number(connection.get()));
     return turn_away(std::move(connection));
   }
   try {
     accepted_(std::move(connection));
   } catch (const std::exception& error) {
-    log::error("a program is turned away: {}", error.what());
+    log::error("a program is rejected: {}", error.what());
   }
 }
 

@@ -75,7 +75,7 @@ Context::~Context() {
     while (remove_portion()) {
     }
   } catch (const std::exception& error) {
-    log::critical("context {}: cannot be taken down: {}", id, error.what());
+    log::critical("context {}: cannot be destroyed: {}", id, error.what());
     std::terminate();  // otherwise the engine would use freed memory
   }
 }

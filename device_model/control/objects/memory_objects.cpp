@@ -24,7 +24,7 @@ MemoryObjects::~MemoryObjects() {
     while (remove_portion()) {
     }
   } catch (const std::exception& error) {
-    log::critical("memory regions cannot be taken away: {}", error.what());
+    log::critical("memory regions cannot be destroyed: {}", error.what());
     std::terminate();  // otherwise the engine would use freed memory
   }
 }
