@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "device_model/control/confinement/confinement.hpp"
-#include "device_model/memory/procmap_query.hpp"
+#include "device_model/control/confinement/procmap_query.hpp"
 
 namespace urnic::control {
 namespace {
@@ -206,8 +206,8 @@ int add_rules(scmp_filter_ctx filter) {
                            SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, 0));
   if (error != 0) return error;
   // Registration queries a program's mappings.
-  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                           SCMP_A1(SCMP_CMP_EQ, memory::kProcmapQuery, 0));
+  error =
+      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery, 0));
   if (error != 0) return error;
   // How many bytes of a umad node's requests wait.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0));

@@ -16,14 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "device_model/control/confinement/procmap_query.hpp"
 #include "device_model/control/objects/files_in_memory.hpp"
 #include "device_model/memory/bytewise_copies.hpp"
-#include "device_model/memory/procmap_query.hpp"
 
 namespace urnic::control {
 namespace {
 
-using memory::ProcmapQuery;
 // A mapping must have these rights.
 constexpr std::uint64_t kReadable = 1;
 constexpr std::uint64_t kWritable = 2;
@@ -106,7 +105,7 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
   ProcmapQuery query;
   query.flags = kReadable | (question_->writable ? kWritable : 0);
   query.address = question_->next;
-  if (ioctl(maps_.get(), memory::kProcmapQuery, &query) != 0)
+  if (ioctl(maps_.get(), kProcmapQuery, &query) != 0)
     return errno == ENOTTY || errno == EINVAL || errno == ENOSYS ? Answer::unknown : Answer::no;
   ++mappings_told_;
   mapping = {.start = query.start,

@@ -1,4 +1,4 @@
-// The ioctl that asks a maps file of /proc about one mapping, and its struct procmap_query (linux/fs.h),
+// The ioctl that queries a maps file of /proc for one mapping, and its struct procmap_query (linux/fs.h),
 // which headers older than Linux 6.11 do not have.
 #pragma once
 
@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-namespace urnic::memory {
+namespace urnic::control {
 
 struct ProcmapQuery {
   std::uint64_t size = sizeof(ProcmapQuery);
   std::uint64_t flags = 0;
   std::uint64_t address = 0;
-  std::uint64_t start = 0;  // from here on the kernel's answer
+  std::uint64_t start = 0;  // from here on: the kernel's answer
   std::uint64_t end = 0;
   std::uint64_t rights = 0;
   std::uint64_t page_size = 0;
@@ -20,7 +20,7 @@ struct ProcmapQuery {
   std::uint64_t inode = 0;
   std::uint32_t device_major = 0;
   std::uint32_t device_minor = 0;
-  std::uint32_t name_size = 0;  // 0: neither name nor build id is asked for
+  std::uint32_t name_size = 0;  // 0: no name and no build id
   std::uint32_t build_id_size = 0;
   std::uint64_t name = 0;
   std::uint64_t build_id = 0;
@@ -29,4 +29,4 @@ static_assert(sizeof(ProcmapQuery) == 104);
 
 inline constexpr unsigned long kProcmapQuery = _IOWR('f', 17, ProcmapQuery);
 
-}  // namespace urnic::memory
+}  // namespace urnic::control
