@@ -128,9 +128,7 @@ struct OpenContextRequest {
 struct OpenContextReply {
   ContextToken token;
   std::uint32_t context;
-  std::uint32_t max_doorbells;
   std::uint32_t completion_vectors;
-  std::uint32_t reserved;
 };
 
 // A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may be left
@@ -243,13 +241,13 @@ struct ResizeCqRequest {
   std::uint32_t handle;
   std::uint32_t entries;
 };
-// A new ring. The device moves the `unread` completions of the old ring to its beginning (with the phase of
+// A new ring. The device moves the unread completions of the old ring to its beginning (with the phase of
 // their new index), and stores 0 to `consumer`: indices start again with 0 at the first of them. The provider
 // keeps all threads from polling during the switch.
 struct ResizeCqReply {
   ArenaRange ring;
   std::uint32_t entries;
-  std::uint32_t unread;
+  std::uint32_t reserved;
 };
 
 // One event for `count` completions together, or `period_us` after the first of them. If `count` is below 2

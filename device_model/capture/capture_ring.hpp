@@ -43,8 +43,7 @@ class CaptureWriter {
   // to it block, and a reader must not block the engine.)
   int ring_descriptor() const { return descriptor_.get(); }
   int wake_descriptor() const { return wake_readable_.get(); }
-  // Frames added, frames dropped. From any thread.
-  std::uint64_t captured() const { return captured_.load(std::memory_order_relaxed); }
+  // From any thread.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -61,7 +60,6 @@ class CaptureWriter {
   std::uint64_t head_ = 0;  // the ring's copy is for the reader and never read back
   RisingTimestamps timestamps_;
   bool reader_is_stuck_ = false;
-  std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> dropped_{0};
 };
 

@@ -90,7 +90,6 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   append(comment.data(), comment.size());
 
   head_ += bytes;
-  captured_.store(captured_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   // Sequentially consistent with the load of `waiting`: either the reader sees this head before it sleeps, or
   // this load sees that it waits.
   ring_.indices().head.store(head_, std::memory_order_seq_cst);

@@ -39,7 +39,6 @@ void PcapFile::write(const CapturedFrame& frame) {
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.refer(frame.bytes);
-  ++records_;
 }
 
 }  // namespace urnic::capture

@@ -21,11 +21,8 @@ class PcapFile final : public FrameFile {
   void write(const CapturedFrame& frame) override;
   void flush() override { file_.flush(); }
 
-  std::uint64_t records() const { return records_; }
-
  private:
   GatheredFile file_;
-  std::uint64_t records_ = 0;
 };
 
 }  // namespace urnic::capture

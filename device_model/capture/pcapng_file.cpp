@@ -129,7 +129,6 @@ void PcapngFile::write(const CapturedFrame& frame) {
     file_.put(&kEnd, sizeof kEnd);
   }
   file_.put(&header.block.length, sizeof header.block.length);
-  ++records_;
 }
 
 }  // namespace urnic::capture

@@ -26,13 +26,10 @@ class PcapngFile : public FrameFile {
   void write(const CapturedFrame& frame) override;
   void flush() override { file_.flush(); }
 
-  std::uint64_t records() const { return records_; }
-
  private:
   void write_block(std::uint32_t type, const std::vector<std::byte>& body);
 
   GatheredFile file_;
-  std::uint64_t records_ = 0;
 };
 
 }  // namespace urnic::capture

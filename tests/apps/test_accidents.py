@@ -15,7 +15,7 @@ import unittest
 
 import fabric
 
-# By design a program learns of its device's death within one second; a machine that runs tests is busy.
+# A program learns of its device's death within one second; a machine that runs tests is busy.
 PATIENCE = 5.0
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207

@@ -36,9 +36,9 @@ std::shared_ptr<Process> make_process(const Session& session, std::vector<memory
                                       const char (&program)[sizeof(abi::OpenContextRequest::program)]) {
   const std::string name = printable_name(program, sizeof program);
   if (session.refuse_own_process && is_of_own_process(received[0].get(), received[1].get())) {
-    log::warn("{}: {} has handed over the device process itself as a program: refused",
-              session.device.settings.name, name);
-    throw std::system_error(EINVAL, std::generic_category(), "the device process is no program");
+    log::warn("{}: {} sent a descriptor of the device process itself: refused", session.device.settings.name,
+              name);
+    throw std::system_error(EINVAL, std::generic_category(), "a descriptor of the device process itself");
   }
   return std::make_shared<Process>(std::move(received[0]), std::move(received[1]), name);
 }
@@ -75,7 +75,6 @@ int open(Session& session, const abi::OpenContextRequest& request, abi::OpenCont
 
   reply.token = context->token;
   reply.context = context->id;
-  reply.max_doorbells = abi::kDoorbellsPerContext;
   reply.completion_vectors = limits::kCompletionVectors;
   descriptors.sent = {context->doorbell_descriptor(),
                       session.fabric.engine(session.device).status_descriptor(), context->wake_descriptor()};

@@ -95,7 +95,7 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
     engine.execute([&] { cq->queue->begin_move(cq->next_ring.as<abi::Cqe>(), slots); });
   }
   auto moved = engine::CompletionQueue::Moved::more;
-  engine.execute([&] { moved = cq->queue->move(kMovedAtOnce, reply.unread); });
+  engine.execute([&] { moved = cq->queue->move(kMovedAtOnce); });
   if (moved == engine::CompletionQueue::Moved::more) return kNotYet;
   ArenaBlock ring = std::move(cq->next_ring);
   // More CQEs are waiting than the new ring holds.

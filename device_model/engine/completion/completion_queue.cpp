@@ -147,8 +147,8 @@ void CompletionQueue::begin_move(abi::Cqe* ring, std::uint32_t slots) {
   new_ring_ = {ring, slots, begin, begin};
 }
 
-CompletionQueue::Moved CompletionQueue::move(std::uint32_t most, std::uint32_t& unread) {
-  unread = producer_ - new_ring_.begin;
+CompletionQueue::Moved CompletionQueue::move(std::uint32_t most) {
+  const std::uint32_t unread = producer_ - new_ring_.begin;
   if (unread > new_ring_.slots) return Moved::does_not_fit;
   for (; new_ring_.next != producer_ && most > 0; ++new_ring_.next, --most) {
     const abi::Cqe& from = config_.ring[new_ring_.next & (config_.slots - 1)];

@@ -65,11 +65,11 @@ class CompletionQueue
   // meanwhile.
   enum class Moved : std::uint8_t {
     more,
-    all,          // `unread` CQEs are in the new ring, which the CQ uses now
+    all,          // the CQ uses the new ring now
     does_not_fit  // the CQ is unchanged
   };
   void begin_move(abi::Cqe* ring, std::uint32_t slots);
-  Moved move(std::uint32_t most, std::uint32_t& unread);
+  Moved move(std::uint32_t most);
 
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }

@@ -47,7 +47,6 @@ BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
     reader.release();
     BOOST_REQUIRE(!reader.next(captured));
   }
-  BOOST_TEST(writer.captured() == 3000);
   BOOST_TEST(writer.dropped() == 0);
   BOOST_TEST(reader.dropped() == 0);
 }
@@ -101,7 +100,6 @@ BOOST_AUTO_TEST_CASE(timestamps_rise_strictly_and_tell_the_time) {
 BOOST_AUTO_TEST_CASE(a_ring_holds_exactly_its_size) {
   CaptureWriter writer(kRing, 0);
   fill(writer);
-  BOOST_TEST(writer.captured() == 8);
   BOOST_TEST(writer.dropped() == 0);
   const auto bytes = plain_bytes(1);
   writer.observe({bytes, {}, {}});
@@ -114,7 +112,6 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   fill(writer);
   const auto bytes = plain_bytes(1008, 0x11);
   for (int i = 0; i < 5; ++i) writer.observe({bytes, {}, {}});
-  BOOST_TEST(writer.captured() == 8);
   BOOST_TEST(writer.dropped() == 5);
   BOOST_TEST(reader.dropped() == 5);
   // Once the reader reads again, the writer takes frames again.
@@ -122,7 +119,6 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   BOOST_REQUIRE(reader.next(captured));
   reader.release();
   writer.observe({bytes, {}, {}});
-  BOOST_TEST(writer.captured() == 9);
   int count = 0;
   while (reader.next(captured)) ++count;
   BOOST_TEST(count == 8);
@@ -141,10 +137,12 @@ BOOST_AUTO_TEST_CASE(frames_that_no_ring_takes_are_dropped_at_once) {
   const auto longer_than_a_frame = plain_bytes(kMaxFrameBytes + 1);
   large.observe({longer_than_a_frame, {}, {}});
   BOOST_TEST(large.dropped() == 1);
-  BOOST_TEST(large.captured() == 0);
+  CapturedFrame captured;
+  CaptureReader reader = reader_of(large);
+  BOOST_TEST(!reader.next(captured));
   const auto longest = plain_bytes(kMaxFrameBytes);
   large.observe({longest, {}, {}});
-  BOOST_TEST(large.captured() == 1);
+  BOOST_TEST(reader.next(captured));
 }
 
 // The writer waits once, not for each frame: that would take half an hour.

@@ -24,7 +24,6 @@ void check_that_it_holds_every_frame(const std::string& path, ReadBack read_back
   {
     File file(path);
     write_frames(file, 5000);
-    BOOST_TEST(file.records() == 5000);
   }
   const auto result = read_back(path);
   BOOST_TEST(result.records == 5000);

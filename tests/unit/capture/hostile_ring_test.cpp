@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_never_takes_its_wakes_does_not_block_the_engi
     writer.observe({bytes, {}, {}});
     ring.indices().tail.store(ring.indices().head.load());
   }
-  BOOST_TEST(writer.captured() == 100'000);
+  BOOST_TEST(writer.dropped() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

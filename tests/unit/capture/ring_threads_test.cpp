@@ -42,7 +42,6 @@ BOOST_AUTO_TEST_CASE(a_patient_writer_loses_nothing) {
   look();
   producer.join();
   BOOST_TEST(mismatches == 0);
-  BOOST_TEST(writer.captured() == kFrames);
   BOOST_TEST(writer.dropped() == 0);
 }
 

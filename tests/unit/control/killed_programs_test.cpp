@@ -119,7 +119,6 @@ BOOST_AUTO_TEST_CASE(nonsense_costs_the_sender_its_connection_only) {
   BOOST_TEST(good.call(abi::ControlOpcode::allocate_pd, abi::Empty{}, pd) == 0);
 }
 
-// DESIGN: each way a context ends is the same to the device.
 BOOST_AUTO_TEST_CASE(the_end_of_the_device_process_closes_every_connection) {
   RunningProcess process;
   SocketProgram program(process.node(0));

@@ -220,14 +220,12 @@ BOOST_AUTO_TEST_CASE(a_resized_queue_keeps_the_data_of_its_entries) {
   }
   run();
   std::vector<abi::Cqe> larger(512);
-  std::uint32_t unread = 0;
   engine.execute([&] {
     CompletionQueue& queue = *qp1.receive_cq.device_end;
     queue.begin_move(larger.data(), 512);
-    BOOST_CHECK(queue.move(512, unread) == CompletionQueue::Moved::all);
+    BOOST_CHECK(queue.move(512) == CompletionQueue::Moved::all);
   });
-  BOOST_REQUIRE_EQUAL(unread, 3u);
-  for (std::uint32_t i = 0; i < unread; ++i) {
+  for (std::uint32_t i = 0; i < 3; ++i) {
     BOOST_TEST((larger[i].flags & abi::cqe_inline) != 0);
     BOOST_TEST(std::memcmp(larger[i].inline_data, program0.bytes.data() + kSource, 8) == 0);
   }

@@ -181,7 +181,6 @@ FakeDevice::Answer FakeDevice::open_context(const std::vector<int>& descriptors)
   Answer answer;
   abi::OpenContextReply reply{};
   reply.token.bytes[0] = 0x5A;
-  reply.max_doorbells = abi::kDoorbellsPerContext;
   reply.completion_vectors = 2;
   answer.set(reply);
   answer.descriptors = {doorbells_memory_, reopen_read_only(status_memory_), wakeup_};

@@ -183,13 +183,14 @@ FakeDevice::Answer FakeDevice::resize_cq(Connection& connection, const abi::Resi
   while (entries < request.entries) entries *= 2;
   abi::ResizeCqReply reply{cut(entries * sizeof(abi::Cqe), connection, answer), entries, 0};
   auto* ring = at<abi::Cqe>(reply.ring);
-  for (std::uint32_t i = cq.indices->consumer; i != cq.producer; ++i, ++reply.unread) {
-    std::memcpy(static_cast<void*>(&ring[reply.unread]), &cq.ring[i % cq.entries], sizeof(abi::Cqe) - 1);
-    ring[reply.unread].phase = 1;
+  std::uint32_t unread = 0;
+  for (std::uint32_t i = cq.indices->consumer; i != cq.producer; ++i, ++unread) {
+    std::memcpy(static_cast<void*>(&ring[unread]), &cq.ring[i % cq.entries], sizeof(abi::Cqe) - 1);
+    ring[unread].phase = 1;
   }
   cq.ring = ring;
   cq.entries = entries;
-  cq.producer = reply.unread;
+  cq.producer = unread;
   cq.indices->consumer = 0;
   answer.set(reply);
   return answer;
