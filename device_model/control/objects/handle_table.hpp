@@ -52,4 +52,33 @@ class HandleTable {
   std::uint32_t next_ = 1;
 };
 
+// An object that joins a table, but is removed and destroyed again unless `keep` is called: its installation
+// in the engine, which may throw, comes in between. After that nothing can fail that leaves it half
+// installed.
+template <class T>
+class Joining {
+ public:
+  Joining(HandleTable<T>& table, std::unique_ptr<T> object)
+      : table_(table), object_(object.get()), handle_(table.add(std::move(object))) {}
+  ~Joining() {
+    if (!kept_) table_.take(handle_);
+  }
+  Joining(const Joining&) = delete;
+  Joining& operator=(const Joining&) = delete;
+
+  T& operator*() const { return *object_; }
+  T* operator->() const { return object_; }
+  // Returns the object's handle.
+  std::uint32_t keep() {
+    kept_ = true;
+    return handle_;
+  }
+
+ private:
+  HandleTable<T>& table_;
+  T* object_;
+  std::uint32_t handle_;
+  bool kept_ = false;
+};
+
 }  // namespace urnic::control

@@ -96,6 +96,7 @@ struct SharedQueuePair {
 // A QP as one context has opened it. Flows and RSS QPs may refer to it.
 struct QueuePair : Usable {
   ~QueuePair() {
+    shared.reset();
     if (xrcd != nullptr) xrcd->domain->drop_target_if_gone(qpn);
   }
 

@@ -19,14 +19,14 @@ int create_ah(Session& session, const abi::CreateAhRequest& request, abi::Create
   if (const int error = resolve_address(session.fabric, device, request.path, path)) return error;
 
   auto made = std::make_unique<engine::AddressHandle>(handle->pd->id, path);
+  Joining joining(context.address_handles, std::move(handle));
   std::optional<std::uint32_t> number;
   session.fabric.engine(session.device).execute([&] {
     number = device.device->address_handles().add(std::move(made));
   });
   if (!number) return ENOMEM;
-  handle->number = *number;
-  reply.number = *number;
-  reply.handle = context.address_handles.add(std::move(handle));
+  joining->number = reply.number = *number;
+  reply.handle = joining.keep();
   return 0;
 }
 

@@ -228,6 +228,7 @@ Dispatched dispatch(Session& session, Message& message, Reply& reply) {
   if (error != 0) {
     reply.length = sizeof(abi::ReplyHeader);
     descriptors.sent.clear();
+    for (const std::uint32_t arena : descriptors.new_arenas) session.known_arenas.erase(arena);
   }
   if (!command.has_reply) {
     if (error != 0) {

@@ -90,10 +90,11 @@ int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::Ha
   }
   flow->share = session.device.flows.take();
 
+  Joining joining(context.flows, std::move(flow));
   session.fabric.engine(session.device).execute([&] {
-    flow->number = session.device.device->add_steering_rule(rule);
+    joining->number = session.device.device->add_steering_rule(rule);
   });
-  reply.handle = context.flows.add(std::move(flow));
+  reply.handle = joining.keep();
   return 0;
 }
 

@@ -35,8 +35,8 @@ int choose_waiting_memory(const Session& session, Process& process, memory::Regi
   const bool is_new = !process.has_copier();
   memory::CopierMemory* const waiting = process.waiting_memory(*session.copiers);
   if (waiting == nullptr) {
-    log::error("{} (pid {}) registers memory of a file, and there is no copier left for it",
-               process.program(), process.pid());
+    log::error("{} (pid {}) registers memory of a file, and no copier is free", process.program(),
+               process.pid());
     return ENOMEM;
   }
   spec.memory = waiting;
@@ -213,14 +213,15 @@ int allocate_mw(Session& session, const abi::AllocateMwRequest& request, abi::Al
   window->share = session.device.memory_windows.take();
   window->charge = session.account->charge(Resource::memory, object_bytes::kKey);
   window->pd = pd;
+  Joining joining(session.context->windows, std::move(window));
   std::optional<wire::Rkey> key;
   session.fabric.engine(session.device).execute([&] {
     key = session.device.device->memory_table().add_window(pd->id, request.type);
   });
   if (!key) return ENOMEM;
-  window->key = *key;
+  joining->key = *key;
   reply.rkey = key->value;
-  reply.handle = session.context->windows.add(std::move(window));
+  reply.handle = joining.keep();
   return 0;
 }
 

@@ -33,10 +33,12 @@ int attach_multicast(Session& session, const abi::MulticastRequest& request, abi
   const wire::Gid group = to_gid(request.group);
   if (qp == nullptr || !wire::is_multicast(group)) return EINVAL;
   if (find_membership(*qp, group) != qp->groups.end()) return 0;  // as in the kernel
-  qp->groups.push_back(session.device.multicast.join(group));
+  qp->groups.reserve(qp->groups.size() + 1);
+  Membership membership = session.device.multicast.join(group);
   session.fabric.engine(session.device).execute([&] {
     session.device.device->multicast_groups().attach(group, *qp->shared->hosted);
   });
+  qp->groups.push_back(std::move(membership));
   return 0;
 }
 

@@ -118,16 +118,23 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
   });
 }
 
-bool install(Context& context, QueuePair& qp) {
-  if (qp.shared->hosted == nullptr) return false;
+// Installs the QP in the engine, or throws and leaves it uninstalled.
+void install(Context& context, QueuePair& qp) {
   engine::QueuePairContext& hosted = *qp.shared->hosted;
-  if (qp.xrcd == nullptr) qp.doorbell = context.doorbell_numbers.take();
+  if (qp.xrcd == nullptr) {
+    qp.doorbell = context.doorbell_numbers.take();
+  } else {
+    qp.xrcd->domain->add_target(qp.qpn, qp.shared);
+  }
   context.fabric.engine(context.device).execute([&] {
-    hosted.install();
     if (qp.doorbell) context.doorbells().attach(qp.doorbell.value(), hosted);
+    try {
+      hosted.install();
+    } catch (...) {
+      if (qp.doorbell) context.doorbells().detach(qp.doorbell.value());
+      throw;
+    }
   });
-  qp.qpn = hosted.qpn().value;
-  return true;
 }
 
 abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session& session,
@@ -185,12 +192,12 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   size_rings(request, *service, qp->given);
   if (!allocate_rings(context.arenas, *qp)) return kNotYet;
   qp->shared = make_shared_part(session, *qp);
-  if (!install(context, *qp)) return ENOMEM;
+  if (qp->shared->hosted == nullptr) return ENOMEM;
+  qp->qpn = qp->shared->hosted->qpn().value;
 
-  QueuePair& made = *qp;
-  const std::uint32_t handle = context.qps.add(std::move(qp));
-  if (made.xrcd != nullptr) made.xrcd->domain->add_target(made.qpn, made.shared);
-  reply = reply_for(made, handle, session, descriptors);
+  Joining made(context.qps, std::move(qp));
+  install(context, *made);
+  reply = reply_for(*made, made.keep(), session, descriptors);
   return 0;
 }
 
@@ -208,10 +215,11 @@ int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleRepl
   qp->service = transport::QpService::xrc_target;
   qp->qpn = request.qpn;
   qp->user_handle = request.user_handle;
+  Joining opened(context.qps, std::move(qp));
   session.fabric.engine(session.device).execute([&] {
-    qp->shared->hosted->listeners().add(context.async_events(), request.user_handle);
+    opened->shared->hosted->listeners().add(context.async_events(), request.user_handle);
   });
-  reply.handle = context.qps.add(std::move(qp));
+  reply.handle = opened.keep();
   return 0;
 }
 

@@ -24,14 +24,15 @@ std::unique_ptr<MemoryRegion> begin_region(const Session& session, std::uint32_t
 }
 
 int add_region(Session& session, std::unique_ptr<MemoryRegion> region, abi::RegisterMrReply& reply) {
+  Joining joining(session.context->regions, std::move(region));
   std::optional<transport::Lkey> key;
   session.fabric.engine(session.device).execute([&] {
-    key = session.device.device->memory_table().add_region(region->spec);
+    key = session.device.device->memory_table().add_region(joining->spec);
   });
   if (!key) return ENOMEM;
-  region->key = *key;
+  joining->key = *key;
   reply.lkey = reply.rkey = key->value;
-  reply.handle = session.context->regions.add(std::move(region));
+  reply.handle = joining.keep();
   return 0;
 }
 

@@ -14,9 +14,11 @@ abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, 
   range.arena_size = arenas.size(block.arena());
   range.offset = block.offset();
   range.length = block.length();
-  if (session.known_arenas.insert(block.arena()).second) {
+  if (!session.known_arenas.contains(block.arena())) {
     range.arena_is_new = 1;
     descriptors.sent.push_back(arenas.descriptor(block.arena()));
+    descriptors.new_arenas.push_back(block.arena());
+    session.known_arenas.insert(block.arena());
   }
   return range;
 }

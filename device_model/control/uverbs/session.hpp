@@ -44,11 +44,12 @@ struct Session {
 // The descriptors of one request and of its reply.
 struct DescriptorExchange {
   std::vector<memory::Descriptor> received;
-  std::vector<int> sent;  // owned elsewhere
+  std::vector<int> sent;                    // owned elsewhere
+  std::vector<std::uint32_t> new_arenas{};  // whose descriptors are sent
 };
 
-// A block's description for a reply, with the arena's descriptor the first time. Call when nothing can fail
-// any more: the connection counts the arena as known from then on.
+// A block's description for a reply, with the arena's descriptor the first time. Unless the request fails,
+// the connection counts the arena as known from then on.
 abi::ArenaRange describe(const ArenaBlock& block, Session& session, DescriptorExchange& descriptors);
 // The same for a block of `arenas`, instead of the context's queue arenas.
 abi::ArenaRange describe(const ArenaBlock& block, const ArenaAllocator& arenas, Session& session,

@@ -84,17 +84,17 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
     return kNotYet;
   srq->indices = context.arenas.allocate(sizeof(abi::SharedReceiveIndices));
   srq->queue = make_queue(session, *srq);
-  if (!install(session, *srq, reply.number)) return ENOMEM;
 
-  SharedReceiveQueue& made = *srq;
-  reply.handle = context.srqs.add(std::move(srq));
-  reply.slots = describe(made.slots, session, descriptors);
-  reply.posted = describe(made.posted, session, descriptors);
-  reply.indices = describe(made.indices, session, descriptors);
-  reply.slot_count = made.slot_count;
-  reply.slot_size = made.slot_size;
-  reply.max_wr = made.max_wr;
-  reply.max_sge = made.max_sge;
+  Joining made(context.srqs, std::move(srq));
+  if (!install(session, *made, reply.number)) return ENOMEM;
+  reply.handle = made.keep();
+  reply.slots = describe(made->slots, session, descriptors);
+  reply.posted = describe(made->posted, session, descriptors);
+  reply.indices = describe(made->indices, session, descriptors);
+  reply.slot_count = made->slot_count;
+  reply.slot_size = made->slot_size;
+  reply.max_wr = made->max_wr;
+  reply.max_sge = made->max_sge;
   return 0;
 }
 

@@ -47,11 +47,11 @@ int create_tag_matching(Session& session, const abi::CreateTagMatchingRequest& r
     context.doorbells().attach(tags->doorbell.value(), *tags->matching);
   });
 
-  reply.operations = describe(tags->operations, session, descriptors);
-  reply.indices = describe(tags->indices, session, descriptors);
-  reply.operation_slots = slots;
-  reply.doorbell = tags->doorbell.value();
   srq->tags = std::move(tags);
+  reply.operations = describe(srq->tags->operations, session, descriptors);
+  reply.indices = describe(srq->tags->indices, session, descriptors);
+  reply.operation_slots = slots;
+  reply.doorbell = srq->tags->doorbell.value();
   return 0;
 }
 

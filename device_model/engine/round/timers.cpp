@@ -11,9 +11,10 @@ TimerId Timers::add(QueuePairContext& queue_pair) {
     free_.pop_back();
   } else {
     timer = static_cast<std::uint32_t>(timers_.size());
-    timers_.emplace_back();
+    if (timers_.size() == timers_.capacity()) timers_.reserve(std::max<std::size_t>(64, 2 * timers_.size()));
     heap_.reserve(timers_.capacity());
     free_.reserve(timers_.capacity());
+    timers_.emplace_back();
   }
   timers_[timer] = {.queue_pair = &queue_pair};
   return TimerId{timer};
