@@ -105,13 +105,17 @@ void bend_words(std::vector<std::byte>& body, Chance& chance, const Attack& atta
 
 }  // namespace
 
+// Beyond the largest opcode, so that some are unknown.
+constexpr std::uint32_t kOpcodesTried = 160;
+static_assert(kOpcodesTried > static_cast<std::uint32_t>(ControlOpcode::announce_exec));
+
 // Wrong values, sizes and descriptors, and handles of others.
 void Program::bend(Request& request) {
   const std::uint32_t way = chance_.below(12);
   if (way < 7) bend_words(request.body, chance_, attack_);
   if (way == 7) request.body.resize(chance_.below(request.body.size() + 1));
   if (way == 8) request.body.resize(request.body.size() + chance_.below(64), std::byte{1});
-  if (way == 9) request.opcode = static_cast<ControlOpcode>(chance_.below(130));
+  if (way == 9) request.opcode = static_cast<ControlOpcode>(chance_.below(kOpcodesTried));
   if (way == 10 && !request.descriptors.empty())
     request.descriptors.resize(chance_.below(request.descriptors.size()));
   if (way < 11 && !chance_.once_in(3)) return;
