@@ -1,8 +1,6 @@
 #include "tests/unit/queue_pair/lossy_pair.hpp"
 
-#include <algorithm>
-#include <utility>
-
+#include "device_model/link/frame_edits.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::transport::bench {
@@ -18,26 +16,15 @@ void connect(Side& side, QpParameters parameters, wire::Qpn destination) {
   }
 }
 
-}  // namespace
-
-LossyPair::LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
-                     std::size_t memory_size, std::uint32_t slots,
-                     const std::array<RecoveryMode, 2>& recovery)
-    : chance_(seed),
-      link_(link),
-      left_(kLeft, memory_size, slots, recovery[0]),
-      right_(kRight, memory_size, slots, recovery[1]) {
-  connect(left_, parameters, kRight);
-  connect(right_, parameters, kLeft);
+link::LinkSettings with_seed(link::LinkSettings settings, std::uint64_t seed) {
+  settings.seed = seed;
+  settings.delay = Nanoseconds(2000);
+  settings.reorder_packets = 1 + static_cast<std::uint32_t>(seed % 12);
+  settings.reorder_hold = Nanoseconds(20'000);
+  return settings;
 }
 
-bool LossyPair::happens(double probability) {
-  return std::uniform_real_distribution<double>(0, 1)(chance_) < probability;
-}
-
-// What a port makes of the frame: nothing if a check or the ICRC finds the flipped bit. A bit that neither
-// covers may have changed.
-std::optional<Packet> LossyPair::with_a_flipped_bit(const Packet& packet) {
+std::vector<std::byte> frame_of(const Packet& packet) {
   wire::NetworkHeaders network;
   network.source.bytes = network.destination.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
   network.udp_source = 0xC000;
@@ -47,78 +34,60 @@ std::optional<Packet> LossyPair::with_a_flipped_bit(const Packet& packet) {
   for (const auto& piece : {frame.headers, frame.payload, frame.trailer}) {
     bytes.insert(bytes.end(), piece.begin(), piece.end());
   }
-  const std::size_t bit = std::uniform_int_distribution<std::size_t>(0, 8 * bytes.size() - 1)(chance_);
-  bytes[bit / 8] ^= std::byte{1} << bit % 8;
+  return bytes;
+}
+
+// The packet as a port sees it after the link has inverted a bit; empty if a check or the ICRC finds the bit.
+// A bit that neither covers may have changed.
+std::optional<Packet> corrupted(const Packet& packet, std::uint64_t corruption) {
+  std::vector<std::byte> bytes = frame_of(packet);
+  link::corrupt_somewhere(bytes, corruption);
   wire::ParsedFrame parsed;
-  if (wire::parse(bytes, parsed) != wire::ParseError::none) {
-    ++dropped_as_corrupt_;
-    return std::nullopt;
-  }
+  if (wire::parse(bytes, parsed) != wire::ParseError::none) return std::nullopt;
   return Packet{parsed.transport, {parsed.payload.begin(), parsed.payload.end()}, packet.selective_acks};
 }
 
-void LossyPair::launch(std::size_t to, const Packet& packet) {
-  const int copies = happens(link_.duplication) ? 2 : 1;
-  for (int i = 0; i < copies; ++i) {
-    if (happens(link_.loss)) continue;
-    std::optional<Packet> arriving = packet;
-    if (link_.corruption > 0 && happens(link_.corruption)) arriving = with_a_flipped_bit(packet);
-    if (!arriving) continue;
-    Nanoseconds delay = link_.delay;
-    if (happens(link_.reordering)) {
-      delay += Nanoseconds(std::uniform_int_distribution<std::int64_t>(1, link_.held_back.count())(chance_));
-    }
-    flights_.push({now_ + delay, order_++, to, std::move(*arriving)});
+}  // namespace
+
+void LossyEnd::settle(Time now) {
+  side.run(now);
+  for (const SentPacket& sent : side.host.sent) {
+    const bool request = wire::traits(sent.headers.bth.opcode).request;
+    const Packet packet{sent.headers, sent.payload, side.qp.selective_acks(request)};
+    const link::Passage passage = link_.enter(0, now);
+    const std::optional<Packet> leaving =
+        passage.corrupted ? corrupted(packet, passage.corruption) : std::optional(packet);
+    leaving ? link_.put(*leaving, passage) : void(++dropped_as_corrupt);
   }
+  side.host.sent.clear();
 }
 
-void LossyPair::act(std::size_t which) {
-  Side& one = side(which);
-  one.run(now_);
-  for (const SentPacket& packet : one.host.sent) {
-    const bool request = wire::traits(packet.headers.bth.opcode).request;
-    launch(1 - which, {packet.headers, packet.payload, one.qp.selective_acks(request)});
+LossyPair::LossyPair(std::uint64_t seed, link::LinkSettings link, const QpParameters& parameters,
+                     std::size_t memory_size, std::uint32_t slots,
+                     const std::array<RecoveryMode, 2>& recovery, Nanoseconds batch)
+    : TwoEnds(Link(with_seed(link, seed), 0), Link(with_seed(link, seed), 1)), chance_(seed) {
+  batch_ = batch;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ends_[i] =
+        std::make_unique<LossyEnd>(links_[i], i == 0 ? kLeft : kRight, memory_size, slots, recovery[i]);
   }
-  one.host.sent.clear();
+  connect(side(0), parameters, kRight);
+  connect(side(1), parameters, kLeft);
 }
 
-std::optional<Time> LossyPair::next_event() {
-  std::optional<Time> earliest;
-  if (!flights_.empty()) earliest = flights_.top().arrival;
+bool LossyPair::run_for(Nanoseconds span) {
+  const Time until = now_ + span;
   for (std::size_t which = 0; which < 2; ++which) {
-    const std::optional<Time> deadline = side(which).qp.deadline();
-    if (deadline && (!earliest || *deadline < *earliest)) earliest = deadline;
+    side(which).qp.doorbell();
+    end(which).settle(now_);
   }
-  return earliest;
-}
-
-bool LossyPair::run_until(Time until) {
-  for (std::size_t which = 0; which < 2; ++which) {
-    side(which).qp.doorbell(now_);
-    act(which);
-  }
-  while (const std::optional<Time> event = next_event()) {
-    if (*event > until) {
-      now_ = until;
-      return false;
-    }
-    now_ = std::max(now_, *event);
+  Step last = Step::done;
+  while (last == Step::done) {
     // A timer may be due in the very moment in which a packet arrives: either order must do.
-    if (happens(0.5)) {
-      for (std::size_t which = 0; which < 2; ++which) side(which).qp.on_timer(now_);
-    }
-    while (!flights_.empty() && flights_.top().arrival <= now_ + link_.batch) {
-      const Flight flight = flights_.top();
-      flights_.pop();
-      now_ = std::max(now_, flight.arrival);
-      side(flight.to).give(flight.packet, now_);
-    }
-    for (std::size_t which = 0; which < 2; ++which) {
-      side(which).qp.on_timer(now_);
-      act(which);
-    }
+    timers_first_ = chance_() % 2 == 0;
+    last = step(until);
   }
-  return true;
+  return last == Step::quiet;
 }
 
 }  // namespace urnic::transport::bench

@@ -1,70 +1,61 @@
-// Two queue pairs and a link between them that loses, duplicates, delays and damages packets, under virtual
-// time. All chance comes from one seed, so a run repeats exactly.
+// Two queue pairs over the product's link, which loses, duplicates, reorders and damages packets, under
+// virtual time. All chance comes from one seed, so a run repeats exactly.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <queue>
 #include <random>
-#include <vector>
 
 #include "tests/unit/queue_pair/side.hpp"
+#include "tests/unit/transport_bench/packet_link.hpp"
+#include "tests/unit/transport_bench/two_ends.hpp"
 
 namespace urnic::transport::bench {
 
-struct LinkBehaviour {
-  double loss = 0;
-  double duplication = 0;
-  // Share of packets of which one bit, anywhere in the frame, is flipped on its way.
-  double corruption = 0;
-  double reordering = 0;  // share of packets that are held back by up to `held_back`
-  Nanoseconds delay{2000};
-  Nanoseconds held_back{20000};
-  Nanoseconds batch{0};  // packets that arrive within this span are handled in one batch
-};
-
-class LossyPair {
+// A side and its link to the other.
+class LossyEnd {
  public:
-  LossyPair(std::uint64_t seed, const LinkBehaviour& link, const QpParameters& parameters,
-            std::size_t memory_size, std::uint32_t slots, const std::array<RecoveryMode, 2>& recovery = {});
+  using Link = PacketLink<Packet>;
 
-  Side& side(std::size_t which) { return which == 0 ? left_ : right_; }
-  Time now() const { return now_; }
-  std::mt19937_64& chance() { return chance_; }
-  // Packets of which a bit was flipped, and that were dropped for it.
-  std::uint64_t dropped_as_corrupt() const { return dropped_as_corrupt_; }
+  // `link` outlives this.
+  LossyEnd(Link& link, wire::Qpn qpn, std::size_t memory_size, std::uint32_t slots, RecoveryMode recovery)
+      : side(qpn, memory_size, slots, recovery), link_(link) {}
 
-  // Lets both sides act, then the link and the timers, until nothing is under way or `until` is reached.
-  // False if something is still under way then.
-  bool run_until(Time until);
-  bool run_for(Nanoseconds span) { return run_until(now_ + span); }
+  // As TwoEnds asks.
+  void arrive(const Packet& packet, Time now) { side.give(packet, now); }
+  void on_timer(Time now) { side.qp.on_timer(now); }
+  void transmit(Time) {}  // `settle` sends all there is
+  void settle(Time now);
+  bool wants_to_send() const { return side.qp.wants_pump(); }
+  std::optional<Time> deadline() const { return side.qp.deadline(); }
+
+  Side side;
+  // Packets from this end that were dropped because a bit was inverted.
+  std::uint64_t dropped_as_corrupt = 0;
 
  private:
-  struct Flight {
-    Time arrival;
-    std::uint64_t order;  // of sending: ties are broken by it
-    std::size_t to;
-    Packet packet;
-    bool operator>(const Flight& other) const {
-      return arrival != other.arrival ? arrival > other.arrival : order > other.order;
-    }
-  };
+  Link& link_;
+};
 
-  void act(std::size_t which);
-  void launch(std::size_t to, const Packet& packet);
-  bool happens(double probability);
-  std::optional<Packet> with_a_flipped_bit(const Packet& packet);
-  std::optional<Time> next_event();
+class LossyPair : private TwoEnds<LossyEnd> {
+ public:
+  // Both links have the settings `link`, with this seed. `batch`: packets that arrive within this span are
+  // handled in one batch.
+  LossyPair(std::uint64_t seed, link::LinkSettings link, const QpParameters& parameters,
+            std::size_t memory_size, std::uint32_t slots, const std::array<RecoveryMode, 2>& recovery = {},
+            Nanoseconds batch = {});
 
+  Side& side(std::size_t which) { return end(which).side; }
+  std::mt19937_64& chance() { return chance_; }
+  std::uint64_t dropped_as_corrupt() const { return end(0).dropped_as_corrupt + end(1).dropped_as_corrupt; }
+
+  // Lets both sides act, then the links and the timers, until nothing is under way or `span` has passed.
+  // False if something is still under way then.
+  bool run_for(Nanoseconds span);
+
+ private:
   std::mt19937_64 chance_;
-  LinkBehaviour link_;
-  Side left_;
-  Side right_;
-  Time now_{};
-  std::uint64_t order_ = 0;
-  std::uint64_t dropped_as_corrupt_ = 0;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
 };
 
 }  // namespace urnic::transport::bench

@@ -18,7 +18,7 @@ constexpr Nanoseconds kEnough = std::chrono::seconds(30);
 QpParameters random_parameters(std::mt19937_64& chance) {
   QpParameters parameters;
   parameters.access = {true, true, true};
-  parameters.path_mtu = 256u << (chance() % 3);
+  parameters.path_mtu = 256u << (chance() % 5);
   // Now and then the PSNs wrap around in the middle.
   parameters.send_psn =
       wire::Psn(static_cast<std::uint32_t>(chance() % 2 == 0 ? chance() : wire::Psn::kMask - chance() % 64));
@@ -38,18 +38,44 @@ constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::select
 struct Outcome {
   std::string problem;
   std::uint64_t retransmitted = 0;
+  std::uint64_t sequence_naks = 0;
+  std::uint64_t implied_naks = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t rnr_naks = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t held = 0;
   std::uint64_t selective_acks = 0;
   std::uint64_t dropped_as_corrupt = 0;
+
+  void add(const Counters& counters) {
+    retransmitted += counters.retransmitted_packets;
+    sequence_naks += counters.packet_sequence_error;
+    implied_naks += counters.implied_nak_sequence_error;
+    timeouts += counters.local_ack_timeout;
+    rnr_naks += counters.rnr_nak_retry;
+    duplicates += counters.duplicate_request;
+    held += counters.held_packets;
+    selective_acks += counters.selective_acks_sent;
+  }
+  void add(const Outcome& other) {
+    retransmitted += other.retransmitted;
+    sequence_naks += other.sequence_naks;
+    implied_naks += other.implied_naks;
+    timeouts += other.timeouts;
+    rnr_naks += other.rnr_naks;
+    duplicates += other.duplicates;
+    held += other.held;
+    selective_acks += other.selective_acks;
+    dropped_as_corrupt += other.dropped_as_corrupt;
+  }
 };
 
-Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup setup) {
+Outcome run_once(std::uint64_t seed, const link::LinkSettings& link, WorkloadSetup setup, Nanoseconds batch) {
   std::mt19937_64 chance(seed);
   const QpParameters parameters = random_parameters(chance);
   setup.path_mtu = parameters.path_mtu;
   LossyPair pair(seed, link, parameters, Workload::memory_size(setup),
-                 4 + static_cast<std::uint32_t>(chance() % 60), setup.recovery);
+                 4 + static_cast<std::uint32_t>(chance() % 60), setup.recovery, batch);
   Workload right(pair, 0, setup);
   Workload left(pair, 1, setup);
   for (Workload* one : {&right, &left}) {
@@ -68,14 +94,12 @@ Outcome run_once(std::uint64_t seed, const LinkBehaviour& link, WorkloadSetup se
   if (outcome.problem.empty()) outcome.problem = left.verdict();
   outcome.dropped_as_corrupt = pair.dropped_as_corrupt();
   for (std::size_t which = 0; which < 2; ++which) {
-    if (pair.side(which).counters.bad_responses != 0) outcome.problem = "bad response";
-    outcome.retransmitted += pair.side(which).counters.retransmitted_packets;
-    outcome.duplicates += pair.side(which).counters.duplicate_request;
-    outcome.held += pair.side(which).counters.held_packets;
-    outcome.selective_acks += pair.side(which).counters.selective_acks_sent;
-    if (outcome.problem.empty() && pair.side(which).held_packets.in_use() != 0) {
+    const Side& side = pair.side(which);
+    if (side.counters.bad_responses != 0) outcome.problem = "bad response";
+    if (outcome.problem.empty() && side.held_packets.in_use() != 0) {
       outcome.problem = "slots of held packets are still in use";
     }
+    outcome.add(side.counters);
   }
   return outcome;
 }
@@ -89,18 +113,14 @@ std::optional<std::uint64_t> only_seed() {
   return std::nullopt;
 }
 
-Outcome run_many(std::uint64_t first_seed, std::uint64_t runs, const LinkBehaviour& link,
-                 const WorkloadSetup& setup = {}) {
+Outcome run_many(std::uint64_t first_seed, std::uint64_t runs, const link::LinkSettings& link,
+                 const WorkloadSetup& setup = {}, Nanoseconds batch = {}) {
   Outcome all;
   if (const auto seed = only_seed()) first_seed = *seed, runs = 1;
   for (std::uint64_t seed = first_seed; seed < first_seed + runs; ++seed) {
-    const Outcome outcome = run_once(seed, link, setup);
+    const Outcome outcome = run_once(seed, link, setup, batch);
     BOOST_REQUIRE_MESSAGE(outcome.problem.empty(), "seed " << seed << ": " << outcome.problem);
-    all.retransmitted += outcome.retransmitted;
-    all.duplicates += outcome.duplicates;
-    all.held += outcome.held;
-    all.selective_acks += outcome.selective_acks;
-    all.dropped_as_corrupt += outcome.dropped_as_corrupt;
+    all.add(outcome);
   }
   return all;
 }
@@ -113,26 +133,30 @@ BOOST_AUTO_TEST_CASE(a_perfect_link_needs_no_packet_twice) {
   const Outcome all = run_many(1, 300, {});
   BOOST_CHECK_EQUAL(all.retransmitted, 0u);
   BOOST_CHECK_EQUAL(all.duplicates, 0u);
+  BOOST_CHECK_EQUAL(all.timeouts, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_link_that_loses) {
   const Outcome all = run_many(1000, 800, {.loss = 0.05});
   BOOST_CHECK_GT(all.retransmitted, 0u);
+  BOOST_CHECK_GT(all.sequence_naks, 0u);
+  BOOST_CHECK_GT(all.implied_naks, 0u);
+  BOOST_CHECK_GT(all.timeouts, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_link_that_duplicates) {
-  const Outcome all = run_many(2000, 300, {.duplication = 0.3});
+  const Outcome all = run_many(2000, 300, {.duplicate = 0.3});
   BOOST_CHECK_GT(all.duplicates, 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_link_that_reorders) { run_many(3000, 300, {.reordering = 0.2}); }
+BOOST_AUTO_TEST_CASE(a_link_that_reorders) { run_many(3000, 300, {.reorder = 0.2}); }
 
 // A damaged packet is as good as a lost one, in every recovery.
 BOOST_AUTO_TEST_CASE(a_link_that_flips_bits) {
   std::uint64_t seed = 3500;
   for (const RecoveryMode mode : kModes) {
     BOOST_TEST_CONTEXT("mode " << static_cast<int>(mode)) {
-      const Outcome all = run_many(seed, 100, {.corruption = 0.05}, {.recovery = {mode, mode}});
+      const Outcome all = run_many(seed, 100, {.corrupt = 0.05}, {.recovery = {mode, mode}});
       BOOST_CHECK_GT(all.dropped_as_corrupt, 0u);
       BOOST_CHECK_GT(all.retransmitted, 0u);
       seed += 100;
@@ -141,20 +165,21 @@ BOOST_AUTO_TEST_CASE(a_link_that_flips_bits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_link_that_does_everything) {
-  run_many(4000, 800, {.loss = 0.05, .duplication = 0.05, .reordering = 0.05});
+  run_many(4000, 800, {.loss = 0.05, .duplicate = 0.05, .reorder = 0.05});
 }
 
 BOOST_AUTO_TEST_CASE(batches_of_packets) {
-  run_many(5000, 800,
-           {.loss = 0.05, .duplication = 0.1, .reordering = 0.1, .batch = std::chrono::microseconds(10)});
+  run_many(5000, 800, {.loss = 0.05, .duplicate = 0.1, .reorder = 0.1}, {}, std::chrono::microseconds(10));
 }
 
 BOOST_AUTO_TEST_CASE(receives_that_come_late) {
-  run_many(6000, 500, {.loss = 0.02, .duplication = 0.02, .reordering = 0.02}, {.late_receives = true});
+  const Outcome all =
+      run_many(6000, 500, {.loss = 0.02, .duplicate = 0.02, .reorder = 0.02}, {.late_receives = true});
+  BOOST_CHECK_GT(all.rnr_naks, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(long_messages) {
-  run_many(7000, 100, {.loss = 0.01, .reordering = 0.01}, {.most_packets = 60, .requests = 20});
+  run_many(7000, 100, {.loss = 0.01, .reorder = 0.01}, {.most_packets = 60, .requests = 20});
 }
 
 // Whatever the two ends are set to.
@@ -164,18 +189,15 @@ BOOST_AUTO_TEST_CASE(recoveries_of_all_kinds_at_both_ends) {
     for (const RecoveryMode other : kModes) {
       BOOST_TEST_CONTEXT("modes " << static_cast<int>(one) << " and " << static_cast<int>(other)) {
         const WorkloadSetup setup{.recovery = {one, other}};
-        const Outcome all =
-            run_many(seed, 60, {.loss = 0.05, .duplication = 0.05, .reordering = 0.05}, setup);
+        const Outcome all = run_many(seed, 60, {.loss = 0.05, .duplicate = 0.05, .reorder = 0.05}, setup);
         BOOST_CHECK_EQUAL(all.held > 0, keeps_out_of_order(one) || keeps_out_of_order(other));
         const bool reported = (keeps_out_of_order(one) && reads_selective_acks(other)) ||
                               (keeps_out_of_order(other) && reads_selective_acks(one));
         BOOST_CHECK_EQUAL(all.selective_acks > 0, reported);
         WorkloadSetup late = setup;
         late.late_receives = true;
-        run_many(
-            seed + 100, 30,
-            {.loss = 0.02, .duplication = 0.05, .reordering = 0.1, .batch = std::chrono::microseconds(10)},
-            late);
+        run_many(seed + 100, 30, {.loss = 0.02, .duplicate = 0.05, .reorder = 0.1}, late,
+                 std::chrono::microseconds(10));
         seed += 1000;
       }
     }

@@ -13,14 +13,14 @@ using namespace urnic::transport::lab;
 namespace {
 
 constexpr std::uint32_t kMessages = 200;
-constexpr Picoseconds kCut = std::chrono::microseconds(40);
-constexpr Picoseconds kEnough = std::chrono::seconds(10);
+constexpr Nanoseconds kCut = std::chrono::microseconds(40);
+constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
-LaboratorySettings with_cut(RecoveryMode mode, Picoseconds back) {
+LaboratorySettings with_cut(RecoveryMode mode, Nanoseconds back) {
   LaboratorySettings settings = symmetric(mode, {});
   settings.retry_count = 3;
   for (LinkSettings& link : settings.links) {
-    link.drop = [back](const wire::TransportHeaders&, std::uint64_t, Picoseconds now) {
+    link.drop = [back](const wire::TransportHeaders&, std::uint64_t, Nanoseconds now) {
       return now >= kCut && now < back;
     };
   }
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_short_cut_loses_nothing) {
 BOOST_AUTO_TEST_CASE(a_long_cut_ends_the_connection_and_a_reset_brings_it_back) {
   class Statuses final : public Observer {
    public:
-    void completed(std::size_t at, const Completion& completion, Picoseconds) override {
+    void completed(std::size_t at, const Completion& completion, Nanoseconds) override {
       if (at == 0 && !completion.receive) all.push_back(completion.status);
     }
     std::vector<WorkStatus> all;
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_long_cut_ends_the_connection_and_a_reset_brings_it_back) 
   for (const RecoveryMode mode : kModes) {
     for (const WorkOpcode operation : kOperations) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
-        const Picoseconds back = kCut + std::chrono::milliseconds(20);
+        const Nanoseconds back = kCut + std::chrono::milliseconds(20);
         Laboratory laboratory(with_cut(mode, back));
         Statuses statuses;
         laboratory.observe(&statuses);

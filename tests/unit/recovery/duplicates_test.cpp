@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(twice_everything_is_once) {
     for (const WorkOpcode operation : kOperations) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
         LinkSettings link;
-        link.duplication = 1;
+        link.impairments.duplicate = 1;
         Laboratory laboratory(symmetric(mode, link));
         laboratory.post(0, operation, 20'000, 50);
         BOOST_CHECK(laboratory.run_until_quiet(std::chrono::seconds(1)));
@@ -34,8 +34,8 @@ BOOST_AUTO_TEST_CASE(twice_everything_and_some_of_it_lost) {
     for (const WorkOpcode operation : kOperations) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
         LinkSettings link;
-        link.duplication = 1;
-        link.loss.loss = 0.2;
+        link.impairments.duplicate = 1;
+        link.impairments.loss = 0.2;
         Laboratory laboratory(symmetric(mode, link));
         laboratory.post(0, operation, 20'000, 200);
         BOOST_CHECK(laboratory.run_until_quiet(std::chrono::seconds(10)));

@@ -11,9 +11,12 @@ wire::TransportHeaders headers_of(wire::Operation operation) {
   return headers;
 }
 
-Picoseconds slot(const Experiment& experiment, wire::Operation operation, std::uint32_t payload) {
-  const double bits = 8.0 * frame_bytes(headers_of(operation), payload);
-  return Picoseconds(static_cast<std::int64_t>(1e12 * bits / experiment.bits_per_second));
+double slot_seconds(const Experiment& experiment, wire::Operation operation, std::uint32_t payload) {
+  return 8.0 * line_bytes(headers_of(operation), payload) / experiment.bits_per_second;
+}
+
+Nanoseconds slot(const Experiment& experiment, wire::Operation operation, std::uint32_t payload) {
+  return Nanoseconds(static_cast<std::int64_t>(1e9 * slot_seconds(experiment, operation, payload)));
 }
 
 wire::Operation data_operation(WorkOpcode opcode) {
@@ -27,43 +30,46 @@ wire::Operation data_operation(WorkOpcode opcode) {
   }
 }
 
+double data_slot_seconds(const Experiment& experiment) {
+  return slot_seconds(experiment, data_operation(experiment.operation), experiment.path_mtu);
+}
+
 }  // namespace
 
-Picoseconds data_slot(const Experiment& experiment) {
+Nanoseconds data_slot(const Experiment& experiment) {
   return slot(experiment, data_operation(experiment.operation), experiment.path_mtu);
 }
 
-Picoseconds round_trip(const Experiment& experiment) {
+Nanoseconds round_trip(const Experiment& experiment) {
   const bool read = experiment.operation == WorkOpcode::rdma_read;
   const auto other = read ? wire::Operation::read_request : wire::Operation::acknowledge;
   return 2 * experiment.delay + data_slot(experiment) + slot(experiment, other, 0);
 }
 
 double line_rate(const Experiment& experiment) {
-  return 8.0 * experiment.path_mtu / seconds(data_slot(experiment));
+  return 8.0 * experiment.path_mtu / data_slot_seconds(experiment);
 }
 
 LaboratorySettings laboratory_settings(const Experiment& experiment) {
   LinkSettings link;
-  link.bits_per_second = experiment.bits_per_second;
-  link.delay = experiment.delay;
-  link.loss = experiment.loss;
+  link.impairments.rate_gbps = experiment.bits_per_second / 1e9;
+  link.impairments.delay = experiment.delay;
+  set_loss(link.impairments, experiment.loss);
   LaboratorySettings settings = symmetric(experiment.mode, link);
   settings.path_mtu = experiment.path_mtu;
   settings.seed = experiment.seed;
-  const Picoseconds trip = round_trip(experiment);
-  const auto nanoseconds = std::chrono::ceil<Nanoseconds>(trip);
+  const Nanoseconds trip = round_trip(experiment);
   for (RecoverySettings& recovery : settings.recovery) {
     recovery.irn_window = static_cast<std::uint32_t>(trip / data_slot(experiment)) + 1;
-    recovery.irn_timeout_low = std::max(recovery.irn_timeout_low, 3 * nanoseconds);
-    recovery.irn_timeout_high = std::max(recovery.irn_timeout_high, 10 * nanoseconds);
+    recovery.irn_timeout_low = std::max(recovery.irn_timeout_low, 3 * trip);
+    recovery.irn_timeout_high = std::max(recovery.irn_timeout_high, 10 * trip);
   }
   return settings;
 }
 
 double go_back_n_closed_form(const Experiment& experiment) {
   const double p = experiment.loss.loss;
-  const double slot_time = seconds(data_slot(experiment));
+  const double slot_time = data_slot_seconds(experiment);
   const LaboratorySettings settings = laboratory_settings(experiment);
   const double timeout = 4.096e-6 * static_cast<double>(1u << settings.timeout);
   const double unnoticed = (1 - (1 - p) * (1 - p)) / (1 - p);

@@ -11,7 +11,7 @@ struct Experiment {
   RecoveryMode mode = RecoveryMode::sack;
   WorkOpcode operation = WorkOpcode::rdma_write;  // rdma_write, rdma_read or send
   std::uint32_t path_mtu = 4096;
-  Picoseconds delay = std::chrono::microseconds(5);  // each way
+  Nanoseconds delay = std::chrono::microseconds(5);  // each way
   double bits_per_second = 100e9;
   LossSettings loss;  // in both directions
   std::uint64_t seed = 1;
@@ -23,8 +23,8 @@ struct Experiment {
 LaboratorySettings laboratory_settings(const Experiment& experiment);
 
 // The wire's time for a full data packet, and a round trip of one without waiting.
-Picoseconds data_slot(const Experiment& experiment);
-Picoseconds round_trip(const Experiment& experiment);
+Nanoseconds data_slot(const Experiment& experiment);
+Nanoseconds round_trip(const Experiment& experiment);
 
 // The most data that the link can carry, in bits per second.
 double line_rate(const Experiment& experiment);

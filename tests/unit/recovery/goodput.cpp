@@ -6,7 +6,7 @@ namespace {
 // The first and the last completion that count. The first messages are left out: the pipe fills.
 class Span final : public Observer {
  public:
-  void completed(std::size_t at, const Completion& completion, Picoseconds now) override {
+  void completed(std::size_t at, const Completion& completion, Nanoseconds now) override {
     if (at != 0 || completion.receive || completion.status != WorkStatus::success) return;
     last_ = now;
     if (++messages_ == kWarmUp) first_ = now;
@@ -14,17 +14,17 @@ class Span final : public Observer {
 
   static constexpr std::uint64_t kWarmUp = 2;
   std::uint64_t messages() const { return messages_ > kWarmUp ? messages_ - kWarmUp : 0; }
-  Picoseconds length() const { return last_ - first_; }
+  Nanoseconds length() const { return last_ - first_; }
 
  private:
   std::uint64_t messages_ = 0;
-  Picoseconds first_{0};
-  Picoseconds last_{0};
+  Nanoseconds first_{0};
+  Nanoseconds last_{0};
 };
 
 }  // namespace
 
-Goodput measure_goodput(const Experiment& experiment, Picoseconds duration, std::uint64_t least_messages) {
+Goodput measure_goodput(const Experiment& experiment, Nanoseconds duration, std::uint64_t least_messages) {
   constexpr std::uint32_t kEndless = 1u << 16;  // 64 GiB; all of it is flushed if the queue pair gives up
   constexpr int kMostDurations = 50;
   constexpr std::uint64_t kMostEvents = 3'000'000;

@@ -21,7 +21,7 @@ struct Goodput {
 
 // Runs for `duration` of virtual time, and longer, up to 50 times that, until at least `least_messages` are
 // complete or three million things have happened.
-Goodput measure_goodput(const Experiment& experiment, Picoseconds duration,
+Goodput measure_goodput(const Experiment& experiment, Nanoseconds duration,
                         std::uint64_t least_messages = 12);
 
 // `goodput` as a share of what the link could carry at this loss: (1 - p) times `lossless`, both in bits per

@@ -6,52 +6,17 @@
 // of the link is free and it has one, so nothing ever queues. Everything follows from the seed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 
-#include "device_model/transport/reliable/queue_pair.hpp"
-#include "tests/unit/recovery/link.hpp"
-#include "tests/unit/recovery/picoseconds.hpp"
-#include "tests/unit/recovery/uniform_queues.hpp"
-#include "tests/unit/recovery/weightless_memory.hpp"
+#include "tests/unit/recovery/laboratory_end.hpp"
+#include "tests/unit/transport_bench/two_ends.hpp"
 
 namespace urnic::transport::lab {
 
-struct LaboratorySettings {
-  // Of the two directions, by the side that sends.
-  std::array<LinkSettings, 2> links;
-  // Of the two sides. What a responder keeps and a requester offers follows from them.
-  std::array<RecoverySettings, 2> recovery;
-  std::uint32_t path_mtu = 1024;
-  std::uint32_t window_packets = 16384;  // of requester and responder
-  std::uint32_t send_slots = 128;
-  std::uint8_t max_reads = 16;
-  std::uint8_t timeout = 8;  // local ACK timeout code, 8: 1.05 ms
-  std::uint8_t retry_count = 7;
-  wire::Psn first_psn;
-  std::uint64_t seed = 1;
-};
-
-// One mode and one link for both sides.
-LaboratorySettings symmetric(RecoveryMode mode, const LinkSettings& link);
-
-// Sees everything that happens, as it happens.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void sent(std::size_t /*from*/, const wire::TransportHeaders&, std::uint32_t /*payload*/,
-                    Link::Fate, Picoseconds /*now*/) {}
-  virtual void arrived(std::size_t /*at*/, const Flight&, Picoseconds /*now*/) {}
-  virtual void completed(std::size_t /*at*/, const Completion&, Picoseconds /*now*/) {}
-  virtual void timer(std::size_t /*at*/, Picoseconds /*now*/) {}
-};
-
-class Laboratory {
+class Laboratory : private bench::TwoEnds<LaboratoryEnd> {
  public:
   explicit Laboratory(const LaboratorySettings& settings);
-  ~Laboratory();
   Laboratory(const Laboratory&) = delete;
   Laboratory& operator=(const Laboratory&) = delete;
 
@@ -61,46 +26,37 @@ class Laboratory {
 
   // Lets things happen until `done` is true (asked after every event), or nothing more will happen, or
   // `until` is reached. True if `done` was.
-  bool run(const std::function<bool()>& done, Picoseconds until = kNever);
+  bool run(const std::function<bool()>& done, Nanoseconds until = kNever);
   // As `run`, until `count` send requests of side 0 are complete, whatever their status.
-  bool run_until_complete(std::uint64_t count, Picoseconds until = kNever);
+  bool run_until_complete(std::uint64_t count, Nanoseconds until = kNever);
   // Until nothing is under way any more, or `until`. True if it is quiet.
-  bool run_until_quiet(Picoseconds until = kNever);
+  bool run_until_quiet(Nanoseconds until = kNever);
 
   // As `run_until_quiet`, but the clock goes on to `until` in any case.
-  void wait_until(Picoseconds until);
+  void wait_until(Nanoseconds until);
 
-  Picoseconds now() const { return now_; }
-  Link& link(std::size_t from) { return links_[from]; }
-  QueuePair& queue_pair(std::size_t side);
-  const Counters& counters(std::size_t side) const;
+  Nanoseconds now() const { return time().time_since_epoch(); }
+  using TwoEnds::events;
+  using TwoEnds::link;
+  QueuePair& queue_pair(std::size_t side) { return end(side).qp; }
+  const Counters& counters(std::size_t side) const { return end(side).counters; }
   // Takes the queue pair through reset back to RTS.
   void reset(std::size_t side);
 
   // Of send requests, with success and without, and when the last was.
-  std::uint64_t completed(std::size_t side) const;
-  std::uint64_t failed(std::size_t side) const;
-  WorkStatus first_failure(std::size_t side) const;
-  Picoseconds last_completion(std::size_t side) const;
-  std::uint64_t received(std::size_t side) const;  // receive completions with success
-  std::uint64_t events() const { return events_; }
+  std::uint64_t completed(std::size_t side) const { return end(side).completed; }
+  std::uint64_t failed(std::size_t side) const { return end(side).failed; }
+  WorkStatus first_failure(std::size_t side) const { return end(side).first_failure; }
+  Nanoseconds last_completion(std::size_t side) const { return end(side).last_completion; }
+  // Receive completions with success.
+  std::uint64_t received(std::size_t side) const { return end(side).received; }
 
   void observe(Observer* observer) { observer_ = observer; }
 
  private:
-  class End;
-  friend class End;
-
-  bool step(Picoseconds until);
-  void deliver(std::size_t from);
   void connect(std::size_t side);
 
   LaboratorySettings settings_;
-  std::array<Link, 2> links_;
-  std::array<std::unique_ptr<End>, 2> ends_;
-  Picoseconds now_{0};
-  std::uint64_t events_ = 0;
-  std::uint32_t events_at_once_ = 0;
   Observer* observer_ = nullptr;
 };
 

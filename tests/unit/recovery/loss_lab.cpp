@@ -35,7 +35,7 @@ struct Options {
   bool wants(RecoveryMode mode) const {
     return modes.empty() || std::find(modes.begin(), modes.end(), name(mode)) != modes.end();
   }
-  Picoseconds duration() const { return std::chrono::milliseconds(quick ? 5 : 30); }
+  Nanoseconds duration() const { return std::chrono::milliseconds(quick ? 5 : 30); }
   std::uint32_t messages() const { return quick ? 200 : 1000; }
 };
 
@@ -46,7 +46,7 @@ Json point(const Experiment& experiment) {
 }
 
 // Long round trips, and the timeouts of go-back-N, take longer until a figure is steady.
-Picoseconds duration_of(const Experiment& experiment, const Options& options) {
+Nanoseconds duration_of(const Experiment& experiment, const Options& options) {
   if (experiment.mode == RecoveryMode::go_back_n) return 4 * options.duration();
   return experiment.delay > std::chrono::microseconds(10) ? 2 * options.duration() : options.duration();
 }
@@ -69,8 +69,8 @@ Json goodput_point(const Experiment& experiment, double lossless, const Goodput&
   return json;
 }
 
-Json completion_point(const Experiment& experiment, const std::vector<Picoseconds>& times,
-                      Picoseconds lossless) {
+Json completion_point(const Experiment& experiment, const std::vector<Nanoseconds>& times,
+                      Nanoseconds lossless) {
   Json json = point(experiment);
   json["messages"] = times.size();
   json["lossless_us"] = seconds(lossless) * 1e6;
@@ -83,9 +83,9 @@ Json completion_point(const Experiment& experiment, const std::vector<Picosecond
 // One mode, operation, MTU and delay: all losses, the lossless first because all others refer to it.
 void measure(Experiment experiment, const Options& options, Json& goodputs, Json& completions) {
   experiment.loss = {};
-  const Picoseconds duration = duration_of(experiment, options);
+  const Nanoseconds duration = duration_of(experiment, options);
   const Goodput lossless = measure_goodput(experiment, duration);
-  const Picoseconds lossless_time = lossless_completion_time(experiment, kShortMessage);
+  const Nanoseconds lossless_time = lossless_completion_time(experiment, kShortMessage);
   for (const double burst : options.bursts) {
     for (const double loss : options.losses) {
       if (loss == 0 && burst != options.bursts.front()) continue;
@@ -119,7 +119,7 @@ Json irn_settings(const Options& options) {
 Json settings_of(const Options& options) {
   const LaboratorySettings settings = laboratory_settings({});
   return {{"link_gbps", Experiment{}.bits_per_second / 1e9},
-          {"frame", "Ethernet header to ICRC; without preamble, frame check sequence and gap"},
+          {"frame", "with preamble, frame check sequence and gap"},
           {"message_bytes", kGoodputMessage},
           {"short_message_bytes", kShortMessage},
           {"window_packets", settings.window_packets},

@@ -12,7 +12,7 @@ using namespace urnic::transport::lab;
 
 namespace {
 
-constexpr Picoseconds kEnough = std::chrono::seconds(10);
+constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 constexpr std::array kAcknowledged{WorkOpcode::rdma_write, WorkOpcode::send};
 
 }  // namespace
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(no_packet_is_sent_again_for_an_ack_that_is_followed_by_anot
         constexpr std::uint32_t kMessages = 60;
         constexpr std::uint32_t kPackets = 4 * kMessages;
         settings.recovery[0].irn_window = kPackets + 1;  // its cap is not what this is about
-        settings.links[1].drop = [](const wire::TransportHeaders& headers, std::uint64_t order, Picoseconds) {
+        settings.links[1].drop = [](const wire::TransportHeaders& headers, std::uint64_t order, Nanoseconds) {
           // The first brings the credits that sends need.
           return order > 0 && headers.bth.psn != wire::Psn(kPackets - 1);
         };
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(nine_naks_of_ten_lost) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
         LinkSettings link;
         link.nak_loss = 0.9;
-        link.loss.loss = 0.02;
+        link.impairments.loss = 0.02;
         Laboratory laboratory(symmetric(mode, link));
         laboratory.post(0, operation, 20'000, 100);
         BOOST_CHECK(laboratory.run_until_quiet(kEnough));
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(all_naks_lost) {
         BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation) << ", seed " << seed) {
           LinkSettings link;
           link.nak_loss = 1;
-          link.loss.loss = 0.02;
+          link.impairments.loss = 0.02;
           LaboratorySettings settings = symmetric(mode, link);
           settings.seed = seed;
           Laboratory laboratory(settings);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(sack_does_not_need_every_report) {
   for (const WorkOpcode operation : kAcknowledged) {
     LinkSettings link;
     link.nak_loss = 0.5;
-    link.loss.loss = 0.02;
+    link.impairments.loss = 0.02;
     Laboratory laboratory(symmetric(RecoveryMode::sack, link));
     laboratory.post(0, operation, 1u << 20, 40);
     BOOST_CHECK(laboratory.run_until_quiet(kEnough));

@@ -14,7 +14,7 @@ class Arrivals final : public Observer {
  public:
   explicit Arrivals(std::size_t side) : side_(side) {}
 
-  void arrived(std::size_t at, const Flight& flight, Picoseconds) override {
+  void arrived(std::size_t at, const Flight& flight, Nanoseconds) override {
     if (at != side_ || is_acknowledge(flight.headers)) return;
     const std::size_t psn = flight.headers.bth.psn.value();
     if (seen_.size() <= psn) seen_.resize(2 * psn + 1);
@@ -30,20 +30,22 @@ class Arrivals final : public Observer {
 
 }  // namespace
 
+// Where too few packets follow, the hold ends when so many full ones could have.
+void hold_back(link::LinkSettings& impairments, const Reordering& reordering, const Experiment& experiment) {
+  impairments.reorder = reordering.share;
+  impairments.reorder_packets = reordering.packets;
+  impairments.reorder_hold = reordering.packets * data_slot(experiment) + data_slot(experiment) / 2;
+}
+
 Needless measure_needless(const Experiment& experiment, const Reordering& reordering, const Load& load) {
   LaboratorySettings settings = laboratory_settings(experiment);
-  for (LinkSettings& link : settings.links) {
-    link.reordering = reordering.share;
-    // Half a slot more, so that exactly so many arrive in between.
-    link.held_back_least = link.held_back_most =
-        reordering.packets * data_slot(experiment) + data_slot(experiment) / 2;
-  }
+  for (LinkSettings& link : settings.links) hold_back(link.impairments, reordering, experiment);
   Laboratory laboratory(settings);
   const std::size_t data_to = experiment.operation == WorkOpcode::rdma_read ? 0 : 1;
   Arrivals arrivals(data_to);
   laboratory.observe(&arrivals);
   const std::uint32_t length = load.message_packets * experiment.path_mtu;
-  const Picoseconds end = std::chrono::seconds(100);
+  const Nanoseconds end = std::chrono::seconds(100);
   if (load.one_at_a_time) {
     for (std::uint32_t i = 1; i <= load.messages; ++i) {
       laboratory.post(0, experiment.operation, length);
@@ -53,7 +55,7 @@ Needless measure_needless(const Experiment& experiment, const Reordering& reorde
     laboratory.post(0, experiment.operation, length, load.messages);
     laboratory.run_until_complete(load.messages, end);
   }
-  const Picoseconds time = laboratory.now();
+  const Nanoseconds time = laboratory.now();
   laboratory.run_until_quiet(end);
   return {.sent_again = laboratory.counters(0).retransmitted_packets,
           .arrived_twice = arrivals.twice,

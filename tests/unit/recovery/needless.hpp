@@ -9,8 +9,9 @@ namespace urnic::transport::lab {
 
 struct Reordering {
   double share = 0.1;         // of the packets of either direction that are held back
-  std::uint32_t packets = 8;  // until so many full ones have overtaken them
+  std::uint32_t packets = 8;  // until so many have overtaken them
 };
+void hold_back(link::LinkSettings& impairments, const Reordering& reordering, const Experiment& experiment);
 
 struct Load {
   std::uint32_t message_packets = 10;
@@ -24,7 +25,7 @@ struct Needless {
   std::uint64_t lost_data = 0;      // packets of the data's direction
   std::uint64_t lost_answers = 0;   // and of the other
   std::uint64_t completed = 0;      // messages
-  Picoseconds time{0};              // until all were complete
+  Nanoseconds time{0};              // until all were complete
 };
 
 Needless measure_needless(const Experiment& experiment, const Reordering& reordering, const Load& load);

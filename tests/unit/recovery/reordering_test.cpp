@@ -12,7 +12,7 @@ using namespace urnic::transport::lab;
 
 namespace {
 
-constexpr Picoseconds kEnough = std::chrono::seconds(10);
+constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
 // Runs 60 messages of 64 KiB over links that hold back every tenth packet until `packets` full ones have
 // overtaken it.
@@ -22,9 +22,7 @@ std::unique_ptr<Laboratory> run(RecoveryMode mode, WorkOpcode operation, int pac
   experiment.operation = operation;
   LaboratorySettings settings = laboratory_settings(experiment);
   for (LinkSettings& link : settings.links) {
-    link.reordering = 0.1;
-    // Half a slot more, so that exactly so many arrive in between.
-    link.held_back_least = link.held_back_most = packets * data_slot(experiment) + data_slot(experiment) / 2;
+    hold_back(link.impairments, {0.1, static_cast<std::uint32_t>(packets)}, experiment);
   }
   auto laboratory = std::make_unique<Laboratory>(settings);
   laboratory->post(0, operation, 1u << 16, 60);

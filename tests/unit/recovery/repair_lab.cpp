@@ -25,10 +25,10 @@ constexpr double kShare = 0.1;           // of the packets that are held back
 constexpr std::uint32_t kMostOvertaking = 8;
 constexpr std::uint32_t kPackets = 20'000;
 
-double microseconds(Picoseconds time) { return seconds(time) * 1e6; }
+double microseconds(Nanoseconds time) { return seconds(time) * 1e6; }
 
 Json repair_point(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
-  const std::vector<Picoseconds> times = repair_times(experiment, packets, place);
+  const std::vector<Nanoseconds> times = repair_times(experiment, packets, place);
   Json json{{"recovery", name(experiment.mode)},
             {"operation", name(experiment.operation)},
             {"mtu", experiment.path_mtu},
@@ -37,7 +37,7 @@ Json repair_point(const Experiment& experiment, std::uint32_t packets, LossPlace
             {"place", name(place)},
             {"gave_up", lost_packets(place, packets).size() - times.size()}};
   Json& all = json["times_us"] = Json::array();
-  for (const Picoseconds time : times) all.push_back(microseconds(time));
+  for (const Nanoseconds time : times) all.push_back(microseconds(time));
   return json;
 }
 

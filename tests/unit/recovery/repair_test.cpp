@@ -17,8 +17,8 @@ constexpr std::array kLengths{1u, 2u, 3u, 4u, 7u, 10u, 16u, 33u, 64u};  // packe
 constexpr std::array kDelays{1, 5, 50};                                 // microseconds each way
 constexpr std::array kOthers{RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn};
 
-Picoseconds median(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
-  const std::vector<Picoseconds> times = repair_times(experiment, packets, place);
+Nanoseconds median(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
+  const std::vector<Nanoseconds> times = repair_times(experiment, packets, place);
   BOOST_REQUIRE_EQUAL(times.size(), lost_packets(place, packets).size());
   return percentile(times, 0.5);
 }
@@ -34,7 +34,7 @@ void check(LossPlace place) {
           experiment.operation = operation;
           experiment.path_mtu = mtu;
           experiment.delay = std::chrono::microseconds(delay);
-          Picoseconds best = kNever;
+          Nanoseconds best = kNever;
           for (const RecoveryMode other : kOthers) {
             experiment.mode = other;
             best = std::min(best, median(experiment, packets, place));

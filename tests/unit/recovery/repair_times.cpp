@@ -41,23 +41,23 @@ class Exchange {
       : experiment_(experiment), packets_(packets), place_(place), laboratory_(settings()) {}
 
   // The time of one message.
-  Picoseconds message() {
-    const Picoseconds posted = laboratory_.now();
+  Nanoseconds message() {
+    const Nanoseconds posted = laboratory_.now();
     const bool atomic = experiment_.operation == WorkOpcode::atomic_fetch_add;
     laboratory_.post(0, experiment_.operation, atomic ? 8 : packets_ * experiment_.path_mtu);
     laboratory_.run_until_complete(++messages_, posted + std::chrono::seconds(1));
-    const Picoseconds time = laboratory_.last_completion(0) - posted;
+    const Nanoseconds time = laboratory_.last_completion(0) - posted;
     // What is sent again needlessly is out of the way.
     laboratory_.run_until_quiet(laboratory_.now() + std::chrono::seconds(1));
     return time;
   }
   // The time of one message that loses data packet `lost`; empty if it failed.
-  std::optional<Picoseconds> message_that_loses(std::uint32_t lost) {
+  std::optional<Nanoseconds> message_that_loses(std::uint32_t lost) {
     const bool request = place_ == LossPlace::acknowledgement && takes_responses(experiment_.operation);
     const std::uint32_t packet = place_ != LossPlace::acknowledgement ? lost : request ? 0 : packets_ - 1;
     const auto psn = static_cast<std::uint32_t>(messages_ * packets_ + packet);
     loser_.lose(wire::Psn(psn & wire::Psn::kMask), place_ == LossPlace::retransmission ? 2 : 1);
-    const Picoseconds time = message();
+    const Nanoseconds time = message();
     if (laboratory_.failed(0) != 0 || !loser_.has_lost_all()) return std::nullopt;
     return time;
   }
@@ -69,7 +69,7 @@ class Exchange {
     const bool last_word = place_ == LossPlace::acknowledgement;
     const std::size_t from = responses == last_word ? 0 : 1;
     settings.links[from].drop = [this, chosen = last_word && !responses](
-                                    const wire::TransportHeaders& headers, std::uint64_t, Picoseconds) {
+                                    const wire::TransportHeaders& headers, std::uint64_t, Nanoseconds) {
       return loser_(headers, is_acknowledge(headers) == chosen);
     };
     return settings;
@@ -126,19 +126,19 @@ std::vector<std::uint32_t> lost_packets(LossPlace place, std::uint32_t packets) 
   return range(packets - 1, packets);
 }
 
-std::optional<Picoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
+std::optional<Nanoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
                                        std::uint32_t lost) {
   constexpr int kWarmUp = 8;
   Exchange exchange(experiment, packets, place);
   for (int i = 0; i < kWarmUp; ++i) exchange.message();
-  const Picoseconds lossless = exchange.message();
-  const std::optional<Picoseconds> with_loss = exchange.message_that_loses(lost);
+  const Nanoseconds lossless = exchange.message();
+  const std::optional<Nanoseconds> with_loss = exchange.message_that_loses(lost);
   if (!with_loss) return std::nullopt;
   return *with_loss - lossless;
 }
 
-std::vector<Picoseconds> repair_times(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
-  std::vector<Picoseconds> times;
+std::vector<Nanoseconds> repair_times(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
+  std::vector<Nanoseconds> times;
   for (const std::uint32_t lost : lost_packets(place, packets)) {
     if (const auto time = repair_time(experiment, packets, place, lost)) times.push_back(*time);
   }

@@ -35,10 +35,10 @@ std::vector<std::uint32_t> lost_packets(LossPlace place, std::uint32_t packets);
 // The repair time for one message of `packets` full packets (one of 8 bytes if an atomic) that loses data
 // packet `lost`. Some such messages have been sent before one at a time, so round trips have been measured.
 // Empty if the queue pair gave up.
-std::optional<Picoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
+std::optional<Nanoseconds> repair_time(const Experiment& experiment, std::uint32_t packets, LossPlace place,
                                        std::uint32_t lost);
 
 // `repair_time` for each of `lost_packets`.
-std::vector<Picoseconds> repair_times(const Experiment& experiment, std::uint32_t packets, LossPlace place);
+std::vector<Nanoseconds> repair_times(const Experiment& experiment, std::uint32_t packets, LossPlace place);
 
 }  // namespace urnic::transport::lab

@@ -17,12 +17,12 @@ constexpr std::uint32_t kPackets = 16;  // of a message
 
 // The time that a message of 16 packets takes of which the last is lost, less the time without loss. The
 // connection has been in use, so its round trip is known.
-Picoseconds price_of_the_tail(const Experiment& experiment) {
+Nanoseconds price_of_the_tail(const Experiment& experiment) {
   LaboratorySettings settings = laboratory_settings(experiment);
   bool lose = false;
   const bool read = experiment.operation == WorkOpcode::rdma_read;
   settings.links[read ? 1 : 0].drop = [&lose](const wire::TransportHeaders& headers, std::uint64_t,
-                                              Picoseconds) {
+                                              Nanoseconds) {
     if (!lose || headers.bth.opcode.operation() == wire::Operation::acknowledge) return false;
     if (!wire::traits(headers.bth.opcode).last) return false;
     lose = false;
@@ -31,15 +31,15 @@ Picoseconds price_of_the_tail(const Experiment& experiment) {
   Laboratory laboratory(settings);
   std::uint64_t messages = 0;
   const auto one = [&] {
-    const Picoseconds posted = laboratory.now();
+    const Nanoseconds posted = laboratory.now();
     laboratory.post(0, experiment.operation, kPackets * experiment.path_mtu);
     BOOST_REQUIRE(laboratory.run_until_complete(++messages, posted + std::chrono::seconds(1)));
     return laboratory.last_completion(0) - posted;
   };
   for (int i = 0; i < 20; ++i) one();
-  const Picoseconds lossless = one();
+  const Nanoseconds lossless = one();
   lose = true;
-  const Picoseconds with_loss = one();
+  const Nanoseconds with_loss = one();
   BOOST_CHECK(!lose);
   BOOST_CHECK_EQUAL(laboratory.failed(0), 0u);
   return with_loss - lossless;
@@ -66,11 +66,11 @@ BOOST_AUTO_TEST_CASE(a_lost_tail_costs_two_round_trips) {
         // anyway; then one to ask again. The silence behind a READ's last response but one is one round trip
         // long.
         const bool read = operation == WorkOpcode::rdma_read;
-        const Picoseconds expected =
-            2 * round_trip(experiment) - (read ? data_slot(experiment) : Picoseconds{0});
-        const Picoseconds price = price_of_the_tail(experiment);
-        // The queue pair's clock counts nanoseconds.
-        BOOST_CHECK_LE(std::chrono::abs(price - expected).count(), 2000);
+        const Nanoseconds expected =
+            2 * round_trip(experiment) - (read ? data_slot(experiment) : Nanoseconds{0});
+        const Nanoseconds price = price_of_the_tail(experiment);
+        // Several moments on the way are rounded to nanoseconds.
+        BOOST_CHECK_LE(std::chrono::abs(price - expected).count(), 3);
       }
     }
   }
@@ -107,8 +107,7 @@ BOOST_AUTO_TEST_CASE(a_path_that_takes_longer_than_the_patience_is_measured_all_
           };
           if (!from_the_start) send(20);
           // Of a round trip of 4 ms; before the first measurement 0.5 ms are waited.
-          for (std::size_t side : {0, 1})
-            laboratory.link(side).settings().delay = std::chrono::milliseconds(2);
+          for (std::size_t side : {0, 1}) laboratory.link(side).set_delay(std::chrono::milliseconds(2));
           send(50);
           laboratory.run_until_quiet();
           // What is sent again until the second answer to the first message is here.

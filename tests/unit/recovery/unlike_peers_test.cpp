@@ -16,8 +16,7 @@ namespace {
 // Counts selective acknowledges, and looks that nothing else differs from the specification's packets.
 class SelectiveAckCount final : public Observer {
  public:
-  void sent(std::size_t, const wire::TransportHeaders& headers, std::uint32_t, Link::Fate,
-            Picoseconds) override {
+  void sent(std::size_t, const wire::TransportHeaders& headers, std::uint32_t, Nanoseconds) override {
     if (headers.bth.opcode == wire::kSelectiveAcknowledge) ++selective_acks;
     if (headers.bth.reserved7 != 0) ++reserved_bits;
   }
@@ -29,7 +28,7 @@ class SelectiveAckCount final : public Observer {
 // Both ends with what they are for, over a link that loses; what was seen on it.
 SelectiveAckCount run(RecoveryMode requester, RecoveryMode responder, WorkOpcode operation) {
   LinkSettings link;
-  link.loss.loss = 0.01;
+  link.impairments.loss = 0.01;
   LaboratorySettings settings = symmetric(requester, link);
   settings.recovery[1].mode = responder;
   Laboratory laboratory(settings);

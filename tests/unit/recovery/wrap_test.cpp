@@ -16,8 +16,8 @@ namespace {
 class Log final : public Observer {
  public:
   explicit Log(wire::Psn first) : first_(first) {}
-  void sent(std::size_t from, const wire::TransportHeaders& headers, std::uint32_t, Link::Fate,
-            Picoseconds now) override {
+  void sent(std::size_t from, const wire::TransportHeaders& headers, std::uint32_t,
+            Nanoseconds now) override {
     const wire::Psn psn = headers.bth.psn;
     entries.push_back({from, distance(first_, psn), now});
     low_seen = low_seen || psn.value() < 64;
@@ -27,7 +27,7 @@ class Log final : public Observer {
   struct Entry {
     std::size_t from;
     std::int32_t psn;
-    Picoseconds now;
+    Nanoseconds now;
     bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries;
@@ -40,11 +40,11 @@ class Log final : public Observer {
 
 Log run(RecoveryMode mode, WorkOpcode operation, wire::Psn first) {
   LinkSettings link;
-  link.loss.loss = 0.02;
-  link.duplication = 0.01;
-  link.reordering = 0.02;
-  link.held_back_least = std::chrono::nanoseconds(100);
-  link.held_back_most = std::chrono::microseconds(3);
+  link.impairments.loss = 0.02;
+  link.impairments.duplicate = 0.01;
+  link.impairments.reorder = 0.02;
+  link.impairments.reorder_packets = 20;
+  link.impairments.reorder_hold = std::chrono::microseconds(3);
   LaboratorySettings settings = symmetric(mode, link);
   settings.first_psn = first;
   settings.window_packets = 1024;

@@ -159,7 +159,7 @@ void RequesterBench::run() {
     }
     const std::vector<AccessTag> failures = host.flush();
     failures.empty() ? queue.forget_retired() : queue.keep_retired();
-    for (const AccessTag& tag : failures) requester.memory_failed(tag, now);
+    for (const AccessTag& tag : failures) requester.memory_failed(tag);
     settle();
   }
   BOOST_TEST(requester.pump(now, 1) == 0u);

@@ -1,0 +1,83 @@
+#include "tests/unit/recovery/laboratory_end.hpp"
+
+namespace urnic::transport::lab {
+
+LaboratoryEnd::LaboratoryEnd(const LaboratorySettings& settings, std::size_t side, Link& link,
+                             Observer* const& observer)
+    : side_(side),
+      link_(link),
+      observer_(observer),
+      held_packets_(2 * settings.window_packets),  // one queue pair may hold half of a pool
+      qp(make_config(settings)) {}
+
+QpConfig LaboratoryEnd::make_config(const LaboratorySettings& settings) {
+  QpConfig config;
+  config.qpn = wire::Qpn{static_cast<std::uint32_t>(0x11 + side_)};
+  config.send_slots = settings.send_slots;
+  config.receive_slots = settings.send_slots;
+  config.window_packets = settings.window_packets;
+  config.responder_resources = settings.max_reads;
+  config.host = this;
+  config.keys = &keys_;
+  config.send_queue = &sends;
+  config.receive_queue = &receives;
+  config.counters = &counters;
+  config.recovery = settings.recovery[side_];
+  config.held_packets = &held_packets_;
+  return config;
+}
+
+void LaboratoryEnd::arrive(const Flight& flight, Time now) {
+  now_ = now;
+  if (observer_ != nullptr) observer_->arrived(side_, flight, this->now());
+  qp.receive({.headers = flight.headers,
+              .payload = payload_of(flight.payload),
+              .selective_acks = flight.selective_acks},
+             now);
+}
+
+void LaboratoryEnd::on_timer(Time now) {
+  now_ = now;
+  if (observer_ != nullptr) observer_->timer(side_, this->now());
+  qp.on_timer(now);
+}
+
+void LaboratoryEnd::transmit(Time now) {
+  now_ = now;
+  qp.pump(now, 1);
+}
+
+void LaboratoryEnd::settle(Time now) {
+  now_ = now;
+  held_packets_.batch_flushed();
+  wants_to_send_ = qp.wants_pump();
+  deadline_ = qp.deadline();
+}
+
+void LaboratoryEnd::send(const OutboundPacket& packet) {
+  std::uint32_t payload = static_cast<std::uint32_t>(packet.bytes.size());
+  for (const MemoryRange& range : packet.gather) payload += range.length;
+  const bool request = wire::traits(packet.headers.bth.opcode).request;
+  link_.send(packet.headers, payload, now_, qp.selective_acks(request));
+  if (observer_ != nullptr) observer_->sent(side_, packet.headers, payload, now());
+}
+
+void LaboratoryEnd::atomic(const AtomicAction& action) {
+  if (action.original != nullptr) *action.original = 0;
+  if (action.send_reply) send({.headers = action.reply, .bytes = {}, .gather = {}, .tag = action.tag});
+}
+
+void LaboratoryEnd::complete(const Completion& completion, Stream) {
+  const bool success = completion.status == WorkStatus::success;
+  if (completion.receive) {
+    received += success ? 1 : 0;
+    if (success) receives.replenish();
+  } else {
+    if (!success && failed == 0) first_failure = completion.status;
+    ++(success ? completed : failed);
+    last_completion = now();
+  }
+  if (observer_ != nullptr) observer_->completed(side_, completion, now());
+}
+
+}  // namespace urnic::transport::lab

@@ -1,0 +1,42 @@
+// What a run of the laboratory is made from.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+#include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/recovery_settings.hpp"
+#include "tests/unit/recovery/link.hpp"
+
+namespace urnic::transport::lab {
+
+// The laboratory's moments are spans since its beginning.
+inline constexpr Nanoseconds kNever = Nanoseconds::max();
+
+inline double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+struct LaboratorySettings {
+  // Of the two directions, by the side that sends.
+  std::array<LinkSettings, 2> links;
+  // Of the two sides. What a responder keeps and a requester offers follows from them.
+  std::array<RecoverySettings, 2> recovery;
+  std::uint32_t path_mtu = 1024;
+  std::uint32_t window_packets = 16384;  // of requester and responder
+  std::uint32_t send_slots = 128;
+  std::uint8_t max_reads = 16;
+  std::uint8_t timeout = 8;  // local ACK timeout code, 8: 1.05 ms
+  std::uint8_t retry_count = 7;
+  wire::Psn first_psn;
+  std::uint64_t seed = 1;
+};
+
+// One mode and one link for both sides.
+inline LaboratorySettings symmetric(RecoveryMode mode, const LinkSettings& link) {
+  LaboratorySettings settings;
+  settings.links = {link, link};
+  for (RecoverySettings& recovery : settings.recovery) recovery.mode = mode;
+  return settings;
+}
+
+}  // namespace urnic::transport::lab
