@@ -3,7 +3,7 @@
 from bench_parts import report, summary
 from bench_parts.goals import GOALS
 from bench_parts.measurements import PAIRS, TURNS
-from bench_parts.plot import relative
+from bench_parts.panels import relative
 from bench_parts.summary import curve, in_words, number, size_name, spread, values
 from lossbench_parts.table import markdown
 
