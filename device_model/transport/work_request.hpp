@@ -145,6 +145,32 @@ enum class CompletionOpcode : std::uint8_t {
   receive_without_tag = 134,
 };
 
+// The opcode of the completion of a send request.
+constexpr CompletionOpcode completion_opcode(WorkOpcode opcode) {
+  switch (opcode) {
+    case WorkOpcode::rdma_write:
+    case WorkOpcode::rdma_write_with_immediate:
+      return CompletionOpcode::rdma_write;
+    case WorkOpcode::rdma_read:
+      return CompletionOpcode::rdma_read;
+    case WorkOpcode::atomic_write:
+      return CompletionOpcode::atomic_write;
+    case WorkOpcode::atomic_compare_swap:
+      return CompletionOpcode::compare_swap;
+    case WorkOpcode::atomic_fetch_add:
+      return CompletionOpcode::fetch_add;
+    case WorkOpcode::local_invalidate:
+      return CompletionOpcode::local_invalidate;
+    case WorkOpcode::bind_memory_window:
+      return CompletionOpcode::bind_memory_window;
+    case WorkOpcode::send:
+    case WorkOpcode::send_with_immediate:
+    case WorkOpcode::send_with_invalidate:
+      break;
+  }
+  return CompletionOpcode::send;
+}
+
 struct Completion {
   wire::Qpn qpn;
   std::uint32_t wqe_index = 0;

@@ -41,7 +41,13 @@ ReceiveRing make_receive_ring(const QueuePairConfig& config) {
 
 std::unique_ptr<QueuePairContext> QueuePairContext::make(const QueuePairConfig& config) {
   const auto qpn = config.device->queue_pairs.reserve();
-  return qpn ? std::make_unique<QueuePairContext>(config, *qpn) : nullptr;
+  if (!qpn) return nullptr;
+  try {
+    return std::make_unique<QueuePairContext>(config, *qpn);
+  } catch (...) {
+    config.device->queue_pairs.release(*qpn);
+    throw;
+  }
 }
 
 QueuePairContext::QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn)
@@ -95,9 +101,14 @@ QueuePairContext::~QueuePairContext() {
 }
 
 void QueuePairContext::install() {
-  config_.device->queue_pairs.install(*this);
-  timer_ = round_.timers().add(*this);
   if (config_.xrc_domain != nullptr) config_.xrc_domain->add(*this);
+  try {
+    timer_ = round_.timers().add(*this);
+  } catch (...) {
+    if (config_.xrc_domain != nullptr) config_.xrc_domain->remove(*this);
+    throw;
+  }
+  config_.device->queue_pairs.install(*this);
 }
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
@@ -207,7 +218,7 @@ bool QueuePairContext::doorbell() {
 void QueuePairContext::take_posted() {
   send_ring_.prefetch_next();
   machine_.prefetch_next_request();
-  machine_.doorbell(round_.now());
+  machine_.doorbell();
   round_.touch(*this);
 }
 
@@ -235,7 +246,7 @@ void QueuePairContext::on_timer(transport::Time now) {
 std::uint32_t QueuePairContext::pump(std::uint32_t packets) { return machine_.pump(round_.now(), packets); }
 
 std::uint32_t QueuePairContext::pump_responses(std::uint32_t packets) {
-  return machine_.pump_responses(round_.now(), packets);
+  return machine_.pump_responses(packets);
 }
 
 std::uint32_t QueuePairContext::pump_urgent(std::uint32_t packets) {
@@ -243,7 +254,7 @@ std::uint32_t QueuePairContext::pump_urgent(std::uint32_t packets) {
 }
 
 void QueuePairContext::memory_failed(const ActionStream& stream) {
-  machine_.memory_failed(stream.failed_tag, round_.now());
+  machine_.memory_failed(stream.failed_tag);
   round_.touch(*this);
 }
 
@@ -294,7 +305,7 @@ void QueuePairContext::follow_state() {
   if (!error) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   send_ring_.doorbell();
-  machine_.doorbell(round_.now());
+  machine_.doorbell();
 }
 
 void QueuePairContext::finish(const transport::Completion& completion) {

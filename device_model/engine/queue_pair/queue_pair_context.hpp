@@ -45,7 +45,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   QueuePairContext& operator=(const QueuePairContext&) = delete;
 
   wire::Qpn qpn() const { return qpn_; }
-  // Adds it to the QPs of its device and its engine. Engine thread, as everything from here on.
+  // Adds it to the QPs of its device and its engine. Throws std::bad_alloc; then it is added nowhere. Engine
+  // thread, as everything from here on.
   void install();
   QueuePairStatus status() const;
   transport::QpState state() const { return machine_.state(); }

@@ -27,8 +27,8 @@ class TransportMachine {
     unreliable_->modify(state, parameters, notify_drained);
   }
   bool drained() const { return is_reliable() ? reliable_->drained() : unreliable_->drained(); }
-  void doorbell(transport::Time now) {
-    if (is_reliable()) return reliable_->doorbell(now);
+  void doorbell() {
+    if (is_reliable()) return reliable_->doorbell();
     unreliable_->doorbell();
   }
   void receive(const transport::InboundPacket& packet, transport::Time now) {
@@ -43,8 +43,8 @@ class TransportMachine {
   bool wants_pump() const { return is_reliable() ? reliable_->wants_pump() : unreliable_->wants_pump(); }
   transport::SendPace& pace() { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
   const transport::SendPace& pace() const { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
-  void memory_failed(const transport::AccessTag& tag, transport::Time now) {
-    if (is_reliable()) return reliable_->memory_failed(tag, now);
+  void memory_failed(const transport::AccessTag& tag) {
+    if (is_reliable()) return reliable_->memory_failed(tag);
     unreliable_->memory_failed(tag);
   }
 
@@ -66,8 +66,8 @@ class TransportMachine {
   }
   bool owes_responses() const { return is_reliable() && reliable_->owes_responses(); }
   bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
-  std::uint32_t pump_responses(transport::Time now, std::uint32_t packets) {
-    return is_reliable() ? reliable_->pump_responses(now, packets) : 0;
+  std::uint32_t pump_responses(std::uint32_t packets) {
+    return is_reliable() ? reliable_->pump_responses(packets) : 0;
   }
   bool is_urgent() const { return is_reliable() && reliable_->is_urgent(); }
   std::uint32_t pump_urgent(transport::Time now, std::uint32_t packets) {

@@ -79,7 +79,7 @@ void QueuePair::set_recovery(const RecoverySettings& settings) {
   requester_.use(settings);
 }
 
-void QueuePair::doorbell(Time) {
+void QueuePair::doorbell() {
   if (shared_.state == QpState::error) {
     // Work requests that are posted in the error state complete with flushed (IBTA 10.3.1.7).
     requester_.flush();
@@ -111,7 +111,7 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
       shared_.config.host->event(AsyncEvent::communication_established);
     }
     established_ = true;
-    responder_.receive(packet, now);
+    responder_.receive(packet);
   } else {
     if (!requests(shared_.state)) return;
     requester_.receive(packet, now);
@@ -123,7 +123,7 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
 // room is kept for requests: otherwise a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  if (takes_requests(shared_.state)) sent = responder_.pump(now, room_for_responses(now, packets));
+  if (takes_requests(shared_.state)) sent = responder_.pump(room_for_responses(now, packets));
   if (requests(shared_.state) && !shared_.failed) {
     sent += requester_.pump(now, packets - sent);
   }
@@ -137,8 +137,8 @@ bool QueuePair::wants_pump() const {
 
 bool QueuePair::tells_of_hole() const { return takes_requests(shared_.state) && responder_.tells_of_hole(); }
 
-std::uint32_t QueuePair::pump_responses(Time now, std::uint32_t packets) {
-  const std::uint32_t sent = takes_requests(shared_.state) ? responder_.pump(now, packets) : 0;
+std::uint32_t QueuePair::pump_responses(std::uint32_t packets) {
+  const std::uint32_t sent = takes_requests(shared_.state) ? responder_.pump(packets) : 0;
   settle();
   return sent;
 }
@@ -180,11 +180,11 @@ void QueuePair::on_timer(Time now) {
   settle();
 }
 
-void QueuePair::memory_failed(const AccessTag& tag, Time now) {
+void QueuePair::memory_failed(const AccessTag& tag) {
   if (tag.stream == Stream::requester) {
-    requester_.memory_failed(tag, now);
+    requester_.memory_failed(tag);
   } else {
-    responder_.memory_failed(tag, now);
+    responder_.memory_failed(tag);
   }
   settle();
 }

@@ -44,7 +44,7 @@ class QueuePair {
   void prefetch_next_request() const { requester_.prefetch_next_request(); }
 
   // Send WQEs may have been posted.
-  void doorbell(Time now);
+  void doorbell();
 
   // A packet whose destination is this QP arrived. Packets that the QP's state, P_Key or service do not let
   // in are dropped silently (IBTA 9.6, 9.9.2).
@@ -64,7 +64,7 @@ class QueuePair {
   // The responder is about to tell its peer of a hole. The sooner it does, the fewer packets must be held
   // behind the hole: `pump_responses` sends responses alone.
   bool tells_of_hole() const;
-  std::uint32_t pump_responses(Time now, std::uint32_t packets);
+  std::uint32_t pump_responses(std::uint32_t packets);
   // The peer waits for the next packet: an acknowledgement, or the repeat of a lost packet. If the QP's turn
   // comes late, `pump_urgent` sends at most `packets` of these ahead of its turn.
   bool is_urgent() const;
@@ -85,7 +85,7 @@ class QueuePair {
   void on_timer(Time now);
 
   // A memory access failed (host.hpp). Becomes the error completion or the NAK that it should be.
-  void memory_failed(const AccessTag& tag, Time now);
+  void memory_failed(const AccessTag& tag);
 
   // XRC target: the SRQ from which the receive under way was taken is gone. The rest of the message is
   // refused.

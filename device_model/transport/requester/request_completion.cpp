@@ -5,34 +5,6 @@
 #include "device_model/transport/requester/requester.hpp"
 
 namespace urnic::transport {
-namespace {
-
-CompletionOpcode completion_opcode(WorkOpcode opcode) {
-  switch (opcode) {
-    case WorkOpcode::rdma_write:
-    case WorkOpcode::rdma_write_with_immediate:
-      return CompletionOpcode::rdma_write;
-    case WorkOpcode::rdma_read:
-      return CompletionOpcode::rdma_read;
-    case WorkOpcode::atomic_write:
-      return CompletionOpcode::atomic_write;
-    case WorkOpcode::atomic_compare_swap:
-      return CompletionOpcode::compare_swap;
-    case WorkOpcode::atomic_fetch_add:
-      return CompletionOpcode::fetch_add;
-    case WorkOpcode::local_invalidate:
-      return CompletionOpcode::local_invalidate;
-    case WorkOpcode::bind_memory_window:
-      return CompletionOpcode::bind_memory_window;
-    case WorkOpcode::send:
-    case WorkOpcode::send_with_immediate:
-    case WorkOpcode::send_with_invalidate:
-      break;
-  }
-  return CompletionOpcode::send;
-}
-
-}  // namespace
 
 void Requester::complete_finished() {
   while (!shared_.failed && !window_.none_incomplete()) {
@@ -107,7 +79,7 @@ void Requester::flush() {
   }
 }
 
-void Requester::memory_failed(const AccessTag& tag, Time) {
+void Requester::memory_failed(const AccessTag& tag) {
   while (window_.any_undoable() && discarded(window_.at(window_.oldest() - 1).completion, tag)) {
     window_.undo_completion();
   }

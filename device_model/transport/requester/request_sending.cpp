@@ -1,6 +1,7 @@
 // The requester sends lost packets again first, then new packets while nothing holds them back.
 #include <algorithm>
 
+#include "device_model/transport/local_operation.hpp"
 #include "device_model/transport/message_memory.hpp"
 #include "device_model/transport/requester/requester.hpp"
 
@@ -209,12 +210,7 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
 }
 
 void Requester::execute_local(SendSlot& slot) {
-  MemoryKeys& keys = *shared_.config.keys;
-  const SendRequest& request = slot.request;
-  const KeyCheck result = request.opcode == WorkOpcode::local_invalidate
-                              ? keys.invalidate(request.invalidate, shared_.config.pd, shared_.config.qpn)
-                              : keys.bind(request.binding, shared_.config.pd, shared_.config.qpn);
-  if (result == KeyCheck::ok) {
+  if (carry_out_locally(slot.request, shared_.config) == KeyCheck::ok) {
     window_.sent_whole();
   } else {
     slot.status = WorkStatus::memory_window_bind_error;

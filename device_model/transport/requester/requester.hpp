@@ -66,7 +66,7 @@ class Requester {
   const SendPace& pace() const { return pace_; }
   std::optional<Time> deadline() const;
   void on_timer(Time now);
-  void memory_failed(const AccessTag& tag, Time now);
+  void memory_failed(const AccessTag& tag);
 
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();

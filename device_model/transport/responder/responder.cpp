@@ -32,7 +32,7 @@ void Responder::start() {
 
 void Responder::parameters_changed() { resources_.set_limit(shared_.parameters.max_destination_reads); }
 
-void Responder::receive(const InboundPacket& packet, Time) {
+void Responder::receive(const InboundPacket& packet) {
   if (stopped_) return;
   const wire::Bth& bth = packet.headers.bth;
   const RequestKind kind = request_kind(bth.opcode.operation());
@@ -153,7 +153,7 @@ void Responder::stop() {
 
 // The host could not carry an access out and has discarded everything behind it. The key allowed the access,
 // so the fault is this side's (IBTA 9.7.5.2.5).
-void Responder::memory_failed(const AccessTag& tag, Time) {
+void Responder::memory_failed(const AccessTag& tag) {
   if (shared_.state == QpState::reset || shared_.state == QpState::init) return;
   receives_.complete_discarded(tag.wqe_index,
                                tag.places_send ? WorkStatus::local_protection_error : WorkStatus::flushed);

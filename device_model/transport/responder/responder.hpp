@@ -37,9 +37,9 @@ class Responder {
   void parameters_changed();
 
   // A request packet.
-  void receive(const InboundPacket& packet, Time now);
+  void receive(const InboundPacket& packet);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
-  std::uint32_t pump(Time now, std::uint32_t packets);
+  std::uint32_t pump(std::uint32_t packets);
   // The next packet is one that the peer waits for: an acknowledgement, a report, or the repeat of a lost
   // response. `pump_urgent` sends at most `packets` of these, until another response comes first.
   bool is_urgent() const {
@@ -51,7 +51,7 @@ class Responder {
     return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);
   }
   bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
-  void memory_failed(const AccessTag& tag, Time now);
+  void memory_failed(const AccessTag& tag);
   // The queue that the receive under way was taken from is gone: the rest of the message is refused.
   void receive_lost() { receives_.lose(); }
 

@@ -7,7 +7,7 @@ namespace urnic::transport {
 
 using wire::Operation;
 
-std::uint32_t Responder::pump(Time, std::uint32_t packets) {
+std::uint32_t Responder::pump(std::uint32_t packets) {
   std::uint32_t sent = pump_urgent(packets);
   for (; sent < packets && !responses_.empty(); ++sent) send_pending();
   if (responses_.empty()) sent += send_acknowledges(packets - sent);

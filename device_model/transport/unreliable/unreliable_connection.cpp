@@ -13,13 +13,17 @@ void UnreliableConnection::start_receiving() {
 
 void UnreliableConnection::start_sending() { next_psn_ = parameters().send_psn; }
 
-// SEND and RDMA WRITE, with immediate data or without, are all that the service has (IBTA 9.4, table 35).
+// The service has packets for SEND and RDMA WRITE alone, with immediate data or without (IBTA 9.4, table 35).
+// Bind and local invalidate need no packet. SEND with invalidate, which ibv_post_send(3) lists, has no
+// opcode.
 WorkStatus UnreliableConnection::check(const SendRequest& request) const {
   switch (request.opcode) {
     case WorkOpcode::send:
     case WorkOpcode::send_with_immediate:
     case WorkOpcode::rdma_write:
     case WorkOpcode::rdma_write_with_immediate:
+    case WorkOpcode::local_invalidate:
+    case WorkOpcode::bind_memory_window:
       break;
     default:
       return WorkStatus::local_qp_operation_error;

@@ -1,16 +1,9 @@
 #include "device_model/transport/unreliable/unreliable_queue_pair.hpp"
 
+#include "device_model/transport/local_operation.hpp"
 #include "device_model/transport/message_memory.hpp"
 
 namespace urnic::transport {
-namespace {
-
-CompletionOpcode completion_opcode(WorkOpcode opcode) {
-  const bool write = opcode == WorkOpcode::rdma_write || opcode == WorkOpcode::rdma_write_with_immediate;
-  return write ? CompletionOpcode::rdma_write : CompletionOpcode::send;
-}
-
-}  // namespace
 
 UnreliableQueuePair::UnreliableQueuePair(const QpConfig& config)
     : shared_{.config = config, .parameters = {}}, receives_(shared_) {}
@@ -88,7 +81,7 @@ std::uint32_t UnreliableQueuePair::pump(Time now, std::uint32_t packets) {
   return sent;
 }
 
-// False: there was none, or it was wrong.
+// False: there was none, or it was wrong, or needs no packet and is complete.
 bool UnreliableQueuePair::take_request() {
   if (!shared_.config.send_queue->next(request_)) return false;
   sending_ = true;
@@ -99,8 +92,20 @@ bool UnreliableQueuePair::take_request() {
     fail_send(status);
     return false;
   }
+  if (is_local(request_.opcode)) {
+    execute_local();
+    return false;
+  }
   packet_count_ = packets_of(request_);
   return true;
+}
+
+void UnreliableQueuePair::execute_local() {
+  if (carry_out_locally(request_, shared_.config) == KeyCheck::ok) {
+    finish_request();
+  } else {
+    fail_send(WorkStatus::memory_window_bind_error);
+  }
 }
 
 WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const SendRequest& request,

@@ -25,15 +25,15 @@ constexpr std::uint64_t kAtomicWrite = 0;
 // device has no QPs of that type.
 std::uint64_t send_operations(ibv_qp_type type) {
   constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+  constexpr std::uint64_t kLocal = IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
   constexpr std::uint64_t kWrite = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
   switch (type) {
     case IBV_QPT_RC:
     case IBV_QPT_XRC_SEND:
       return kSend | kWrite | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-             IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
-             IBV_QP_EX_WITH_SEND_WITH_INV | kAtomicWrite;
+             IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | kLocal | IBV_QP_EX_WITH_SEND_WITH_INV | kAtomicWrite;
     case IBV_QPT_UC:
-      return kSend | kWrite;
+      return kSend | kWrite | kLocal;
     case IBV_QPT_UD:
       return kSend;
     case IBV_QPT_RAW_PACKET:

@@ -1,5 +1,6 @@
 // Every kind of request on every transport service, between two machines of the service: it takes effect and
-// completes, or it is refused (ibv_post_send(3), table of opcodes; IBTA 9.4, table 35, says which).
+// completes, or it is refused. As ibv_post_send(3) has it in its table of opcodes, except SEND with
+// invalidate on UC: IBTA table 35 has no opcode for it.
 #define BOOST_TEST_DYN_LINK
 #include <array>
 #include <bit>
@@ -227,12 +228,12 @@ constexpr Kind kKinds[] = {
     {"local invalidate",
      WorkOpcode::local_invalidate,
      CompletionOpcode::local_invalidate,
-     {true, true, false, false, false},
+     {true, true, true, false, false},
      is_invalidated_here},
     {"bind",
      WorkOpcode::bind_memory_window,
      CompletionOpcode::bind_memory_window,
-     {true, true, false, false, false},
+     {true, true, true, false, false},
      is_bound_here},
 };
 

@@ -63,7 +63,7 @@ struct Side {
       for (int i = 0; i < 1000 && qp.wants_pump(); ++i) qp.pump(now, 8);
       const std::vector<AccessTag> failed = host.flush();
       held_packets.batch_flushed();
-      for (const AccessTag& tag : failed) qp.memory_failed(tag, now);
+      for (const AccessTag& tag : failed) qp.memory_failed(tag);
     } while (qp.wants_pump() || !host.empty());
     packets_.clear();
     sends.forget_retired();

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(requests_are_sent_in_rts_only) {
     StateBench bench;
     bench.bring(state);
     bench.post_send(WorkOpcode::rdma_write);
-    bench.qp.doorbell(Time{});
+    bench.qp.doorbell();
     bench.run();
     BOOST_CHECK_EQUAL(bench.host.sent.size(), state == QpState::rts ? 1u : 0u);
   }
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(responses_are_taken_in_rts_and_sqd_only) {
     StateBench bench;
     bench.bring(QpState::rts);
     bench.post_send(WorkOpcode::rdma_write);
-    bench.qp.doorbell(Time{});
+    bench.qp.doorbell();
     bench.run();
     if (state != QpState::rts) bench.to(state);
     bench.ask(ack(kPsn));
@@ -215,11 +215,11 @@ BOOST_AUTO_TEST_CASE(error_flushes_both_queues_once_and_in_order) {
     post_receive();
     post_send(WorkOpcode::rdma_write);
   }
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   to(QpState::error);
   to(QpState::error);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   const Completed all{{0, kFlushed}, {1, kFlushed}, {2, kFlushed}};
   BOOST_CHECK(completed(false) == all);
@@ -233,9 +233,9 @@ BOOST_AUTO_TEST_CASE(what_is_posted_in_the_error_state_is_flushed_by_the_doorbel
   to(QpState::error);
   post_send(WorkOpcode::send);
   post_receive();
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_CHECK((completed(false) == Completed{{0, kFlushed}}));
   BOOST_CHECK((completed(true) == Completed{{0, kFlushed}}));
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_responder_flushes_the_requester_and_back) {
   post_send(WorkOpcode::rdma_write);
   post_receive(4);
   post_receive(4);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   ask(rc_packet(Operation::send_only, kPsn, pattern(16)));
   BOOST_CHECK(qp.state() == QpState::error);
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_responder_flushes_the_requester_and_back) {
   other.post_receive();
   other.post_send(WorkOpcode::rdma_write);
   other.post_send(WorkOpcode::rdma_write);
-  other.qp.doorbell(Time{});
+  other.qp.doorbell();
   other.run();
   other.ask(nak(kPsn, wire::NakCode::remote_access_error));
   BOOST_CHECK(other.qp.state() == QpState::error);
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_responder_flushes_the_requester_and_back) {
 BOOST_AUTO_TEST_CASE(the_error_state_neither_sends_nor_waits) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_CHECK(qp.deadline().has_value());
   give(read_request(kPsn, kBase, kKey, 1024));
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(reset_forgets_without_completions_and_everything_starts_ane
   bring(QpState::rts);
   post_receive();
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   ask(write_request(Operation::write_first, kPsn, kBase, kKey, 512, pattern(256)));
   to(QpState::reset);
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(reset_forgets_without_completions_and_everything_starts_ane
   BOOST_CHECK(takes_requests());
   host.sent.clear();
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_REQUIRE_EQUAL(host.sent.size(), 1u);
   BOOST_CHECK(host.sent[0].headers.bth.psn == wire::Psn(kPsn));
@@ -326,11 +326,11 @@ BOOST_AUTO_TEST_CASE(reset_out_of_the_error_state_gives_a_queue_pair_that_works)
 BOOST_AUTO_TEST_CASE(sqd_finishes_what_is_under_way_and_begins_nothing) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   to(QpState::sqd, true);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_CHECK_EQUAL(host.sent.size(), 1u);
   BOOST_CHECK(!qp.drained());
@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(without_notification_draining_raises_no_event) {
 BOOST_AUTO_TEST_CASE(attributes_changed_in_sqd_before_it_has_drained_keep_the_notification) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   to(QpState::sqd, true);
   to(QpState::sqd);
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(attributes_changed_in_sqd_reach_the_responder) {
 BOOST_AUTO_TEST_CASE(responses_go_before_requests) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   give(read_request(kPsn, kBase, kKey, 256));
   BOOST_CHECK_EQUAL(qp.pump(Time{}, 4), 2u);
   host.flush();
@@ -409,7 +409,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_without_pause_does_not_silence_the_reques
     StateBench bench;
     bench.bring(QpState::rts);
     for (int i = 0; i < 8; ++i) bench.post_send(WorkOpcode::rdma_write);
-    bench.qp.doorbell(Time{});
+    bench.qp.doorbell();
     bench.give(read_request(kPsn, kBase, kKey, 100 * 256));
     for (std::uint32_t sent = 0; sent < 16; sent += bench.qp.pump(Time{}, room)) {
     }
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(requests_keep_their_pace_and_responses_do_not_wait_for_it) 
   bring(QpState::rts);
   qp.pace().limit(8'000, 0);
   for (int i = 0; i < 2; ++i) post_send(WorkOpcode::rdma_write, 16);
-  qp.doorbell(Time{});
+  qp.doorbell();
   BOOST_CHECK_EQUAL(qp.pump(Time{}, 8), 1u);
   BOOST_CHECK(qp.wants_pump());
   BOOST_CHECK(!qp.owes_responses());
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(requests_leave_together_up_to_a_burst) {
   bring(QpState::rts);
   qp.pace().limit(8'000, 100);
   for (int i = 0; i < 20; ++i) post_send(WorkOpcode::rdma_write, 20);
-  qp.doorbell(Time{});
+  qp.doorbell();
   BOOST_CHECK_EQUAL(qp.pump(Time{}, 3), 3u);
   BOOST_CHECK_EQUAL(qp.pump(Time{}, 8), 2u);
   BOOST_CHECK_EQUAL(qp.pump(Time{} + Nanoseconds(99'999), 8), 0u);
@@ -456,7 +456,7 @@ BOOST_AUTO_TEST_CASE(requests_leave_together_up_to_a_burst) {
 BOOST_AUTO_TEST_CASE(a_timer_fires_in_rts) {
   bring(QpState::rts);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_REQUIRE(qp.deadline().has_value());
   const Time due = *qp.deadline();
@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(memory_that_fails_reaches_the_half_whose_it_is) {
   bring(QpState::rts);
   memory.unmap(kBase, 64);
   post_send(WorkOpcode::rdma_write);
-  qp.doorbell(Time{});
+  qp.doorbell();
   run();
   BOOST_CHECK((completed(false) == Completed{{0, WorkStatus::local_protection_error}}));
   BOOST_CHECK(qp.state() == QpState::error);

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_initiator_takes_responses_of_its_own_service_only) {
   request.opcode = WorkOpcode::send;
   request.signaled = true;
   side.sends.post(request);
-  initiator.doorbell({});
+  initiator.doorbell();
   BOOST_TEST(initiator.pump({}, 10) == 1u);
   Packet response = ack(0);
   initiator.receive(response.inbound(), {});

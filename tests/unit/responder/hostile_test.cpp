@@ -111,7 +111,7 @@ struct Hostile : ResponderBench {
         }
         return;
       case 1:
-        responder.pump(Time{}, static_cast<std::uint32_t>(random(6)));
+        responder.pump(static_cast<std::uint32_t>(random(6)));
         return;
       case 2:
         settle();

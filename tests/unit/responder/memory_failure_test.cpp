@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_failure_from_before_a_reset_is_nobodys) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_that_names_a_receive_never_taken_completes_none) {
-  responder.memory_failed({.stream = Stream::responder, .psn = psn(0), .wqe_index = 5}, Time{});
+  responder.memory_failed({.stream = Stream::responder, .psn = psn(0), .wqe_index = 5});
   flush();
   BOOST_CHECK(host.completions.empty());
 }

@@ -101,13 +101,13 @@ struct ResponderBench {
 
   void give(Packet packet) {
     packets_.push_back(std::move(packet));
-    responder.receive(packets_.back().inbound(), Time{});
+    responder.receive(packets_.back().inbound());
   }
 
   // Sends what is owed, carries everything out, reports memory that failed; until nothing is left to do.
   void settle() {
     do {
-      responder.pump(Time{}, 1000);
+      responder.pump(1000);
       flush();
     } while (responder.wants_pump() || !host.empty());
   }
@@ -115,7 +115,7 @@ struct ResponderBench {
   void flush() {
     const std::vector<AccessTag> failed = host.flush();
     pool.batch_flushed();
-    for (const AccessTag& tag : failed) responder.memory_failed(tag, Time{});
+    for (const AccessTag& tag : failed) responder.memory_failed(tag);
   }
 
   void ask(Packet packet) {

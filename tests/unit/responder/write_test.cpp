@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(a_message_above_two_gigabytes_is_refused_although_the_key_w
   Responder under_test(other);
   under_test.start();
   const Packet packet = write(Operation::write_first, 0, pattern(kMtu), (1u << 31) + 1);
-  under_test.receive(packet.inbound(), Time{});
-  under_test.pump(Time{}, 10);
+  under_test.receive(packet.inbound());
+  under_test.pump(10);
   host.flush();
   BOOST_CHECK(is_nak(take(), psn(0), NakCode::invalid_request));
 }

@@ -60,16 +60,43 @@ BOOST_AUTO_TEST_CASE(a_write_carries_its_reth_and_immediate_data) {
   BOOST_CHECK(headers.bth.solicited);
 }
 
-BOOST_AUTO_TEST_CASE(reads_atomics_and_invalidations_are_not_of_this_service) {
-  for (const WorkOpcode opcode :
-       {WorkOpcode::rdma_read, WorkOpcode::atomic_compare_swap, WorkOpcode::atomic_fetch_add,
-        WorkOpcode::send_with_invalidate, WorkOpcode::local_invalidate, WorkOpcode::bind_memory_window}) {
+BOOST_AUTO_TEST_CASE(reads_atomics_and_sends_with_invalidate_are_not_of_this_service) {
+  for (const WorkOpcode opcode : {WorkOpcode::rdma_read, WorkOpcode::atomic_compare_swap,
+                                  WorkOpcode::atomic_fetch_add, WorkOpcode::send_with_invalidate}) {
     Bench bench;
     bench.post_send(opcode, 8);
     bench.run();
     BOOST_CHECK(bench.completed() == Completed({{0, WorkStatus::local_qp_operation_error}}));
     BOOST_CHECK(bench.host.sent.empty());
   }
+}
+
+BOOST_AUTO_TEST_CASE(binds_and_local_invalidations_take_effect_in_order_without_a_packet) {
+  SendRequest request;
+  request.signaled = true;
+  request.opcode = WorkOpcode::bind_memory_window;
+  request.binding.next = wire::Rkey{0x77};
+  sends.post(request);
+  post_send(WorkOpcode::send, 4);
+  request.opcode = WorkOpcode::local_invalidate;
+  request.invalidate = wire::Rkey{0x77};
+  sends.post(request);
+  run();
+  BOOST_CHECK(completed() == Completed({{0, kSuccess}, {1, kSuccess}, {2, kSuccess}}));
+  BOOST_TEST(host.sent.size() == 1u);
+  BOOST_REQUIRE(keys.bindings.size() == 1u);
+  BOOST_CHECK(keys.bindings[0].next == wire::Rkey{0x77});
+  BOOST_CHECK(keys.invalidated == std::vector{wire::Rkey{0x77}});
+}
+
+BOOST_AUTO_TEST_CASE(a_bind_that_the_keys_refuse_is_a_bind_error) {
+  keys.bind_result = KeyCheck::no_right;
+  post_send(WorkOpcode::bind_memory_window, 0);
+  post_send(WorkOpcode::send, 4);
+  run();
+  BOOST_CHECK(completed() == Completed({{0, WorkStatus::memory_window_bind_error}, {1, kFlushed}}));
+  BOOST_CHECK(qp.state() == QpState::sqe);
+  BOOST_TEST(host.sent.empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_error_stops_the_send_queue_alone_until_it_is_brought_back) {
