@@ -35,7 +35,7 @@ bool DataPath::round() {
   const bool resumed = !stalls_.empty() && finish_stalls();
   // Before the timers: delivered frames may be what they wait for.
   const link::Load delivered = deliver_due();
-  const bool taken = junction_ != nullptr && take_from_other_engines();
+  const bool taken = trunk_ports_ != nullptr && take_from_other_engines();
   run_timers();
   end_inputs();
   notifications_.raise_late(now_);
@@ -46,7 +46,7 @@ bool DataPath::round() {
     if (!wait) pump_ready();
   }
   if (!owes_batch()) {
-    if (junction_ != nullptr) exchange_with_other_engines();
+    if (trunk_ports_ != nullptr) exchange_with_other_engines();
     return resumed || taken || delivered.frames != 0 || (!ready_.empty() && !deliveries_come_first());
   }
   carry_out();
@@ -67,7 +67,7 @@ link::Load DataPath::round_limit() const {
 // Dropped packets have asked for no action, but have used bytes that only the end of a batch frees.
 bool DataPath::owes_batch() const {
   return !filling().empty() || !filling().arena->empty() || !ended_stalls_.empty() ||
-         held_packets_.owes_flush() || uplinks_.owes_release();
+         reorder_pool_.owes_flush() || uplinks_.owes_release();
 }
 
 // What is sent now would be delivered behind frames that are late already, or be late itself.
@@ -91,7 +91,7 @@ void DataPath::run_timers() {
 transport::Time DataPath::time_for_timers() {
   transport::Time time = busy() ? earlier_rounds_.back() : now_;
   if (!ready_.empty()) time = std::min(time, ready_.front().ready_since);
-  if (junction_ != nullptr) time = std::min(time, junction_->oldest_under_way().value_or(time));
+  if (trunk_ports_ != nullptr) time = std::min(time, trunk_ports_->oldest_under_way().value_or(time));
   std::copy_backward(earlier_rounds_.begin(), earlier_rounds_.end() - 1, earlier_rounds_.end());
   earlier_rounds_.front() = now_;
   return time;
@@ -101,14 +101,14 @@ link::Load DataPath::deliver_due() { return uplinks_.deliver_due(now_, round_lim
 
 // No more at once than a round sends: so its payload is still cached when it is scattered.
 bool DataPath::take_from_other_engines() {
-  junction_->reclaim();
-  return junction_->take(now_, kPacketsPerRound, kBytesPerRound);
+  trunk_ports_->reclaim();
+  return trunk_ports_->take(now_, kPacketsPerRound, kBytesPerRound);
 }
 
 // No action up to now refers to frames that other engines have lent.
 void DataPath::exchange_with_other_engines() {
-  junction_->release();
-  junction_->publish();
+  trunk_ports_->release();
+  trunk_ports_->publish();
 }
 
 void DataPath::pump_again_when_ports_have_room() {
@@ -228,9 +228,9 @@ void DataPath::carry_out() {
   if (memory_may_wait_) stalls_.take_from(list);
   memory_batch_.run(list, failed_);
   finish_completions(list);
-  if (junction_ != nullptr) junction_->release();
+  if (trunk_ports_ != nullptr) trunk_ports_->release();
   uplinks_.release();
-  held_packets_.batch_flushed();
+  reorder_pool_.batch_flushed();
   ended_stalls_.clear();
   // The writes and completions just done were the last to refer to the previous list's payload.
   arenas_.give_back(*next.arena);
@@ -243,7 +243,7 @@ void DataPath::carry_out() {
   list.clear();
   list.number = ++list_number_;
   end_inputs();
-  if (junction_ != nullptr) junction_->publish();
+  if (trunk_ports_ != nullptr) trunk_ports_->publish();
 }
 
 // True if a QP resumes.
@@ -339,9 +339,9 @@ EnginePools DataPath::pools() const {
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   return {.staging_arenas = arenas_.in_use(),
           .staging_bytes = static_cast<std::uint32_t>(filling().arena->used()),
-          .held_packets = held_packets_.in_use(),
+          .held_packets = reorder_pool_.in_use(),
           .frames_under_way = uplinks_.count(),
-          .frames_lent = junction_ != nullptr ? junction_->frames_lent() : 0,
+          .frames_lent = trunk_ports_ != nullptr ? trunk_ports_->frames_lent() : 0,
           .timers = timers_.armed(),
           .queue_pairs = count(ready_) + count(urgent_) + count(port_is_busy_) + count(touched_),
           .memory_stalls = stalls_.size(),

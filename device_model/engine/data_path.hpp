@@ -17,7 +17,7 @@
 #include "device_model/engine/round/engine_pools.hpp"
 #include "device_model/engine/round/round.hpp"
 #include "device_model/engine/round/uplinks.hpp"
-#include "device_model/link/junction.hpp"
+#include "device_model/link/trunk_ports.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
@@ -54,7 +54,7 @@ class DataPath final : public Round {
   // Carries the frames of its devices; outlives its use.
   void add_uplink(link::Uplink& uplink) { uplinks_.add(uplink); }
   // Connects to other engines; null: there are none. Outlives its use.
-  void set_junction(link::Junction* junction) { junction_ = junction; }
+  void set_trunk_ports(link::TrunkPorts* trunk_ports) { trunk_ports_ = trunk_ports; }
   // Holds the payload that QPs send; outlives all their frames.
   transport::PayloadKeeper& staging() { return arenas_; }
 
@@ -110,7 +110,7 @@ class DataPath final : public Round {
   ReadyList port_is_busy_;     // ready but for their device's line, which is busy
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   Uplinks uplinks_;
-  link::Junction* junction_ = nullptr;
+  link::TrunkPorts* trunk_ports_ = nullptr;
   std::vector<const Device*> devices_;
 };
 

@@ -26,16 +26,16 @@ std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& vie
 // because several rules take the packet.
 template <class Flips>
 void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view, Flips& flips,
-               std::size_t& count, link::Why& why) {
+               std::size_t& count, link::Remarks& remarks) {
   const std::size_t before = count;
   const auto add = [&](std::uint32_t bit) {
     if (count == flips.size() || bit >= packet.frame.size() * 8) return;
     flips[count++] = bit;
-    why.add(" ").add(bit - view.bth_at * 8);
+    remarks.add(" ").add(bit - view.bth_at * 8);
   };
   if (rule.action.bits.empty()) add(chosen_bit(packet, view));
   for (const std::uint32_t bit : rule.action.bits) add(static_cast<std::uint32_t>(view.bth_at * 8) + bit);
-  if (count == before) why.add(" none, the packet does not have them");
+  if (count == before) remarks.add(" none, the packet does not have them");
 }
 
 // What the link's mark will do, by the packet's ECN field as it is now.
@@ -56,7 +56,8 @@ void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const 
                  AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
   verdict.answer = answer.make(packet, view, rule.action.syndrome);
   verdict.answering_queue_pair = view.bth.destination;
-  verdict.why.add(verdict.answer.empty() ? "its headers are damaged, not answered with " : "answered with ")
+  verdict.remarks
+      .add(verdict.answer.empty() ? "its headers are damaged, not answered with " : "answered with ")
       .add(with)
       .add(wire::code(rule.action.syndrome));
 }
@@ -67,35 +68,35 @@ void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketVi
          AnswerPacket& answer, link::Verdict& verdict) {
   const Action& action = rule.action;
   verdict.touched = true;
-  link::Why& why = verdict.why.next().add("rule \"").add(rule.name).add("\": ");
+  link::Remarks& remarks = verdict.remarks.next().add("rule \"").add(rule.name).add("\": ");
   switch (action.kind) {
     case ActionKind::drop:
-      why.add("dropped");
+      remarks.add("dropped");
       verdict.drop = true;
       break;
     case ActionKind::duplicate:
-      why.add("duplicated ").add(action.copies).add(" times");
+      remarks.add("duplicated ").add(action.copies).add(" times");
       verdict.more_copies += action.copies;
       break;
     case ActionKind::delay:
-      why.add("delayed ").add(microseconds(action.delay)).add(" us");
+      remarks.add("delayed ").add(microseconds(action.delay)).add(" us");
       verdict.delay += action.delay;
       break;
     case ActionKind::reorder:
-      why.add("held behind ").add(action.behind).add(" packets");
+      remarks.add("held behind ").add(action.behind).add(" packets");
       verdict.behind = std::max(verdict.behind, action.behind);
       verdict.hold = std::max(verdict.hold, action.hold);
       break;
     case ActionKind::corrupt_before_icrc:
-      why.add("turned over before the ICRC, bits of BTH on:");
-      add_flips(rule, packet, view, verdict.flips_before, verdict.flips_before_count, why);
+      remarks.add("inverted before the ICRC, bits of BTH on:");
+      add_flips(rule, packet, view, verdict.flips_before, verdict.flips_before_count, remarks);
       break;
     case ActionKind::corrupt_after_icrc:
-      why.add("turned over after the ICRC, bits of BTH on:");
-      add_flips(rule, packet, view, verdict.flips_after, verdict.flips_after_count, why);
+      remarks.add("inverted after the ICRC, bits of BTH on:");
+      add_flips(rule, packet, view, verdict.flips_after, verdict.flips_after_count, remarks);
       break;
     case ActionKind::mark_ecn:
-      why.add(mark_remark(packet));
+      remarks.add(mark_remark(packet));
       verdict.congestion = true;
       break;
     case ActionKind::rnr_nak:
@@ -105,12 +106,12 @@ void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketVi
       give_answer(rule, packet, view, answer, "NAK, code ", verdict);
       break;
     case ActionKind::cut_link:
-      why.add("link cut for ").add(microseconds(action.cut)).add(" us");
+      remarks.add("link cut for ").add(microseconds(action.cut)).add(" us");
       verdict.cut = std::max(verdict.cut, action.cut);
       verdict.drop = true;
       break;
     case ActionKind::stop_qp:
-      why.add("QP ").add(view.queue_pair.value).add(" stopped");
+      remarks.add("QP ").add(view.queue_pair.value).add(" stopped");
       verdict.drop = true;
       break;
   }

@@ -24,7 +24,7 @@ void FaultPlan::judge(const link::PacketAtLink& packet, transport::Time, link::V
   if (!view) return;
   if (const Stopped* entry = stopped(packet, *view)) {
     verdict.touched = verdict.drop = true;
-    verdict.why.add("rule \"")
+    verdict.remarks.add("rule \"")
         .add(entry->by->name)
         .add("\": dropped, QP ")
         .add(view->queue_pair.value)

@@ -8,7 +8,7 @@
 
 #include "device_model/link/direction.hpp"
 #include "device_model/link/packet_identity.hpp"
-#include "device_model/link/why.hpp"
+#include "device_model/link/remarks.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
 
@@ -25,7 +25,7 @@ struct PacketAtLink {
   const FrameReceiver& receiver;  // the device that the packet is for
 };
 
-// What the fault plan does to the packet: all that is set. `why` has a remark for each rule that acted.
+// What the fault plan does to the packet: all that is set. `remarks` has a remark for each rule that acted.
 struct Verdict {
   bool touched = false;  // if not set, nothing else is read
   bool drop = false;
@@ -44,7 +44,7 @@ struct Verdict {
   wire::Qpn answering_queue_pair = {};  // the QP that the answer claims to come from
   // With this packet the link goes down for this time; 0: stays up.
   transport::Nanoseconds cut{0};
-  Why why;
+  Remarks remarks;
 };
 
 class FaultHook {

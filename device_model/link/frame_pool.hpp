@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device_model/link/packet_identity.hpp"
-#include "device_model/link/why.hpp"
+#include "device_model/link/remarks.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::link {
@@ -29,7 +29,7 @@ struct PooledFrame {
   SwitchPort* to;
   LinkChannel* channel;  // the channel that carries it
   std::uint32_t size;
-  Why why;
+  Remarks remarks;
   std::array<std::byte, kSlotBytes> bytes;
 
   std::span<std::byte> whole() { return std::span(bytes).first(size); }

@@ -2,12 +2,12 @@
 
 namespace urnic::link {
 
-Link::Link(std::uint32_t number, std::string device, Transit& transit, TravelGuide& guide)
-    : guide_(guide),
+Link::Link(std::uint32_t number, std::string device, FramesInFlight& in_flight, Forwarder& forwarder)
+    : forwarder_(forwarder),
       number_(number),
       device_(std::move(device)),
-      transmit_(*this, Direction::transmit, transit, guide),
-      receive_(*this, Direction::receive, transit, guide) {}
+      transmit_(*this, Direction::transmit, in_flight, forwarder),
+      receive_(*this, Direction::receive, in_flight, forwarder) {}
 
 void Link::configure(Direction direction, const LinkSettings& settings) {
   channel(direction).configure(settings);
@@ -25,19 +25,19 @@ void Link::cut(transport::Time until) {
   const bool was_up = !down_until_;
   down_until_ = until;
   look_whether_plain();
-  if (was_up) guide_.link_changed(number_, false);
+  if (was_up) forwarder_.link_changed(number_, false);
 }
 
 void Link::restore() {
   const bool was_up = !down_until_;
   down_until_.reset();
   look_whether_plain();
-  if (!was_up) guide_.link_changed(number_, true);
+  if (!was_up) forwarder_.link_changed(number_, true);
 }
 
 void Link::look_whether_plain() {
-  plain_ = faults_ == nullptr && !down_until_ && !has_character(transmit_.settings()) &&
-           !has_character(receive_.settings()) && transmit_.empty() && receive_.empty();
+  plain_ = faults_ == nullptr && !down_until_ && !is_impaired(transmit_.settings()) &&
+           !is_impaired(receive_.settings()) && transmit_.empty() && receive_.empty();
 }
 
 void Link::look(transport::Time now) {

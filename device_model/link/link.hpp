@@ -12,9 +12,9 @@ namespace urnic::link {
 
 class Link {
  public:
-  // Starts as a perfect wire. `number` is the device's, in configuration order. `guide` is told when the link
-  // is cut and when it is up again. `guide` and `transit` outlive the link.
-  Link(std::uint32_t number, std::string device, Transit& transit, TravelGuide& guide);
+  // Starts as a perfect wire. `number` is the device's, in configuration order. `forwarder` is told when the
+  // link is cut and when it is up again. `forwarder` and `in_flight` outlive the link.
+  Link(std::uint32_t number, std::string device, FramesInFlight& in_flight, Forwarder& forwarder);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -49,7 +49,7 @@ class Link {
   void look_whether_plain();
 
  private:
-  TravelGuide& guide_;
+  Forwarder& forwarder_;
   std::uint32_t number_;
   std::string device_;
   bool plain_ = true;

@@ -39,46 +39,45 @@ bool edits(const Verdict& verdict, const Passage& passage) {
 
 }  // namespace
 
-LinkChannel::LinkChannel(Link& link, Direction direction, Transit& transit, TravelGuide& guide)
+LinkChannel::LinkChannel(Link& link, Direction direction, FramesInFlight& in_flight, Forwarder& forwarder)
     : link_(link),
       device_(link.number()),
       name_(link.device() + ' ' + std::string(name(direction))),
       direction_(direction),
-      transit_(transit),
-      guide_(guide),
+      in_flight_(in_flight),
+      forwarder_(forwarder),
       model_(LinkSettings{}, device_, direction),
-      held_(Transit::kFrames) {}
+      held_(FramesInFlight::kFrames) {}
 
 void LinkChannel::configure(const LinkSettings& settings) {
   model_ = LinkDirection(settings, device_, direction_);
 }
 
-Why& LinkChannel::remark(Traveller& traveller) { return traveller.why.next().add(name_).add(": "); }
+Remarks& LinkChannel::remark(FrameInFlight& flight) { return flight.remarks.next().add(name_).add(": "); }
 
-void LinkChannel::drop(Traveller& traveller, DropCause cause) {
+void LinkChannel::drop(FrameInFlight& flight, DropCause cause) {
   ++counters_.drops(cause);
-  if (cause != DropCause::fault) remark(traveller).add(text(cause));
-  guide_.dropped(traveller, link_.device(), direction_);
+  if (cause != DropCause::fault) remark(flight).add(text(cause));
+  forwarder_.dropped(flight, link_.device(), direction_);
 }
 
 // The fault plan first: it acts on what the device sent, and a packet that it drops takes no time on the
 // line.
-void LinkChannel::enter(Traveller& traveller, transport::Time now) {
+void LinkChannel::enter(FrameInFlight& flight, transport::Time now) {
   ++counters_.packets;
-  if (!link_.up(now)) return drop(traveller, DropCause::cut);
-  if (faults_ == nullptr) return pass(traveller, kUntouched, now);
+  if (!link_.up(now)) return drop(flight, DropCause::cut);
+  if (faults_ == nullptr) return pass(flight, kUntouched, now);
   Verdict verdict;
-  faults_->judge({traveller.frame, traveller.origin, device_, direction_, traveller.to->receiver}, now,
-                 verdict);
-  if (!verdict.touched) return pass(traveller, kUntouched, now);
-  remark(traveller).add(verdict.why.view());
+  faults_->judge({flight.frame, flight.origin, device_, direction_, flight.to->receiver}, now, verdict);
+  if (!verdict.touched) return pass(flight, kUntouched, now);
+  remark(flight).add(verdict.remarks.view());
   if (verdict.cut.count() > 0) link_.cut(now + verdict.cut);
   if (!verdict.answer.empty()) {
     ++counters_.answered;
-    guide_.answer(traveller, verdict.answer, verdict.answering_queue_pair, now);
+    forwarder_.answer(flight, verdict.answer, verdict.answering_queue_pair, now);
   }
-  if (verdict.drop || !verdict.answer.empty()) return drop(traveller, DropCause::fault);
-  pass(traveller, verdict, now);
+  if (verdict.drop || !verdict.answer.empty()) return drop(flight, DropCause::fault);
+  pass(flight, verdict, now);
 }
 
 void LinkChannel::apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage) {
@@ -102,18 +101,18 @@ void LinkChannel::count(const Verdict& verdict, const Passage& passage) {
   counters_.by_fault.corrupted += verdict.flips_before_count != 0 || verdict.flips_after_count != 0;
 }
 
-void LinkChannel::pass(Traveller& traveller, const Verdict& verdict, transport::Time now) {
+void LinkChannel::pass(FrameInFlight& flight, const Verdict& verdict, transport::Time now) {
   if (model_.only_loses() && !verdict.touched && empty()) {
-    if (model_.loses(traveller.origin.identity)) return drop(traveller, DropCause::loss);
-    return guide_.hand_on(traveller, direction_, now);
+    if (model_.loses(flight.origin.identity)) return drop(flight, DropCause::loss);
+    return forwarder_.hand_on(flight, direction_, now);
   }
-  const auto bytes = static_cast<std::uint32_t>(traveller.frame.size());
-  Passage passage = model_.enter(now, bytes, traveller.origin.identity);
-  if (passage.drop != DropCause::none) return drop(traveller, passage.drop);
+  const auto bytes = static_cast<std::uint32_t>(flight.frame.size());
+  Passage passage = model_.enter(now, bytes, flight.origin.identity);
+  if (passage.drop != DropCause::none) return drop(flight, passage.drop);
   if (verdict.touched || passage.is_touched() || !delivers_at_once(passage, now)) {
-    return pass_touched(traveller, verdict, passage, now);
+    return pass_touched(flight, verdict, passage, now);
   }
-  guide_.hand_on(traveller, direction_, now);
+  forwarder_.hand_on(flight, direction_, now);
   let_follow(now, now);
 }
 
@@ -122,27 +121,27 @@ bool LinkChannel::delivers_at_once(const Passage& passage, transport::Time now) 
   return passage.behind == 0 && passage.due <= now && !is_late(now);
 }
 
-bool LinkChannel::is_late(transport::Time now) const { return under_way_ != 0 && transit_.overdue(now); }
+bool LinkChannel::is_late(transport::Time now) const { return under_way_ != 0 && in_flight_.overdue(now); }
 
-void LinkChannel::pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage,
+void LinkChannel::pass_touched(FrameInFlight& flight, const Verdict& verdict, Passage& passage,
                                transport::Time now) {
-  remark_chance(traveller, passage);
+  remark_chance(flight, passage);
   count(verdict, passage);
   apply_verdict(verdict, now, passage);
   const bool at_once = delivers_at_once(passage, now);
-  const bool had_slot = traveller.slot != nullptr;
+  const bool had_slot = flight.slot != nullptr;
   if (!at_once || edits(verdict, passage)) {
-    if (!had_slot && !take_slot(traveller)) return drop(traveller, DropCause::buffer_full);
-    if (edits(verdict, passage)) edit(traveller, verdict, passage);
+    if (!had_slot && !take_slot(flight)) return drop(flight, DropCause::buffer_full);
+    if (edits(verdict, passage)) edit(flight, verdict, passage);
   }
   if (at_once) {
-    hand_on_copies(traveller, passage.copies, now);
+    hand_on_copies(flight, passage.copies, now);
   } else {
-    keep_copies(traveller, passage);
+    keep_copies(flight, passage);
   }
-  if (!had_slot && traveller.slot != nullptr) {
-    transit_.retire(traveller.slot);
-    traveller.slot = nullptr;
+  if (!had_slot && flight.slot != nullptr) {
+    in_flight_.retire(flight.slot);
+    flight.slot = nullptr;
   }
   if (passage.behind == 0) let_follow(at_once ? now : passage.due, now);
   link_.look_whether_plain();
@@ -165,78 +164,77 @@ void LinkChannel::end_holds(transport::Time now) {
   });
 }
 
-void LinkChannel::remark_chance(Traveller& traveller, const Passage& passage) {
-  if (passage.copies > 1) remark(traveller).add("duplicated by chance");
-  if (passage.behind != 0)
-    remark(traveller).add("held behind ").add(passage.behind).add(" packets by chance");
+void LinkChannel::remark_chance(FrameInFlight& flight, const Passage& passage) {
+  if (passage.copies > 1) remark(flight).add("duplicated by chance");
+  if (passage.behind != 0) remark(flight).add("held behind ").add(passage.behind).add(" packets by chance");
   if (passage.jitter.count() > 0)
-    remark(traveller)
+    remark(flight)
         .add("delayed ")
         .add(static_cast<std::uint64_t>(passage.jitter.count()))
         .add(" ns more by jitter");
 }
 
-void LinkChannel::mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict) {
+void LinkChannel::mark(FrameInFlight& flight, std::span<std::byte> frame, const Verdict& verdict) {
   const Ecn before = mark_congestion(frame);
   counters_.not_ecn_capable += before == Ecn::not_capable;
   if (before != Ecn::capable) return;
   // A packet is marked once. The fault plan acts first and has added its own remark.
   ++(verdict.congestion ? counters_.by_fault : counters_.by_link).congestion_marked;
-  if (!verdict.congestion) remark(traveller).add("marked congestion experienced, the queue is long");
+  if (!verdict.congestion) remark(flight).add("marked congestion experienced, the queue is long");
 }
 
-// Copies the frame into a slot, which the traveller then refers to. False if no slot is free.
-bool LinkChannel::take_slot(Traveller& traveller) {
-  PooledFrame* const slot = transit_.copy(traveller.frame, *traveller.from);
+// Copies the frame into a slot, which `flight` then refers to. False if no slot is free.
+bool LinkChannel::take_slot(FrameInFlight& flight) {
+  PooledFrame* const slot = in_flight_.copy(flight.frame, *flight.from);
   if (slot == nullptr) return false;
-  traveller.frame = {slot->whole(), {}, {}};
-  traveller.slot = slot;
+  flight.frame = {slot->whole(), {}, {}};
+  flight.slot = slot;
   return true;
 }
 
-// Changes the copy in the traveller's slot.
-void LinkChannel::edit(Traveller& traveller, const Verdict& verdict, const Passage& passage) {
-  const auto frame = traveller.slot->whole();
+// Changes the copy in the slot of `flight`.
+void LinkChannel::edit(FrameInFlight& flight, const Verdict& verdict, const Passage& passage) {
+  const auto frame = flight.slot->whole();
   for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(frame, verdict.flips_before[i]);
   if (verdict.flips_before_count != 0) refresh_icrc(frame);
   for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(frame, verdict.flips_after[i]);
-  if (passage.congestion || verdict.congestion) mark(traveller, frame, verdict);
+  if (passage.congestion || verdict.congestion) mark(flight, frame, verdict);
   if (passage.corrupted) {
     const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
-    remark(traveller).add("bit ").add(bit).add(" inverted by chance");
+    remark(flight).add("bit ").add(bit).add(" inverted by chance");
   }
 }
 
 // Each copy continues by itself; the last one has the slot.
-void LinkChannel::hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now) {
+void LinkChannel::hand_on_copies(FrameInFlight& flight, std::uint32_t copies, transport::Time now) {
   for (; copies > 1; --copies) {
-    Traveller copy = traveller;
+    FrameInFlight copy = flight;
     copy.slot = nullptr;
-    guide_.hand_on(copy, direction_, now);
+    forwarder_.hand_on(copy, direction_, now);
   }
-  guide_.hand_on(traveller, direction_, now);
+  forwarder_.hand_on(flight, direction_, now);
 }
 
-void LinkChannel::keep_copies(Traveller& traveller, const Passage& passage) {
+void LinkChannel::keep_copies(FrameInFlight& flight, const Passage& passage) {
   for (std::uint32_t copy = 1; copy < passage.copies; ++copy) {
-    Traveller another = traveller;
+    FrameInFlight another = flight;
     if (take_slot(another)) {
       put_under_way(another, passage);
     } else {
       drop(another, DropCause::buffer_full);
     }
   }
-  put_under_way(traveller, passage);
+  put_under_way(flight, passage);
 }
 
-// The channel owns the traveller's slot from here on.
-void LinkChannel::put_under_way(Traveller& traveller, const Passage& passage) {
-  PooledFrame* const frame = traveller.slot;
-  traveller.slot = nullptr;
-  frame->origin = traveller.origin;
-  frame->to = traveller.to;
+// The channel owns the slot of `flight` from here on.
+void LinkChannel::put_under_way(FrameInFlight& flight, const Passage& passage) {
+  PooledFrame* const frame = flight.slot;
+  flight.slot = nullptr;
+  frame->origin = flight.origin;
+  frame->to = flight.to;
   frame->channel = this;
-  frame->why = traveller.why;
+  frame->remarks = flight.remarks;
   if (passage.behind != 0) {
     held_.hold(frame, passage.behind, passage.due, passage.latest);
   } else {
@@ -246,20 +244,20 @@ void LinkChannel::put_under_way(Traveller& traveller, const Passage& passage) {
 
 void LinkChannel::depart(PooledFrame* frame, transport::Time due) {
   ++under_way_;
-  transit_.depart(frame, due);
+  in_flight_.depart(frame, due);
 }
 
 void LinkChannel::leave(PooledFrame& frame, transport::Time due) {
   --under_way_;
-  Traveller traveller({frame.whole(), {}, {}}, frame.origin, frame.from, frame.to);
-  traveller.slot = &frame;
-  traveller.why = frame.why;
+  FrameInFlight flight({frame.whole(), {}, {}}, frame.origin, frame.from, frame.to);
+  flight.slot = &frame;
+  flight.remarks = frame.remarks;
   if (link_.up(due)) {
-    guide_.hand_on(traveller, direction_, due);
+    forwarder_.hand_on(flight, direction_, due);
   } else {
-    drop(traveller, DropCause::cut);
+    drop(flight, DropCause::cut);
   }
-  if (traveller.slot != nullptr) transit_.retire(traveller.slot);
+  if (flight.slot != nullptr) in_flight_.retire(flight.slot);
   if (empty()) link_.look_whether_plain();
 }
 

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "device_model/link/fault_hook.hpp"
+#include "device_model/link/frame_in_flight.hpp"
+#include "device_model/link/frames_in_flight.hpp"
 #include "device_model/link/held_behind.hpp"
 #include "device_model/link/link_counters.hpp"
 #include "device_model/link/link_direction.hpp"
-#include "device_model/link/transit.hpp"
-#include "device_model/link/traveller.hpp"
 
 namespace urnic::link {
 
@@ -21,16 +21,16 @@ class Link;
 
 class LinkChannel {
  public:
-  // `link`, `transit` and `guide` outlive it.
-  LinkChannel(Link& link, Direction direction, Transit& transit, TravelGuide& guide);
+  // `link`, `in_flight` and `forwarder` outlive it.
+  LinkChannel(Link& link, Direction direction, FramesInFlight& in_flight, Forwarder& forwarder);
 
   // For packets that enter from now on. Allocates.
   void configure(const LinkSettings& settings);
   const LinkSettings& settings() const { return model_.settings(); }
   void set_faults(FaultHook* faults) { faults_ = faults; }
 
-  void enter(Traveller& traveller, transport::Time now);
-  // A frame that this channel gave to the transit reaches the channel's end at `due`.
+  void enter(FrameInFlight& flight, transport::Time now);
+  // A frame that this channel has put in flight reaches the channel's end at `due`.
   void leave(PooledFrame& frame, transport::Time due);
   // Puts held frames under way whose hold ends at `now` or before.
   void end_holds(transport::Time now);
@@ -43,33 +43,33 @@ class LinkChannel {
   const LinkCounters& counters() const { return counters_; }
 
  private:
-  void pass(Traveller& traveller, const Verdict& verdict, transport::Time now);
-  void pass_touched(Traveller& traveller, const Verdict& verdict, Passage& passage, transport::Time now);
+  void pass(FrameInFlight& flight, const Verdict& verdict, transport::Time now);
+  void pass_touched(FrameInFlight& flight, const Verdict& verdict, Passage& passage, transport::Time now);
   bool delivers_at_once(const Passage& passage, transport::Time now) const;
   bool is_late(transport::Time now) const;
   void let_follow(transport::Time due, transport::Time now);
-  void remark_chance(Traveller& traveller, const Passage& passage);
+  void remark_chance(FrameInFlight& flight, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
-  void mark(Traveller& traveller, std::span<std::byte> frame, const Verdict& verdict);
-  bool take_slot(Traveller& traveller);
-  void edit(Traveller& traveller, const Verdict& verdict, const Passage& passage);
-  void hand_on_copies(Traveller& traveller, std::uint32_t copies, transport::Time now);
-  void keep_copies(Traveller& traveller, const Passage& passage);
-  void put_under_way(Traveller& traveller, const Passage& passage);
+  void mark(FrameInFlight& flight, std::span<std::byte> frame, const Verdict& verdict);
+  bool take_slot(FrameInFlight& flight);
+  void edit(FrameInFlight& flight, const Verdict& verdict, const Passage& passage);
+  void hand_on_copies(FrameInFlight& flight, std::uint32_t copies, transport::Time now);
+  void keep_copies(FrameInFlight& flight, const Passage& passage);
+  void put_under_way(FrameInFlight& flight, const Passage& passage);
   void depart(PooledFrame* frame, transport::Time due);
-  void drop(Traveller& traveller, DropCause cause);
-  Why& remark(Traveller& traveller);
+  void drop(FrameInFlight& flight, DropCause cause);
+  Remarks& remark(FrameInFlight& flight);
 
   Link& link_;
   const std::uint32_t device_;
   const std::string name_;  // "urnic0 tx"
   const Direction direction_;
-  Transit& transit_;
-  TravelGuide& guide_;
+  FramesInFlight& in_flight_;
+  Forwarder& forwarder_;
   FaultHook* faults_ = nullptr;
   LinkDirection model_;
-  std::uint32_t under_way_ = 0;  // of the transit's frames
+  std::uint32_t under_way_ = 0;  // of the frames in flight
   HeldBehind<PooledFrame*> held_;
   LinkCounters counters_;
 };

@@ -8,35 +8,35 @@ namespace urnic::link {
 LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction)
     : settings_(settings),
       only_loses_(link::only_loses(settings)),
-      fates_(settings, device, direction),
+      random_(settings, device, direction),
       bursts_(settings, device, direction),
-      line_(settings) {}
+      egress_queue_(settings) {}
 
 Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet) {
   Passage passage;
   transport::Time left = now;
-  if (line_.has_rate()) {
-    if (line_.is_full(now)) {
+  if (egress_queue_.has_rate()) {
+    if (egress_queue_.is_full(now)) {
       passage.drop = DropCause::queue_full;
       return passage;
     }
     const std::uint32_t threshold = settings_.ecn_threshold_packets;
-    passage.congestion = threshold != 0 && line_.waiting(now) >= threshold;
-    left = line_.accept(now, bytes);
+    passage.congestion = threshold != 0 && egress_queue_.waiting(now) >= threshold;
+    left = egress_queue_.accept(now, bytes);
   }
 
   // A packet that is lost on the wire has used the line for its time.
-  const Fate fate = fates_.of(packet);
+  const PacketImpairments random = random_.of(packet);
   if (bursts_.takes_next()) passage.drop = DropCause::burst;
-  if (fate.lost) passage.drop = DropCause::loss;
+  if (random.lost) passage.drop = DropCause::loss;
   if (passage.drop != DropCause::none) return passage;
 
-  passage.copies = fate.duplicated ? 2 : 1;
-  passage.corrupted = fate.corrupted;
-  passage.corruption = fate.corruption;
-  passage.jitter = fate.jitter;
-  passage.due = left + settings_.delay + fate.jitter;
-  if (fate.reordered) {
+  passage.copies = random.duplicated ? 2 : 1;
+  passage.corrupted = random.corrupted;
+  passage.corruption = random.corruption;
+  passage.jitter = random.jitter;
+  passage.due = left + settings_.delay + random.jitter;
+  if (random.reordered) {
     passage.behind = settings_.reorder_packets;
     passage.latest = passage.due + settings_.reorder_hold;
   } else {
@@ -47,15 +47,15 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
 }
 
 std::size_t LinkDirection::room(transport::Time now, transport::Nanoseconds ahead, std::size_t least) const {
-  if (!line_.has_rate()) return std::numeric_limits<std::size_t>::max();
-  const transport::Time clear = line_.clear_at();
-  if (clear <= now) return std::max(line_.bytes_in(ahead), least);
-  return line_.bytes_in(ahead - (clear - now));
+  if (!egress_queue_.has_rate()) return std::numeric_limits<std::size_t>::max();
+  const transport::Time clear = egress_queue_.clear_at();
+  if (clear <= now) return std::max(egress_queue_.bytes_in(ahead), least);
+  return egress_queue_.bytes_in(ahead - (clear - now));
 }
 
 transport::Time LinkDirection::room_at(transport::Nanoseconds ahead, std::size_t least) const {
-  const transport::Nanoseconds wanted = std::max(ahead / 2, line_.time_of(least));
-  return line_.clear_at() - std::max(ahead - wanted, transport::Nanoseconds(0));
+  const transport::Nanoseconds wanted = std::max(ahead / 2, egress_queue_.time_of(least));
+  return egress_queue_.clear_at() - std::max(ahead - wanted, transport::Nanoseconds(0));
 }
 
 }  // namespace urnic::link

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "device_model/link/burst_model.hpp"
-#include "device_model/link/fate.hpp"
-#include "device_model/link/line.hpp"
+#include "device_model/link/egress_queue.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/link/packet_identity.hpp"
+#include "device_model/link/random_impairments.hpp"
 
 namespace urnic::link {
 
@@ -50,12 +50,13 @@ class LinkDirection {
   // `device`: the number of the link's device. Allocates here and never again.
   LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
-  // A packet of `bytes` (a whole frame, without what Line adds) enters at `now`, which never decreases.
+  // A packet of `bytes` (a whole frame, without what EgressQueue adds) enters at `now`, which never
+  // decreases.
   Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet);
 
   // All that `enter` can do is to lose the packet: `loses` alone is faster.
   bool only_loses() const { return only_loses_; }
-  bool loses(const PacketIdentity& packet) { return fates_.loses(packet); }
+  bool loses(const PacketIdentity& packet) { return random_.loses(packet); }
 
   // How many bytes a device may send at `now` with at most `ahead` of them waiting for the line. Without a
   // rate, unlimited; with a rate, at least `least` bytes whenever the line is idle.
@@ -63,16 +64,16 @@ class LinkDirection {
   // When there is room for half of `ahead`, or for `least` bytes if that is more, unless other packets enter.
   transport::Time room_at(transport::Nanoseconds ahead, std::size_t least) const;
   // When the line is idle, unless other packets enter.
-  transport::Time clear_at() const { return line_.clear_at(); }
+  transport::Time clear_at() const { return egress_queue_.clear_at(); }
 
   const LinkSettings& settings() const { return settings_; }
 
  private:
   LinkSettings settings_;
   bool only_loses_;
-  Fates fates_;
+  RandomImpairments random_;
   BurstModel bursts_;
-  Line line_;
+  EgressQueue egress_queue_;
   transport::Time last_due_{};
 };
 

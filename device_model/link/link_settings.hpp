@@ -41,8 +41,8 @@ struct LinkSettings {
   friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
 };
 
-// A perfect wire has no character, whatever the seed.
-constexpr bool has_character(const LinkSettings& settings) {
+// Whether the link changes anything: a perfect wire does not, whatever the seed.
+constexpr bool is_impaired(const LinkSettings& settings) {
   return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
          settings.loss > 0 || settings.burst_start > 0 || settings.duplicate > 0 || settings.reorder > 0 ||
          settings.corrupt > 0;
@@ -58,7 +58,7 @@ constexpr bool takes_time(const LinkSettings& settings) {
 constexpr bool only_loses(LinkSettings settings) {
   const bool loses = settings.loss > 0;
   settings.loss = 0;
-  return loses && !has_character(settings);
+  return loses && !is_impaired(settings);
 }
 
 }  // namespace urnic::link

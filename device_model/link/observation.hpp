@@ -25,8 +25,8 @@ constexpr std::string_view name(CapturePoint point) {
   return "?";
 }
 
-// Maximum length of an observation's `why`.
-inline constexpr std::size_t kMaxWhyBytes = 200;
+// Maximum length of an observation's `remarks`.
+inline constexpr std::size_t kMaxRemarkBytes = 200;
 
 // Views; valid during the call of FrameObserver::observe.
 struct Observation {
@@ -36,7 +36,7 @@ struct Observation {
   std::string_view device;
   Direction direction;
   // One line: what was done to the packet so far, by what, and why it was dropped; empty if nothing was done.
-  std::string_view why;
+  std::string_view remarks;
 };
 
 // Sees frames on their way; a capture is an observer.

@@ -55,16 +55,16 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
-  if (!has_character()) return std::numeric_limits<std::size_t>::max();
-  const std::size_t under_way = fabric_.transit_.room(frames_under_way) * least;
+  if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
+  const std::size_t under_way = fabric_.in_flight_.room(frames_under_way) * least;
   return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  if (!has_character()) return {};
+  if (!is_impaired()) return {};
   const transport::Time line = link->channel(Direction::transmit).model().room_at(kAhead, least);
-  if (fabric_.transit_.room(frames_under_way) != 0) return line;
-  return std::max(line, fabric_.transit_.earliest().value_or(line));
+  if (fabric_.in_flight_.room(frames_under_way) != 0) return line;
+  return std::max(line, fabric_.in_flight_.earliest().value_or(line));
 }
 
 Switch::Switch() : routes_(8) {}
@@ -129,8 +129,8 @@ void Switch::observe(const Observation& observation) const {
 Link& Switch::link(std::uint32_t port) {
   SwitchPort& at = *ports_[port];
   if (at.link == nullptr) {
-    TravelGuide& guide = *this;
-    at.link = std::make_unique<Link>(at.number, at.device, transit_, guide);
+    Forwarder& forwarder = *this;
+    at.link = std::make_unique<Link>(at.number, at.device, in_flight_, forwarder);
     links_.push_back(at.link.get());
   }
   return *at.link;
@@ -145,9 +145,9 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
   // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
-    Traveller traveller(frame, origin, &from, &from);
-    if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
-    return flood(traveller, now);
+    FrameInFlight flight(frame, origin, &from, &from);
+    if (from.is_impaired()) return from.link->channel(Direction::transmit).enter(flight, now);
+    return flood(flight, now);
   }
   if (to == nullptr) {
     if (!observers_.empty())
@@ -172,25 +172,25 @@ bool Switch::goes_to_many(const wire::Frame& frame) const {
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
                         const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.has_character() && !to.has_character() && to.trunk == nullptr) {
+  if (!from.is_impaired() && !to.is_impaired() && to.trunk == nullptr) {
     return arrive(frame, origin, to, {});
   }
-  Traveller traveller(frame, origin, &from, &to);
-  if (from.has_character()) return from.link->channel(Direction::transmit).enter(traveller, now);
-  hand_on(traveller, Direction::transmit, now);
+  FrameInFlight flight(frame, origin, &from, &to);
+  if (from.is_impaired()) return from.link->channel(Direction::transmit).enter(flight, now);
+  hand_on(flight, Direction::transmit, now);
 }
 
 // Copies are made behind the sender's link, which the frame passes once. Each copy for another engine's
 // device crosses the trunk by itself.
-void Switch::flood(const Traveller& traveller, transport::Time now) {
-  const bool to_group = is_group_frame(traveller.frame);
+void Switch::flood(const FrameInFlight& flight, transport::Time now) {
+  const bool to_group = is_group_frame(flight.frame);
   for (const auto& port : ports_) {
-    if (!to_group && port.get() == traveller.from) continue;
-    if (!port->has_character() && port->trunk == nullptr) {
-      arrive(traveller.frame, traveller.origin, *port, traveller.why.view());
+    if (!to_group && port.get() == flight.from) continue;
+    if (!port->is_impaired() && port->trunk == nullptr) {
+      arrive(flight.frame, flight.origin, *port, flight.remarks.view());
       continue;
     }
-    Traveller copy(traveller);
+    FrameInFlight copy(flight);
     copy.slot = nullptr;  // other copies need its bytes, too
     copy.to = port.get();
     if (port->trunk != nullptr) {
@@ -201,45 +201,45 @@ void Switch::flood(const Traveller& traveller, transport::Time now) {
   }
 }
 
-void Switch::hand_on(Traveller& traveller, Direction passed, transport::Time now) {
-  SwitchPort& to = *traveller.to;
+void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
+  SwitchPort& to = *flight.to;
   if (passed == Direction::transmit) {
-    if (traveller.to == traveller.from && goes_to_many(traveller.frame)) return flood(traveller, now);
-    if (to.trunk != nullptr) return put_on_trunk(traveller, to, Onward::through_link, now);
-    if (to.has_character()) return to.link->channel(Direction::receive).enter(traveller, now);
+    if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
+    if (to.trunk != nullptr) return put_on_trunk(flight, to, Onward::through_link, now);
+    if (to.is_impaired()) return to.link->channel(Direction::receive).enter(flight, now);
   }
-  arrive(traveller.frame, traveller.origin, to, traveller.why.view());
+  arrive(flight.frame, flight.origin, to, flight.remarks.view());
 }
 
 void Switch::arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to,
-                    std::string_view why) {
-  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to.device, Direction::receive, why});
+                    std::string_view remarks) {
+  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to.device, Direction::receive, remarks});
   ++arrived_.frames;
   arrived_.bytes += frame.size();
   to.receiver.arrive(frame, origin);
 }
 
-void Switch::dropped(const Traveller& traveller, std::string_view device, Direction where) {
+void Switch::dropped(const FrameInFlight& flight, std::string_view device, Direction where) {
   if (!observers_.empty())
-    observe({traveller.frame, CapturePoint::dropped, device, where, traveller.why.view()});
+    observe({flight.frame, CapturePoint::dropped, device, where, flight.remarks.view()});
 }
 
-void Switch::answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
+void Switch::answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
                     transport::Time now) {
-  Traveller answer({frame, {}, {}}, traveller.origin, traveller.to, traveller.from);
+  FrameInFlight answer({frame, {}, {}}, flight.origin, flight.to, flight.from);
   answer.origin.queue_pair = by;
   answer.origin.device = source_of(frame);
   answer.origin.selective_acks = transport::SelectiveAcks::unknown;
-  answer.why.add("made by a fault: ").add(traveller.why.view());
+  answer.remarks.add("made by a fault: ").add(flight.remarks.view());
   SwitchPort& to = *answer.to;
   if (to.trunk != nullptr) return put_on_trunk(answer, to, Onward::to_device, now);
-  PooledFrame* const slot = transit_.copy(answer.frame, *answer.from);
+  PooledFrame* const slot = in_flight_.copy(answer.frame, *answer.from);
   if (slot == nullptr) {
-    answer.why.next().add("switch: too many frames under way");
+    answer.remarks.next().add("switch: too many frames under way");
     return dropped(answer, to.device, Direction::receive);
   }
-  transit_.retire(slot);
-  arrive({slot->whole(), {}, {}}, answer.origin, to, answer.why.view());
+  in_flight_.retire(slot);
+  arrive({slot->whole(), {}, {}}, answer.origin, to, answer.remarks.view());
 }
 
 void Switch::link_changed(std::uint32_t port, bool up) { ports_[port]->receiver.link_changed(up); }
@@ -250,20 +250,20 @@ bool Switch::trunks_have_room() const {
 
 // Devices check for room before they send, so only what they do not send can overflow a trunk: a burst out of
 // a link that delays.
-void Switch::put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now) {
-  if (to.trunk->put(traveller, traveller.from->number, to.number, onward, now)) return;
+void Switch::put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now) {
+  if (to.trunk->put(flight, flight.from->number, to.number, onward, now)) return;
   ++trunk_overruns_;
-  traveller.why.next().add("switch: no room on the way to the receiver's engine");
-  dropped(traveller, traveller.from->device, Direction::transmit);
+  flight.remarks.next().add("switch: no room on the way to the receiver's engine");
+  dropped(flight, flight.from->device, Direction::transmit);
 }
 
 void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now) {
   SwitchPort& to = *ports_[passenger.to];
-  if (passenger.onward == Onward::to_device || !to.has_character())
-    return arrive(passenger.frame, passenger.origin, to, passenger.why.view());
-  Traveller traveller(passenger.frame, passenger.origin, ports_[passenger.from].get(), &to);
-  traveller.why = passenger.why;
-  hand_on(traveller, Direction::transmit, now);
+  if (passenger.onward == Onward::to_device || !to.is_impaired())
+    return arrive(passenger.frame, passenger.origin, to, passenger.remarks.view());
+  FrameInFlight flight(passenger.frame, passenger.origin, ports_[passenger.from].get(), &to);
+  flight.remarks = passenger.remarks;
+  hand_on(flight, Direction::transmit, now);
 }
 
 Load Switch::deliver_due(transport::Time now, const Load& most) {
@@ -271,7 +271,7 @@ Load Switch::deliver_due(transport::Time now, const Load& most) {
   arrived_ = {};
   for (std::uint32_t passed = 0; passed < kLinksPassed * most.frames; ++passed) {
     if (arrived_.frames >= most.frames || arrived_.bytes >= most.bytes) break;
-    const auto departure = transit_.take_due(now);
+    const auto departure = in_flight_.take_due(now);
     if (!departure) break;
     departure->item->channel->leave(*departure->item, departure->due);
   }
@@ -279,7 +279,7 @@ Load Switch::deliver_due(transport::Time now, const Load& most) {
 }
 
 std::optional<transport::Time> Switch::next_due() const {
-  std::optional<transport::Time> next = transit_.earliest();
+  std::optional<transport::Time> next = in_flight_.earliest();
   for (const Link* link : links_) {
     const auto look = link->next_look();
     if (look && (!next || *look < *next)) next = look;

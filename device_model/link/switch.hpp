@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "device_model/link/frame_in_flight.hpp"
+#include "device_model/link/frames_in_flight.hpp"
 #include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
-#include "device_model/link/transit.hpp"
-#include "device_model/link/traveller.hpp"
 #include "device_model/link/trunk.hpp"
 #include "device_model/link/uplink.hpp"
 
@@ -21,7 +21,7 @@ namespace urnic::link {
 
 class SwitchPort;
 
-class Switch final : public Uplink, private TravelGuide {
+class Switch final : public Uplink, private Forwarder {
  public:
   Switch();
   ~Switch();
@@ -50,12 +50,12 @@ class Switch final : public Uplink, private TravelGuide {
   void remove_observer(FrameObserver& observer);
 
   Load deliver_due(transport::Time now, const Load& most) override;
-  void release() override { transit_.release(); }
-  bool owes_release() const override { return transit_.owes_release(); }
+  void release() override { in_flight_.release(); }
+  bool owes_release() const override { return in_flight_.owes_release(); }
   std::optional<transport::Time> next_due() const override;
-  bool overdue(transport::Time now) const override { return transit_.overdue(now); }
+  bool overdue(transport::Time now) const override { return in_flight_.overdue(now); }
   bool takes_time() const override;
-  std::uint32_t count() const override { return transit_.in_use(); }
+  std::uint32_t count() const override { return in_flight_.in_use(); }
 
   // Frames to an address that no port has. Contiguous ones, which programs made themselves, are flooded to
   // every port but the sender's; frames of queue pairs, whose peer's address was known here, are dropped.
@@ -75,17 +75,17 @@ class Switch final : public Uplink, private TravelGuide {
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
-  void flood(const Traveller& traveller, transport::Time now);
+  void flood(const FrameInFlight& flight, transport::Time now);
   bool goes_to_many(const wire::Frame& frame) const;
   SwitchPort* port_for(const wire::Frame& frame) const;
   void add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
                 Trunk* trunk);
   bool trunks_have_room() const;
-  void put_on_trunk(Traveller& traveller, SwitchPort& to, Onward onward, transport::Time now);
-  void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view why);
-  void hand_on(Traveller& traveller, Direction passed, transport::Time now) override;
-  void dropped(const Traveller& traveller, std::string_view device, Direction where) override;
-  void answer(const Traveller& traveller, std::span<const std::byte> frame, wire::Qpn by,
+  void put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now);
+  void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view remarks);
+  void hand_on(FrameInFlight& flight, Direction passed, transport::Time now) override;
+  void dropped(const FrameInFlight& flight, std::string_view device, Direction where) override;
+  void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
               transport::Time now) override;
   void link_changed(std::uint32_t port, bool up) override;
   void observe(const Observation& observation) const;
@@ -94,7 +94,7 @@ class Switch final : public Uplink, private TravelGuide {
   static void insert(std::vector<Route>& routes, const Route& route);
   void grow();
 
-  Transit transit_;
+  FramesInFlight in_flight_;
   Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Link*> links_;

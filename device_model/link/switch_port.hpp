@@ -26,14 +26,14 @@ class SwitchPort final : public Port {
   transport::Time room_at(std::size_t least) const override;
 
   // The link impairs packets in one of its directions, or may.
-  bool has_character() const { return link != nullptr && !link->plain(); }
+  bool is_impaired() const { return link != nullptr && !link->plain(); }
 
   FrameReceiver& receiver;  // a stub for a device of another engine
   Trunk* const trunk;       // null: the device is here
   const std::string device;
   const std::uint32_t number;
   std::unique_ptr<Link> link;          // made at the first use
-  std::uint32_t frames_under_way = 0;  // slots of the transit with frames from this device
+  std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
 
  private:
   Switch& fabric_;

@@ -23,19 +23,19 @@ Trunk::Trunk(transport::PayloadKeeper* keeper)
       whole_(std::make_unique_for_overwrite<std::byte[]>(kFrames * kSlotBytes)),
       keeper_(keeper) {}
 
-bool Trunk::put(const Traveller& traveller, std::uint32_t from, std::uint32_t to, Onward onward,
+bool Trunk::put(const FrameInFlight& flight, std::uint32_t from, std::uint32_t to, Onward onward,
                 transport::Time now) {
-  if (traveller.frame.size() > kSlotBytes) return false;
+  if (flight.frame.size() > kSlotBytes) return false;
   if (written_ - settled_seen_ == kFrames) reclaim();
   if (written_ - settled_seen_ == kFrames) return false;
   Slot& slot = at(written_);
-  slot.passenger.origin = traveller.origin;
+  slot.passenger.origin = flight.origin;
   slot.passenger.sent = now;
   slot.passenger.from = from;
   slot.passenger.to = to;
   slot.passenger.onward = onward;
-  slot.passenger.why = traveller.why;
-  load(slot, traveller.frame);
+  slot.passenger.remarks = flight.remarks;
+  load(slot, flight.frame);
   ++written_;
   return true;
 }

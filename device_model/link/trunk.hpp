@@ -10,9 +10,9 @@
 #include <memory>
 #include <optional>
 
+#include "device_model/link/frame_in_flight.hpp"
 #include "device_model/link/packet_identity.hpp"
-#include "device_model/link/traveller.hpp"
-#include "device_model/link/why.hpp"
+#include "device_model/link/remarks.hpp"
 #include "device_model/transport/payload_keeper.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
@@ -43,7 +43,7 @@ class Trunk {
     std::uint32_t from = 0;  // numbers of ports
     std::uint32_t to = 0;
     Onward onward = Onward::through_link;
-    Why why;
+    Remarks remarks;
   };
 
   // `keeper` belongs to the sending engine and outlives its use; null: all payload is copied.
@@ -53,7 +53,7 @@ class Trunk {
 
   // The sending engine's thread only.
   // Puts in a frame of at most kSlotBytes; the reader sees it after `publish`. False if the ring is full.
-  bool put(const Traveller& traveller, std::uint32_t from, std::uint32_t to, Onward onward,
+  bool put(const FrameInFlight& flight, std::uint32_t from, std::uint32_t to, Onward onward,
            transport::Time now);
   // False if nothing was put in since the last `publish`.
   bool publish();

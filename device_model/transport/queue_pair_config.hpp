@@ -14,7 +14,7 @@
 
 namespace urnic::transport {
 
-class HeldPacketPool;
+class ReorderPool;
 class TaggedReceives;
 
 // The values are those of ibv_qp_state.
@@ -84,7 +84,7 @@ struct QpConfig {
   Counters* counters = nullptr;
   RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
   // Holds packets that arrive out of order; null: they are dropped, as under go_back_n.
-  HeldPacketPool* held_packets = nullptr;
+  ReorderPool* reorder_pool = nullptr;
 };
 
 }  // namespace urnic::transport

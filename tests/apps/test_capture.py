@@ -289,7 +289,7 @@ corrupt = 0.01
         points = {"before": [], "after": [], "dropped": []}
         for interface, protocol, malformed, comment in lines:
             points[interface.split("/")[1]].append(comment)
-            if "turned over" not in comment:
+            if "inverted" not in comment:
                 self.assertEqual((protocol, malformed), ("RRoCE", ""))
         self.assertEqual(set(points["before"]), {""}, "nothing has touched a packet before its link")
         for comment in points["dropped"]:

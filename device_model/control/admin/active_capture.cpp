@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kRingBytes = std::size_t{32} << 20;
 constexpr std::size_t kMacBytes = 6;
 
-static_assert(link::kMaxWhyBytes <= capture::kMaxCommentBytes);
+static_assert(link::kMaxRemarkBytes <= capture::kMaxCommentBytes);
 
 // An Ethernet header begins with the destination and source addresses.
 bool concerns(const wire::Frame& frame, const wire::MacAddress& mac) {
@@ -51,7 +51,7 @@ void ActiveCapture::observe(const link::Observation& observation) {
   std::unique_lock<std::mutex> lock;
   if (several_engines_) lock = std::unique_lock(one_writer_);
   writer_.observe(observation.frame,
-                  {static_cast<std::uint16_t>(seen - interfaces_.begin()), observation.why});
+                  {static_cast<std::uint16_t>(seen - interfaces_.begin()), observation.remarks});
 }
 
 }  // namespace urnic::control

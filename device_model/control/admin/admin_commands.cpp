@@ -14,7 +14,7 @@
 #include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"

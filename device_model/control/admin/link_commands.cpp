@@ -13,7 +13,7 @@
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
-#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"

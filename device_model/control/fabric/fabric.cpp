@@ -49,10 +49,10 @@ void Fabric::connect_engines() {
       link::Trunk& trunk =
           *trunks_.emplace_back(std::make_unique<link::Trunk>(&from->engine.data_path().staging()));
       engine::Engine& reader = to->engine;
-      from->junction.add_outgoing(trunk, [&reader] { reader.wake(); });
-      to->junction.add_incoming(trunk);
+      from->trunk_ports.add_outgoing(trunk, [&reader] { reader.wake(); });
+      to->trunk_ports.add_incoming(trunk);
     }
-    from->engine.data_path().set_junction(&from->junction);
+    from->engine.data_path().set_trunk_ports(&from->trunk_ports);
   }
 }
 
@@ -89,8 +89,7 @@ void Fabric::configure_link(const ServedDevice& served) {
   link::Switch& home = unit(served).frame_switch;
   const link::LinkSettings& transmit = served.settings.transmit_link;
   const link::LinkSettings& receive = served.settings.receive_link;
-  if (home.existing_link(served.index) == nullptr && !has_character(transmit) && !has_character(receive))
-    return;
+  if (home.existing_link(served.index) == nullptr && !is_impaired(transmit) && !is_impaired(receive)) return;
   link::Link& link = home.link(served.index);
   if (link.channel(link::Direction::transmit).settings() != transmit)
     link.configure(link::Direction::transmit, transmit);

@@ -21,10 +21,10 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
-#include "device_model/link/junction.hpp"
 #include "device_model/link/neighbours.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk.hpp"
+#include "device_model/link/trunk_ports.hpp"
 #include "device_model/transport/memory_access.hpp"
 
 namespace urnic::control {
@@ -75,7 +75,7 @@ struct ServedDevice {
 // An engine with its part of the fabric.
 struct EngineUnit {
   EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
-      : number(unit_number), junction(frame_switch), engine(config) {
+      : number(unit_number), trunk_ports(frame_switch), engine(config) {
     engine.set_management(management);
   }
 
@@ -83,7 +83,7 @@ struct EngineUnit {
   std::vector<ServedDevice*> devices;  // its devices, in configuration order
   // The order matters: the engine's last round uses the members before it.
   link::Switch frame_switch;
-  link::Junction junction;
+  link::TrunkPorts trunk_ports;
   engine::ManagementTraffic management;
   engine::Engine engine;
 };

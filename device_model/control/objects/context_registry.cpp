@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/program_context.hpp"
 
 namespace urnic::control {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/quotas.hpp"
-#include "device_model/control/objects/arena.hpp"
+#include "device_model/control/objects/arena_allocator.hpp"
 #include "device_model/control/objects/handle_table.hpp"
 #include "device_model/control/objects/process.hpp"
 #include "device_model/control/objects/use.hpp"

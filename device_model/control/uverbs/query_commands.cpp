@@ -6,7 +6,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
-#include "wire/tag_matching.hpp"
+#include "wire/tag_matching_headers.hpp"
 
 namespace urnic::control {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device_model/control/objects/context.hpp"
+#include "device_model/control/objects/program_context.hpp"
 
 namespace urnic::control {
 

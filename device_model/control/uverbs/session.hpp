@@ -11,8 +11,8 @@
 #include "device_model/abi/memory_messages.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/address_map.hpp"
-#include "device_model/control/objects/context.hpp"
 #include "device_model/control/objects/context_registry.hpp"
+#include "device_model/control/objects/program_context.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "device_model/abi/queues.hpp"
-#include "device_model/abi/tag_matching.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 

@@ -28,11 +28,11 @@ void Starvation::judge(Time now) {
   starved_ = again_ = lost_ * kLostShare >= std::min(waited_, kWindow);
   waited_ = lost_ = Nanoseconds{0};
   if (!starved_) {
-    word_ = kShortestWord;
+    period_ = kShortestPeriod;
     return;
   }
-  until_ = now + word_;
-  word_ = std::min(word_ * 2, kLongestWord);
+  until_ = now + period_;
+  period_ = std::min(period_ * 2, kLongestPeriod);
 }
 
 }  // namespace urnic::engine

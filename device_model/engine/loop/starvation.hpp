@@ -19,8 +19,8 @@ class Starvation {
   static constexpr transport::Nanoseconds kWindow{10'000'000};
   static constexpr int kLostShare = 4;
   // How long `starved` stays set before it is measured again; doubles while starvation lasts.
-  static constexpr transport::Nanoseconds kShortestWord{20'000'000};
-  static constexpr transport::Nanoseconds kLongestWord{1'280'000'000};
+  static constexpr transport::Nanoseconds kShortestPeriod{20'000'000};
+  static constexpr transport::Nanoseconds kLongestPeriod{1'280'000'000};
 
   // The engine looked for work at `now`, which never decreases; `worked`: there was some. The time until the
   // next look is that work's, and the time for which the engine was not scheduled.
@@ -41,7 +41,7 @@ class Starvation {
   transport::Time looked_{};          // time of the last look; 0: none since the engine slept
   transport::Nanoseconds waited_{0};  // in this window: time with work to do
   transport::Nanoseconds lost_{0};    // the part of it in long rounds
-  transport::Nanoseconds word_ = kShortestWord;
+  transport::Nanoseconds period_ = kShortestPeriod;
   transport::Time until_{};
 };
 

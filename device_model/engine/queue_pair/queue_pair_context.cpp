@@ -80,7 +80,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .packets = transport::is_xrc(config_.service) ? wire::Service::xrc : wire::Service::rc,
       .counters = &config_.device->counters,
       .recovery = config_.recovery,
-      .held_packets = &round_.held_packets()};
+      .reorder_pool = &round_.reorder_pool()};
   receives_.describe(result);
   return result;
 }

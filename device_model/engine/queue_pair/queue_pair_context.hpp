@@ -14,7 +14,7 @@
 #include "device_model/engine/queue_pair/queue_pair_status.hpp"
 #include "device_model/engine/queue_pair/transport_machine.hpp"
 #include "device_model/engine/receives/own_receives.hpp"
-#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "device_model/engine/rings/send_ring.hpp"
 #include "device_model/engine/round/participant.hpp"
 #include "device_model/engine/round/timers.hpp"

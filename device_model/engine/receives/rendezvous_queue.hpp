@@ -7,7 +7,7 @@
 #include <span>
 
 #include "device_model/transport/work_request.hpp"
-#include "wire/tag_matching.hpp"
+#include "wire/tag_matching_headers.hpp"
 
 namespace urnic::engine {
 

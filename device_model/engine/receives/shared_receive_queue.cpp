@@ -5,7 +5,7 @@
 #include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device/device_resources.hpp"
 #include "device_model/engine/receives/shared_receive_table.hpp"
-#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "device_model/engine/round/round.hpp"
 
 namespace urnic::engine {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device_model/engine/receives/tag_matching.hpp"
+#include "device_model/engine/receives/srq_tag_matching.hpp"
 #include "device_model/transport/request_check.hpp"
 
 namespace urnic::engine {

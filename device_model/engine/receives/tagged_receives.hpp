@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "device_model/abi/tag_matching.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/engine/receives/receives.hpp"
 #include "device_model/engine/receives/rendezvous_queue.hpp"
 #include "device_model/engine/receives/shared_receive_view.hpp"
 #include "device_model/transport/tagged_receives.hpp"
-#include "wire/tag_matching.hpp"
+#include "wire/tag_matching_headers.hpp"
 
 namespace urnic::engine {
 

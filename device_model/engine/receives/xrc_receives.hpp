@@ -10,7 +10,7 @@
 #include "device_model/engine/receives/receives.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 #include "device_model/engine/receives/shared_receive_view.hpp"
-#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::engine {

@@ -12,7 +12,7 @@
 #include "device_model/engine/completion/notifications.hpp"
 #include "device_model/engine/round/participant.hpp"
 #include "device_model/engine/round/timers.hpp"
-#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/reorder_buffer.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/identifiers.hpp"
 
@@ -49,7 +49,7 @@ class Round {
   Notifications& notifications() { return notifications_; }
   Timers& timers() { return timers_; }
   // The reorder buffer of the engine's QPs. Its batches are this object's rounds.
-  transport::HeldPacketPool& held_packets() { return held_packets_; }
+  transport::ReorderPool& reorder_pool() { return reorder_pool_; }
 
   // The queue pairs of the device with this address, if this engine has it; or null.
   virtual const QpTable* queue_pairs_at(const wire::MacAddress& address) const = 0;
@@ -71,7 +71,7 @@ class Round {
   std::array<ActionList, 2> lists_;
   std::uint32_t filling_ = 0;
   std::uint64_t list_number_ = 0;
-  transport::HeldPacketPool held_packets_;
+  transport::ReorderPool reorder_pool_;
   Notifications notifications_;
   Timers timers_;
   TouchedList touched_;

@@ -12,12 +12,12 @@ void SackRecovery::start(PacketNumber first) {
 void SackRecovery::acknowledged(PacketNumber until, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
   if (takes_part_ && source != Source::response)
-    will_judge(latest, board_.end(), Evidence::Witness::report, now);
+    will_judge(latest, board_.end(), Evidence::Kind::report, now);
 }
 
 void SackRecovery::arrived(PacketNumber packet, Source source, Time now) {
   if (source != Source::selective_ack) return SelectiveRecovery::arrived(packet, source, now);
-  will_judge(take_arrival(packet, source, now), board_.end(), Evidence::Witness::report, now);
+  will_judge(take_arrival(packet, source, now), board_.end(), Evidence::Kind::report, now);
 }
 
 }  // namespace urnic::transport

@@ -107,7 +107,7 @@ void SelectiveRecovery::truncate(PacketNumber end) {
 // READ that was repeated is answered before later ones. The same holds for an acknowledgement that a request
 // has been executed.
 void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
-  will_judge(take_arrival(packet, source, now), packet, Evidence::Witness::response, now);
+  will_judge(take_arrival(packet, source, now), packet, Evidence::Kind::response, now);
 }
 
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Source source,
@@ -147,9 +147,9 @@ void SelectiveRecovery::reached(PacketRange packets) {
 // arrived, and that says nothing about packets sent in between (RFC 8985, section 6.2, step 2). Before the
 // first measurement the two cannot be told apart.
 void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
-                                   Evidence::Witness witness, Time now) {
+                                   Evidence::Kind kind, Time now) {
   if (!arrival || (arrival->again && (!measured() || too_soon(arrival->sent_at, now)))) return;
-  suspects_.take(*arrival, limit, witness);
+  suspects_.take(*arrival, limit, kind);
 }
 
 void SelectiveRecovery::answered_twice(PacketNumber packet, Time now) {

@@ -16,12 +16,12 @@ void Suspects::take(const Evidence& evidence) {
   if (!evidence_ || evidence_->order < evidence.order) evidence_ = evidence;
 }
 
-void Suspects::take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Witness witness) {
+void Suspects::take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Kind kind) {
   take({.order = arrival.order,
         .certain = arrival.order > reordering_ ? arrival.order - reordering_ : 0,
         .limit = limit,
         .packet = arrival.packet,
-        .witness = witness});
+        .kind = kind});
 }
 
 // RFC 8985, section 6.2, step 3: reordering is a packet that was sent once and arrives behind one with a
@@ -46,7 +46,7 @@ void Suspects::settle(Time now) {
   if (evidence_) {
     if (board_.lose(early(*evidence_, evidence_->certain))) recover();
     (suspicion_ ? next_ : suspicion_) = Suspicion{*evidence_, now};
-    if (evidence_->witness == Evidence::Witness::response) {
+    if (evidence_->kind == Evidence::Kind::response) {
       latest_response_ = evidence_->packet;
       latest_response_at_ = now;
     }
@@ -73,7 +73,7 @@ void Suspects::judge() {
 // While new packets are sent, their arrivals tell, and the repair ends before they do.
 std::optional<Time> Suspects::verdict(bool nothing_new, const RoundTripTime& round_trip) const {
   if (!suspicion_) return std::nullopt;
-  if (suspicion_->evidence.witness == Evidence::Witness::report && !nothing_new) return std::nullopt;
+  if (suspicion_->evidence.kind == Evidence::Kind::report && !nothing_new) return std::nullopt;
   const Nanoseconds price = price_of_repair(round_trip);
   Nanoseconds wait = std::max(-price, Nanoseconds{0});
   // RFC 8985, section 6.2, step 4: no wait in a recovery while no reordering is known.
@@ -90,12 +90,12 @@ Nanoseconds Suspects::price_of_repair(const RoundTripTime& measured) const {
   const Nanoseconds round_trip = measured.smoothed() != Nanoseconds{0} ? measured.smoothed() : since_sent;
   // Without loss the end is a round trip after the newest packet left; now it is a round trip after the
   // repair.
-  if (suspicion_->evidence.witness == Evidence::Witness::report) return std::min(since_sent, round_trip);
-  // Without loss the end is when the responses behind the witness have come, at the rate of those before.
-  const PacketNumber witness = suspicion_->evidence.packet;
-  if (latest_response_ <= witness) return round_trip;
-  const auto due = static_cast<std::int64_t>(board_.end() - witness) - 1;
-  const auto here = static_cast<std::int64_t>(latest_response_ - witness);
+  if (suspicion_->evidence.kind == Evidence::Kind::report) return std::min(since_sent, round_trip);
+  // Without loss the end is when the responses behind the kind have come, at the rate of those before.
+  const PacketNumber kind = suspicion_->evidence.packet;
+  if (latest_response_ <= kind) return round_trip;
+  const auto due = static_cast<std::int64_t>(board_.end() - kind) - 1;
+  const auto here = static_cast<std::int64_t>(latest_response_ - kind);
   return round_trip - (latest_response_at_ - suspicion_->since) * due / here;
 }
 

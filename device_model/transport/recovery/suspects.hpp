@@ -24,7 +24,7 @@ namespace urnic::transport {
 // overtaken; those that were sent before `certain` are lost.
 struct Evidence {
   // What told of the arrival.
-  enum class Witness : std::uint8_t {
+  enum class Kind : std::uint8_t {
     report,   // the peer: an ACK or a selective ack
     response  // the packet itself: a response
   };
@@ -32,7 +32,7 @@ struct Evidence {
   SendOrder certain = 0;
   PacketNumber limit;
   PacketNumber packet;  // which has arrived
-  Witness witness = Witness::report;
+  Kind kind = Kind::report;
 };
 
 class Suspects {
@@ -48,7 +48,7 @@ class Suspects {
   // Evidence from one response, for `settle` to judge; of several the one that was sent last counts.
   void take(const Evidence& evidence);
   // `arrival` is evidence about packets with numbers below `limit`.
-  void take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Witness witness);
+  void take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Kind kind);
   // Packets below `until` have arrived; `from` is the first that was not known to have. `too_soon`: the
   // packet sent again last arrived sooner than possible, so its first transmission was late.
   void learn(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool too_soon,
@@ -80,7 +80,7 @@ class Suspects {
   bool recovering() const { return board_.unacknowledged() < recovery_end_; }
   // A postponed READ has reached the peer: only responses can show that its own responses are lost.
   static Scoreboard::Early early(const Evidence& evidence, SendOrder order) {
-    return {order, evidence.limit, evidence.witness == Evidence::Witness::response};
+    return {order, evidence.limit, evidence.kind == Evidence::Kind::response};
   }
   bool holds(const Suspicion& suspicion) const {
     return board_.any(early(suspicion.evidence, suspicion.evidence.order));
@@ -95,7 +95,7 @@ class Suspects {
   std::optional<Suspicion> next_;
   Time judged_since_;             // since when those that were judged last had been suspects
   Time new_sent_at_;              // when the newest packet left
-  PacketNumber latest_response_;  // the last that came as a witness, and when
+  PacketNumber latest_response_;  // the last that came as a kind, and when
   Time latest_response_at_;
   ReorderingWindow window_;
   PacketNumber highest_;       // beyond the highest that has arrived, by the settled news

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/reorder_buffer.hpp"
 #include "wire/headers.hpp"
 #include "wire/psn.hpp"
 
@@ -34,7 +34,7 @@ class ReceiveWindow {
   // requester sends nothing behind one that reaches out of its window. So no window in use explains a packet
   // further ahead; it is a guess, or from another maker's NIC, which sends again what is dropped (IBTA
   // 9.7.5.2.2). A wider window would only make guesses easier: with 2^22, one in four of all PSNs was held.
-  ReceiveWindow(HeldPacketPool* pool, std::uint32_t packets) : packets_(packets), held_(pool) {}
+  ReceiveWindow(ReorderPool* pool, std::uint32_t packets) : packets_(packets), held_(pool) {}
 
   // Forgets all; `expected` comes first.
   void start(wire::Psn expected);
@@ -65,7 +65,7 @@ class ReceiveWindow {
  private:
   std::uint32_t packets_;
   wire::Psn expected_;
-  HeldPackets held_;
+  ReorderBuffer held_;
 };
 
 }  // namespace urnic::transport

@@ -5,7 +5,7 @@ namespace urnic::transport {
 Responder::Responder(SharedState& shared)
     : shared_(shared),
       pd_(shared.config.pd),
-      window_(shared.config.held_packets, shared.config.window_packets),
+      window_(shared.config.reorder_pool, shared.config.window_packets),
       responses_(shared.config.responder_resources),
       receives_(shared),
       resources_(shared.config.responder_resources) {}

@@ -91,7 +91,7 @@ class Responder {
   void held_again(wire::Psn psn);
   // The mode may change while the QP runs.
   bool keeps() const {
-    return keeps_out_of_order(shared_.recovery.mode) && shared_.config.held_packets != nullptr;
+    return keeps_out_of_order(shared_.recovery.mode) && shared_.config.reorder_pool != nullptr;
   }
 
   // refusals.cpp

@@ -2,7 +2,7 @@
 // own, and the end of the connection counts as the device's death.
 #pragma once
 
-#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 
 namespace urnic::provider {
 

@@ -2,7 +2,7 @@
 // poll(2). Without it, a program that sleeps itself would never learn of the death.
 #pragma once
 
-#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 
 namespace urnic::provider {
 

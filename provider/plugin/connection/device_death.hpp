@@ -1,7 +1,7 @@
 // What happens to a context when its device process dies: no thread may wait for ever.
 #pragma once
 
-#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 
 namespace urnic::provider {
 

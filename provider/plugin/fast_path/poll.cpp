@@ -10,7 +10,7 @@
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/qp.hpp"
 #include "provider/plugin/objects/srq.hpp"
-#include "provider/plugin/objects/tag_matching.hpp"
+#include "provider/plugin/objects/tag_completions.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

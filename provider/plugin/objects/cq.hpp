@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "device_model/abi/tag_matching.hpp"
-#include "provider/plugin/connection/context.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/completion_ring.hpp"
 #include "provider/rdmav34.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/queues.hpp"
-#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/work_queue.hpp"
 #include "provider/rdmav34.hpp"
 

@@ -7,7 +7,7 @@
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/events.hpp"
 #include "provider/plugin/objects/parent_domain.hpp"
-#include "provider/plugin/objects/tag_matching.hpp"
+#include "provider/plugin/objects/tag_completions.hpp"
 #include "provider/plugin/objects/xrcd.hpp"
 #include "provider/plugin/operations.hpp"
 

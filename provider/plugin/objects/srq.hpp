@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "provider/plugin/connection/context.hpp"
+#include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/shared_receive_slots.hpp"
 #include "provider/rdmav34.hpp"
 

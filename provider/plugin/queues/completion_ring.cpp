@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "device_model/abi/tag_matching.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,11 +1,11 @@
 // The provider's state of tag matching: the free entries of the list, the wr_ids of the others, and the ring
-// of operations on the list (device_model/abi/tag_matching.hpp). Nothing here waits or locks.
+// of operations on the list (device_model/abi/tag_matching_ring.hpp). Nothing here waits or locks.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 
-#include "device_model/abi/tag_matching.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 
 namespace urnic::provider {
 

@@ -11,7 +11,7 @@
 #include "device_model/abi/memory_messages.hpp"
 #include "device_model/abi/queues.hpp"
 #include "device_model/abi/steering_messages.hpp"
-#include "device_model/abi/tag_matching.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "tests/security/device_fuzz/chance.hpp"
 #include "tests/security/device_fuzz/odd_descriptors.hpp"
 #include "tests/security/device_fuzz/own_memory.hpp"

@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(mac_addresses_are_read_strictly) {
 
 BOOST_AUTO_TEST_CASE(links_are_perfect_wires_unless_told_otherwise) {
   for (const DeviceSettings& device : default_configuration().devices) {
-    BOOST_TEST(!has_character(device.transmit_link));
-    BOOST_TEST(!has_character(device.receive_link));
+    BOOST_TEST(!is_impaired(device.transmit_link));
+    BOOST_TEST(!is_impaired(device.receive_link));
     BOOST_TEST((device.recovery.mode == kDefaultRecovery));
   }
 }

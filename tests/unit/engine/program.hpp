@@ -18,7 +18,7 @@
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "device_model/link/switch.hpp"
 #include "tests/unit/memory/in_process_memory.hpp"
 

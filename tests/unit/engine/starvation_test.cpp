@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(rounds_without_interruption_are_no_starving) {
 BOOST_AUTO_TEST_CASE(half_of_the_time_lost_in_slices_is) {
   share();
   BOOST_TEST(starvation.starved());
-  BOOST_TEST(word().count() == Starvation::kShortestWord.count());
+  BOOST_TEST(word().count() == Starvation::kShortestPeriod.count());
 }
 
 BOOST_AUTO_TEST_CASE(a_slice_now_and_then_is_the_machines_own) {
@@ -87,14 +87,14 @@ BOOST_AUTO_TEST_CASE(sleep_does_not_count) {
 BOOST_AUTO_TEST_CASE(the_word_ends_in_time) {
   share();
   BOOST_REQUIRE(starvation.starved());
-  run(Starvation::kShortestWord - kRound);
+  run(Starvation::kShortestPeriod - kRound);
   BOOST_TEST(starvation.starved());
   look(kRound);
   BOOST_TEST(!starvation.starved());
 }
 
 BOOST_AUTO_TEST_CASE(it_lasts_longer_each_time_that_it_is_the_same_again) {
-  for (Nanoseconds time = Starvation::kShortestWord; time <= Starvation::kLongestWord; time *= 2) {
+  for (Nanoseconds time = Starvation::kShortestPeriod; time <= Starvation::kLongestPeriod; time *= 2) {
     share();
     BOOST_REQUIRE(starvation.starved());
     BOOST_TEST(word().count() == time.count());
@@ -102,17 +102,17 @@ BOOST_AUTO_TEST_CASE(it_lasts_longer_each_time_that_it_is_the_same_again) {
     BOOST_REQUIRE(!starvation.starved());
   }
   share();
-  BOOST_TEST(word().count() == Starvation::kLongestWord.count());
+  BOOST_TEST(word().count() == Starvation::kLongestPeriod.count());
 }
 
 BOOST_AUTO_TEST_CASE(when_the_crowd_has_gone_it_begins_anew) {
   share();
-  run(Starvation::kShortestWord);
+  run(Starvation::kShortestPeriod);
   share();
-  run(2 * Starvation::kShortestWord + Starvation::kWindow + 2 * kRound);
+  run(2 * Starvation::kShortestPeriod + Starvation::kWindow + 2 * kRound);
   BOOST_REQUIRE(!starvation.starved());
   share();
-  BOOST_TEST(word().count() == Starvation::kShortestWord.count());
+  BOOST_TEST(word().count() == Starvation::kShortestPeriod.count());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device_model/engine/receives/tag_matching.hpp"
+#include "device_model/engine/receives/srq_tag_matching.hpp"
 #include "tests/unit/engine/test_srq.hpp"
 
 namespace urnic::engine::test {

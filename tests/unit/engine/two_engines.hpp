@@ -1,9 +1,9 @@
 // Two devices with an engine each, and a program on each.
 #pragma once
 
-#include "device_model/link/junction.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk.hpp"
+#include "device_model/link/trunk_ports.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {
@@ -12,16 +12,16 @@ class TwoEngines {
  public:
   TwoEngines() {
     fabric0.attach_remote(device_config(2).mac, there, "test2");
-    junction0.add_outgoing(there, [this] { engine1.wake(); });
-    junction0.add_incoming(back);
-    junction1.add_outgoing(back, [this] { engine0.wake(); });
-    junction1.add_incoming(there);
+    trunk_ports_0.add_outgoing(there, [this] { engine1.wake(); });
+    trunk_ports_0.add_incoming(back);
+    trunk_ports_1.add_outgoing(back, [this] { engine0.wake(); });
+    trunk_ports_1.add_incoming(there);
     engine0.add_uplink(fabric0);
     engine0.add_device(device0);
     engine1.add_uplink(fabric1);
     engine1.add_device(device1);
-    engine0.data_path().set_junction(&junction0);
-    engine1.data_path().set_junction(&junction1);
+    engine0.data_path().set_trunk_ports(&trunk_ports_0);
+    engine1.data_path().set_trunk_ports(&trunk_ports_1);
   }
   ~TwoEngines() {
     engine0.stop();
@@ -45,8 +45,8 @@ class TwoEngines {
   Engine engine1{{.idle_spin = transport::Nanoseconds(0)}};
   link::Switch fabric0;
   link::Switch fabric1;
-  link::Junction junction0{fabric0};
-  link::Junction junction1{fabric1};
+  link::TrunkPorts trunk_ports_0{fabric0};
+  link::TrunkPorts trunk_ports_1{fabric1};
   link::Trunk there{&engine0.data_path().staging()};
   link::Trunk back{&engine1.data_path().staging()};
   Device device0{device_config(1), engine0.data_path(), fabric0};

@@ -30,14 +30,14 @@ BOOST_AUTO_TEST_CASE(drop) {
   ports.send_three();
   BOOST_TEST(ports.arrived() == "100 102 ");
   BOOST_TEST(ports.counters().drops(DropCause::fault) == 1);
-  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->why == "urnic0 tx: rule \"it\": dropped");
+  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->remarks == "urnic0 tx: rule \"it\": dropped");
 }
 
 BOOST_AUTO_TEST_CASE(untouched_packets_are_the_senders_own_bytes) {
   OneRule ports("\"drop\"");
   ports.send_three();
   BOOST_TEST(ports.receivers[1].arrivals[1].direct);
-  BOOST_TEST(ports.observer.last(CapturePoint::after_link)->why == "");
+  BOOST_TEST(ports.observer.last(CapturePoint::after_link)->remarks == "");
 }
 
 BOOST_AUTO_TEST_CASE(duplicate) {
@@ -95,13 +95,13 @@ BOOST_AUTO_TEST_CASE(only_bits_that_are_turned_over_are_named) {
     const std::string icrc = action == "corrupt_before_icrc" ? "before" : "after";
     OneRule some("\"" + action + "\"\nbits = [96, 30000]");
     some.send_three();
-    BOOST_TEST(some.observer.all[3].why ==
-               "urnic0 tx: rule \"it\": turned over " + icrc + " the ICRC, bits of BTH on: 96");
+    BOOST_TEST(some.observer.all[3].remarks ==
+               "urnic0 tx: rule \"it\": inverted " + icrc + " the ICRC, bits of BTH on: 96");
     BOOST_TEST(some.counters().by_fault.corrupted == 1);
     OneRule none("\"" + action + "\"\nbits = 30000");
     none.send_three();
-    BOOST_TEST(none.observer.all[3].why ==
-               "urnic0 tx: rule \"it\": turned over " + icrc +
+    BOOST_TEST(none.observer.all[3].remarks ==
+               "urnic0 tx: rule \"it\": inverted " + icrc +
                    " the ICRC, bits of BTH on: none, the packet does not have them");
     BOOST_TEST(none.counters().by_fault.corrupted == 0);
     BOOST_TEST((none.receivers[1].arrivals[1].error == wire::ParseError::none));
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_mark_has_one_remark_that_is_true_and_counts_once) {
       const auto& arrival = ports.receivers[1].arrivals.at(0);
       BOOST_TEST((arrival.error == wire::ParseError::none));
       BOOST_TEST(arrival.parsed.network.traffic_class == marking.after);
-      BOOST_TEST(ports.why() == "urnic0 tx: rule \"it\": " + marking.remark);
+      BOOST_TEST(ports.remarks() == "urnic0 tx: rule \"it\": " + marking.remark);
       BOOST_TEST(ports.counters().by_fault.congestion_marked == marking.marked);
       BOOST_TEST(ports.counters().by_link.congestion_marked == 0);
       BOOST_TEST(ports.counters().not_ecn_capable == marking.not_capable);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_mark_by_the_plan_and_by_the_link_counts_once) {
   BOOST_TEST(ports.arrived() == "98 99 100 101 ");
   BOOST_TEST(ports.counters().by_fault.congestion_marked == 1);
   BOOST_TEST(ports.counters().by_link.congestion_marked == 1);  // PSN 100: two are before it
-  BOOST_TEST(ports.why() == "urnic0 tx: rule \"it\": marked congestion experienced");
+  BOOST_TEST(ports.remarks() == "urnic0 tx: rule \"it\": marked congestion experienced");
 }
 
 void check_answer(const std::string& action, std::uint8_t syndrome) {
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_answered_is_not_said_to_be) {
   ports.ports[0]->transmit({damaged, {}, {}}, {}, ports.now);
   BOOST_TEST(ports.receivers[0].arrivals.empty());
   BOOST_TEST(ports.counters().answered == 0);
-  BOOST_TEST(ports.why() ==
+  BOOST_TEST(ports.remarks() ==
              "urnic0 tx: rule \"it\": its headers are damaged, not answered with RNR NAK, timer 1");
 }
 
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(stops_a_qp_both_ways_and_no_other) {
   ports.send({.psn = 601, .destination_qp = 0x12, .from = 1, .to = 0});
   BOOST_TEST(ports.receivers[0].psns() == "601 ");
   BOOST_TEST(ports.matches() == 1);
-  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->why ==
+  BOOST_TEST(ports.observer.last(CapturePoint::dropped)->remarks ==
              "urnic0 rx: rule \"it\": dropped, QP 17 is stopped");
 }
 

@@ -23,7 +23,7 @@ struct PlannedPorts : link::test::TwoPorts {
 
   std::string arrived() const { return receivers[1].psns(); }
   std::uint64_t matches(std::size_t index = 0) const { return plan.states()[index].matches; }
-  std::string why() const { return observer.all.back().why; }
+  std::string remarks() const { return observer.all.back().remarks; }
 
   FaultPlan plan;
 };

@@ -35,7 +35,7 @@ std::vector<std::byte> run(std::uint64_t seed) {
   const auto collect = [&] {
     for (const auto& seen : ports.observer.all) {
       const std::string note = std::to_string(ports.now.time_since_epoch().count()) +
-                               std::to_string(static_cast<int>(seen.point)) + seen.why;
+                               std::to_string(static_cast<int>(seen.point)) + seen.remarks;
       for (const char letter : note) all.push_back(static_cast<std::byte>(letter));
       all.insert(all.end(), seen.bytes.begin(), seen.bytes.end());
     }

@@ -30,9 +30,9 @@ int dropped(LinkDirection& link, int packets, DropCause cause) {
 
 BOOST_AUTO_TEST_SUITE(link_direction)
 
-BOOST_AUTO_TEST_CASE(a_perfect_wire_has_no_character_and_changes_nothing) {
+BOOST_AUTO_TEST_CASE(a_perfect_wire_is_not_impaired_and_changes_nothing) {
   const LinkSettings settings;
-  BOOST_TEST(!has_character(settings));
+  BOOST_TEST(!is_impaired(settings));
   LinkDirection link(settings, 0, Direction::transmit);
   const Passage passage = link.enter(kStart, 4096, packet(1));
   BOOST_TEST((passage.drop == DropCause::none));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_only_loses_loses_the_same_packets_as_one_that_d
 BOOST_AUTO_TEST_CASE(everything_that_names_a_packet_changes_its_fate) {
   const auto pattern = [](std::uint64_t seed, std::uint32_t device, Direction direction,
                           PacketIdentity first) {
-    Fates fates({.loss = 0.5, .seed = seed}, device, direction);
+    RandomImpairments fates({.loss = 0.5, .seed = seed}, device, direction);
     std::uint64_t bits = 0;
     for (int i = 0; i < 64; ++i, ++first.count)
       bits = bits << 1 | static_cast<std::uint64_t>(fates.of(first).lost);

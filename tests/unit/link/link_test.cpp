@@ -1,4 +1,4 @@
-// Frames over links with character, in virtual time.
+// Frames over impaired links, in virtual time.
 #include "device_model/link/link.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@ using transport::Nanoseconds;
 
 BOOST_FIXTURE_TEST_SUITE(links, TwoPorts)
 
-BOOST_AUTO_TEST_CASE(a_link_without_character_passes_the_senders_own_bytes) {
+BOOST_AUTO_TEST_CASE(a_perfect_wire_passes_the_senders_own_bytes) {
   fabric.link(0);
   fabric.link(1).configure(Direction::receive, LinkSettings{.seed = 7});
   send_psn(100);
@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_CASE(loss_is_counted_and_told_to_observers) {
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::loss) == 1);
   BOOST_REQUIRE_EQUAL(observer.all.size(), 2);
   BOOST_TEST((observer.all[0].point == CapturePoint::before_link));
-  BOOST_TEST(observer.all[0].why == "");
+  BOOST_TEST(observer.all[0].remarks == "");
   BOOST_TEST((observer.all[1].point == CapturePoint::dropped));
-  BOOST_TEST(observer.all[1].why == "urnic0 tx: lost by chance");
+  BOOST_TEST(observer.all[1].remarks == "urnic0 tx: lost by chance");
   BOOST_TEST(observer.all[1].device == "urnic0");
 }
 
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(loss_at_the_receiving_side_is_that_links) {
   send_psn(100);
   BOOST_TEST(receivers[1].arrivals.empty());
   BOOST_TEST(fabric.link(1).channel(Direction::receive).counters().drops(DropCause::loss) == 1);
-  BOOST_TEST(observer.all.back().why == "urnic1 rx: lost by chance");
+  BOOST_TEST(observer.all.back().remarks == "urnic1 rx: lost by chance");
   send({.from = 1, .to = 0});  // the other way is not concerned
   BOOST_TEST(receivers[0].arrivals.size() == 1);
 }
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_burst_says_so) {
   fabric.link(0).configure(Direction::transmit, {.burst_start = 1, .burst_end = 0});
   send_psn(100);
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::burst) == 1);
-  BOOST_TEST(observer.all.back().why == "urnic0 tx: lost in a burst");
+  BOOST_TEST(observer.all.back().remarks == "urnic0 tx: lost in a burst");
 }
 
 BOOST_AUTO_TEST_CASE(duplicates_arrive_twice) {
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(duplicates_arrive_twice) {
   send_psn(100);
   BOOST_TEST(receivers[1].psns() == "100 100 ");
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.duplicated == 1);
-  BOOST_TEST(observer.all.back().why == "urnic0 tx: duplicated by chance");
+  BOOST_TEST(observer.all.back().remarks == "urnic0 tx: duplicated by chance");
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(10), .duplicate = 1});
   send_psn(101);
   advance(10);
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_full_queue_at_the_receiving_side_drops) {
   advance(1'000'000);
   BOOST_TEST(receivers[1].psns() == "100 101 102 ");
   BOOST_TEST(fabric.link(1).channel(Direction::receive).counters().drops(DropCause::queue_full) == 2);
-  BOOST_TEST(observer.last(CapturePoint::dropped)->why == "urnic1 rx: dropped, the queue is full");
+  BOOST_TEST(observer.last(CapturePoint::dropped)->remarks == "urnic1 rx: dropped, the queue is full");
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_link_is_down_both_ways_until_it_is_restored) {
@@ -202,10 +202,10 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_when_the_link_is_cut_does_not_arrive) {
 BOOST_AUTO_TEST_CASE(a_frame_too_many_under_way_is_dropped_and_counted) {
   fabric.remove_observer(observer);
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1'000'000)});
-  for (std::uint32_t psn = 0; psn < Transit::kFrames + 3; ++psn) send_psn(psn);
+  for (std::uint32_t psn = 0; psn < FramesInFlight::kFrames + 3; ++psn) send_psn(psn);
   BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::buffer_full) == 3);
   advance(1'000'000);
-  BOOST_TEST(receivers[1].arrivals.size() == Transit::kFrames);
+  BOOST_TEST(receivers[1].arrivals.size() == FramesInFlight::kFrames);
   BOOST_TEST(fabric.count() == 0);
 }
 

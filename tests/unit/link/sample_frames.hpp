@@ -102,13 +102,13 @@ struct RememberingObserver final : FrameObserver {
     CapturePoint point;
     std::string device;
     Direction direction;
-    std::string why;
+    std::string remarks;
     std::vector<std::byte> bytes;
   };
   std::vector<Seen> all;
   void observe(const Observation& seen) override {
-    all.push_back(
-        {seen.point, std::string(seen.device), seen.direction, std::string(seen.why), bytes_of(seen.frame)});
+    all.push_back({seen.point, std::string(seen.device), seen.direction, std::string(seen.remarks),
+                   bytes_of(seen.frame)});
   }
   // What was told about the last frame at `point`.
   const Seen* last(CapturePoint point) const {

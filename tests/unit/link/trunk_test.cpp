@@ -61,9 +61,9 @@ struct Bench {
 
   bool put(std::uint64_t number, std::span<std::byte> payload) {
     const Numbered numbered(number, payload);
-    Traveller traveller(numbered.frame, {{3, 4, number}, wire::Qpn{5}, wire::Psn(6)}, nullptr, nullptr);
-    traveller.why.add("number ").add(number);
-    return trunk.put(traveller, 1, 2, Onward::through_link, Time(Nanoseconds(number)));
+    FrameInFlight flight(numbered.frame, {{3, 4, number}, wire::Qpn{5}, wire::Psn(6)}, nullptr, nullptr);
+    flight.remarks.add("number ").add(number);
+    return trunk.put(flight, 1, 2, Onward::through_link, Time(Nanoseconds(number)));
   }
   bool put(std::uint64_t number, std::size_t length = 0) {
     return put(number, std::span(keeper.bytes).first(length));
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_frame_arrives_with_all_that_goes_with_it_once_it_is_publi
   BOOST_TEST(passenger->origin.queue_pair.value == 5);
   BOOST_TEST(passenger->from == 1);
   BOOST_TEST(passenger->to == 2);
-  BOOST_TEST(passenger->why.view() == "number 9");
+  BOOST_TEST(passenger->remarks.view() == "number 9");
   BOOST_TEST(trunk.take() == nullptr);
 }
 
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_lent_is_copied) {
 // As a link that has changed a frame hands it on.
 BOOST_AUTO_TEST_CASE(a_frame_in_one_piece_is_copied) {
   std::vector<std::byte> bytes(4200, std::byte{8});
-  const Traveller traveller({bytes, {}, {}}, {}, nullptr, nullptr);
-  BOOST_REQUIRE(trunk.put(traveller, 0, 1, Onward::to_device, {}));
+  const FrameInFlight flight({bytes, {}, {}}, {}, nullptr, nullptr);
+  BOOST_REQUIRE(trunk.put(flight, 0, 1, Onward::to_device, {}));
   std::fill(bytes.begin(), bytes.end(), std::byte{});
   trunk.publish();
   const auto* passenger = trunk.take();

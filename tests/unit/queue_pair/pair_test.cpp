@@ -96,7 +96,7 @@ Outcome run_once(std::uint64_t seed, const link::LinkSettings& link, WorkloadSet
   for (std::size_t which = 0; which < 2; ++which) {
     const Side& side = pair.side(which);
     if (side.counters.bad_responses != 0) outcome.problem = "bad response";
-    if (outcome.problem.empty() && side.held_packets.in_use() != 0) {
+    if (outcome.problem.empty() && side.reorder_pool.in_use() != 0) {
       outcome.problem = "slots of held packets are still in use";
     }
     outcome.add(side.counters);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device_model/transport/reliable/queue_pair.hpp"
-#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/reorder_buffer.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
 #include "tests/unit/transport_bench/packets.hpp"
@@ -18,7 +18,7 @@ namespace urnic::transport::bench {
 inline constexpr std::uint64_t kBase = 0x10000;
 inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr PdId kPd{7};
-inline constexpr std::uint32_t kHeldPackets = 128;  // few: now and then there is no room
+inline constexpr std::uint32_t kReorderSlots = 128;  // few: now and then there is no room
 
 struct Side {
   BenchMemory memory;
@@ -27,7 +27,7 @@ struct Side {
   BenchReceiveQueue receives;
   RecordingHost host;
   Counters counters;
-  HeldPacketPool held_packets{kHeldPackets};
+  ReorderPool reorder_pool{kReorderSlots};
   QueuePair qp;
 
   explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64,
@@ -39,7 +39,7 @@ struct Side {
   QpConfig make_config(wire::Qpn qpn, std::uint32_t slots, RecoveryMode recovery) {
     QpConfig config;
     config.recovery.mode = recovery;
-    config.held_packets = &held_packets;
+    config.reorder_pool = &reorder_pool;
     config.qpn = qpn;
     config.pd = kPd;
     config.send_slots = slots;
@@ -62,7 +62,7 @@ struct Side {
     do {
       for (int i = 0; i < 1000 && qp.wants_pump(); ++i) qp.pump(now, 8);
       const std::vector<AccessTag> failed = host.flush();
-      held_packets.batch_flushed();
+      reorder_pool.batch_flushed();
       for (const AccessTag& tag : failed) qp.memory_failed(tag);
     } while (qp.wants_pump() || !host.empty());
     packets_.clear();

@@ -7,7 +7,7 @@ LaboratoryEnd::LaboratoryEnd(const LaboratorySettings& settings, std::size_t sid
     : side_(side),
       link_(link),
       observer_(observer),
-      held_packets_(2 * settings.window_packets),  // one queue pair may hold half of a pool
+      reorder_pool_(2 * settings.window_packets),  // one queue pair may hold half of a pool
       qp(make_config(settings)) {}
 
 QpConfig LaboratoryEnd::make_config(const LaboratorySettings& settings) {
@@ -23,7 +23,7 @@ QpConfig LaboratoryEnd::make_config(const LaboratorySettings& settings) {
   config.receive_queue = &receives;
   config.counters = &counters;
   config.recovery = settings.recovery[side_];
-  config.held_packets = &held_packets_;
+  config.reorder_pool = &reorder_pool_;
   return config;
 }
 
@@ -49,7 +49,7 @@ void LaboratoryEnd::transmit(Time now) {
 
 void LaboratoryEnd::settle(Time now) {
   now_ = now;
-  held_packets_.batch_flushed();
+  reorder_pool_.batch_flushed();
   wants_to_send_ = qp.wants_pump();
   deadline_ = qp.deadline();
 }

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "device_model/transport/reliable/queue_pair.hpp"
-#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/reorder_buffer.hpp"
 #include "tests/unit/recovery/laboratory_settings.hpp"
 #include "tests/unit/recovery/uniform_queues.hpp"
 #include "tests/unit/recovery/weightless_memory.hpp"
@@ -56,7 +56,7 @@ class LaboratoryEnd final : public Host {
   Observer* const& observer_;
   Time now_{};
   EveryKey keys_;
-  HeldPacketPool held_packets_;
+  ReorderPool reorder_pool_;
   bool wants_to_send_ = false;
   std::optional<Time> deadline_;
 

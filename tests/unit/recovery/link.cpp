@@ -1,7 +1,7 @@
 #include "tests/unit/recovery/link.hpp"
 
 #include "device_model/link/chance.hpp"
-#include "device_model/link/line.hpp"
+#include "device_model/link/egress_queue.hpp"
 #include "wire/aeth.hpp"
 #include "wire/transport_codec.hpp"
 

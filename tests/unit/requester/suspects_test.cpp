@@ -31,11 +31,11 @@ struct Sender {
   void send_again(std::uint64_t packet, int at) { board.sent_again({n(packet), 1}, time(at)); }
   // The peer says that `packet` has arrived.
   void report(std::uint64_t packet, int at, bool too_soon = false) {
-    arrive(packet, at, board.end(), Evidence::Witness::report, too_soon);
+    arrive(packet, at, board.end(), Evidence::Kind::report, too_soon);
   }
   // The response to `packet` has arrived.
   void respond(std::uint64_t packet, int at) {
-    arrive(packet, at, n(packet), Evidence::Witness::response, false);
+    arrive(packet, at, n(packet), Evidence::Kind::response, false);
   }
   // Everything before `until` has arrived.
   void acknowledge(std::uint64_t until, int at) {
@@ -78,11 +78,11 @@ struct Sender {
  private:
   static Time time(int at) { return Time(microseconds(at)); }
 
-  void arrive(std::uint64_t packet, int at, PacketNumber limit, Evidence::Witness witness, bool too_soon) {
+  void arrive(std::uint64_t packet, int at, PacketNumber limit, Evidence::Kind kind, bool too_soon) {
     const auto arrival = board.arrive(n(packet));
     BOOST_REQUIRE(arrival);
     suspects.learn(*arrival, n(packet), n(packet + 1), too_soon, time(at));
-    if (!too_soon) suspects.take(*arrival, limit, witness);
+    if (!too_soon) suspects.take(*arrival, limit, kind);
     suspects.settle(time(at));
   }
 };

@@ -16,7 +16,7 @@ using wire::Psn;
 namespace {
 
 struct Arrivals {
-  HeldPacketPool pool{8192};
+  ReorderPool pool{8192};
   ReceiveWindow window{&pool, 1024};
   ArrivalReports reports;
 

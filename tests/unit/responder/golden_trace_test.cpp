@@ -65,7 +65,7 @@ class Trace {
 
 // A responder in the middle of a long SEND, of which PSN 0 is the next packet.
 struct Receiver : ReportingBench {
-  explicit Receiver(HeldPacketPool& slots) : ReportingBench(0, &slots) {
+  explicit Receiver(ReorderPool& slots) : ReportingBench(0, &slots) {
     keys.remove(kKey);
     keys.add(kKey, kPd, large);
     shared.parameters.receive_psn = wire::Psn(wire::Psn::kMask);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_SUITE(golden_trace)
 
 BOOST_AUTO_TEST_CASE(every_event_is_answered_as_the_reference_does,
                      *boost::unit_test::precondition(trace_is_there)) {
-  HeldPacketPool pool(4096);
+  ReorderPool pool(4096);
   std::map<unsigned, std::unique_ptr<Receiver>> receivers;
   Trace trace;
   std::uint32_t events = 0;

@@ -24,7 +24,7 @@ inline Packet offered(Packet packet) {
 
 // Its peer says with every request that it reads selective acks.
 struct ReportingBench : ResponderBench {
-  explicit ReportingBench(std::uint32_t slots = kSlots, HeldPacketPool* shared_pool = nullptr)
+  explicit ReportingBench(std::uint32_t slots = kSlots, ReorderPool* shared_pool = nullptr)
       : ResponderBench(RecoveryMode::sack, slots, shared_pool) {}
 
   void give(Packet packet) { ResponderBench::give(offered(std::move(packet))); }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kWindow = 1000;
 
 struct Window {
-  HeldPacketPool pool{4096};
+  ReorderPool pool{4096};
   ReceiveWindow window{&pool, kWindow};
 
   bool hold(Psn psn, std::uint32_t psns = 1) {

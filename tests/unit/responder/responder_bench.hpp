@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "device_model/transport/responder/held_packets.hpp"
+#include "device_model/transport/responder/reorder_buffer.hpp"
 #include "device_model/transport/responder/responder.hpp"
 #include "tests/unit/transport_bench/bench_memory.hpp"
 #include "tests/unit/transport_bench/bench_queues.hpp"
@@ -39,15 +39,15 @@ struct ResponderBench {
   BenchReceiveQueue receives;
   RecordingHost host;
   Counters counters;
-  HeldPacketPool own_pool;
-  HeldPacketPool& pool;
+  ReorderPool own_pool;
+  ReorderPool& pool;
   SharedState shared;
   Responder responder;
 
   // Under another mode than go_back_n the responder keeps what is out of order, here or in `shared_pool`.
   // With `xrc` it is the target of an extended reliable connection.
   explicit ResponderBench(RecoveryMode mode = RecoveryMode::go_back_n, std::uint32_t slots = kSlots,
-                          HeldPacketPool* shared_pool = nullptr, XrcReceiveQueues* xrc = nullptr)
+                          ReorderPool* shared_pool = nullptr, XrcReceiveQueues* xrc = nullptr)
       : own_pool(slots),
         pool(shared_pool != nullptr ? *shared_pool : own_pool),
         shared{.config = make_config(mode, xrc),
@@ -65,7 +65,7 @@ struct ResponderBench {
   QpConfig make_config(RecoveryMode mode, XrcReceiveQueues* xrc = nullptr) {
     QpConfig config;
     config.recovery.mode = mode;
-    config.held_packets = &pool;
+    config.reorder_pool = &pool;
     config.qpn = kQpn;
     config.pd = kPd;
     config.send_slots = 16;

@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "device_model/engine/receives/xrc_domain.hpp"
+#include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "tests/unit/engine/test_srq.hpp"
 #include "tests/unit/storm/traffic.hpp"
 

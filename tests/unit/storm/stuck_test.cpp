@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(datagrams_without_receives_on_a_link_with_delay) {
   delay_both_links(1'000'000'000);
   // The GRHs of this many datagrams fill more than one arena, and nothing else happens when they arrive.
   constexpr std::uint32_t kDatagrams = StagingArena::kBytes / transport::kGrhBytes + 1;
-  static_assert(kDatagrams < link::Transit::kFrames / 2);
+  static_assert(kDatagrams < link::FramesInFlight::kFrames / 2);
   for (std::uint32_t i = 0; i < kDatagrams; ++i) {
     send_datagram(one, other, handle);
     if (i % 32 == 31) run();

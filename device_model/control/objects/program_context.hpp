@@ -1,0 +1,134 @@
+// An opened device: the memory shared with the program, and all objects that the program has created.
+// Destroyed with its last connection.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device_model/abi/control.hpp"
+#include "device_model/abi/doorbells.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/objects/arena_allocator.hpp"
+#include "device_model/control/objects/doorbell_numbers.hpp"
+#include "device_model/control/objects/handle_table.hpp"
+#include "device_model/control/objects/mapping.hpp"
+#include "device_model/control/objects/memory_objects.hpp"
+#include "device_model/control/objects/process.hpp"
+#include "device_model/control/objects/queue_objects.hpp"
+#include "device_model/control/objects/steering_objects.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+
+namespace urnic::control {
+
+struct ObjectCounts {
+  std::size_t pd = 0;
+  std::size_t mr = 0;
+  std::size_t mw = 0;
+  std::size_t cq = 0;
+  std::size_t qp = 0;
+  std::size_t srq = 0;
+  std::size_t channels = 0;
+  std::size_t ah = 0;
+  std::size_t xrcd = 0;
+};
+
+// Control thread only.
+class Context {
+  Charge charge_;
+
+ public:
+  // Throws std::system_error without memory or descriptors. `shared`: the objects of the context that this
+  // one imports; null: makes its own.
+  Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
+          std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared,
+          const std::shared_ptr<Account>& account);
+  // Destroys all objects.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // Does a portion of the destructor's work in advance: first objects that lead to QPs, then QPs. False:
+  // nothing is left. Only when no program has the context any more.
+  bool remove_portion();
+
+  const std::uint32_t id;
+  const abi::ContextToken token;
+  Fabric& fabric;
+  ServedDevice& device;
+
+  engine::EventPipe& async_events() { return *async_events_; }
+  engine::DoorbellSet& doorbells() { return *doorbells_; }
+  int doorbell_descriptor() const { return doorbell_memory_.get(); }
+  int wake_descriptor() const { return wake_.get(); }
+
+  // Removes the object's engine part. On the engine's thread; the object is destroyed on the control thread
+  // afterwards. Returns how many events the engine has raised for it.
+  std::uint32_t withdraw(QueuePair& qp);
+  std::uint32_t withdraw(SharedReceiveQueue& srq);
+  std::uint32_t withdraw(CompletionQueue& cq);
+  void withdraw(const AddressHandle& address);
+  // Removes an object's asynchronous events that are not in the pipe yet from its `reported` events; returns
+  // how many are left for the program to read. On the engine's thread.
+  std::uint32_t drop_unsent(std::uint32_t reported, std::uint64_t user_handle);
+
+  void add_process(const std::shared_ptr<Process>& process);
+  // The objects for a context that imports this one. From now on `several_processes`.
+  std::shared_ptr<MemoryObjects> share_memory();
+  // Whether there was ever more than one. Read by the engine thread.
+  const bool& several_processes() const { return several_processes_; }
+  // The processes with open connections.
+  std::vector<std::shared_ptr<Process>> processes() const;
+
+  CompletionChannel* find_channel(std::uint64_t inode) const;
+  // Throws std::system_error with EMFILE if the program has too many.
+  void add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge);
+
+  ObjectCounts counts() const;
+
+  std::uint32_t queue_pairs_opened = 0;  // ever; the last one's ordinal
+  bool ending = false;                   // no program has it any more; it is being destroyed
+  ArenaAllocator arenas;
+  DoorbellNumbers doorbell_numbers;
+
+ private:
+  std::shared_ptr<MemoryObjects> memory_;
+
+ public:
+  HandleTable<ProtectionDomain>& pds;
+  HandleTable<DeviceMemory>& device_memories;
+  HandleTable<MemoryRegion>& regions;
+  HandleTable<MemoryWindow>& windows;
+  ArenaAllocator& device_memory_arenas;
+  HandleTable<AddressHandle> address_handles;
+  HandleTable<CompletionQueue> cqs;
+  HandleTable<OpenXrcDomain> xrc_domains;
+  HandleTable<SharedReceiveQueue> srqs;
+  HandleTable<QueuePair> qps;
+  HandleTable<RssQueuePair> rss_qps;
+  HandleTable<FlowCounters> flow_counters;
+  HandleTable<Flow> flows;
+
+ private:
+  // Each removes a portion of its kind; false if nothing was left.
+  bool remove_flows();
+  bool remove_queue_pairs();
+  bool remove_memory();
+  bool remove_from_engine();
+  void drop_closed_channels();
+
+  std::unique_ptr<engine::EventPipe> async_events_;
+  memory::Descriptor doorbell_memory_;
+  SharedMapping doorbell_mapping_;
+  memory::Descriptor wake_;
+  std::unique_ptr<engine::DoorbellSet> doorbells_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<CompletionChannel>> channels_;
+  std::vector<std::weak_ptr<Process>> processes_;
+  bool several_processes_ = false;
+  std::uint32_t portions_unbound_ = 0;  // of the windows of the QPs to remove next
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,58 @@
+#include "device_model/link/egress_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace urnic::link {
+
+namespace {
+
+constexpr std::uint64_t kPicosecondsPerNanosecond = 1000;
+
+std::uint64_t picoseconds_per_byte(double rate_gbps) {
+  if (rate_gbps <= 0) return 0;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(8000 / rate_gbps)));
+}
+
+}  // namespace
+
+EgressQueue::EgressQueue(const LinkSettings& settings)
+    : picoseconds_per_byte_(picoseconds_per_byte(settings.rate_gbps)),
+      queue_packets_(std::max(settings.queue_packets, 1u)),
+      begins_(has_rate() ? queue_packets_ : 0) {}
+
+std::uint32_t EgressQueue::waiting(transport::Time now) {
+  while (waiting_ != 0 && begins_[first_] <= now) {
+    first_ = first_ + 1 == begins_.size() ? 0 : first_ + 1;
+    --waiting_;
+  }
+  return waiting_;
+}
+
+transport::Time EgressQueue::accept(transport::Time now, std::uint32_t bytes) {
+  if (!has_rate()) return now;
+  if (clear_at_ <= now) {
+    if (clear_at_ < now) clear_fraction_ = 0;
+    clear_at_ = now;
+  } else {
+    begins_[(first_ + waiting_) % begins_.size()] = clear_at_;
+    ++waiting_;
+  }
+  clear_fraction_ += (std::uint64_t{bytes} + kEthernetOverheadBytes) * picoseconds_per_byte_;
+  clear_at_ += transport::Nanoseconds(static_cast<std::int64_t>(clear_fraction_ / kPicosecondsPerNanosecond));
+  clear_fraction_ %= kPicosecondsPerNanosecond;
+  return clear_at_;
+}
+
+transport::Nanoseconds EgressQueue::time_of(std::size_t bytes) const {
+  return transport::Nanoseconds(static_cast<std::int64_t>(
+      (bytes * picoseconds_per_byte_ + kPicosecondsPerNanosecond - 1) / kPicosecondsPerNanosecond));
+}
+
+std::size_t EgressQueue::bytes_in(transport::Nanoseconds span) const {
+  if (!has_rate() || span.count() <= 0) return 0;
+  return static_cast<std::size_t>(static_cast<std::uint64_t>(span.count()) * kPicosecondsPerNanosecond /
+                                  picoseconds_per_byte_);
+}
+
+}  // namespace urnic::link
