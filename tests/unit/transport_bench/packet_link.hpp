@@ -46,7 +46,8 @@ class PacketLink {
         due_.push(slot, passage.due);
       }
     }
-    if (passage.behind == 0) held_.passed(passage.due, release());
+    if (passage.behind == 0)
+      held_.passed(passage.due, [this](const auto& held) { due_.push(held.item, held.due); });
   }
   // When the line is free.
   Time free_at() const { return model_.clear_at(); }
@@ -55,7 +56,7 @@ class PacketLink {
   std::optional<Time> next_arrival() {
     while (const std::optional<Time> held = held_.earliest()) {
       if (const auto due = due_.earliest(); due && *due < *held) break;
-      held_.expire(*held, release());
+      held_.expire(*held, [this](const auto& late) { due_.push(late.item, late.due); });
     }
     return due_.earliest();
   }
@@ -81,11 +82,6 @@ class PacketLink {
     free_.pop_back();
     packets_[slot] = packet;
     return slot;
-  }
-
-  // Puts a packet under way that was held.
-  auto release() {
-    return [this](const link::HeldBehind<std::uint32_t>::Released& held) { due_.push(held.item, held.due); };
   }
 
   std::uint32_t device_;
