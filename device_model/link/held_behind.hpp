@@ -42,12 +42,12 @@ class HeldBehind {
   }
 
   // A packet that arrives at `due` has passed the held ones. Calls `release` with each packet that waited for
-  // this one; it arrives after this one.
+  // this one; it arrives after this one, or at its latest time if that is earlier.
   template <class Release>
   void passed(transport::Time due, Release release) {
     take_if([](Held& held) { return --held.behind == 0; },
             [&](Held& held) {
-              release(Released{std::move(held.item), std::max(due, held.due)});
+              release(Released{std::move(held.item), std::clamp(due, held.due, held.latest)});
             });
   }
 

@@ -16,13 +16,14 @@ thread_local std::int64_t allocations_left = -1;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: gcc 12 warns of a mismatch where it inlines one of a pair only.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
   if (void* const memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace urnic::control::test {
 namespace {

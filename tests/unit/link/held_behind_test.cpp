@@ -45,6 +45,12 @@ BOOST_AUTO_TEST_CASE(a_packet_does_not_arrive_before_its_own_time) {
   BOOST_TEST(released == "x50 ");
 }
 
+BOOST_AUTO_TEST_CASE(a_packet_does_not_arrive_after_its_latest_time) {
+  held.hold('x', 1, at(0), at(50));
+  pass(60);
+  BOOST_TEST(released == "x50 ");
+}
+
 BOOST_AUTO_TEST_CASE(packets_that_wait_for_the_same_one_follow_in_their_order) {
   held.hold('x', 2, at(0), at(1000));
   held.hold('y', 1, at(0), at(1000));

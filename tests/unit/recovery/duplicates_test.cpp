@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(twice_everything_and_some_of_it_lost) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
         LinkSettings link;
         link.impairments.duplicate = 1;
-        link.impairments.loss = 0.2;
+        link.impairments.loss = 0.04;  // of both copies
         Laboratory laboratory(symmetric(mode, link));
         laboratory.post(0, operation, 20'000, 200);
         BOOST_CHECK(laboratory.run_until_quiet(std::chrono::seconds(10)));

@@ -15,15 +15,15 @@ namespace {
 constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
 // Runs 60 messages of 64 KiB over links that hold back every tenth packet until `packets` full ones have
-// overtaken it.
+// overtaken it. READ requests stay in order: an early one that is late counts as lost.
 std::unique_ptr<Laboratory> run(RecoveryMode mode, WorkOpcode operation, int packets) {
   Experiment experiment;
   experiment.mode = mode;
   experiment.operation = operation;
   LaboratorySettings settings = laboratory_settings(experiment);
-  for (LinkSettings& link : settings.links) {
-    hold_back(link.impairments, {0.1, static_cast<std::uint32_t>(packets)}, experiment);
-  }
+  const Reordering reordering{0.1, static_cast<std::uint32_t>(packets)};
+  hold_back(settings.links[1].impairments, reordering, experiment);
+  if (operation != WorkOpcode::rdma_read) hold_back(settings.links[0].impairments, reordering, experiment);
   auto laboratory = std::make_unique<Laboratory>(settings);
   laboratory->post(0, operation, 1u << 16, 60);
   BOOST_CHECK(laboratory->run_until_quiet(kEnough));
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(sack_sends_nothing_again_up_to_its_degree) {
       BOOST_TEST_CONTEXT(name(operation) << ", overtaken by " << packets) {
         const auto laboratory = run(RecoveryMode::sack, operation, packets);
         BOOST_CHECK_EQUAL(laboratory->counters(0).retransmitted_packets, 0u);
-        BOOST_CHECK_GT(laboratory->counters(1).out_of_sequence, 0u);
+        BOOST_CHECK_GT(laboratory->counters(1).held_packets, 0u);
       }
     }
     BOOST_TEST_CONTEXT(name(operation) << ", overtaken by 9") {
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(sack_sends_hardly_anything_again_needlessly) {
   constexpr std::uint32_t kPackets = 4000;
   constexpr std::array kLoads{Load{2, kPackets / 2, true}, Load{10, kPackets / 10, true},
                               Load{64, kPackets / 64, true}, Load{16, kPackets / 16, false}};
-  constexpr std::uint64_t kFew = 6;
+  constexpr std::uint64_t kFew = 8;
   for (const WorkOpcode operation : kOperations) {
     for (const int delay : {1, 5}) {
       for (const double loss : {0.0, 0.01}) {
@@ -86,6 +86,8 @@ BOOST_AUTO_TEST_CASE(sack_sends_hardly_anything_again_needlessly) {
               const Needless found = measure_needless(experiment, {held_back, packets}, load);
               const bool read = operation == WorkOpcode::rdma_read;
               std::uint64_t allowed = kFew + (read ? 0 : found.lost_answers);
+              // A READ request that is late before any other was is asked for again, the whole message.
+              if (read && !load.one_at_a_time) allowed += 2 * load.message_packets;
               // Beside losses, reports of READ requests that are late look like lost requests.
               if (read && !load.one_at_a_time && loss > 0) allowed = kPackets / 50;
               BOOST_TEST_CONTEXT(name(operation)

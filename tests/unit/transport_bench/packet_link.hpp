@@ -2,6 +2,7 @@
 // type.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -52,18 +53,19 @@ class PacketLink {
   // When the line is free.
   Time free_at() const { return model_.clear_at(); }
 
-  // When the next packet arrives; empty if none is under way.
-  std::optional<Time> next_arrival() {
-    while (const std::optional<Time> held = held_.earliest()) {
-      if (const auto due = due_.earliest(); due && *due < *held) break;
-      held_.expire(*held, [this](const auto& late) { due_.push(late.item, late.due); });
-    }
-    return due_.earliest();
+  // When the next packet arrives unless others enter before; empty if none is under way.
+  std::optional<Time> next_arrival() const {
+    const std::optional<Time> due = due_.earliest();
+    const std::optional<Time> held = held_.earliest();
+    if (due && held) return std::min(*due, *held);
+    return due ? due : held;
   }
   // The packet that arrives next; there must be one. Valid until the next `take`.
   const Packet& take() {
     if (taken_) free_.push_back(*taken_);
-    taken_ = due_.take_due(*next_arrival())->item;
+    const Time now = *next_arrival();
+    held_.expire(now, [this](const auto& late) { due_.push(late.item, late.due); });
+    taken_ = due_.take_due(now)->item;
     return packets_[*taken_];
   }
 
