@@ -31,13 +31,13 @@ constexpr std::uint8_t nak_syndrome(NakCode nak) { return 0x60 | static_cast<std
 // This credit code tells a requester to send without regard to credits (IBTA 9.7.7.2.1).
 inline constexpr std::uint8_t kInvalidCreditCode = 31;
 
-// Number of receive WQEs that a credit code stands for (table 45). Code 31 stands for no number: compare with
-// kInvalidCreditCode first.
+// Number of receive WQEs that a credit code stands for (IBTA 9.7.7.2.3). Code 31 stands for no number:
+// compare with kInvalidCreditCode first.
 std::uint32_t credits_from_code(std::uint8_t credit_code);
 // The largest code whose count is at most `credits` (IBTA 9.7.7.2.4).
 std::uint8_t credit_code_for(std::uint32_t credits);
 
-// The wait that a 5-bit RNR timer code asks for (table 46): code 0 is 655.36 ms, 1 is 0.01 ms, 31 is 491.52
+// The wait that a 5-bit RNR timer code asks for (table 45): code 0 is 655.36 ms, 1 is 0.01 ms, 31 is 491.52
 // ms.
 std::chrono::nanoseconds rnr_timer(std::uint8_t timer_code);
 

@@ -38,7 +38,7 @@ struct Immediate {
   friend constexpr bool operator==(const Immediate&, const Immediate&) = default;
 };
 
-// A 128-bit GID in wire order. RoCEv2 GIDs are IPv6 addresses or IPv4-mapped ones (IBTA A17.4.5.1).
+// A 128-bit GID in wire order. RoCEv2 GIDs are IPv6 addresses or IPv4-mapped ones (IBTA A17.4.1.1).
 struct Gid {
   std::array<std::uint8_t, 16> bytes{};
   friend constexpr auto operator<=>(const Gid&, const Gid&) = default;

@@ -62,7 +62,7 @@ std::uint16_t ipv4_header_checksum(const std::byte* ip) {
 // the packet's total length.
 ParseError parse_ipv4(const std::byte* ip, std::size_t available, NetworkHeaders& network,
                       std::size_t& ip_bytes) {
-  // RoCEv2 has no IP options (IBTA A17.3.1.2), and the ICRC has no mask for them.
+  // RoCEv2 has no IP options (IBTA A17.3.1.1.1), and the ICRC has no mask for them.
   if (ip[0] != std::byte{0x45}) return ParseError::not_roce;
   if (ipv4_header_checksum(ip) != 0) return ParseError::bad_ip_checksum;
   network.traffic_class = byte_at(ip, 1);

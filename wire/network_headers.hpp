@@ -7,7 +7,7 @@
 
 namespace urnic::wire {
 
-inline constexpr std::uint16_t kRocePort = 4791;  // UDP destination port (IBTA A17.3.1.4)
+inline constexpr std::uint16_t kRocePort = 4791;  // UDP destination port (IBTA A17.3.2.2)
 
 // The packet is IPv4 if both GIDs are IPv4-mapped. An IPv6 packet with two mapped addresses is never sent; a
 // received one is not RoCEv2.
@@ -22,7 +22,7 @@ struct NetworkHeaders {
   std::uint16_t ip_identification = 0;  // IPv4 only; sent as 0 with DF set
   bool dont_fragment = true;            // IPv4 only
   std::uint16_t udp_source = 0;
-  // The received value. To send: 0 sends no checksum, which RoCEv2 allows (IBTA A17.3.1.4); any other value
+  // The received value. To send: 0 sends no checksum, which RoCEv2 allows (IBTA A17.3.2.4); any other value
   // asks for the right checksum.
   std::uint16_t udp_checksum = 0;
   friend bool operator==(const NetworkHeaders&, const NetworkHeaders&) = default;

@@ -10,7 +10,7 @@ enum class ParseError : std::uint8_t {
   none,
   truncated,  // shorter than its headers say, or the lengths in its headers contradict each other
   not_roce,   // not IP, with IPv4 options, not UDP or not port 4791
-  fragment,   // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.2)
+  fragment,   // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.1.5)
   bad_ip_checksum,
   bad_udp_checksum,  // neither 0 nor right
   bad_transport_version,

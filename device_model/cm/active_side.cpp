@@ -61,7 +61,7 @@ void ActiveSide::receive(const wire::mad::Rep& message, const Arrival& arrival) 
   const wire::Qpn qpn = qpn_of(message, connection->service);
   if (core_.connections.find(message.local_ca_guid, message.local_id) != nullptr) return;
   if (Connection* const stale = core_.connections.find(message.local_ca_guid, qpn)) {
-    // The peer uses one QP for two connections: at least one of them is over there (IBTA 12.9.8.3.2).
+    // The peer uses one QP for two connections: at least one of them is over there (IBTA 12.9.8.3.1).
     wire::mad::Rej reject;
     reject.local_id = message.remote_id;
     reject.remote_id = message.local_id;

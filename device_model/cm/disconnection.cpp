@@ -37,7 +37,7 @@ void Disconnection::answer(Connection& connection, Time now) {
 void Disconnection::receive(const Dreq& message, const Arrival& arrival) {
   Connection* const connection = core_.connections.find(message.remote_id, message.local_id);
   if (connection == nullptr || connection->state == State::closed) {
-    // The connection has ended here, and the DREP is lost (IBTA 12.9.8.3.3).
+    // The connection has ended here, and the DREP is lost (IBTA 12.9.8.3).
     core_.count_duplicate(arrival.device, Message::dreq);
     Drep drep;
     drep.local_id = message.remote_id;

@@ -9,7 +9,7 @@ using namespace wire::mad;
 
 PathParameters path_parameters(const Path& path, TimeoutCode ack_delay) {
   PathParameters parameters;
-  // RoCE has no LIDs; a path that leaves the subnet has the permissive ones (IBTA 12.7.11).
+  // RoCE has no LIDs (IBTA A17.6.1.1). Linux sends the permissive ones for a path that leaves the subnet.
   parameters.subnet_local = path.hop_limit <= 1;
   if (!parameters.subnet_local) parameters.local_lid = parameters.remote_lid = Lid{0xFFFF};
   parameters.local_gid = path.own;

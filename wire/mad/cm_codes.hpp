@@ -5,7 +5,7 @@
 
 namespace urnic::wire::mad {
 
-// Attribute ids of the communication management class (IBTA 16.7).
+// Attribute ids of the communication management class (IBTA 16.7.3).
 enum class CmAttribute : std::uint16_t {
   req = 0x10,
   mra = 0x11,

@@ -43,7 +43,7 @@ struct Qkey {
   friend constexpr auto operator<=>(Qkey, Qkey) = default;
 };
 
-// The Q_Key of all datagrams to QP1 (IBTA 10.2.5).
+// The Q_Key of all datagrams to QP1 (IBTA 15.4.2).
 inline constexpr Qkey kManagementQkey{0x80010000};
 
 }  // namespace urnic::wire::mad

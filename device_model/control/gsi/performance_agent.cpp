@@ -21,7 +21,8 @@ using wire::mad::PortCountersExtended;
 // Counters are read from the engine no more often: a flood of Gets must not stop its rounds.
 constexpr std::chrono::milliseconds kReadAgainAfter{1};
 constexpr std::uint8_t kAllPorts = 0xFF;
-// ClassPortInfo::capability_mask (IBTA 16.1.3.1): a port of 0xFF is all ports; PortCounters has QP1's drops.
+// ClassPortInfo::capability_mask (IBTA 13.4.8.1, 16.1.3): a port of 0xFF is all ports; PortCounters has QP1's
+// drops.
 constexpr std::uint16_t kAllPortSelect = 1 << 8;
 constexpr std::uint16_t kQp1DroppedSupported = 1 << 15;
 constexpr std::uint8_t kResponseTime = 18;  // code for 1.07 s

@@ -1,4 +1,5 @@
 // Performance management (IBTA 16.1): answers for the port's counters, which are those of sysfs.
+// RoCEv2 ports need no such agent (A17.6), but perfquery asks it.
 #pragma once
 
 #include <array>

@@ -13,8 +13,8 @@ void UnreliableConnection::start_receiving() {
 
 void UnreliableConnection::start_sending() { next_psn_ = parameters().send_psn; }
 
-// The service has packets for SEND and RDMA WRITE alone, with immediate data or without (IBTA 9.4, table 35).
-// Bind and local invalidate need no packet. SEND with invalidate, which ibv_post_send(3) lists, has no
+// The service has packets for SEND and RDMA WRITE alone, with immediate data or without (IBTA 9.2.1, table
+// 38). Bind and local invalidate need no packet. SEND with invalidate, which ibv_post_send(3) lists, has no
 // opcode.
 WorkStatus UnreliableConnection::check(const SendRequest& request) const {
   switch (request.opcode) {

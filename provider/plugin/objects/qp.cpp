@@ -21,7 +21,7 @@ constexpr std::uint64_t kAtomicWrite = IBV_QP_EX_WITH_ATOMIC_WRITE;
 constexpr std::uint64_t kAtomicWrite = 0;
 #endif
 
-// The operations of the transport service (IBTA 9.4, table 35), as ibv_qp_create_send_ops_flags. 0: the
+// The operations of the transport service (IBTA 9.4, table 38), as ibv_qp_create_send_ops_flags. 0: the
 // device has no QPs of that type.
 std::uint64_t send_operations(ibv_qp_type type) {
   constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;

@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(values_out_of_range, OneDevice) {
   BOOST_TEST(rtr_with([](ibv_qp_attr& a) { a.max_dest_rd_atomic = 255; }) == EINVAL);
   BOOST_TEST(rtr_with([](ibv_qp_attr& a) { a.min_rnr_timer = 32; }) == EINVAL);
   BOOST_TEST(rtr_with([](ibv_qp_attr& a) { a.ah_attr.grh.sgid_index = 200; }) == EINVAL);
-  // RoCE has no addresses but GIDs (IBTA A16.4.3).
+  // RoCE has no addresses but GIDs (IBTA A17.4.2).
   BOOST_TEST(rtr_with([](ibv_qp_attr& a) { a.ah_attr.is_global = 0; }) == EINVAL);
 }
 

@@ -1,6 +1,6 @@
 // Every kind of request on every transport service, between two machines of the service: it takes effect and
 // completes, or it is refused. As ibv_post_send(3) has it in its table of opcodes, except SEND with
-// invalidate on UC: IBTA table 35 has no opcode for it.
+// invalidate on UC: IBTA table 38 has no opcode for it.
 #define BOOST_TEST_DYN_LINK
 #include <array>
 #include <bit>

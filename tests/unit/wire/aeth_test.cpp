@@ -8,12 +8,12 @@
 namespace urnic::wire {
 namespace {
 
-// IBTA 9.7.7.2.3, table 45, codes 0 to 30; code 31 gives no count.
+// IBTA 9.7.7.2.3, codes 0 to 30; code 31 gives no count.
 constexpr std::array<std::uint32_t, 31> kCredits{
     0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
     256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
-// IBTA 9.7.5.2.8, table 46, in microseconds.
+// IBTA 9.7.5.2.8, table 45, in microseconds.
 constexpr std::array<std::int64_t, 32> kRnrMicroseconds{
     655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,   320,
     480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240, 15360,
