@@ -54,7 +54,7 @@ struct Reth {
   friend bool operator==(const Reth&, const Reth&) = default;
 };
 
-// Atomic extended header (IBTA 9.3.5).
+// Atomic extended header (IBTA 9.3.4).
 struct AtomicEth {
   std::uint64_t virtual_address = 0;
   Rkey rkey;
@@ -63,7 +63,7 @@ struct AtomicEth {
   friend bool operator==(const AtomicEth&, const AtomicEth&) = default;
 };
 
-// ACK extended header (IBTA 9.3.4); the syndrome's meaning is in aeth.hpp.
+// ACK extended header (IBTA 9.3.5); the syndrome's meaning is in aeth.hpp.
 struct Aeth {
   std::uint8_t syndrome = 0;
   Msn msn;
@@ -86,9 +86,9 @@ struct TransportHeaders {
   Reth reth;
   AtomicEth atomic_eth;
   Aeth aeth;
-  std::uint64_t atomic_original = 0;  // AtomicAckETH (IBTA 9.3.6)
-  Immediate immediate;                // ImmDt (IBTA 9.3.7)
-  Rkey invalidate;                    // IETH (IBTA 9.3.9)
+  std::uint64_t atomic_original = 0;  // AtomicAckETH (IBTA 9.3.5)
+  Immediate immediate;                // ImmDt (IBTA 9.3.6)
+  Rkey invalidate;                    // IETH (IBTA 9.3.7)
   SelectiveAckEth selective_ack_eth;
   friend bool operator==(const TransportHeaders&, const TransportHeaders&) = default;
 };

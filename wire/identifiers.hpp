@@ -13,7 +13,7 @@ struct Qpn {
   friend constexpr auto operator<=>(Qpn, Qpn) = default;
 };
 
-// A remote key, as RETH, AtomicETH and IETH carry it (IBTA 9.3.3, 9.3.5, 9.3.9).
+// A remote key, as RETH, AtomicETH and IETH carry it (IBTA 9.3.3, 9.3.4, 9.3.7).
 struct Rkey {
   std::uint32_t value = 0;
   friend constexpr auto operator<=>(Rkey, Rkey) = default;

@@ -59,7 +59,7 @@ Segment build_read(const SendRequest& request, std::uint32_t at, std::uint32_t c
 }
 
 Segment build_atomic(const SendRequest& request, wire::TransportHeaders& headers) {
-  // FetchAdd has its operand where CmpSwap has the swap value (IBTA 9.3.5).
+  // FetchAdd has its operand where CmpSwap has the swap value (IBTA 9.3.4).
   const bool swap = request.opcode == WorkOpcode::atomic_compare_swap;
   headers.atomic_eth = {request.remote_address, request.rkey, swap ? request.swap : request.compare_add,
                         swap ? request.compare_add : 0};
