@@ -26,15 +26,15 @@ class ProbeTimer {
   bool measured() const { return round_trip_.smoothed() != Nanoseconds{0}; }
   // Something left, or something new was acknowledged.
   void activity(Time now) { last_activity_ = std::max(last_activity_, now); }
-  // While nothing was measured the patience may simply be too short: it stays as long as it has become (RFC
-  // 6298, section 5.5).
-  void progress(Time now) {
-    if (measured()) backoff_ = 0;
+  // `path_measured`: a round trip was measured, here or by repeats. Before, the patience may simply be too
+  // short: it stays as long as it has become (RFC 6298, section 5.5).
+  void progress(Time now, bool path_measured) {
+    if (path_measured) backoff_ = 0;
     activity(now);
   }
   // A read response has come. Packets that the peer sent right behind it arrive soon or never: the timeout
   // counts from a round trip ago.
-  void responded(Time now) { progress(now - round_trip_.smoothed()); }
+  void responded(Time now, bool path_measured) { progress(now - round_trip_.smoothed(), path_measured); }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
     activity(now);

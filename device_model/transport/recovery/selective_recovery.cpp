@@ -123,9 +123,9 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
 
 void SelectiveRecovery::note_progress(Source source, Time now) {
   if (source == Source::response) {
-    probe_.responded(now);
+    probe_.responded(now, measured());
   } else {
-    probe_.progress(now);
+    probe_.progress(now, measured());
   }
 }
 
