@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "device_model/abi/run_directory_layout.hpp"
 #include "provider/kernel/bounded_text.hpp"
@@ -25,7 +26,7 @@ RunDirectoryState copy_run_directory() {
   std::size_t length = std::strlen(value);
   while (length > 1 && value[length - 1] == '/') --length;
   if (length <= 1 || length >= sizeof directory) return RunDirectoryState::absent;
-  std::memcpy(directory, value, length);
+  std::string_view(value, length).copy(directory, length);
   return RunDirectoryState::awaited;
 }
 

@@ -53,6 +53,7 @@ void check_command(const std::string& command) {
   for (const auto& [variable, value] : variables) setenv(variable.c_str(), value.c_str(), 1);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execvp(words[0], words.data());

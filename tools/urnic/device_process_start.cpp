@@ -38,6 +38,7 @@ std::vector<std::string> arguments(const Installation& installation, const Start
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
   std::vector<char*> raw;
+  raw.reserve(words.size() + 1);
   for (const std::string& word : words) raw.push_back(const_cast<char*>(word.c_str()));
   raw.push_back(nullptr);
   unsetenv("LD_PRELOAD");  // nested runs: the device process is not a program of its own fabric

@@ -11,7 +11,7 @@ namespace {
 std::string prepend(const char* variable, const std::string& entry, char separator) {
   const char* current = std::getenv(variable);
   if (current == nullptr || *current == '\0') return entry;
-  const std::string list = current;
+  std::string list = current;
   if ((separator + list + separator).find(separator + entry + separator) != std::string::npos) return list;
   return entry + separator + list;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
@@ -44,7 +45,7 @@ memory::Descriptor make_wake_event() {
 
 Context::Context(std::uint32_t context_id, const abi::ContextToken& context_token, Fabric& in_fabric,
                  ServedDevice& on_device, std::unique_ptr<engine::EventPipe> async_events,
-                 std::shared_ptr<MemoryObjects> shared, const std::shared_ptr<Account>& account)
+                 const std::shared_ptr<MemoryObjects>& shared, const std::shared_ptr<Account>& account)
     : charge_(account->charge(Resource::contexts, 1, object_bytes::kContext)),
       id(context_id),
       token(context_token),
@@ -93,6 +94,7 @@ bool Context::remove_flows() {
   const auto some = flows.take_some(kPortion);
   if (some.empty()) return false;
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(some.size());
   for (const auto& flow : some) numbers.push_back(flow->number);
   std::sort(numbers.begin(), numbers.end());
   fabric.engine(device).execute([&] { device.device->remove_steering_rules(numbers); });

@@ -44,7 +44,7 @@ class Context {
   // Throws std::system_error without memory or descriptors. `shared`: the objects of the context that this
   // one imports; null: makes its own.
   Context(std::uint32_t id, const abi::ContextToken& token, Fabric& fabric, ServedDevice& device,
-          std::unique_ptr<engine::EventPipe> async_events, std::shared_ptr<MemoryObjects> shared,
+          std::unique_ptr<engine::EventPipe> async_events, const std::shared_ptr<MemoryObjects>& shared,
           const std::shared_ptr<Account>& account);
   // Destroys all objects.
   ~Context();

@@ -6,8 +6,8 @@
 
 namespace urnic::control::rdma_cm {
 
-void Channel::push(Event event) {
-  events_.push_back(std::move(event));
+void Channel::push(const Event& event) {
+  events_.push_back(event);
   top_up();
 }
 

@@ -31,7 +31,7 @@ class Channel {
 
   const Opener& opener() const { return opener_; }
 
-  void push(Event event);
+  void push(const Event& event);
   // The program has taken a token and asks for the event.
   std::optional<Event> take();
   // Moves the events that `wanted` chooses behind those of `other`, which may be a list that is thrown away.
