@@ -49,6 +49,7 @@ struct Command {
   unsigned char body[abi::kMaxRdmaCmCommand - sizeof header];
   size_t body_length;  // of what was written and the header names
 };
+static_assert(offsetof(Command, body) == sizeof(rdma_ucm_cmd_hdr));
 
 // The part of the body at `offset`; zeros where the body is too short, which the device process refuses.
 template <typename Field>
@@ -58,30 +59,34 @@ Field field(const Command& command, size_t offset) {
   return value;
 }
 
-// A call that reads the memory and then fails: it tells whether the memory can be read. The kernel looks at
-// the set before it looks at the first argument.
-bool is_readable(const void* address) {
-  const uintptr_t word = reinterpret_cast<uintptr_t>(address) & ~uintptr_t{7};
+// How many bytes could be copied from one place of this process to another: the kernel stops at memory that
+// cannot be accessed.
+size_t copy_checked(int call, void* own, const void* theirs, size_t size) {
+  if (size == 0) return 0;
   const KeptErrno kept;
-  return syscall(SYS_rt_sigprocmask, ~0, word, nullptr, size_t{8}) != 0 && errno != EFAULT;
+  iovec local = {own, size};
+  iovec remote = {const_cast<void*>(theirs), size};
+  const long copied = syscall(call, getpid(), &local, 1, &remote, 1, 0);
+  return copied > 0 ? static_cast<size_t>(copied) : 0;
 }
 
-// The memory is less than a page, so it is readable if its ends are.
-bool copy_in(void* to, const void* from, size_t size) {
-  if (size == 0) return true;
-  if (!is_readable(from) || !is_readable(static_cast<const unsigned char*>(from) + size - 1)) return false;
-  std::memcpy(to, from, size);
-  return true;
+size_t copy_in(void* to, const void* from, size_t size) {
+  return copy_checked(SYS_process_vm_readv, to, from, size);
+}
+
+bool copy_out(void* to, const void* from, size_t size) {
+  return copy_checked(SYS_process_vm_writev, const_cast<void*>(from), to, size) == size;
 }
 
 // 0 or the errno of the kernel's ucma_write.
 int read_command(const void* data, size_t size, Command& command) {
+  constexpr size_t kMost = sizeof command.header + sizeof command.body;
   if (size < sizeof command.header) return EINVAL;
-  if (!copy_in(&command.header, data, sizeof command.header)) return EFAULT;
+  const size_t readable = copy_in(&command, data, size < kMost ? size : kMost);
+  if (readable < sizeof command.header) return EFAULT;
   if (command.header.in + sizeof command.header > size) return EINVAL;
   command.body_length = command.header.in < sizeof command.body ? command.header.in : sizeof command.body;
-  const auto* body = static_cast<const unsigned char*>(data) + sizeof command.header;
-  return copy_in(command.body, body, command.body_length) ? 0 : EFAULT;
+  return readable < sizeof command.header + command.body_length ? EFAULT : 0;
 }
 
 // What goes to the device process beside the command.
@@ -136,19 +141,53 @@ void discard_tokens(int channel, uint32_t count) {
   }
 }
 
+// Where the answer goes.
+struct Response {
+  void* place;
+  size_t room;
+};
+
+Response response_of(const Command& command) {
+  const int offset = response_offset(command.header.cmd);
+  if (offset == kNone) return {nullptr, 0};
+  const auto place = field<uint64_t>(command, static_cast<size_t>(offset));
+  return {reinterpret_cast<void*>(place), command.header.out};
+}
+
 // `emptied`: the channel from which the command takes events. 0 or an errno.
-int execute(int channel, const Command& command, const Extras& extras, int emptied) {
+int execute(int channel, const Command& command, const Extras& extras, int emptied,
+            const Response& response) {
   ReplySocket replies;
   if (!replies.is_open() || !send_request(channel, abi::RdmaCmRequestKind::command, replies, command, extras))
     return EIO;
-  const int offset = response_offset(command.header.cmd);
-  const auto response = offset == kNone ? 0 : field<uint64_t>(command, static_cast<size_t>(offset));
   abi::RdmaCmReply reply;
-  const bool received =
-      replies.receive(reinterpret_cast<void*>(response), offset == kNone ? 0 : command.header.out, reply);
+  const bool received = replies.receive(response.place, response.room, reply);
   const int error = received ? reply.error : errno;
   discard_tokens(emptied, reply.discard);
   return error;
+}
+
+int execute(int channel, const Command& command) {
+  return execute(channel, command, {}, channel, response_of(command));
+}
+
+// DESTROY_ID and LEAVE_MCAST.
+void give_back(int channel, uint32_t removal, uint32_t number) {
+  rdma_ucm_destroy_id_resp ignored;
+  rdma_ucm_destroy_id body = {};
+  body.id = number;
+  Command command = {{removal, sizeof body, sizeof ignored}, {}, sizeof body};
+  std::memcpy(command.body, &body, sizeof body);
+  execute(channel, command, {}, channel, {&ignored, sizeof ignored});
+}
+
+// CREATE_ID, JOIN_MCAST: what the program is not told of does not stay. 0 or an errno.
+int create(int channel, const Command& command, uint32_t removal) {
+  rdma_ucm_create_id_resp answer = {};
+  const int error = execute(channel, command, {}, channel, {&answer, sizeof answer});
+  if (error != 0 || copy_out(response_of(command).place, &answer, sizeof answer)) return error;
+  give_back(channel, removal, answer.id);
+  return EFAULT;
 }
 
 // 0 or an errno. The one place of a command where a thread may be cancelled, as in the write that it stands
@@ -168,7 +207,7 @@ int get_event(int channel, const Command& command) {
   do {
     error = await_token(channel);
     if (error != 0) return error;
-    error = execute(channel, command, {}, channel);
+    error = execute(channel, command);
   } while (error == EAGAIN);
   return error;
 }
@@ -179,9 +218,9 @@ int set_option(int channel, const Command& command) {
   if (length > sizeof extras.option) return EINVAL;
   const auto* value =
       reinterpret_cast<const void*>(field<uint64_t>(command, offsetof(rdma_ucm_set_option, optval)));
-  if (!copy_in(extras.option, value, length)) return EFAULT;
+  if (copy_in(extras.option, value, length) < length) return EFAULT;
   extras.option_length = length;
-  return execute(channel, command, extras, channel);
+  return execute(channel, command, extras, channel, {nullptr, 0});
 }
 
 // The identifier comes from the channel of the command's descriptor, which is the caller's.
@@ -198,11 +237,16 @@ int migrate_id(int channel, const Command& command) {
       return EIO;
     if (reply.error != 0) return reply.error;
   }
-  return execute(channel, command, extras, old_channel);
+  return execute(channel, command, extras, old_channel, response_of(command));
 }
 
 int serve(int channel, const Command& command) {
   switch (command.header.cmd) {
+    case RDMA_USER_CM_CMD_CREATE_ID:
+      return create(channel, command, RDMA_USER_CM_CMD_DESTROY_ID);
+    case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
+    case RDMA_USER_CM_CMD_JOIN_MCAST:
+      return create(channel, command, RDMA_USER_CM_CMD_LEAVE_MCAST);
     case RDMA_USER_CM_CMD_GET_EVENT:
       return get_event(channel, command);
     case RDMA_USER_CM_CMD_SET_OPTION:
@@ -210,30 +254,43 @@ int serve(int channel, const Command& command) {
     case RDMA_USER_CM_CMD_MIGRATE_ID:
       return migrate_id(channel, command);
     default:
-      return execute(channel, command, {}, channel);
+      return execute(channel, command);
   }
 }
 
 // The sockets that were seen to be channels, by their cookies: asking for a peer's path for every command
 // would take longer than the command. A place is taken by the socket that was seen last.
+struct Seen {
+  std::atomic<uint64_t> cookie;
+  std::atomic<uid_t> opener;
+};
 constexpr unsigned kSeen = 1024;
-constinit std::atomic<uint64_t> seen[kSeen] = {};
+constinit Seen seen[kSeen] = {};
+
+Seen* find_seen(int descriptor) {
+  const uint64_t cookie = socket_cookie(descriptor);
+  if (cookie == 0) return nullptr;
+  Seen& place = seen[cookie % kSeen];
+  if (place.cookie.load(std::memory_order_relaxed) == cookie) return &place;
+  if (!is_open_node(descriptor, kRdmaCmNode)) return nullptr;
+  place.opener.store(geteuid(), std::memory_order_relaxed);
+  place.cookie.store(cookie, std::memory_order_relaxed);
+  return &place;
+}
+
+// Linux refuses a process that has changed its credentials since it opened the node (ib_safe_file_access).
+bool has_changed_user(int channel) {
+  const Seen* const place = find_seen(channel);
+  return place != nullptr && place->opener.load(std::memory_order_relaxed) != geteuid();
+}
 
 }  // namespace
 
-bool is_rdma_cm(int descriptor) {
-  const uint64_t cookie = socket_cookie(descriptor);
-  if (cookie == 0) return false;
-  std::atomic<uint64_t>& place = seen[cookie % kSeen];
-  if (place.load(std::memory_order_relaxed) == cookie) return true;
-  if (!is_open_node(descriptor, kRdmaCmNode)) return false;
-  place.store(cookie, std::memory_order_relaxed);
-  return true;
-}
+bool is_rdma_cm(int descriptor) { return find_seen(descriptor) != nullptr; }
 
 ssize_t write_to_rdma_cm(int descriptor, const void* data, size_t size) {
   Command command;
-  int error = read_command(data, size, command);
+  int error = has_changed_user(descriptor) ? EACCES : read_command(data, size, command);
   if (error == 0) {
     const KeptErrno kept;
     error = serve(descriptor, command);

@@ -24,8 +24,7 @@ bool take(ReplySocket::Slot& slot, pid_t process) {
          __atomic_compare_exchange_n(&slot.owner, &owner, process, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-ReplySocket::Slot* take_any() {
-  const pid_t process = getpid();
+ReplySocket::Slot* take_any(pid_t process) {
   for (ReplySocket::Slot& slot : slots) {
     if (take(slot, process)) return &slot;
   }
@@ -69,7 +68,7 @@ bool is_reply(ssize_t length, const abi::RdmaCmReply& reply) {
 
 }  // namespace
 
-ReplySocket::ReplySocket() : current_(take_any()) {
+ReplySocket::ReplySocket() : process_(getpid()), current_(take_any(process_)) {
   if (current_ == nullptr) current_ = &own_;
   if (!is_usable()) open();
 }
@@ -84,7 +83,7 @@ ReplySocket::~ReplySocket() {
 
 // After fork the socket is the parent's. A program that closes all descriptors closes this one too.
 bool ReplySocket::is_usable() const {
-  return current_->descriptor >= 0 && current_->process == getpid() &&
+  return current_->descriptor >= 0 && current_->process == process_ &&
          socket_cookie(current_->descriptor) == current_->cookie;
 }
 
@@ -99,7 +98,7 @@ void ReplySocket::open() {
   close_descriptor();
   const int descriptor = connect_above_the_lowest();
   if (descriptor < 0) return;
-  current_->process = getpid();
+  current_->process = process_;
   current_->descriptor = descriptor;
   current_->cookie = socket_cookie(descriptor);
   abi::RdmaCmReply reply;

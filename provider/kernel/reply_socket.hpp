@@ -45,6 +45,7 @@ class ReplySocket {
   void open();
   void close_descriptor();
 
+  pid_t process_;
   Slot* current_;
   Slot own_ = {};  // if all that are kept are busy
 };

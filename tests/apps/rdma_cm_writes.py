@@ -1,0 +1,96 @@
+"""Commands of /dev/infiniband/rdma_cm that no library sends, as Linux's ucma takes them (run by test_rdmacm.py).
+
+Each of CHECKS is run under its name; ends with status 0 if all is as it should be.
+"""
+
+import ctypes
+import errno
+import os
+import signal
+import socket
+import struct
+import sys
+
+CREATE_ID, DESTROY_ID, BIND_IP, LISTEN = 0, 1, 2, 7
+TCP, RC = 0x0106, 2
+NODE = "/dev/infiniband/rdma_cm"
+BAD_ADDRESS = 8
+
+
+def write(node, number, body, room=440):
+    """0 or the errno."""
+    try:
+        os.write(node, struct.pack("=IHH", number, len(body), room) + body)
+    except OSError as error:
+        return error.errno
+    return 0
+
+
+def create(node, response):
+    return write(node, CREATE_ID, struct.pack("=QQHBxxxxx", 1, response, TCP, RC))
+
+
+def create_id(node):
+    """The identifier's number."""
+    answer = ctypes.c_uint32(0xFFFFFFFF)
+    assert create(node, ctypes.addressof(answer)) == 0
+    return answer.value
+
+
+def destroy(node, number):
+    answer = ctypes.c_uint32()
+    return write(node, DESTROY_ID, struct.pack("=QII", ctypes.addressof(answer), number, 0))
+
+
+def an_identifier_whose_number_cannot_be_told_goes():
+    node = os.open(NODE, os.O_RDWR)
+    for _ in range(5):
+        assert create(node, BAD_ADDRESS) == errno.EFAULT
+    number = create_id(node)
+    assert number == 0, number
+    assert destroy(node, number) == 0
+    assert destroy(node, number) == errno.ENOENT
+
+
+def memory_that_cannot_be_read():
+    node = os.open(NODE, os.O_RDWR)
+    library = ctypes.CDLL(None, use_errno=True)
+    library.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    assert library.write(node, BAD_ADDRESS, 32) == -1 and ctypes.get_errno() == errno.EFAULT
+    # The header is at the end of a page behind which there is nothing.
+    pages = library.mmap(None, 8192, 3, 0x22, -1, 0)
+    assert library.munmap(ctypes.c_void_p(pages + 4096), ctypes.c_size_t(4096)) == 0
+    place = pages + 4096 - 8
+    ctypes.memmove(place, struct.pack("=IHH", CREATE_ID, 24, 4), 8)
+    assert library.write(node, place, 32) == -1 and ctypes.get_errno() == errno.EFAULT
+    assert library.write(node, place, 8) == -1 and ctypes.get_errno() == errno.EINVAL
+
+
+def another_user_than_the_opener():
+    """Needs root."""
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    os.seteuid(65533)
+    assert destroy(node, number) == errno.EACCES
+    os.seteuid(0)
+    assert destroy(node, number) == 0
+
+
+def a_listener_that_reads_nothing():
+    """Runs until it is killed."""
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    address = struct.pack("=HHIIIII", socket.AF_INET, socket.htons(7471), 0, 0, 0, 0, 0) + bytes(4)
+    assert write(node, BIND_IP, struct.pack("=Q", 0) + address + struct.pack("=I", number)) == 0
+    assert write(node, LISTEN, struct.pack("=II", number, 1024)) == 0
+    signal.pause()
+
+
+CHECKS = {check.__name__: check for check in (
+    an_identifier_whose_number_cannot_be_told_goes, memory_that_cannot_be_read, another_user_than_the_opener,
+    a_listener_that_reads_nothing)}
+
+if __name__ == "__main__":
+    CHECKS[sys.argv[1]]()
