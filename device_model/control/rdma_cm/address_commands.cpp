@@ -40,6 +40,19 @@ bool is_family_only(const Id& id, const SocketAddress& address) {
   return id.has_chosen_family_only ? id.endpoints.address_family_only : address.family == Family::ip4;
 }
 
+int take_port(Identifiers& identifiers, Id& id) {
+  const std::uint16_t port = id.endpoints.source.port;
+  const int error = identifiers.ports().take(id.space, id.endpoints, id.port);
+  if (error == 0 || port == 0 || !identifiers.destroy_gone_owners(id.space, port)) return error;
+  return identifiers.ports().take(id.space, id.endpoints, id.port);
+}
+
+int check_exclusive(Identifiers& identifiers, const Id& id) {
+  const int error = identifiers.ports().check_exclusive(id.port);
+  if (error == 0 || !identifiers.destroy_gone_owners(id.space, id.endpoints.source.port)) return error;
+  return identifiers.ports().check_exclusive(id.port);
+}
+
 int bind_to(Session& session, Id& id, const SocketAddress& address, const SocketAddress& destination) {
   if (id.state != IdState::idle) return EINVAL;
   if (address.family == Family::none) return EAFNOSUPPORT;
@@ -53,7 +66,7 @@ int bind_to(Session& session, Id& id, const SocketAddress& address, const Socket
   id.endpoints.source = address;
   id.endpoints.destination = destination;
   id.endpoints.address_family_only = is_family_only(id, address);
-  if (const int error = session.identifiers.ports().take(id.space, id.endpoints, id.port)) {
+  if (const int error = take_port(session.identifiers, id)) {
     id.endpoints = before;
     return error;
   }
@@ -146,7 +159,7 @@ int listen(Session& session, const rdma_ucm_listen& command, NoAnswer&) {
   }
   if (id->state != IdState::address_bound) return EINVAL;
   if (id->endpoints.reuse_address) {
-    if (const int error = session.identifiers.ports().check_exclusive(id->port)) return error;
+    if (const int error = check_exclusive(session.identifiers, *id)) return error;
   }
   const bool usable = command.backlog >= 1 && command.backlog <= kMaxBacklog;
   id->backlog = usable ? command.backlog : kMaxBacklog;

@@ -19,6 +19,8 @@ struct Opener {
   std::shared_ptr<Account> account;
   std::function<bool(std::uint16_t port)> may_bind_low_port = [](std::uint16_t) { return false; };
   std::string name;  // for log lines
+  // Whether the program has closed the channel, or has ended, though the device process has not noticed yet.
+  std::function<bool()> is_gone = [] { return false; };
 };
 
 class Channel {
@@ -47,6 +49,7 @@ class Channel {
   // The program is gone: no tokens any more.
   void close() {
     send_token_ = [] { return false; };
+    opener_.is_gone = [] { return true; };
   }
 
   // The numbers of the channel's identifiers.

@@ -1,6 +1,7 @@
 #include "device_model/control/rdma_cm/connection.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -50,7 +51,12 @@ Connection::~Connection() {
 
 Opener Connection::opener() const {
   return {account_, [peer = peer_](std::uint16_t port) { return peer->may_bind(port); },
-          fmt::format("pid {}", peer_->pid())};
+          fmt::format("pid {}", peer_->pid()), [this] { return has_hung_up(); }};
+}
+
+bool Connection::has_hung_up() const {
+  pollfd entry{socket_.get(), POLLRDHUP, 0};
+  return poll(&entry, 1, 0) == 1;
 }
 
 void Connection::ready() {

@@ -33,7 +33,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The program, as the one who opens a channel.
+  // The program, as the one who opens a channel; refers to this connection.
   Opener opener() const;
   // False: the program does not read its answers, or is gone.
   bool answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes);
@@ -46,6 +46,7 @@ class Connection {
  private:
   void ready();
   bool handle_one();
+  bool has_hung_up() const;
 
   DescriptorDisposal& disposal_;
   std::shared_ptr<Peer> peer_;

@@ -32,6 +32,7 @@ Id& Identifiers::create(Channel& channel, PortSpace space, QpType qp_type) {
   id->charge = channel.opener().account->charge(Resource::rdma_cm_ids, 1, object_bytes::kRdmaCmId);
   id->number = ids_.next();
   id->channel = &channel;
+  id->endpoints.identifier = id->number;
   id->space = space;
   id->qp_type = qp_type;
   Id& created = *id;
@@ -50,6 +51,19 @@ void Identifiers::destroy(Id& id) {
   }
   id.channel->ids.erase(id.number);
   ids_.extract(id.number);
+}
+
+// Linux closes a program's files before its parent learns of its end. Here the channel's end may still wait
+// for its turn.
+bool Identifiers::destroy_gone_owners(PortSpace space, std::uint16_t port) {
+  bool any = false;
+  for (const std::uint32_t owner : ports_.owners(space, port)) {
+    Id* const id = find(owner);
+    if (id == nullptr || !id->channel->opener().is_gone()) continue;
+    destroy(*id);
+    any = true;
+  }
+  return any;
 }
 
 // The program may have destroyed it without reading its event.

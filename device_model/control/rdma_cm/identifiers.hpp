@@ -42,6 +42,8 @@ class Identifiers {
   Id* find(std::uint32_t number) const { return ids_.find(number); }
   // Ends whatever the identifier has under way, takes its events away, and destroys it.
   void destroy(Id& id);
+  // Destroys the identifiers at the port whose programs are gone. True: there were some.
+  bool destroy_gone_owners(PortSpace space, std::uint16_t port);
   // Moves the identifier and its events to another channel.
   void migrate(Id& id, Channel& channel);
 

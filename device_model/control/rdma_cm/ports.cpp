@@ -55,6 +55,14 @@ const Ports::Owners* Ports::find(PortSpace space, std::uint16_t port) const {
   return found == owners_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::uint32_t> Ports::owners(PortSpace space, std::uint16_t port) const {
+  std::vector<std::uint32_t> identifiers;
+  const Owners* const found = find(space, port);
+  if (found == nullptr) return identifiers;
+  for (const Endpoints* const owner : *found) identifiers.push_back(owner->identifier);
+  return identifiers;
+}
+
 void Ports::enter(PortSpace space, std::uint16_t port, Endpoints& owner, TakenPort& taken) {
   owners_[key(space, port)].push_back(&owner);
   owner.source = with_port(owner.source, port);

@@ -20,6 +20,7 @@ std::string_view name(PortSpace space);
 
 // The addresses of an identifier, and how it shares its port.
 struct Endpoints {
+  std::uint32_t identifier = 0;  // whose they are
   SocketAddress source;
   SocketAddress destination;
   bool reuse_address = false;
@@ -56,6 +57,9 @@ class Ports {
   int check_exclusive(const TakenPort& taken) const;
 
   void give_back(const Claim& claim);
+
+  // The identifiers that have the port, at whatever address.
+  std::vector<std::uint32_t> owners(PortSpace space, std::uint16_t port) const;
 
  private:
   using Owners = std::vector<Endpoints*>;

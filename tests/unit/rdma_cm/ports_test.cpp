@@ -72,6 +72,34 @@ BOOST_AUTO_TEST_CASE(a_port_is_shared_if_both_reuse_addresses_but_only_one_liste
   BOOST_TEST(program.listen(first) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_port_is_free_as_soon_as_its_program_has_ended) {
+  Program killed(*this);
+  Program next(*this);
+  const std::uint32_t listener = killed.create();
+  BOOST_TEST(killed.bind(listener, "0.0.0.0", 7000) == 0);
+  BOOST_TEST(killed.listen(listener) == 0);
+  const std::uint32_t id = next.create();
+  BOOST_TEST(next.bind(id, "192.0.2.1", 7000) == EADDRNOTAVAIL);
+  killed.end();
+  BOOST_TEST(next.bind(id, "192.0.2.1", 7000) == 0);
+  BOOST_TEST(next.listen(id) == 0);
+  killed.close();
+}
+
+BOOST_AUTO_TEST_CASE(a_shared_port_can_be_listened_at_as_soon_as_the_other_program_has_ended) {
+  Program killed(*this);
+  Program next(*this);
+  const std::uint32_t first = killed.create();
+  const std::uint32_t second = next.create();
+  for (const auto& [program, id] : {std::pair(&killed, first), std::pair(&next, second)}) {
+    BOOST_TEST(program->set(id, RDMA_OPTION_ID_REUSEADDR, std::int32_t{1}) == 0);
+    BOOST_TEST(program->bind(id, "192.0.2.1", 7000) == 0);
+  }
+  BOOST_TEST(next.listen(second) == EADDRINUSE);
+  killed.end();
+  BOOST_TEST(next.listen(second) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(low_ports_want_the_right) {
   Program program(*this);
   BOOST_TEST(program.bind(program.create(), "192.0.2.1", 1023) == EACCES);

@@ -159,6 +159,8 @@ class Program {
   }
   void expect_nothing() { BOOST_TEST(event() == kNone); }
 
+  // The program has ended, which the device process does not know yet.
+  void end() { is_gone_ = true; }
   void close() {
     world_.rdma_cm.close(*channel_);
     world_.finish_work();
@@ -172,12 +174,14 @@ class Program {
   std::size_t tokens = 0;
 
  private:
-  static Opener opener(World& world, pid_t pid) {
+  Opener opener(World& world, pid_t pid) const {
     Opener opener;
     opener.account = world.fabric.quotas().account(pid);
+    opener.is_gone = [this] { return is_gone_; };
     return opener;
   }
 
+  bool is_gone_ = false;
   World& world_;
   Channel* channel_;
 };
