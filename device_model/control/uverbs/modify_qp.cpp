@@ -8,6 +8,7 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/path_resolution.hpp"
 #include "device_model/control/uverbs/rate_limit.hpp"
+#include "device_model/control/uverbs/raw_packet_rights.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 #include "device_model/transport/unreliable/raw_packet.hpp"
 
@@ -123,6 +124,14 @@ transport::QpParameters parameters_for(const ServedDevice& device, const QueuePa
   return parameters;
 }
 
+// A queue pair with a controlled Q_Key (IBTA 10.2.5) sends what queue pair 1 takes for management datagrams.
+int check_qkey(const Session& session, const abi::ModifyQpRequest& request) {
+  constexpr std::uint32_t kControlled = 0x80000000;
+  const bool is_controlled =
+      (request.mask & transport::attr_qkey) != 0 && (request.attributes.qkey & kControlled) != 0;
+  return is_controlled ? check_raw_packets(session, "set a controlled Q_Key") : 0;
+}
+
 // The change that `request` makes to the QP in state `current`.
 int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& request, QpState current,
             Change& change) {
@@ -161,6 +170,7 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   const abi::QpAttributes& wanted = request.attributes;
   if ((request.mask & transport::attr_state) != 0 && !is_state(wanted.state)) return EINVAL;
   if ((request.mask & transport::attr_current_state) != 0 && !is_state(wanted.current_state)) return EINVAL;
+  if (const int error = check_qkey(session, request)) return error;
 
   // Checks and changes in one task of the engine: in between, a packet could move the QP to error.
   int error = 0;

@@ -10,7 +10,7 @@ namespace urnic::control {
 int check_raw_packets(const Session& session, std::string_view what) {
   if (session.device.settings.raw_packets == RawPackets::all || session.has_net_raw()) return 0;
   log::info(
-      "{}: {} (pid {}) may not create {}: EPERM, for raw_packets is \"privileged\" and the program has no "
+      "{}: {} (pid {}) may not {}: EPERM, for raw_packets is \"privileged\" and the program has no "
       "CAP_NET_RAW",
       session.device.settings.name, session.process->program(), session.process->pid(), what);
   return EPERM;

@@ -1,4 +1,4 @@
-// Whether a program may send and receive raw packets.
+// Whether a program may send and receive raw packets, and forge management datagrams.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@ namespace urnic::control {
 
 struct Session;
 
-// 0, or EPERM if the session's program may not create `what` (a raw packet QP, an RSS QP or a flow). Checked
-// before all else in the request, as in the kernel.
+// 0, or EPERM if the session's program may not do `what` ("create a raw packet QP"). Checked before all else in
+// the request, as in the kernel.
 int check_raw_packets(const Session& session, std::string_view what);
 
 }  // namespace urnic::control

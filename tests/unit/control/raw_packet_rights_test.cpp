@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/steering_messages.hpp"
+#include "device_model/transport/qp_transitions.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -37,6 +38,20 @@ struct Rights {
     request.queues[0] = queue;
     abi::HandleReply reply{};
     return program.call(ControlOpcode::create_rss_qp, request, reply);
+  }
+  // From any state.
+  int to_init(std::uint32_t qkey) {
+    abi::ModifyQpRequest request{};
+    request.handle = made.handle;
+    request.mask = transport::attr_state;
+    request.attributes.state = static_cast<std::uint32_t>(transport::QpState::reset);
+    abi::Empty reply{};
+    if (program.call(ControlOpcode::modify_qp, request, reply) != 0) return EIO;
+    request.mask |= transport::attr_pkey_index | transport::attr_port | transport::attr_qkey;
+    request.attributes.state = static_cast<std::uint32_t>(transport::QpState::init);
+    request.attributes.port = 1;
+    request.attributes.qkey = qkey;
+    return program.call(ControlOpcode::modify_qp, request, reply);
   }
   abi::CreateQpReply made{};
 };
@@ -81,6 +96,20 @@ BOOST_AUTO_TEST_CASE(it_is_asked_for_at_each_call) {
   BOOST_TEST(program.call(ControlOpcode::query_qp, abi::HandleRequest{made.handle, 0}, queried) == 0);
   has_right = true;
   BOOST_TEST(create_flow(made.handle) == 0);
+}
+
+// Queue pair 1's own is 0x80010000.
+BOOST_AUTO_TEST_CASE(a_controlled_qkey_needs_it) {
+  BOOST_REQUIRE(create_qp(IBV_QPT_UD) == 0);
+  for (const auto setting : {RawPackets::all, RawPackets::privileged}) {
+    program.session().device.settings.raw_packets = setting;
+    for (const bool right : {true, false}) {
+      has_right = right;
+      const int expected = setting == RawPackets::all || right ? 0 : EPERM;
+      for (const std::uint32_t qkey : {0x80000000u, 0x80010000u, ~0u}) BOOST_TEST(to_init(qkey) == expected);
+      BOOST_TEST(to_init(0x7FFFFFFF) == 0);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_work_queue_does_not_send) { BOOST_TEST(create_qp(abi::kWorkQueue, 1) == EINVAL); }

@@ -1,8 +1,13 @@
 // /dev/infiniband/umadN: what programs may register, write and read.
 #include <arpa/inet.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <rdma/ib_user_mad.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/umad_messages.hpp"
@@ -367,9 +372,30 @@ BOOST_FIXTURE_TEST_CASE(wrong_requests_are_refused, Opened) {
   BOOST_TEST(client.ask(UmadRequestKind::register_agent2, request) == ENOMEM);
 }
 
-BOOST_AUTO_TEST_CASE(messages_of_the_connection_manager_need_the_right_to_raw_packets) {
+// The kernel asks for the effective set; it comes back with its owner's end.
+class WithoutNetRaw {
+ public:
+  WithoutNetRaw() {
+    BOOST_REQUIRE(syscall(SYS_capget, &header_, before_) == 0);
+    __user_cap_data_struct sets[2] = {before_[0], before_[1]};
+    sets[0].effective &= ~(1u << CAP_NET_RAW);
+    BOOST_REQUIRE(syscall(SYS_capset, &header_, sets) == 0);
+  }
+  ~WithoutNetRaw() { syscall(SYS_capset, &header_, before_); }
+  WithoutNetRaw(const WithoutNetRaw&) = delete;
+  WithoutNetRaw& operator=(const WithoutNetRaw&) = delete;
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct before_[2]{};
+};
+
+BOOST_DATA_TEST_CASE(messages_of_the_connection_manager_need_the_right_to_raw_packets,
+                     boost::unit_test::data::make({true, false}), all) {
+  const WithoutNetRaw without;
   Configuration configuration = default_configuration();
-  for (DeviceSettings& device : configuration.devices) device.raw_packets = RawPackets::all;
+  for (DeviceSettings& device : configuration.devices)
+    device.raw_packets = all ? RawPackets::all : RawPackets::privileged;
   RunningProcess process({}, configuration);
   UmadProgram program(process, 0);
   ib_user_mad_reg_req2 request{};
@@ -382,7 +408,7 @@ BOOST_AUTO_TEST_CASE(messages_of_the_connection_manager_need_the_right_to_raw_pa
       MadHeader{
           .management_class = ManagementClass::communication, .class_version = 2, .method = Method::send},
       mad);
-  BOOST_TEST(program.write(packet_to(2, mad, request.id)) == 0);
+  BOOST_TEST(program.write(packet_to(2, mad, request.id)) == (all ? 0 : EPERM));
 }
 
 // Nobody else notices, and the device process goes on.
