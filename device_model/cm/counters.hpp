@@ -5,12 +5,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace urnic::cm {
 
 // The messages in the order of their attribute ids, from 0x10.
 enum class Message : std::uint8_t { req, mra, rej, rep, rtu, dreq, drep, sidr_req, sidr_rep, lap, apr };
 inline constexpr std::size_t kMessages = 11;
+// Linux's names for them, by Message.
+inline constexpr std::array<std::string_view, kMessages> kMessageNames{
+    "req", "mra", "rej", "rep", "rtu", "dreq", "drep", "sidr_req", "sidr_rep", "lap", "apr"};
 
 using MessageCounts = std::array<std::uint64_t, kMessages>;
 

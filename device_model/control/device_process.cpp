@@ -24,6 +24,27 @@
 #include "device_model/control/uverbs/control_server.hpp"
 
 namespace urnic::control {
+namespace {
+
+// The connection manager's messages, where Linux's ib_cm shows them.
+void show_message_counters(CounterFiles& files, const ServedDevice& device,
+                           const cm::ConnectionManager& connections) {
+  const auto add = [&](std::string_view folder, cm::MessageCounts cm::Counters::*counts) {
+    files.add(device, folder, [&connections, counts, index = device.index] {
+      const cm::Counters counters = connections.counters({index});
+      std::vector<CounterValue> values;
+      for (std::size_t i = 0; i < cm::kMessages; ++i)
+        values.push_back({cm::kMessageNames[i], (counters.*counts)[i]});
+      return values;
+    });
+  };
+  add("cm_tx_msgs", &cm::Counters::sent);
+  add("cm_tx_retries", &cm::Counters::repeated);
+  add("cm_rx_msgs", &cm::Counters::received);
+  add("cm_rx_duplicates", &cm::Counters::duplicates);
+}
+
+}  // namespace
 
 // In order of construction: later members use earlier ones.
 struct DeviceProcess::Impl {
@@ -59,6 +80,7 @@ struct DeviceProcess::Impl {
       control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
       if (const auto number = sysfs.management_node_number(*device))
         umad.serve(*device, directory.device_nodes() / fmt::format("umad{}", *number));
+      show_message_counters(counters, *device, rdma_cm.rdma_cm().connections());
     }
   }
 

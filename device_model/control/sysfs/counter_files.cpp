@@ -57,6 +57,13 @@ CounterFiles::CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tre
   }
 }
 
+void CounterFiles::add(const ServedDevice& device, std::string_view folder, CounterSource values) {
+  const auto files = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const DeviceFiles& each) { return each.device == &device; });
+  CounterFolder created(files->folder / folder, values());
+  added_.push_back({std::move(values), std::move(created)});
+}
+
 void CounterFiles::touch() {
   const bool was_busy = timer_.is_set() && quiet_ticks_ < kQuietAfter;
   quiet_ticks_ = 0;
@@ -73,6 +80,7 @@ bool CounterFiles::update() {
     if (counters.link_up != files.link_up) show_port_state(files.folder, counters.link_up);
     files.link_up = counters.link_up;
   }
+  for (AddedFolder& added : added_) changed |= added.folder.update(added.values());
   return changed;
 }
 

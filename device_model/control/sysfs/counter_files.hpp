@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
@@ -34,10 +35,16 @@ class CounterFolder {
   std::vector<File> files_;
 };
 
+using CounterSource = std::function<std::vector<CounterValue>()>;
+
 class CounterFiles {
  public:
   // Loop and fabric outlive it.
   CounterFiles(EventLoop& loop, Fabric& fabric, const SysfsTree& tree);
+
+  // Adds a folder of counters to the device's port. `values` gives the same names in the same order each
+  // time.
+  void add(const ServedDevice& device, std::string_view folder, CounterSource values);
 
   // A program uses the device: counters may change from now on.
   void touch();
@@ -52,11 +59,16 @@ class CounterFiles {
     CounterFolder port;
     CounterFolder hardware;
   };
+  struct AddedFolder {
+    CounterSource values;
+    CounterFolder folder;
+  };
   void tick();
   bool has_queue_pairs() const;
 
   Fabric& fabric_;
   std::vector<DeviceFiles> devices_;
+  std::vector<AddedFolder> added_;
   unsigned quiet_ticks_ = 0;
   std::uint64_t seen_activity_ = 0;  // of the engines, at the last update
   Timer timer_;
