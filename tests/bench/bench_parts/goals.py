@@ -54,6 +54,9 @@ GOALS = [
     Goal("16,384 QPs taking turns, 4 KiB / one QP", "turns 16384", ">=", 0.75, "turns 1"),
     Goal("device process's own memory, an idle RC QP", "memory", "<=", 16, unit="KiB"),
     Goal("QPs created and connected (RESET to RTS)", "connect", ">=", 5000, unit="/s"),
+    Goal("connections by rdma_cm, made and taken down", "connect by address", ">=", 2000, unit="/s"),
+    Goal("one connection by rdma_cm, typical / TCP's", "connect by address", "<=", 3, "connect by address", "one_us",
+         "tcp_one_us"),
     Goal("8 pairs of programs at once / one pair, total", "pairs 8", ">=", 0.9, "pairs 1"),
     Goal("a capture into memory: what `ib_write_bw` 64 KiB keeps", "capture on", ">=", 0.75, "capture off"),
     *(Goal(f"transit beyond 2 × {delay:,} µs, median, both ways under load", f"transit {delay}", "<=", 20, unit="µs")

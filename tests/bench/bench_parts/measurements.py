@@ -1,12 +1,13 @@
 """All measurements. Each runs once per round for each build. `run` returns {"value": number, ...}, or
 {"points": {x: number}} if one run gives a whole curve."""
 
+import os
 import tempfile
 import time
 
 from bench_parts import beside, perftest
 from bench_parts.bystander import ATTACKS, LIMITS, measure_bystander
-from bench_parts.device import Device
+from bench_parts.device import NOT_AVAILABLE, Device
 from bench_parts.transit import transit_times
 from lossbench_parts.programs import Failed
 
@@ -149,6 +150,37 @@ class ConnectRate(Measurement):
     def run(self, bench, device):
         found = beside.on_urnic(device, bench.program("connect_rate"), [], bench.timeout)
         return {"value": found["per_second"], **{key: found[key] for key in ("create_us", "connect_us", "destroy_us")}}
+
+
+class ConnectByAddress(Measurement):
+    """Connections by rdma_cm between two programs, and TCP connections over loopback in the same run."""
+
+    def __init__(self):
+        super().__init__("connect by address", "/s", "connections by rdma_cm between two programs, made and taken down, "
+                         "16 under way at a time")
+
+    def run(self, bench, device):
+        program = bench.program("connect_by_address")
+        if not os.access(program, os.X_OK):
+            raise Failed(NOT_AVAILABLE)
+        found = beside.on_urnic(device, program, [], bench.timeout)
+        return {"value": found["per_second"], **{key: found[key] for key in (
+            "one_us", "one_by_one_per_second", "tcp_per_second", "tcp_one_us")}}
+
+
+class OpenConnections(Measurement):
+    """Fails if not all can be open at a time."""
+    count = 10000
+
+    def __init__(self):
+        super().__init__("open connections", "/s", f"connections by rdma_cm made until {self.count:,} are open")
+
+    def run(self, bench, device):
+        program = bench.program("connect_by_address")
+        if not os.access(program, os.X_OK):
+            raise Failed(NOT_AVAILABLE)
+        found = beside.on_urnic(device, program, ["--open", str(self.count)], 4 * bench.timeout)
+        return {"value": found["made_per_second"], "ended_per_second": found["ended_per_second"]}
 
 
 class QpMemory(Measurement):
@@ -346,7 +378,7 @@ def everything():
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
         FileLimit(), CapturedWrite(False), CapturedWrite(True), *(Transit(delay) for delay in DELAYS),
-        ConnectRate(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
+        ConnectRate(), ConnectByAddress(), OpenConnections(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
         TcpSizes("tcp_lat", "µs", 1e6), MemorySpeed(),

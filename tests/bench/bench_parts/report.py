@@ -34,7 +34,9 @@ NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "me
          ("wakeups", 1, "{} wakeups a second"), ("frames", 1e-3, "{} thousand frames"), ("lost", 1, "{} of them lost"),
          ("request", 1, "a request {} µs"), ("worst_request", 1, "the worst {} µs"),
          ("round_trip", 1, "a round trip {} µs"), ("round_trip_p99", 1, "its 99th percentile {} µs"),
-         ("worst_round_trip", 1, "the worst {} µs"))
+         ("worst_round_trip", 1, "the worst {} µs"), ("one_us", 1, "one alone {} µs until established"),
+         ("one_by_one_per_second", 1, "one by one {} /s"), ("tcp_per_second", 1, "TCP one by one {} /s"),
+         ("tcp_one_us", 1, "TCP one alone {} µs"), ("ended_per_second", 1, "then ended {} /s"))
 
 
 def note(results):
