@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -72,7 +73,6 @@ struct Machine {
     Program& program = programs[i];
     rdma_ucm_cmd_hdr header{};
     std::memcpy(&header, command.data(), std::min(command.size(), sizeof header));
-    if (header.cmd == RDMA_USER_CM_CMD_GET_EVENT && program.tokens > 0) --program.tokens;
     // What the kernel stand-in adds to these commands.
     cm::Channel* const old = header.cmd == kMigrate ? programs[(i + 1) % kPrograms].channel : nullptr;
     const auto option =
@@ -82,6 +82,10 @@ struct Machine {
     world.rdma_cm.execute(*program.channel, command,
                           header.cmd == kSetOption ? option : std::span<const std::byte>(), old, answer);
     require(answer.error >= 0, "an error is a positive errno");
+    // The kernel stand-in takes a token for commands that are well formed.
+    const bool takes_token =
+        header.cmd == RDMA_USER_CM_CMD_GET_EVENT && (answer.error == 0 || answer.error == EAGAIN);
+    if (takes_token && program.tokens > 0) --program.tokens;
     require(answer.length <= answer.storage.size() && answer.length <= header.out,
             "an answer has no more than its room");
     require(answer.error == 0 || answer.length == 0, "an error has no answer");
