@@ -90,7 +90,7 @@ def laboratory(found):
 
 
 def document(found):
-    parts = ["# Goodput under loss", "Made by `tools/lossbench --write`; each part in one run."]
+    parts = ["# Goodput under loss", "Made by `tools/lossbench --write`, in one run."]
     machine = found["machine"]
     if "live" in found:
         parts += ["## Real programs", f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}, load "
