@@ -7,8 +7,8 @@ namespace urnic::control {
 
 struct Session;
 
-// 0, or EPERM if the session's program may not do `what` ("create a raw packet QP"). Checked before all else in
-// the request, as in the kernel.
+// 0, or EPERM if the session's program may not do `what` ("create a raw packet QP"). Checked before all else
+// in the request, as in the kernel.
 int check_raw_packets(const Session& session, std::string_view what);
 
 }  // namespace urnic::control
