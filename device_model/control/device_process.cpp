@@ -13,10 +13,12 @@
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/gsi/gsi.hpp"
+#include "device_model/control/listed_identifiers.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/linger.hpp"
+#include "device_model/control/netlink/netlink_server.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
@@ -59,6 +61,9 @@ struct DeviceProcess::Impl {
         umad(loop, fabric, gsi, disposal),
         rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
         control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
+        identifiers(rdma_cm.rdma_cm().identifiers()),
+        netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
+                       directory.sysfs()),
         faults(fabric),
         admin({loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch, [this] { look_at_use(); },
                [this] { linger.stay(); },
@@ -67,6 +72,7 @@ struct DeviceProcess::Impl {
                  end("'urnic down'");
                }},
               directory.admin_socket()) {
+    netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
     control.on_change([this] {
       counters.touch();
@@ -113,6 +119,8 @@ struct DeviceProcess::Impl {
   UmadServer umad;
   rdma_cm::RdmaCmServer rdma_cm;
   ControlServer control;
+  ListedIdentifiers identifiers;
+  netlink::NetlinkServer netlink_server;
   ActiveFaults faults;
   AdminServer admin;
   memory::Descriptor signals;

@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 constexpr char kOlderLog[] = "urnicd.1.log";  // the older part of a long log
 
 bool is_ours(const std::string& name) {
-  static constexpr const char* kNames[] = {abi::kPidFile, abi::kLogFile,     kOlderLog,
-                                           abi::kSysfs,   abi::kAdminSocket, abi::kDeviceNodes};
+  static constexpr const char* kNames[] = {abi::kPidFile,      abi::kLogFile,     kOlderLog,
+                                           abi::kSysfs,        abi::kAdminSocket, abi::kDeviceNodes,
+                                           abi::kNetlinkSocket};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -191,6 +192,7 @@ bool OwnedRunDirectory::is_pid_file_still_there() const {
 // Only while the PID file is locked.
 void OwnedRunDirectory::remove_contents(bool log_too) const {
   fs::remove(admin_socket());
+  fs::remove(netlink_socket());
   fs::remove_all(device_nodes());
   fs::remove_all(sysfs());
   if (!log_too) return;
@@ -201,6 +203,7 @@ void OwnedRunDirectory::remove_contents(bool log_too) const {
 fs::path OwnedRunDirectory::log_file() const { return path_ / abi::kLogFile; }
 fs::path OwnedRunDirectory::admin_socket() const { return path_ / abi::kAdminSocket; }
 fs::path OwnedRunDirectory::device_nodes() const { return path_ / abi::kDeviceNodes; }
+fs::path OwnedRunDirectory::netlink_socket() const { return path_ / abi::kNetlinkSocket; }
 fs::path OwnedRunDirectory::sysfs() const { return path_ / abi::kSysfs; }
 
 }  // namespace urnic::control

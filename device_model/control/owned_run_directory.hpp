@@ -29,6 +29,7 @@ class OwnedRunDirectory {
   const std::filesystem::path& path() const { return path_; }  // absolute
   std::filesystem::path log_file() const;
   std::filesystem::path admin_socket() const;
+  std::filesystem::path netlink_socket() const;
   std::filesystem::path device_nodes() const;  // a directory, already there
   std::filesystem::path sysfs() const;         // not there yet
 

@@ -28,9 +28,10 @@ ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
 BELOW_CONTROL = {"trust", "wire/mad", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, ADMIN = (
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN = (
     f"{CONTROL}/{room}" for room in (
-        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "rdma_cm", "admin"))
+        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "rdma_cm",
+        "netlink", "admin"))
 
 # For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
@@ -70,8 +71,9 @@ MAY_KNOW = {
     GSI: {LOG, LOOP, FABRIC, SYSFS, "wire/mad", *BELOW_CONTROL},
     UMAD: {LOG, LOOP, FABRIC, GSI, "wire/mad", *BELOW_CONTROL},
     RDMA_CM: {LOG, LOOP, FABRIC, GSI, "device_model/cm", "wire/mad", *BELOW_CONTROL},
+    NETLINK: {LOG, LOOP, FABRIC, OBJECTS, SYSFS, *BELOW_CONTROL},
     ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, ADMIN, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, *BELOW_CONTROL},
     "provider": set(),
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/plugin": {"provider", "provider/plugin/freestanding", "device_model/abi", "trust"},

@@ -68,6 +68,7 @@ struct ServedDevice {
   Capacity device_memory{limits::kMaxDeviceMemory};  // bytes
   Capacity xrc_domains{limits::kMaxXrcd};            // a domain counts for each context that opened it
   std::uint32_t next_pd = 1;
+  std::uint32_t next_cq = 1;
   // Shared domains, while any context has them open.
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };

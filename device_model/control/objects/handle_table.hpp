@@ -42,6 +42,35 @@ class HandleTable {
     return taken;
   }
 
+  // Walks through the table in steps, each bounded, between which objects come and go.
+  class Walk {
+   public:
+    bool at_end() const { return at_end_; }
+    // The table has grown meanwhile and is walked through once more: handles come again.
+    bool began_again() const { return began_again_; }
+
+   private:
+    friend HandleTable;
+    std::size_t next_ = 0;
+    std::size_t buckets_ = 0;
+    bool at_end_ = false;
+    bool began_again_ = false;
+  };
+
+  // Appends the handles in the next bucket. An object that is there all the time is found at least once.
+  void step(Walk& walk, std::vector<std::uint32_t>& handles) const {
+    if (walk.buckets_ != objects_.bucket_count()) {
+      walk.began_again_ = walk.began_again_ || walk.next_ != 0;
+      walk.next_ = 0;
+      walk.buckets_ = objects_.bucket_count();
+    }
+    walk.at_end_ = walk.next_ == walk.buckets_;
+    if (walk.at_end_) return;
+    for (auto each = objects_.begin(walk.next_); each != objects_.end(walk.next_); ++each)
+      handles.push_back(each->first);
+    walk.at_end_ = ++walk.next_ == walk.buckets_;
+  }
+
   std::size_t size() const { return objects_.size(); }
   bool empty() const { return objects_.empty(); }
   auto begin() const { return objects_.begin(); }

@@ -41,6 +41,7 @@ struct CompletionQueue : Usable {
   Share share;
   Charge charge;
   Use<CompletionChannel> channel;  // may be null
+  std::uint32_t number = 0;        // no other CQ of the device has it
   std::uint64_t user_handle = 0;
   ArenaBlock ring;
   ArenaBlock next_ring;  // during a resize

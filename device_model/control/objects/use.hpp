@@ -14,6 +14,7 @@ class Usable {
   Usable& operator=(const Usable&) = delete;
 
   bool in_use() const { return users_ != 0; }
+  std::uint32_t users() const { return users_; }
 
  private:
   template <class T>

@@ -1,6 +1,8 @@
 // An open rdma_cm node: the queue of its events, and the tokens that make its descriptor readable.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -21,6 +23,7 @@ struct Opener {
   std::string name;  // for log lines
   // Whether the program has closed the channel, or has ended, though the device process has not noticed yet.
   std::function<bool()> is_gone = [] { return false; };
+  pid_t pid = 0;  // in this PID namespace; 0 if hidden
 };
 
 class Channel {

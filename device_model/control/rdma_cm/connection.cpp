@@ -51,7 +51,7 @@ Connection::~Connection() {
 
 Opener Connection::opener() const {
   return {account_, [peer = peer_](std::uint16_t port) { return peer->may_bind(port); },
-          fmt::format("pid {}", peer_->pid()), [this] { return has_hung_up(); }};
+          fmt::format("pid {}", peer_->pid()), [this] { return has_hung_up(); }, peer_->pid()};
 }
 
 bool Connection::has_hung_up() const {

@@ -44,6 +44,8 @@ class RequestData {
 
 cm::DeviceIndex device_index(const Id& id) { return {id.local->device->index}; }
 
+wire::Qpn qpn_of(const rdma_ucm_conn_param& parameters) { return {parameters.qp_num & 0xFFFFFF}; }
+
 cm::ServiceType service_type(const Id& id) {
   switch (id.qp_type) {
     case QpType::uc:
@@ -67,7 +69,7 @@ cm::Started send_request(Session& session, const Id& id, const rdma_ucm_connect&
   request.path = *id.path;
   request.service_id = service_of(id, id.endpoints.destination);
   request.service = service_type(id);
-  request.qpn = {parameters.qp_num & 0xFFFFFF};
+  request.qpn = qpn_of(parameters);
   request.srq = parameters.srq != 0;
   request.flow_control = parameters.flow_control != 0;
   request.responder_resources = parameters.responder_resources;
@@ -98,7 +100,7 @@ cm::Result answer_datagram_request(Session& session, Id& id, const rdma_ucm_acce
   cm::SidrReplyParameters reply;
   reply.qkey = kDatagramQkey;
   if (command.conn_param.valid != 0) {
-    reply.qpn = {command.conn_param.qp_num & 0xFFFFFF};
+    reply.qpn = qpn_of(command.conn_param);
     if (command.conn_param.qkey != 0) reply.qkey = {command.conn_param.qkey};
     reply.private_data = private_data(command.conn_param);
     reply.ece = {command.ece.vendor_id, command.ece.attr_mod};
@@ -109,7 +111,7 @@ cm::Result answer_datagram_request(Session& session, Id& id, const rdma_ucm_acce
 cm::Result send_reply(Session& session, const Id& id, const rdma_ucm_accept& command) {
   const rdma_ucm_conn_param& parameters = command.conn_param;
   cm::ReplyParameters reply;
-  reply.qpn = {parameters.qp_num & 0xFFFFFF};
+  reply.qpn = qpn_of(parameters);
   reply.srq = parameters.srq != 0;
   reply.flow_control = parameters.flow_control != 0;
   reply.responder_resources = parameters.responder_resources;
@@ -148,6 +150,7 @@ int connect(Session& session, const rdma_ucm_connect& command, NoAnswer&) {
                                                : send_request(session, *id, command, data.bytes());
   if (started.result != cm::Result::ok) return to_errno(started.result);
   session.identifiers.connect(*id, started.id);
+  id->qpn = qpn_of(command.conn_param);
   id->state = IdState::connect;
   return 0;
 }
@@ -158,7 +161,10 @@ int accept(Session& session, const rdma_ucm_accept& command, NoAnswer&) {
   if (id->state != IdState::connect || !id->connection) return EINVAL;
   const std::uint64_t uid_before = id->uid;
   // Before the answer goes out: an event may follow it at once.
-  if (command.conn_param.valid != 0) id->uid = command.uid;
+  if (command.conn_param.valid != 0) {
+    id->uid = command.uid;
+    id->qpn = qpn_of(command.conn_param);
+  }
   const cm::Result result = answer(session, *id, command);
   if (result == cm::Result::ok) return 0;
   id->uid = uid_before;

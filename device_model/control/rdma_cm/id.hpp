@@ -61,6 +61,7 @@ struct Id {
   wire::Gid peer;                // with `local`, once the destination is known
   std::optional<cm::Path> path;  // once the route is known
 
+  wire::Qpn qpn;  // of the program's queue pair, which CONNECT or ACCEPT names
   std::optional<cm::CommunicationId> connection;  // also of a SIDR request, while it has no answer
   bool is_request = false;                        // the passive side's
   const Id* unread_by = nullptr;                  // the listener that has its CONNECT_REQUEST queued

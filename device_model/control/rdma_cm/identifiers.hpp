@@ -74,6 +74,8 @@ class Identifiers {
   Id* find(cm::CommunicationId connection) const;
 
   std::size_t count() const { return ids_.count(); }
+  // No identifier has this number or a higher one.
+  std::uint32_t end_number() const { return ids_.end_number(); }
 
  private:
   void stop_listening(Id& id);

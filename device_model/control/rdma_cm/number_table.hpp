@@ -37,6 +37,8 @@ class NumberTable {
     return std::move(objects_[number]);
   }
   std::size_t count() const { return count_; }
+  // No object has this number or a higher one.
+  std::uint32_t end_number() const { return static_cast<std::uint32_t>(objects_.size()); }
 
  private:
   std::vector<std::unique_ptr<Object>> objects_;

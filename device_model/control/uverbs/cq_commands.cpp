@@ -59,6 +59,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
       .clock = (request.flags & abi::cq_timestamps) != 0 ? &monotonic_nanoseconds : nullptr,
   });
 
+  cq->number = session.device.next_cq++;
   CompletionQueue& made = *cq;
   reply.handle = context.cqs.add(std::move(cq));
   reply.entries = slots;

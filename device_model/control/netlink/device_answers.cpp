@@ -1,0 +1,95 @@
+#include "device_model/control/netlink/device_answers.hpp"
+
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+
+#include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/objects/program_context.hpp"
+
+namespace urnic::control::netlink {
+namespace {
+
+constexpr std::uint32_t kLoopbackIndex = 1;  // of "lo", in every network namespace
+
+// In host order, as these answers have it.
+std::uint64_t guid_value(const std::array<std::uint8_t, 8>& guid) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : guid) value = value << 8 | byte;
+  return value;
+}
+
+}  // namespace
+
+void put_device(const ServedDevice& device, DatagramWriter& datagram) {
+  const std::uint64_t guid = guid_value(device.node_guid);
+  put_device_name(datagram, device);
+  datagram.put(RDMA_NLDEV_ATTR_PORT_INDEX, limits::kPorts);  // here: the number of ports
+  datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{limits::kDeviceFlags});
+  datagram.put(RDMA_NLDEV_ATTR_FW_VERSION, URNIC_VERSION);
+  datagram.put(RDMA_NLDEV_ATTR_NODE_GUID, guid);
+  datagram.put(RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
+  datagram.put(RDMA_NLDEV_ATTR_DEV_NODE_TYPE, std::uint8_t{IBV_NODE_CA});
+  datagram.put(RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
+  datagram.put(RDMA_NLDEV_ATTR_DEV_DIM, std::uint8_t{0});  // CQs moderate no events by themselves
+}
+
+// The interface is the one in sysfs (device/net): the only one on every machine whose addresses, 127/8, name
+// devices. A RoCE port has no LID, as in Linux's answers.
+void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagram) {
+  const bool up = fabric.link_is_up(device);
+  put_device_name(datagram, device);
+  datagram.put(RDMA_NLDEV_ATTR_PORT_INDEX, limits::kPorts);
+  datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{limits::kPortFlags});
+  datagram.put(RDMA_NLDEV_ATTR_PORT_STATE, static_cast<std::uint8_t>(up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN));
+  datagram.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
+               static_cast<std::uint8_t>(up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling));
+  datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, kLoopbackIndex);
+  datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, "lo");
+}
+
+void put_object_counts(const Subjects& subjects, const ServedDevice& device, DatagramWriter& datagram) {
+  const auto put_count = [&](const char* name, std::uint64_t count) {
+    const auto entry = datagram.begin_table(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+    datagram.put(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name);
+    datagram.put(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
+    datagram.end_table(entry);
+  };
+  std::uint64_t contexts = 0;
+  for (const auto& context : subjects.contexts.all()) contexts += &context->device == &device;
+  const CmIdentifierSource* const identifiers = subjects.cm_identifiers;
+  put_device_name(datagram, device);
+  const auto table = datagram.begin_table(RDMA_NLDEV_ATTR_RES_SUMMARY);
+  put_count("pd", device.protection_domains.used());
+  put_count("cq", device.completion_queues.used());
+  put_count("qp", device.queue_pairs.used());
+  put_count("cm_id", identifiers != nullptr ? identifiers->count(device) : 0);
+  put_count("mr", device.memory_regions.used());
+  put_count("ctx", contexts);
+  put_count("srq", device.shared_receive_queues.used());
+  datagram.end_table(table);
+}
+
+// Every network namespace sees the devices. What a program writes after fork goes into pages of its own, for
+// the device reaches memory by the program's addresses: so libibverbs need not keep memory from the child.
+void put_system(DatagramWriter& datagram) {
+  constexpr std::uint8_t kShared = 1;
+  datagram.put(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, kShared);
+  datagram.put(RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, std::uint8_t{1});
+}
+
+int put_node(const Subjects& subjects, const Attributes& asked, DatagramWriter& datagram) {
+  const auto type = asked.text(RDMA_NLDEV_ATTR_CHARDEV_TYPE);
+  const bool of_device = asked.has(RDMA_NLDEV_ATTR_DEV_INDEX);
+  const ServedDevice* const device = find_device(subjects, asked);
+  if (!type || of_device != (device != nullptr)) return EINVAL;
+  if (asked.has(RDMA_NLDEV_ATTR_PORT_INDEX) && (!of_device || !names_port(asked))) return EINVAL;
+  const CharacterNode* const node = subjects.nodes.find(*type, of_device ? device->settings.name : "");
+  if (node == nullptr) return ENOENT;
+  datagram.put(RDMA_NLDEV_ATTR_CHARDEV, node->number);
+  datagram.put(RDMA_NLDEV_ATTR_CHARDEV_ABI, node->abi);
+  datagram.put(RDMA_NLDEV_ATTR_CHARDEV_NAME, node->name);
+  return 0;
+}
+
+}  // namespace urnic::control::netlink
