@@ -38,20 +38,25 @@ bool ends_with(const char* text, const char* end) {
   return length >= end_length && std::strcmp(text + length - end_length, end) == 0;
 }
 
-// True if `bound`, the path that a device process bound its socket to, is the path of a node here. The same
+// True if `bound`, the path that a device process bound a socket to, is the path of `socket` here. The same
 // text is enough: the socket's file is gone once the device process has ended. A different text (a symbolic
 // link on the way) must lead to the same file. If `bound` does not exist here, the run directory is mounted
 // at another place (as in a container); then "/dev/NAME" at the end of the path decides.
+bool is_path_of(const char* bound, const PathText& socket) {
+  if (std::strcmp(socket.text(), bound) == 0) return true;
+  if (std::strcmp(last_component(socket.text()), last_component(bound)) != 0) return false;
+  struct stat status;
+  if (real::stat(bound, &status) == 0) return same_file(socket.text(), status.st_dev, status.st_ino);
+  const char* const below = socket.text() + std::strlen(run_directory());
+  return ends_with(bound, below) && real::stat(socket.text(), &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 bool is_node_path(const char* bound) {
   const char* name = last_component(bound);
   if (!is_node_name(name)) return false;
   PathText node;
   append_node_path(name, node);
-  if (std::strcmp(node.text(), bound) == 0) return true;
-  struct stat status;
-  if (real::stat(bound, &status) == 0) return same_file(node.text(), status.st_dev, status.st_ino);
-  const char* const below = node.text() + std::strlen(run_directory());
-  return ends_with(bound, below) && real::stat(node.text(), &status) == 0 && S_ISSOCK(status.st_mode);
+  return is_path_of(bound, node);
 }
 
 struct PeerPath {
@@ -130,6 +135,12 @@ bool is_open_node(int descriptor, const char* name) {
   PeerPath peer;
   return read_peer_path(descriptor, peer) && std::strcmp(last_component(peer.address.sun_path), name) == 0 &&
          is_node_path(peer.address.sun_path);
+}
+
+bool is_connected_to(int descriptor, const PathText& socket) {
+  const KeptErrno kept;
+  PeerPath peer;
+  return read_peer_path(descriptor, peer) && is_path_of(peer.address.sun_path, socket);
 }
 
 int open_device_node(int directory, const char* path, int flags) {

@@ -22,6 +22,9 @@ bool identify_descriptor(int descriptor, dev_t& number);
 // True if `descriptor` is open on the node `name`, also if it was inherited or duplicated. Keeps errno.
 bool is_open_node(int descriptor, const char* name);
 
+// True if `descriptor` is a connection to the socket file `socket` in the run directory. Keeps errno.
+bool is_connected_to(int descriptor, const PathText& socket);
+
 // Finishes an open() that failed with ENXIO, the kernel's answer for a socket. If `path` (relative to
 // `directory` as in openat) is a device node, connects to the device process. Returns the descriptor, which
 // the caller owns, or -1 and errno: ENXIO if `path` is no device node, else as connect_to_node.

@@ -31,7 +31,7 @@ void tell(std::uint32_t begins) {
   const int connection = connect_to_node(node, O_CLOEXEC);
   if (connection < 0) return;
   const timeval patience{1, 0};
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  real::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   struct {
     abi::RequestHeader header;
     abi::AnnounceExecRequest body;

@@ -39,6 +39,11 @@ constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
 constinit NextSymbol<int(int, unsigned long, ...)> next_ioctl{"ioctl"};
 constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
 constinit NextSymbol<int(int, const struct sockaddr*, socklen_t)> next_connect{"connect"};
+constinit NextSymbol<int(int, const sockaddr*, socklen_t)> next_bind{"bind"};
+constinit NextSymbol<int(int, sockaddr*, socklen_t*)> next_getsockname{"getsockname"};
+constinit NextSymbol<int(int, int, int, const void*, socklen_t)> next_setsockopt{"setsockopt"};
+constinit NextSymbol<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)> next_recvfrom{"recvfrom"};
+constinit NextSymbol<ssize_t(int, msghdr*, int)> next_recvmsg{"recvmsg"};
 constinit NextSymbol<int(const char*, struct stat*)> next_stat{"stat"};
 constinit NextSymbol<int(const char*, struct stat*)> next_lstat{"lstat"};
 constinit NextSymbol<int(int, struct stat*)> next_fstat{"fstat"};
@@ -61,6 +66,11 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_ioctl.look_up();
   next_socket.look_up();
   next_connect.look_up();
+  next_bind.look_up();
+  next_getsockname.look_up();
+  next_setsockopt.look_up();
+  next_recvfrom.look_up();
+  next_recvmsg.look_up();
   next_stat.look_up();
   next_lstat.look_up();
   next_fstat.look_up();
@@ -114,6 +124,31 @@ int socket(int domain, int type, int protocol) {
 int connect(int descriptor, const struct sockaddr* address, socklen_t length) {
   if (auto* next = next_connect.known()) return next(descriptor, address, length);
   return static_cast<int>(syscall(SYS_connect, descriptor, address, length));
+}
+
+int bind(int descriptor, const sockaddr* address, socklen_t length) {
+  if (auto* next = next_bind.known()) return next(descriptor, address, length);
+  return static_cast<int>(syscall(SYS_bind, descriptor, address, length));
+}
+
+int getsockname(int descriptor, sockaddr* address, socklen_t* length) {
+  if (auto* next = next_getsockname.known()) return next(descriptor, address, length);
+  return static_cast<int>(syscall(SYS_getsockname, descriptor, address, length));
+}
+
+int setsockopt(int descriptor, int level, int option, const void* value, socklen_t length) {
+  if (auto* next = next_setsockopt.known()) return next(descriptor, level, option, value, length);
+  return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, option, value, length));
+}
+
+ssize_t recvfrom(int descriptor, void* data, size_t size, int flags, sockaddr* sender, socklen_t* length) {
+  if (auto* next = next_recvfrom.known()) return next(descriptor, data, size, flags, sender, length);
+  return syscall(SYS_recvfrom, descriptor, data, size, flags, sender, length);
+}
+
+ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
+  if (auto* next = next_recvmsg.known()) return next(descriptor, message, flags);
+  return syscall(SYS_recvmsg, descriptor, message, flags);
 }
 
 int stat(const char* path, struct stat* status) {

@@ -26,6 +26,12 @@ ssize_t write(int descriptor, const void* data, size_t size);
 int ioctl(int descriptor, unsigned long request, void* argument);
 int socket(int domain, int type, int protocol);
 int connect(int descriptor, const struct sockaddr* address, socklen_t length);
+int bind(int descriptor, const struct sockaddr* address, socklen_t length);
+int getsockname(int descriptor, struct sockaddr* address, socklen_t* length);
+int setsockopt(int descriptor, int level, int option, const void* value, socklen_t length);
+ssize_t recvfrom(int descriptor, void* data, size_t size, int flags, struct sockaddr* sender,
+                 socklen_t* length);
+ssize_t recvmsg(int descriptor, struct msghdr* message, int flags);
 int stat(const char* path, struct stat* status);
 int lstat(const char* path, struct stat* status);
 int fstat(int descriptor, struct stat* status);

@@ -12,6 +12,7 @@
 
 #include "device_model/abi/umad_messages.hpp"
 #include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
 
 namespace urnic::kernel {
 
@@ -71,7 +72,7 @@ int receive_reply(int descriptor, const Request& request) {
   message.msg_iovlen = 2;
   ssize_t length = 0;
   do {
-    length = recvmsg(descriptor, &message, 0);
+    length = real::recvmsg(descriptor, &message, 0);
   } while (length < 0 && errno == EINTR);
   if (length < 0 && errno == EFAULT) return EFAULT;
   if (length < static_cast<ssize_t>(sizeof reply) || reply.magic != abi::kUmadMagic) return EIO;

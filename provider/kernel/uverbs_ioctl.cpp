@@ -66,7 +66,7 @@ int receive_descriptor(int device) {
   packet.msg_controllen = sizeof control;
   ssize_t length = 0;
   do {
-    length = recvmsg(device, &packet, MSG_CMSG_CLOEXEC);
+    length = real::recvmsg(device, &packet, MSG_CMSG_CLOEXEC);
   } while (length < 0 && should_retry(device, POLLIN));
   if (length < static_cast<ssize_t>(sizeof reply.header)) {
     errno = EIO;  // what ib_uverbs answers once the device is gone

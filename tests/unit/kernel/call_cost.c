@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +32,16 @@ int main(void) {
   for (int i = 0; i < kOpens; ++i) failures += stat("/usr/lib/os-release", &status) != 0;
   double stat_time = (now() - start) / kOpens;
 
+  int ends[2];
+  char byte;
+  struct iovec place = {&byte, 1};
+  struct msghdr message = {.msg_iov = &place, .msg_iovlen = 1};
+  failures += socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0;
+  start = now();
+  for (int i = 0; i < kWrites; ++i)
+    failures += send(ends[0], "x", 1, 0) != 1 || recvmsg(ends[1], &message, 0) != 1;
+  double message_time = (now() - start) / kWrites;
+
   start = now();
   for (int i = 0; i < kPrograms; ++i) {
     char* arguments[] = {"true", NULL};
@@ -40,7 +51,9 @@ int main(void) {
   }
   double start_time = (now() - start) / kPrograms;
 
-  printf("write %.0f ns, open and close %.0f ns, stat %.0f ns, start of /bin/true %.0f us\n", write_time,
-         open_time, stat_time, start_time / 1000);
+  printf(
+      "write %.0f ns, open and close %.0f ns, stat %.0f ns, send and recvmsg %.0f ns, start of /bin/true "
+      "%.0f us\n",
+      write_time, open_time, stat_time, message_time, start_time / 1000);
   return failures != 0;
 }

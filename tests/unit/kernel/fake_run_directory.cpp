@@ -1,6 +1,7 @@
 #include "tests/unit/kernel/fake_run_directory.hpp"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -9,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -63,6 +65,7 @@ FakeRunDirectory::~FakeRunDirectory() {
   server_.join();
   close(stop_);
   close(listener_);
+  close(netlink_listener_);
   fs::remove_all(home_);
 }
 
@@ -89,25 +92,54 @@ void FakeRunDirectory::make_sysfs() const {
 void FakeRunDirectory::make_nodes() {
   fs::create_directory(path_ + "/dev");
   listener_ = bind_node(path_ + "/dev/uverbs0");
-  if (listen(listener_, 16) != 0) throw std::runtime_error("cannot listen");
+  netlink_listener_ = bind_node(path_ + "/netlink.sock");
+  if (listen(listener_, 16) != 0 || listen(netlink_listener_, 16) != 0)
+    throw std::runtime_error("cannot listen");
   close(bind_node(path_ + "/dev/uverbs1"));
 }
 
 void FakeRunDirectory::serve() {
-  std::vector<pollfd> watched = {{stop_, POLLIN, 0}, {listener_, POLLIN, 0}};
+  std::vector<pollfd> watched = {{stop_, POLLIN, 0}, {listener_, POLLIN, 0}, {netlink_listener_, POLLIN, 0}};
+  const auto is_netlink = [this](int connection) {
+    return std::find(netlink_connections_.begin(), netlink_connections_.end(), connection) !=
+           netlink_connections_.end();
+  };
   while (poll(watched.data(), watched.size(), -1) > 0 && watched[0].revents == 0) {
     const bool arrival = watched[1].revents != 0;
-    for (std::size_t i = 2; i < watched.size();) {
-      if (watched[i].revents == 0 || take_message(watched[i].fd)) {
+    const bool netlink_arrival = watched[2].revents != 0;
+    for (std::size_t i = 3; i < watched.size();) {
+      const int connection = watched[i].fd;
+      if (watched[i].revents == 0 ||
+          (is_netlink(connection) ? refuse_netlink(connection) : take_message(connection))) {
         ++i;
         continue;
       }
-      close(watched[i].fd);
+      close(connection);
+      std::erase(netlink_connections_, connection);
       watched.erase(watched.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (arrival) watched.push_back({accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC), POLLIN, 0});
+    if (netlink_arrival) {
+      netlink_connections_.push_back(accept4(netlink_listener_, nullptr, nullptr, SOCK_CLOEXEC));
+      watched.push_back({netlink_connections_.back(), POLLIN, 0});
+    }
   }
-  for (std::size_t i = 2; i < watched.size(); ++i) close(watched[i].fd);
+  for (std::size_t i = 3; i < watched.size(); ++i) close(watched[i].fd);
+}
+
+// False at the end of the connection.
+bool FakeRunDirectory::refuse_netlink(int connection) {
+  struct {
+    nlmsghdr header;
+    nlmsgerr error;
+  } answer = {};
+  char data[4096];
+  const ssize_t size = recv(connection, data, sizeof data, 0);
+  if (size < static_cast<ssize_t>(sizeof answer.error.msg)) return false;
+  std::memcpy(&answer.error.msg, data, sizeof answer.error.msg);
+  answer.error.error = -EOPNOTSUPP;
+  answer.header = {sizeof answer, NLMSG_ERROR, 0, answer.error.msg.nlmsg_seq, answer.error.msg.nlmsg_pid};
+  return send(connection, &answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer;
 }
 
 // False at the end of the connection.

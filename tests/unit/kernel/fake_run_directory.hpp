@@ -14,7 +14,8 @@ namespace urnic::kernel::test {
 inline constexpr std::uint64_t kEventHandle = 0x1122334455667788;
 
 // uverbs0 (231:192, urnic0) answers. uverbs1 (231:193, urnic1) is a socket on which no process listens, as a
-// killed device process leaves it. In the class, urnic0 is a folder and urnic1 a link into
+// killed device process leaves it. netlink.sock answers each datagram with one that refuses its first message
+// (EOPNOTSUPP), so that libibverbs goes on to sysfs. In the class, urnic0 is a folder and urnic1 a link into
 // /sys/devices/virtual/infiniband, as in Linux for software devices.
 class FakeRunDirectory {
  public:
@@ -36,11 +37,14 @@ class FakeRunDirectory {
   void make_nodes();
   void serve();
   bool take_message(int connection);
+  bool refuse_netlink(int connection);
   void answer_async_channel(int connection);
 
   std::string home_;
   std::string path_;
   int listener_ = -1;
+  int netlink_listener_ = -1;
+  std::vector<int> netlink_connections_;
   int stop_ = -1;
   std::atomic<int> good_messages_{0};
   std::atomic<int> other_messages_{0};

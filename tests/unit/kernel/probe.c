@@ -39,5 +39,6 @@ int main(int count, char** arguments) {
   failures += run_cases(status_cases);
   failures += run_cases(directory_cases);
   failures += run_cases(device_cases);
+  failures += run_cases(netlink_cases);
   return failures != 0;
 }

@@ -25,6 +25,7 @@ extern const struct probe_case file_cases[];
 extern const struct probe_case status_cases[];
 extern const struct probe_case directory_cases[];
 extern const struct probe_case device_cases[];
+extern const struct probe_case netlink_cases[];
 extern const struct probe_case unchanged_cases[];
 
 #endif

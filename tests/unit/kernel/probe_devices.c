@@ -197,12 +197,6 @@ static const char* try_closed_descriptors(void) {
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
   return NULL;
 }
-static const char* try_netlink(void) {
-  EXPECT(socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA) == -1 && errno == EPROTONOSUPPORT);
-  EXPECT(access(NODE, F_OK) == 0);
-  return NULL;
-}
-
 const struct probe_case device_cases[] = {
     {"open of a device node: flags", try_flags},
     {"open of a device node by number", try_by_number},
@@ -217,6 +211,5 @@ const struct probe_case device_cases[] = {
     {"bad commands", try_bad_commands},
     {"a stale table entry", try_stale_entry},
     {"all descriptors closed", try_closed_descriptors},
-    {"RDMA netlink", try_netlink},
     {0, 0},
 };

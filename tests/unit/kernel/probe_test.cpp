@@ -22,7 +22,7 @@ int count_lines(const std::string& output, const std::string& beginning) {
   return count;
 }
 
-constexpr int kCases = 64;
+constexpr int kCases = 73;
 constexpr int kUnchangedCases = 6;
 
 void check_probe(const FakeRunDirectory& run, const std::string& command, const std::string& before = "") {
@@ -122,6 +122,9 @@ BOOST_AUTO_TEST_CASE(a_device_process_that_is_gone) {
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(run_preloaded(path, "cat /dev/infiniband/uverbs0").output.find("No such file") !=
              std::string::npos);
+  const char* netlink =
+      "/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)'";
+  BOOST_TEST(run_preloaded(path, netlink).output.find("Protocol not supported") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
