@@ -15,8 +15,6 @@ namespace {
 
 // How often an idle engine retries a full pipe.
 constexpr transport::Nanoseconds kBacklogPeriod{10'000'000};
-// How often `execute` looks whether the engine rests: a microsecond or two.
-constexpr int kTriesToStop = 64;
 // How late the kernel may end a sleep. Small, since RNR timers begin at 10 us.
 constexpr unsigned long kTimerSlackNanoseconds = 1000;
 
@@ -24,12 +22,6 @@ transport::Time clock_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return transport::Time(transport::Nanoseconds(std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec));
-}
-
-void pause_processor() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
 }
 
 // The control thread handles signals; SIGPIPE of a channel without reader is ignored.
@@ -64,52 +56,6 @@ void Engine::stop() {
 }
 
 void Engine::execute(const std::function<void()>& task) {
-  if (!execute_while_resting(task)) execute_on_thread(task);
-}
-
-// Empty: the engine does not rest, or has work that is to be done before any task.
-std::unique_lock<std::mutex> Engine::stop_from_working() {
-  if (!thread_.joinable()) return {};
-  std::unique_lock lock(working_, std::try_to_lock);
-  // An idle engine rests between two looks, which take some hundred nanoseconds each.
-  for (int tries = 1; !lock && tries < kTriesToStop; ++tries) {
-    pause_processor();
-    [[maybe_unused]] const bool locked = lock.try_lock();
-  }
-  if (lock && data_path_.busy()) return {};
-  return lock;
-}
-
-// Waking the engine's thread and waiting for it would take longer than most tasks. False: nothing was done.
-bool Engine::execute_while_resting(const std::function<void()>& task) {
-  std::unique_lock lock = stop_from_working();
-  if (!lock) return false;
-  data_path_.set_now(clock_now());
-  const std::optional<transport::Time> before = wake_at();
-  std::exception_ptr problem;
-  executes_while_resting_.store(true);
-  try {
-    task();
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  executes_while_resting_.store(false);
-  data_path_.end_inputs();
-  data_path_.ports_changed();
-  const bool has_batch = data_path_.busy();
-  const bool wakes_at_another_time = wake_at() != before;
-  lock.unlock();
-  if (has_batch) {
-    // Memory is accessed on the engine's thread only, which is watched meanwhile.
-    execute_on_thread([] {});
-  } else if (wakes_at_another_time) {
-    sleeper_.wake_if_asleep();
-  }
-  if (problem) std::rethrow_exception(problem);
-  return true;
-}
-
-void Engine::execute_on_thread(const std::function<void()>& task) {
   Mailbox::Letter letter(task);
   mailbox_.post(letter);
   if (!thread_.joinable()) {
@@ -155,7 +101,6 @@ void Engine::run() {
   pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
-  const std::lock_guard lock(working_);
   data_path_.set_clock(clock_now);
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
@@ -167,7 +112,7 @@ void Engine::run() {
     if (worked) {
       last_work = data_path_.now();
     } else if (data_path_.now() - last_work < config_.idle_spin) {
-      yield();
+      sched_yield();
     } else {
       sleep();
       starvation_.slept();
@@ -199,22 +144,10 @@ void Engine::note_starvation(bool worked) {
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
 }
 
-void Engine::yield() {
-  working_.unlock();
-  sched_yield();
-  working_.lock();
-}
-
 void Engine::sleep() {
   sleeper_.announce();
   data_path_.set_now(clock_now());
-  if (!look() && !data_path_.busy() && !stopping_.load()) {
-    const transport::Time now = data_path_.now();
-    const std::optional<transport::Time> deadline = wake_at();
-    working_.unlock();
-    sleeper_.wait(now, deadline);
-    working_.lock();
-  }
+  if (!look() && !data_path_.busy() && !stopping_.load()) sleeper_.wait(data_path_.now(), wake_at());
   sleeper_.awake();
 }
 

@@ -1,15 +1,13 @@
 // The engine: one thread that runs whole devices — doorbells, timers, links, completions.
 //
 // Only the engine's thread touches what the engine works on. The control thread builds objects and has them
-// installed, changed and removed by `execute`, between two batches; so the tables need no locks but one,
-// which the engine's thread gives up only while it rests.
+// installed, changed and removed by `execute`, between two batches; so the tables need no locks.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -44,8 +42,8 @@ class Engine {
   void start();
   void stop();
 
-  // Runs `task` between two batches and returns when it has run: on the engine thread, or on the caller's
-  // while the engine rests or has not started. Not from the engine thread. Rethrows an exception of `task`.
+  // Runs `task` on the engine thread between two batches and returns when it has run; before `start`, runs it
+  // on the caller's thread. Not from the engine thread. Rethrows an exception of `task`.
   void execute(const std::function<void()>& task);
 
   // A descriptor of the EngineStatus page, read-only for its receiver; belongs to the engine.
@@ -62,9 +60,7 @@ class Engine {
   // thread, for a watchdog.
   std::uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
   // Whether the heartbeat must change: the engine is awake, or a thread waits in `execute`.
-  bool has_to_move() const {
-    return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks() || executes_while_resting_.load());
-  }
+  bool has_to_move() const { return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks()); }
   // The process whose memory is being copied (memory_batch.hpp), or 0.
   pid_t copying_with() const { return data_path_.copying_with(); }
 
@@ -91,19 +87,12 @@ class Engine {
 
  private:
   void run();
-  std::unique_lock<std::mutex> stop_from_working();
-  bool execute_while_resting(const std::function<void()>& task);
-  void execute_on_thread(const std::function<void()>& task);
   bool look();
   void note_starvation(bool worked);
-  void yield();
   void sleep();
   std::optional<transport::Time> wake_at() const;
 
   const EngineConfig config_;
-  // Its holder may touch what the engine works on. The thread holds it except while it yields or sleeps.
-  std::mutex working_;
-  std::atomic<bool> executes_while_resting_{false};
   DataPath data_path_;
   Mailbox mailbox_;
   Sleeper sleeper_;

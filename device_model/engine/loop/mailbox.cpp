@@ -24,11 +24,8 @@ std::vector<Mailbox::Letter*> Mailbox::take() {
 }
 
 void Mailbox::answer(Letter& letter) {
-  {
-    const std::lock_guard lock(mutex_);
-    letter.done_ = true;
-  }
-  // Unlocked: the waiting thread takes the mutex as soon as it wakes.
+  const std::lock_guard lock(mutex_);
+  letter.done_ = true;
   answered_.notify_all();
 }
 
