@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_user_cm.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include "device_model/abi/rdma_cm_messages.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/reply_socket.hpp"
 #include "provider/kernel/socket_identity.hpp"
 
@@ -199,15 +201,52 @@ int await_token(int channel) {
   return length == 0 ? EIO : 0;
 }
 
+// Keeps a channel open that another thread of the program may close meanwhile, as the kernel's write does.
+class KeptChannel {
+ public:
+  // Stays the channel's own descriptor where there is no further one.
+  explicit KeptChannel(int channel) : channel_(channel) {
+    const KeptErrno kept;
+    copy_ = static_cast<int>(
+        syscall(SYS_fcntl, channel, F_DUPFD_CLOEXEC, static_cast<long>(ReplySocket::kLowestDescriptor)));
+    if (copy_ < 0) copy_ = static_cast<int>(syscall(SYS_fcntl, channel, F_DUPFD_CLOEXEC, 0L));
+  }
+  ~KeptChannel() { close_copy(this); }
+  KeptChannel(const KeptChannel&) = delete;
+  KeptChannel& operator=(const KeptChannel&) = delete;
+
+  int descriptor() const { return copy_ >= 0 ? copy_ : channel_; }
+
+  // As await_token. Without exceptions no destructor runs in a thread that is cancelled.
+  int await_token() {
+    int error = 0;
+    pthread_cleanup_push(close_copy, this);
+    error = kernel::await_token(descriptor());
+    pthread_cleanup_pop(0);
+    return error;
+  }
+
+ private:
+  static void close_copy(void* channel) {
+    const KeptErrno kept;
+    const int copy = static_cast<KeptChannel*>(channel)->copy_;
+    if (copy >= 0) syscall(SYS_close, copy);
+  }
+
+  int channel_;
+  int copy_;
+};
+
 int get_event(int channel, const Command& command) {
   constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
   if (command.header.out < kShortest) return ENOSPC;
   if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
+  KeptChannel kept(channel);
   int error = 0;
   do {
-    error = await_token(channel);
+    error = kept.await_token();
     if (error != 0) return error;
-    error = execute(channel, command);
+    error = execute(kept.descriptor(), command);
   } while (error == EAGAIN);
   return error;
 }
