@@ -115,7 +115,7 @@ std::vector<std::byte> own_event(std::uint32_t id) {
   return command(24, body);
 }
 
-struct Program {
+struct SocketProgram {
   const Served& served;
   Descriptor channel = served.open();
   ReplySocket replies{served};
@@ -139,7 +139,7 @@ struct Program {
 BOOST_FIXTURE_TEST_SUITE(server, Served)
 
 BOOST_AUTO_TEST_CASE(commands_are_answered_on_the_reply_socket) {
-  Program program{*this};
+  SocketProgram program{*this};
   for (std::uint32_t expected = 0; expected < 3; ++expected) {
     const Reply reply = program.run(kCreate);
     BOOST_TEST(reply.header.magic == abi::kRdmaCmMagic);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(reply_sockets_have_names_of_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_without_a_reply_socket_is_lost) {
-  Program program{*this};
+  SocketProgram program{*this};
   send_to(program.channel, request(abi::RdmaCmRequestKind::command, {}, kCreate));
   std::uint32_t id = 99;
   std::memcpy(&id, program.run(kCreate).answer.data(), sizeof id);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_socket_has_one_use) {
   ReplySocket replies(*this);
   send_to(replies.socket, request(abi::RdmaCmRequestKind::command, replies.name, kCreate));
   BOOST_TEST(is_closed(replies.socket));
-  Program program{*this};
+  SocketProgram program{*this};
   BOOST_TEST(program.run(kCreate).header.error == 0);
   send_to(program.channel, request(abi::RdmaCmRequestKind::open_reply_socket));
   BOOST_TEST(is_closed(program.channel));
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(descriptors_are_not_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(events_make_the_channel_readable) {
-  Program program{*this};
+  SocketProgram program{*this};
   program.run(kCreate);
   for (int i = 0; i < 20; ++i) BOOST_TEST(program.run(own_event(0)).header.error == 0);
   char tokens[64];
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(events_make_the_channel_readable) {
 }
 
 BOOST_AUTO_TEST_CASE(the_name_of_a_channel_serves_once) {
-  Program old{*this};
-  Program now{*this};
+  SocketProgram old{*this};
+  SocketProgram now{*this};
   old.run(kCreate);
   old.run(own_event(0));
   const auto migrate = command(RDMA_USER_CM_CMD_MIGRATE_ID, rdma_ucm_migrate_id{0, 0, 0});
@@ -257,9 +257,9 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_channel_serves_once) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_program_has_goes_with_its_channel) {
-  Program other{*this};
+  SocketProgram other{*this};
   {
-    Program program{*this};
+    SocketProgram program{*this};
     for (int i = 0; i < 100; ++i) program.run(kCreate);
   }
   std::uint32_t id = 99;
