@@ -183,6 +183,12 @@ class Fabric:
             raise AssertionError(f"status {ended} instead of {status}: {program}\n{self.log()}")
         return program.output()
 
+    def copy_home(self, *path):
+        """Copies a file of tests/apps, which programs may not be allowed to read, to their home; returns the copy."""
+        copy = self.home / path[-1]
+        shutil.copyfile(pathlib.Path(__file__).parent.joinpath(*path), copy)
+        return copy
+
     def on_urnic(self, *command):
         """The command line that runs `command` with urnic's devices."""
         return (self.urnic, "run", "--", *map(str, command))

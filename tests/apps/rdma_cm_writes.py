@@ -6,12 +6,16 @@ Each of CHECKS is run under its name; ends with status 0 if all is as it should 
 import ctypes
 import errno
 import os
+import pathlib
 import signal
 import socket
 import struct
 import sys
+import threading
+import time
 
-CREATE_ID, DESTROY_ID, BIND_IP, LISTEN = 0, 1, 2, 7
+CREATE_ID, DESTROY_ID, BIND_IP, RESOLVE_IP, LISTEN, GET_EVENT = 0, 1, 2, 3, 7, 12
+ADDRESS_RESOLVED = 0
 TCP, RC = 0x0106, 2
 NODE = "/dev/infiniband/rdma_cm"
 BAD_ADDRESS = 8
@@ -78,6 +82,34 @@ def another_user_than_the_opener():
     assert destroy(node, number) == 0
 
 
+def a_channel_that_is_closed_while_a_thread_takes_an_event():
+    """The thread's write keeps the channel; its other descriptor makes the event."""
+    node = os.open(NODE, os.O_RDWR)
+    other = os.dup(node)
+    os.fstat(other)  # makes the duplicate known to `write`
+    number = create_id(node)
+    answer = (ctypes.c_uint32 * 110)()
+    result = []
+    request = struct.pack("=Q", ctypes.addressof(answer))
+    thread = threading.Thread(target=lambda: result.append(write(node, GET_EVENT, request)))
+    thread.start()
+    # Until it waits in the kernel.
+    state = f"/proc/self/task/{thread.native_id}/stat"
+    deadline = time.monotonic() + 30
+    while pathlib.Path(state).read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "S":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.1)
+    os.close(node)
+    loopback = struct.pack("=HH4s20x", socket.AF_INET, 0, socket.inet_aton("127.0.0.1"))
+    resolve = bytes(28) + loopback + struct.pack("=II", number, 2000)
+    assert write(other, RESOLVE_IP, resolve) == 0
+    thread.join(30)
+    assert result == [0], result
+    event, status = answer[3], answer[4]
+    assert (event, status) == (ADDRESS_RESOLVED, 0), (event, status)
+
+
 def a_listener_that_reads_nothing():
     """Runs until it is killed."""
     node = os.open(NODE, os.O_RDWR)
@@ -90,7 +122,7 @@ def a_listener_that_reads_nothing():
 
 CHECKS = {check.__name__: check for check in (
     an_identifier_whose_number_cannot_be_told_goes, memory_that_cannot_be_read, another_user_than_the_opener,
-    a_listener_that_reads_nothing)}
+    a_channel_that_is_closed_while_a_thread_takes_an_event, a_listener_that_reads_nothing)}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()

@@ -102,8 +102,7 @@ class Mpi(ProgramTest):
 
     @classmethod
     def compile(cls, implementation):
-        source, binary = cls.fabric.home / "mpi_check.c", cls.fabric.home / f"mpi_check_{implementation}"
-        source.write_text((pathlib.Path(__file__).parent / "programs" / "mpi_check.c").read_text())
+        source, binary = cls.fabric.copy_home("programs", "mpi_check.c"), cls.fabric.home / f"mpi_check_{implementation}"
         cls.fabric.run(f"mpicc.{implementation}", "-O2", "-Wall", "-Wextra", "-Werror", "-o", binary, source)
         return binary
 

@@ -4,7 +4,6 @@
 import filecmp
 import json
 import os
-import pathlib
 import signal
 import time
 import unittest
@@ -187,13 +186,12 @@ class RdmaCm(unittest.TestCase):
 
     def run_check(self, own, name):
         """A check of rdma_cm_writes.py on the device process `own`."""
-        program = own.home / "rdma_cm_writes.py"
-        program.write_text(pathlib.Path(__file__).with_name("rdma_cm_writes.py").read_text(encoding="utf-8"))
-        own.run_on_urnic("python3", "-B", program, name)
+        own.run_on_urnic("python3", "-B", own.copy_home("rdma_cm_writes.py"), name)
 
     def test_writes_of_no_library(self):
         self.run_check(self.fabric, "an_identifier_whose_number_cannot_be_told_goes")
         self.run_check(self.fabric, "memory_that_cannot_be_read")
+        self.run_check(self.fabric, "a_channel_that_is_closed_while_a_thread_takes_an_event")
         if os.geteuid() != 0:
             self.skipTest("only root can become another user")
         with fabric.Fabric(user=None) as own:

@@ -7,7 +7,6 @@ A thousand programs, some minutes on two cores: URNIC_STORM_PROGRAMS=1000 ctest 
 
 import contextlib
 import os
-import pathlib
 import random
 import secrets
 import signal
@@ -53,10 +52,8 @@ class RdmaCmStorms(unittest.TestCase):
 
     def test_requests_that_nobody_accepts(self):
         """The listener's backlog is full, and its program reads no events."""
-        program = pathlib.Path(__file__).with_name("rdma_cm_writes.py").read_text(encoding="utf-8")
-        file = self.fabric.home / "rdma_cm_writes.py"
-        file.write_text(program)
-        listener = self.start_server("python3", "-B", file, "a_listener_that_reads_nothing")
+        program = self.fabric.copy_home("rdma_cm_writes.py")
+        listener = self.start_server("python3", "-B", program, "a_listener_that_reads_nothing")
         flooders = [self.fabric.start_on_urnic("cmtime", "-s", "127.0.0.1", "-c", FLOOD) for _ in range(FLOODERS)]
         # A request whose listener has no room is dropped, so no more connections than identifiers of the flooders.
         fabric.wait_until(lambda: self.rdma_cm()["connections"] >= FLOOD, f"a flood: {self.fabric.status()}", 120)

@@ -48,8 +48,7 @@ template <class Kind>
 class ObjectWalk {
  public:
   ObjectWalk(const ContextRegistry& contexts, const ServedDevice& device) {
-    for (const auto& context : contexts.all())
-      if (&context->device == &device && !context->ending) contexts_.push_back(context);
+    for (const auto& context : contexts.in_service(device)) contexts_.push_back(context);
   }
 
   // Appends the next page, which may be empty, to `handles`, which is empty. A bounded amount of work.

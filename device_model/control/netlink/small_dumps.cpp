@@ -20,8 +20,7 @@ class ContextDump final : public Dump {
  public:
   ContextDump(const Subjects& subjects, const ServedDevice& device, const Request& request)
       : device_(device), type_(request.type), question_(request.question) {
-    for (const auto& context : subjects.contexts.all())
-      if (&context->device == &device && !context->ending) contexts_.push_back(context);
+    for (const auto& context : subjects.contexts.in_service(device)) contexts_.push_back(context);
   }
 
   bool write(DatagramWriter& datagram) override {
@@ -158,8 +157,8 @@ std::unique_ptr<Dump> search_for_context(const Subjects& subjects, const ServedD
                                          const Request& request, std::uint32_t number) {
   return std::make_unique<SmallSearch>(
       device, request, [&contexts = subjects.contexts, &device, number](DatagramWriter& datagram) {
-        for (const auto& context : contexts.all()) {
-          if (&context->device != &device || context->ending || context->id != number) continue;
+        for (const auto& context : contexts.in_service(device)) {
+          if (context->id != number) continue;
           put_context(datagram, *context);
           return true;
         }

@@ -41,6 +41,13 @@ std::vector<std::shared_ptr<Context>> ContextRegistry::all() const {
   return alive;
 }
 
+std::vector<std::shared_ptr<Context>> ContextRegistry::in_service(const ServedDevice& device) const {
+  auto contexts = all();
+  std::erase_if(contexts,
+                [&](const auto& context) { return &context->device != &device || context->ending; });
+  return contexts;
+}
+
 bool ContextRegistry::empty() const {
   return std::all_of(contexts_.begin(), contexts_.end(), [](const auto& known) { return known.expired(); });
 }

@@ -11,6 +11,7 @@
 namespace urnic::control {
 
 class Context;
+struct ServedDevice;
 
 class ContextRegistry {
  public:
@@ -19,6 +20,8 @@ class ContextRegistry {
   // Null if no context has this token, or if it is being destroyed.
   std::shared_ptr<Context> find(const abi::ContextToken& token) const;
   std::vector<std::shared_ptr<Context>> all() const;
+  // Those on the device that are not being destroyed.
+  std::vector<std::shared_ptr<Context>> in_service(const ServedDevice& device) const;
   bool empty() const;
   // Numbers for display: 1, 2, 3, …
   std::uint32_t next_id() { return next_id_++; }
