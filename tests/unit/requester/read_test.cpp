@@ -30,6 +30,19 @@ BOOST_AUTO_TEST_CASE(responses_are_placed_in_order) {
   BOOST_TEST(b.counters.bad_responses == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_snapshot_counts_the_reads_that_wait_for_responses) {
+  RequesterBench b;
+  b.post(WorkOpcode::rdma_read, 2000);
+  b.post(WorkOpcode::rdma_read, 16);
+  BOOST_TEST(b.requester.snapshot().reads_under_way == 2u);
+  b.inject(response(read_response_first, 0, 0, 1024));
+  BOOST_TEST(b.requester.snapshot().reads_under_way == 2u);
+  b.inject(response(read_response_last, 1, 1024, 976));
+  BOOST_TEST(b.requester.snapshot().reads_under_way == 1u);
+  b.inject(response(read_response_only, 2, 0, 16));
+  BOOST_TEST(b.requester.snapshot().reads_under_way == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(last_bytes_of_the_message_are_marked) {
   RequesterBench b;
   const Sge sges[] = {

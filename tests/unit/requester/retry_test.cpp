@@ -282,6 +282,18 @@ BOOST_AUTO_TEST_CASE(does_not_use_up_transport_retries) {
   b.expect_completion(0);
 }
 
+BOOST_AUTO_TEST_CASE(a_snapshot_tells_how_many_retries_are_used_up_until_there_is_progress) {
+  RequesterBench b({.retry_count = 5});
+  for (int i = 0; i < 2; ++i) b.post(WorkOpcode::send, 4);
+  BOOST_TEST(b.requester.snapshot().transport_retries == 0u);
+  for (std::uint32_t used = 1; used <= 2; ++used) {
+    b.advance(b.timeout());
+    BOOST_TEST(b.requester.snapshot().transport_retries == used);
+  }
+  b.inject(ack(0));
+  BOOST_TEST(b.requester.snapshot().transport_retries == 0u);
+}
+
 // Who is refused for long loses a packet now and then: those losses do not add up to a dead path.
 BOOST_AUTO_TEST_CASE(a_refusal_reloads_the_transport_retries) {
   RequesterBench b({.retry_count = 1});

@@ -30,6 +30,25 @@ BOOST_AUTO_TEST_CASE(a_write_waits_for_the_one_before_it) {
   BOOST_CHECK_EQUAL(host.writes.at(0).address, kBase);
 }
 
+BOOST_AUTO_TEST_CASE(a_snapshot_tells_of_the_hole_and_of_responses_that_are_owed) {
+  const auto is = [this](std::uint32_t expected, std::uint32_t messages, bool hole, bool owes) {
+    const ResponderSnapshot now = responder.snapshot();
+    BOOST_CHECK(now.expected_psn == psn(expected));
+    BOOST_CHECK(now.msn == wire::Msn{messages});
+    BOOST_CHECK_EQUAL(now.has_hole, hole);
+    BOOST_CHECK_EQUAL(now.owes_responses, owes);
+  };
+  is(0, 0, false, false);
+  give(write_only(1, 16, kBase + 0x100));
+  is(0, 0, true, true);
+  settle();
+  is(0, 0, true, false);
+  give(write_only(0, 16, kBase));
+  is(2, 2, false, true);
+  settle();
+  is(2, 2, false, false);
+}
+
 BOOST_AUTO_TEST_CASE(a_message_is_put_together_from_packets_in_any_order) {
   post();
   ask(send(Operation::send_last_immediate, 3, pattern(7, 0, 3 * kMtu)));
