@@ -35,8 +35,7 @@ ParseError divide(std::span<const std::byte> datagram, Frame& frame) {
 void find_identification(const Frame& frame, std::byte* ip) {
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
-  const std::uint32_t difference =
-      received ^ icrc(frame.headers, frame.payload, frame.trailer.first(pad));
+  const std::uint32_t difference = received ^ icrc(frame.headers, frame.payload, frame.trailer.first(pad));
   if (difference == 0) return;
   const std::size_t covered = frame.size() - kEthernetBytes - kIdentificationAt - kIcrcBytes;
   store_be16(ip + kIdentificationAt, hidden_identification(difference, covered).value_or(0));

@@ -12,9 +12,7 @@ using Residue = std::uint32_t;
 constexpr Residue kPolynomial = 0xEDB88320;
 constexpr Residue kOne = 0x80000000;
 
-constexpr Residue times_x(Residue residue) {
-  return (residue >> 1) ^ ((residue & 1) != 0 ? kPolynomial : 0);
-}
+constexpr Residue times_x(Residue residue) { return (residue >> 1) ^ ((residue & 1) != 0 ? kPolynomial : 0); }
 constexpr Residue divided_by_x(Residue residue) {
   return (residue & kOne) != 0 ? (residue ^ kPolynomial) << 1 | 1 : residue << 1;
 }

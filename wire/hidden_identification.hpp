@@ -1,6 +1,6 @@
-// The ICRC of an IPv4 packet covers the Identification (IBTA A17.3.3), which a UDP socket does not show to the
-// receiver. The CRC is linear: the ICRC of a packet with Identification i is that with 0, XOR a value that
-// depends only on i and on the number of bytes behind it. So the Identification follows from the ICRC.
+// The ICRC of an IPv4 packet covers the Identification (IBTA A17.3.3), which a UDP socket does not show to
+// the receiver. The CRC is linear: the ICRC of a packet with Identification i is that with 0, XOR a value
+// that depends only on i and on the number of bytes behind it. So the Identification follows from the ICRC.
 #pragma once
 
 #include <cstddef>

@@ -242,6 +242,7 @@ void DataPath::carry_out() {
   failed_.clear();
   list.clear();
   list.number = ++list_number_;
+  uplinks_.flush();
   end_inputs();
   if (trunk_ports_ != nullptr) trunk_ports_->publish();
 }

@@ -75,11 +75,6 @@ transport::Nanoseconds Engine::processor_time() const {
   return transport::Nanoseconds(std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec);
 }
 
-void Engine::add_uplink(link::Uplink& uplink) {
-  data_path_.add_uplink(uplink);
-  if (uplink.wake_descriptor() >= 0) sleeper_.add(uplink.wake_descriptor());
-}
-
 void Engine::add_doorbells(DoorbellSet& doorbells) {
   sleeper_.add(doorbells.wake_descriptor());
   doorbells_.add(doorbells);

@@ -69,8 +69,11 @@ class Engine {
 
   // The following from inside `execute` only (or before `start`).
   void add_device(const Device& device) { data_path_.add_device(device); }
-  // Carries the frames of its devices; outlives this. Frames from outside wake the engine.
-  void add_uplink(link::Uplink& uplink);
+  // Carries the frames of its devices; outlives this.
+  void add_uplink(link::Uplink& uplink) { data_path_.add_uplink(uplink); }
+  // Readable when frames come from outside of this process: wakes the engine. Closing it removes it. Throws
+  // std::system_error.
+  void wake_on(int descriptor) { sleeper_.add(descriptor); }
   // The management datagrams of its devices; outlives this. Whoever posts one calls `wake` afterwards.
   void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.

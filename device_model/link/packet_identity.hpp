@@ -15,6 +15,9 @@ struct PacketIdentity {
   std::uint64_t count = 0;       // 1 is the first packet of any kind that the QP sent
 };
 
+// The sending QP of a frame from outside of this process, which does not say.
+inline constexpr wire::Qpn kUnknownQpn{0xFFFFFFFF};
+
 // Out-of-band data from the sending device to the receiving one; not on the wire.
 struct PacketOrigin {
   PacketIdentity identity = {};

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "device_model/link/outer_port.hpp"
 #include "device_model/link/switch_port.hpp"
 #include "wire/byte_order.hpp"
 
@@ -55,14 +56,17 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
+  if (far_end != nullptr && !far_end->outside->has_room(now)) return 0;
   if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
   const std::size_t under_way = fabric_.in_flight_.room(frames_under_way) * least;
   return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  if (!is_impaired()) return {};
-  const transport::Time line = link->channel(Direction::transmit).model().room_at(kAhead, least);
+  const transport::Time outside_at = far_end != nullptr ? far_end->outside->room_at() : transport::Time{};
+  if (!is_impaired()) return outside_at;
+  const transport::Time line =
+      std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
   if (fabric_.in_flight_.room(frames_under_way) != 0) return line;
   return std::max(line, fabric_.in_flight_.earliest().value_or(line));
 }
@@ -118,6 +122,23 @@ void Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver, 
   insert(routes_, {packed, ports_.back().get()});
 }
 
+void Switch::isolate(std::uint32_t port) {
+  ports_[port]->isolated = true;
+  for (Route& route : routes_)
+    if (route.port == ports_[port].get()) route.port = nullptr;
+}
+
+// Observers see the outer end under the device's name: what is before the link came from outside.
+void Switch::connect(std::uint32_t port, OuterPort& outside) {
+  isolate(port);
+  SwitchPort& device = *ports_[port];
+  SwitchPort& end =
+      *outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, device.device, port));
+  end.outside = &outside;
+  end.far_end = &device;
+  device.far_end = &end;
+}
+
 void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
 
 void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
@@ -141,7 +162,7 @@ const Link* Switch::existing_link(std::uint32_t port) const { return ports_[port
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
-  SwitchPort* const to = port_for(frame);
+  SwitchPort* const to = from.far_end != nullptr ? from.far_end : port_for(frame);
   if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
   // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
@@ -185,7 +206,7 @@ void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& fra
 void Switch::flood(const FrameInFlight& flight, transport::Time now) {
   const bool to_group = is_group_frame(flight.frame);
   for (const auto& port : ports_) {
-    if (!to_group && port.get() == flight.from) continue;
+    if (port->isolated || (!to_group && port.get() == flight.from)) continue;
     if (!port->is_impaired() && port->trunk == nullptr) {
       arrive(flight.frame, flight.origin, *port, flight.remarks.view());
       continue;
@@ -269,6 +290,7 @@ void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time 
 Load Switch::deliver_due(transport::Time now, const Load& most) {
   for (Link* link : links_) link->look(now);
   arrived_ = {};
+  for (const auto& end : outer_ends_) end->outside->take(*end, now, most);
   for (std::uint32_t passed = 0; passed < kLinksPassed * most.frames; ++passed) {
     if (arrived_.frames >= most.frames || arrived_.bytes >= most.bytes) break;
     const auto departure = in_flight_.take_due(now);
@@ -276,6 +298,29 @@ Load Switch::deliver_due(transport::Time now, const Load& most) {
     departure->item->channel->leave(*departure->item, departure->due);
   }
   return arrived_;
+}
+
+// What leaves may lie in the slots that are released.
+void Switch::release() {
+  flush();
+  for (const auto& end : outer_ends_) end->outside->release();
+  in_flight_.release();
+}
+
+bool Switch::owes_release() const {
+  return in_flight_.owes_release() ||
+         std::any_of(outer_ends_.begin(), outer_ends_.end(),
+                     [](const auto& end) { return end->outside->unreleased() != 0; });
+}
+
+void Switch::flush() {
+  for (const auto& end : outer_ends_) end->outside->flush();
+}
+
+std::uint32_t Switch::count() const {
+  std::uint32_t frames = in_flight_.in_use();
+  for (const auto& end : outer_ends_) frames += end->outside->unreleased();
+  return frames;
 }
 
 std::optional<transport::Time> Switch::next_due() const {

@@ -19,6 +19,7 @@
 
 namespace urnic::link {
 
+class OuterPort;
 class SwitchPort;
 
 class Switch final : public Uplink, private Forwarder {
@@ -36,6 +37,12 @@ class Switch final : public Uplink, private Forwarder {
   // switches attach the same devices in the same order.
   void attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device = {});
 
+  // From now on the device at port number `port` is on a wire of its own: its frames leave by `outside`,
+  // whatever their destination address, and frames from there go to it. `outside` outlives its use.
+  void connect(std::uint32_t port, OuterPort& outside);
+  // From now on no frame of the other ports goes to port number `port`.
+  void isolate(std::uint32_t port);
+
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
 
@@ -50,12 +57,13 @@ class Switch final : public Uplink, private Forwarder {
   void remove_observer(FrameObserver& observer);
 
   Load deliver_due(transport::Time now, const Load& most) override;
-  void release() override { in_flight_.release(); }
-  bool owes_release() const override { return in_flight_.owes_release(); }
+  void release() override;
+  bool owes_release() const override;
+  void flush() override;
   std::optional<transport::Time> next_due() const override;
   bool overdue(transport::Time now) const override { return in_flight_.overdue(now); }
   bool takes_time() const override;
-  std::uint32_t count() const override { return in_flight_.in_use(); }
+  std::uint32_t count() const override;
 
   // Frames to an address that no port has. Contiguous ones, which programs made themselves, are flooded to
   // every port but the sender's; frames of queue pairs, whose peer's address was known here, are dropped.
@@ -97,6 +105,7 @@ class Switch final : public Uplink, private Forwarder {
   FramesInFlight in_flight_;
   Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
+  std::vector<std::unique_ptr<SwitchPort>> outer_ends_;
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;

@@ -11,6 +11,7 @@
 
 namespace urnic::link {
 
+class OuterPort;
 class Switch;
 class Trunk;
 
@@ -32,6 +33,11 @@ class SwitchPort final : public Port {
   Trunk* const trunk;       // null: the device is here
   const std::string device;
   const std::uint32_t number;
+  // The other end of a wire that joins this port to one other and not to the switch's forwarding table; or
+  // null. Of a device's port this is the outer port's end, and the other way round.
+  SwitchPort* far_end = nullptr;
+  OuterPort* outside = nullptr;        // of an outer port's end: `receiver`
+  bool isolated = false;               // no frame of another port's comes here
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
 

@@ -33,6 +33,9 @@ class Uplink {
   // Frames were delivered since the last `release`.
   virtual bool owes_release() const = 0;
 
+  // A round ends: what was sent in it leaves this process.
+  virtual void flush() {}
+
   // When the next frame is due or a link changes by itself; empty if nothing is pending.
   virtual std::optional<transport::Time> next_due() const = 0;
   // Frames due at `now` are still under way: sending more would delay them further.
@@ -41,8 +44,6 @@ class Uplink {
   virtual std::uint32_t count() const = 0;
   // A frame may stay under way for some time after it was sent.
   virtual bool takes_time() const = 0;
-  // Readable when frames arrive from outside of this process; wakes the engine. -1: none arrive.
-  virtual int wake_descriptor() const { return -1; }
 
  protected:
   ~Uplink() = default;

@@ -53,12 +53,12 @@ Sleeper::~Sleeper() {
 
 // Edge-triggered, so that nobody reads the counters: each write is one wake-up. A program that shares the
 // descriptor could otherwise make that read block.
-void Sleeper::add(int eventfd) {
-  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = eventfd}};
-  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, eventfd, &event), "engine: epoll_ctl");
+void Sleeper::add(int descriptor) {
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = descriptor}};
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "engine: epoll_ctl");
 }
 
-void Sleeper::remove(int eventfd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, eventfd, nullptr); }
+void Sleeper::remove(int descriptor) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr); }
 
 void Sleeper::announce() {
   page_->sleeping.store(1);

@@ -21,9 +21,10 @@ class Sleeper {
   // The descriptor can be mapped for reading only.
   int status_descriptor() const { return read_only_status_.get(); }
 
-  // Engine thread. Eventfds that wake the engine; they stay open until removed. Throws std::system_error.
-  void add(int eventfd);
-  void remove(int eventfd);
+  // Engine thread. Eventfds and sockets that wake the engine; they stay open until removed. Throws
+  // std::system_error.
+  void add(int descriptor);
+  void remove(int descriptor);
 
   // Going to sleep takes three steps: `announce`, a last look for work that came without a wake-up, then
   // `wait`. `announce` orders that look after its store.

@@ -34,6 +34,9 @@ class Uplinks {
   void release() {
     for (link::Uplink* uplink : all_) uplink->release();
   }
+  void flush() {
+    for (link::Uplink* uplink : all_) uplink->flush();
+  }
   bool owes_release() const {
     for (const link::Uplink* uplink : all_)
       if (uplink->owes_release()) return true;

@@ -67,7 +67,7 @@ class Outside final : public link::Uplink {
   bool overdue(transport::Time) const override { return false; }
   std::uint32_t count() const override { return 0; }
   bool takes_time() const override { return false; }
-  int wake_descriptor() const override { return wake_.get(); }
+  int wake_descriptor() const { return wake_.get(); }
 
  private:
   memory::Descriptor wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -122,6 +122,7 @@ BOOST_AUTO_TEST_CASE(a_frame_from_outside_wakes_a_sleeping_engine) {
   Outside outside;
   Engine engine({.idle_spin = transport::Nanoseconds(0)});
   engine.add_uplink(outside);
+  engine.wake_on(outside.wake_descriptor());
   const StatusPage page(engine);
   engine.start();
   for (int i = 1; i <= 100; ++i) {

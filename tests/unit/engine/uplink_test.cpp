@@ -1,10 +1,12 @@
 // Devices behind an uplink that is not the built-in switch, behind several, and a great many of them.
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/link/outer_port.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "wire/frame_template.hpp"
 
@@ -73,6 +75,39 @@ class Cable final : public link::Uplink {
   std::deque<Frame> delivered_;
 };
 
+// One end of a wire between two processes: what leaves here comes at the other end as a copy, with no word
+// about its sender but the address.
+class OuterEnd final : public link::OuterPort {
+ public:
+  void join(OuterEnd& other) { other_ = &other; }
+  void take(link::Port& port, transport::Time now, const link::Load& most) override {
+    for (std::uint32_t i = 0; i < most.frames && !coming_.empty(); ++i) {
+      const auto& bytes = given_.emplace_back(std::move(coming_.front()));
+      coming_.pop_front();
+      wire::MacAddress from;
+      std::memcpy(from.bytes.data(), bytes.data() + 6, from.bytes.size());
+      port.transmit({bytes, {}, {}}, {.queue_pair = link::kUnknownQpn, .device = from}, now);
+    }
+  }
+  void release() override { given_.clear(); }
+  std::uint32_t unreleased() const override { return static_cast<std::uint32_t>(given_.size()); }
+  void arrive(const wire::Frame& frame, const link::PacketOrigin&) override {
+    auto& bytes = leaving_.emplace_back();
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+  }
+  void flush() override {
+    for (auto& bytes : leaving_) other_->coming_.push_back(std::move(bytes));
+    leaving_.clear();
+  }
+
+ private:
+  OuterEnd* other_ = nullptr;
+  std::vector<std::vector<std::byte>> leaving_;
+  std::deque<std::vector<std::byte>> coming_;
+  std::deque<std::vector<std::byte>> given_;
+};
+
 // Two programs whose devices are behind one uplink, on an engine that others may share.
 struct Pair {
   Pair(Engine& its_engine, link::Uplink& uplink, std::uint8_t first)
@@ -139,6 +174,23 @@ BOOST_AUTO_TEST_CASE(uplinks_of_one_engine_work_side_by_side) {
   while (over_cable.round() || over_switch.round()) continue;
   over_cable.check(100'000, 5);
   over_switch.check(100'000, 6);
+  BOOST_TEST((engine.data_path().pools() == kPoolsAtRest));
+}
+
+BOOST_AUTO_TEST_CASE(devices_of_two_processes_are_connected_by_outer_ports) {
+  Engine engine({});
+  link::Switch fabric;
+  OuterEnd ends[2];
+  ends[0].join(ends[1]);
+  ends[1].join(ends[0]);
+  Pair pair(engine, fabric, 1);
+  fabric.connect(0, ends[0]);
+  fabric.connect(1, ends[1]);
+  pair.write(100'000, 5);
+  while (pair.round()) continue;
+  pair.check(100'000, 5);
+  BOOST_TEST(pair.device1.port_counters().received_packets >= 98u);
+  BOOST_TEST(pair.device1.port_counters().wrong_origin == 0u);
   BOOST_TEST((engine.data_path().pools() == kPoolsAtRest));
 }
 
