@@ -20,8 +20,8 @@ class OuterPort : public FrameReceiver {
   // Frames that were taken since the last `release`.
   virtual std::uint32_t unreleased() const = 0;
 
-  // A frame leaves, at the latest with the next `flush`. Its payload stays in place until then; headers and
-  // trailer are copied in this call.
+  // A frame leaves, at the latest with the next `flush`. Until then its payload stays in place, or all of it
+  // if it is in one piece; headers and trailer are copied in this call.
   void arrive(const wire::Frame& frame, const PacketOrigin& origin) override = 0;
   virtual void flush() = 0;
 

@@ -1,0 +1,155 @@
+#include "device_model/link/udp/udp_port.hpp"
+
+#include <algorithm>
+
+#include "device_model/link/udp/udp_socket.hpp"
+#include "wire/datagram_frame.hpp"
+#include "wire/network_codec.hpp"
+
+namespace urnic::link {
+namespace {
+
+// Source ports of an address.
+constexpr std::size_t kPaths = 4;
+// How long a device waits when the kernel had no room for its datagrams.
+constexpr transport::Nanoseconds kPause{50'000};
+// In the identities of packets from outside, beside the number of the device that receives them.
+constexpr std::uint32_t kOutside = 0x80000000;
+
+bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
+
+// A frame in one piece was made by a program, or was changed on the link. A damaged address must not send it
+// to a stranger: IPv4's header has a checksum, which was right; of IPv6 only the ICRC tells.
+bool may_be_misdirected(const wire::Frame& frame, const wire::NetworkHeaders& network) {
+  if (!is_in_one_piece(frame) || wire::uses_ipv4(network)) return false;
+  wire::ParsedFrame parsed;
+  return wire::parse(frame, parsed) == wire::ParseError::bad_icrc;
+}
+
+}  // namespace
+
+UdpPort::UdpPort(const wire::MacAddress& device, std::uint32_t number,
+                 const std::vector<UdpAddress>& addresses)
+    : device_(device), number_(number) {
+  for (const UdpAddress& address : addresses) {
+    Address& opened = addresses_.emplace_back();
+    opened.local = address;
+    opened.socket = open_udp_socket(address.gid, address.scope, wire::kRocePort);
+    for (std::size_t i = 0; i < kPaths; ++i) {
+      Path& path = opened.paths.emplace_back();
+      path.socket = open_sending_socket(address.gid, address.scope, path.port);
+      path.queue = std::make_unique<SendQueue>(path.socket.get(), counters_);
+    }
+  }
+}
+
+std::vector<int> UdpPort::wake_descriptors() const {
+  std::vector<int> descriptors;
+  for (const Address& address : addresses_) descriptors.push_back(address.socket.get());
+  return descriptors;
+}
+
+std::uint16_t UdpPort::source_port(const wire::Gid& from, std::uint16_t wanted) const {
+  for (const Address& address : addresses_)
+    if (address.local.gid == from) return address.paths[wanted % address.paths.size()].port;
+  return wanted;
+}
+
+wire::MacAddress UdpPort::mac_of(const wire::Gid& host) { return stand_in_mac(host); }
+
+UdpCounters UdpPort::counters() const {
+  UdpCounters counters = counters_;
+  for (const Address& address : addresses_) counters.kernel_drops += kernel_drops(address.socket.get());
+  return counters;
+}
+
+UdpPort::Address* UdpPort::local(const wire::Gid& gid) {
+  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
+                                  [&](const Address& address) { return address.local.gid == gid; });
+  return found == addresses_.end() ? nullptr : &*found;
+}
+
+SendQueue* UdpPort::queue_from(Address& address, std::uint16_t source_port) {
+  for (const Path& path : address.paths)
+    if (path.port == source_port) return path.queue.get();
+  return nullptr;
+}
+
+// The ICRC covers the addresses and the source port: a packet with others than this port's cannot leave.
+void UdpPort::arrive(const wire::Frame& frame, const PacketOrigin&) {
+  wire::NetworkHeaders network;
+  wire::NetworkExtent extent;
+  const wire::ParseError error = wire::parse_network(frame.headers, frame.size(), network, extent);
+  Address* const from = error == wire::ParseError::none ? local(network.source) : nullptr;
+  SendQueue* const queue = from != nullptr ? queue_from(*from, network.udp_source) : nullptr;
+  if (queue == nullptr || may_be_misdirected(frame, network)) {
+    ++counters_.not_sendable;
+    return;
+  }
+  const UdpHop hop{to_socket_address(network.destination, wire::kRocePort, from->local.scope),
+                   network.traffic_class, network.hop_limit};
+  const auto datagram = frame.headers.subspan(extent.header_bytes);
+  if (is_in_one_piece(frame)) {
+    queue->add(hop, {}, datagram.first(extent.frame_bytes - extent.header_bytes), {});
+  } else {
+    queue->add(hop, datagram, frame.payload, frame.trailer);
+  }
+}
+
+void UdpPort::flush() {
+  for (Address& address : addresses_) {
+    for (Path& path : address.paths)
+      if (!path.queue->flush()) full_until_ = now_ + kPause;
+  }
+}
+
+// Each address is the first in its turn, so that a flood to one of them does not starve the others.
+void UdpPort::take(Port& port, transport::Time now, const Load& most) {
+  now_ = now;
+  std::uint32_t left = most.frames;
+  for (std::size_t i = 0; i < addresses_.size(); ++i)
+    left -= take_from(addresses_[(first_ + i) % addresses_.size()], port, now, left);
+  first_ = (first_ + 1) % addresses_.size();
+}
+
+std::uint32_t UdpPort::take_from(Address& address, Port& port, transport::Time now, std::uint32_t most) {
+  std::uint32_t taken = 0;
+  for (;;) {
+    const std::uint32_t wanted = std::min(most - taken, ReceiveBatch::kPerCall);
+    const std::uint32_t received = arrived_.receive(address.socket.get(), wanted);
+    counters_.receive_calls += received != 0;
+    counters_.received += received;
+    taken += received;
+    const std::uint32_t first = arrived_.in_use() - received;
+    for (std::uint32_t number = first; number < first + received; ++number)
+      hand_on(address, arrived_.at(number), port, now);
+    if (received < wanted || taken == most) return taken;
+  }
+}
+
+void UdpPort::hand_on(const Address& address, const ReceivedDatagram& datagram, Port& port,
+                      transport::Time now) {
+  const wire::Gid source = to_gid(datagram.source);
+  const wire::MacAddress source_mac = mac_of(source);
+  const wire::NetworkHeaders network{.destination_mac = device_,
+                                     .source_mac = source_mac,
+                                     .destination = address.local.gid,
+                                     .source = source,
+                                     .traffic_class = datagram.traffic_class,
+                                     .hop_limit = datagram.hop_limit,
+                                     .udp_source = port_of(datagram.source)};
+  wire::Frame frame;
+  const bool is_packet = datagram.whole && wire::frame_of_datagram(network, datagram.bytes, *datagram.headers,
+                                                                   frame) == wire::ParseError::none;
+  if (!is_packet) {
+    ++counters_.malformed;
+    return;
+  }
+  port.transmit(frame,
+                {.identity = {kOutside | number_, 0, counters_.received},
+                 .queue_pair = kUnknownQpn,
+                 .device = source_mac},
+                now);
+}
+
+}  // namespace urnic::link

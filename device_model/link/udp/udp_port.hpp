@@ -1,0 +1,78 @@
+// A device's port that is UDP port 4791 of this host: RoCEv2 to and from any device that IP reaches, for an
+// ordinary user.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "device_model/link/outer_port.hpp"
+#include "device_model/link/udp/receive_batch.hpp"
+#include "device_model/link/udp/send_queue.hpp"
+#include "device_model/link/udp/udp_counters.hpp"
+#include "device_model/memory/descriptor.hpp"
+#include "wire/identifiers.hpp"
+#include "wire/network_headers.hpp"
+
+namespace urnic::link {
+
+// An address of this host; an IPv4 address is a mapped GID.
+struct UdpAddress {
+  wire::Gid gid;
+  std::uint32_t scope = 0;  // the interface's index
+};
+
+class UdpPort final : public OuterPort {
+ public:
+  // Opens the sockets. `device` is the address of the device in frames, `number` its number. Throws
+  // std::system_error with a sentence.
+  UdpPort(const wire::MacAddress& device, std::uint32_t number, const std::vector<UdpAddress>& addresses);
+
+  // Any thread. Readable when datagrams have come.
+  std::vector<int> wake_descriptors() const;
+  // Any thread. The port's own source port for a flow that would have `wanted`: so flows have several paths
+  // through a network (IBTA A17.3.2.1). The same for the same flow.
+  std::uint16_t source_port(const wire::Gid& from, std::uint16_t wanted) const;
+  // Any thread. In frames, whatever the host's real one.
+  static wire::MacAddress mac_of(const wire::Gid& host);
+
+  UdpCounters counters() const;
+
+  void take(Port& port, transport::Time now, const Load& most) override;
+  void release() override { arrived_.release(); }
+  std::uint32_t unreleased() const override { return arrived_.in_use(); }
+  void arrive(const wire::Frame& frame, const PacketOrigin& origin) override;
+  void flush() override;
+  bool has_room(transport::Time now) const override { return full_until_ <= now; }
+  transport::Time room_at() const override { return full_until_; }
+
+ private:
+  // A socket that sends, and its source port.
+  struct Path {
+    std::uint16_t port = 0;
+    memory::Descriptor socket;
+    std::unique_ptr<SendQueue> queue;
+  };
+  struct Address {
+    UdpAddress local;
+    memory::Descriptor socket;  // port 4791: receives
+    std::vector<Path> paths;
+  };
+
+  std::uint32_t take_from(Address& address, Port& port, transport::Time now, std::uint32_t most);
+  void hand_on(const Address& address, const ReceivedDatagram& datagram, Port& port, transport::Time now);
+  Address* local(const wire::Gid& gid);
+  SendQueue* queue_from(Address& address, std::uint16_t source_port);
+
+  const wire::MacAddress device_;
+  const std::uint32_t number_;
+  std::deque<Address> addresses_;
+  std::size_t first_ = 0;  // whose turn it is to be the first to receive
+  ReceiveBatch arrived_;
+  UdpCounters counters_;
+  transport::Time now_{};
+  transport::Time full_until_{};
+};
+
+}  // namespace urnic::link
