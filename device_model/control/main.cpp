@@ -36,6 +36,7 @@ using namespace urnic::control;
 struct Options {
   std::string run_directory;
   std::string configuration;
+  std::vector<std::string> udp;
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
   bool foreground = false;
@@ -107,9 +108,13 @@ void confine() {
   if (!problem.empty()) log::info("system calls are not restricted: {}", problem);
 }
 
+Configuration configuration_of(const Options& options) {
+  if (!options.udp.empty()) return udp_configuration(options.udp);
+  return options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
+}
+
 [[noreturn]] void serve(const Options& options, const std::string& not_dropped, CopierParent& copiers) {
-  const Configuration configuration =
-      options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
+  const Configuration configuration = configuration_of(options);
   std::vector<urnic::memory::Descriptor> waiting;  // closed when the directory is gone
   std::optional<OwnedRunDirectory> directory(std::in_place, options.run_directory);
   start_logging(directory->log_file(), configuration.log_level, options.foreground);
@@ -150,7 +155,11 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", URNIC_VERSION);
   app.add_option("--run-dir", options.run_directory,
                  "Directory of sockets and sysfs files (default: $URNIC_DIR, else one of this user's own)");
-  app.add_option("--config", options.configuration, "TOML file, see docs/configuration.md");
+  CLI::Option* const config =
+      app.add_option("--config", options.configuration, "TOML file, see docs/configuration.md");
+  app.add_option("--udp", options.udp,
+                 "A device on UDP port 4791 of this address of the host, see docs/wires.md; may be repeated")
+      ->excludes(config);
   app.add_option("--ready-fd", options.ready_descriptor,
                  "Descriptor that gets a line 'ready' once programs can connect");
   app.add_option("--linger", options.linger_ms,

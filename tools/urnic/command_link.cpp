@@ -51,11 +51,27 @@ std::string remarks(const json& settings, const json& defaults) {
   return text.empty() ? "a perfect wire" : text;
 }
 
-void print_direction(const char* direction, const json& description, const json& defaults) {
-  fmt::print("  {}  {}\n", direction, remarks(description.at("settings"), defaults));
-  for (const auto& [counter, value] : description.at("counters").items()) {
+void print_counters(const json& counters) {
+  for (const auto& [counter, value] : counters.items()) {
     if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, to_text(value));
   }
+}
+
+void print_direction(const char* direction, const json& description, const json& defaults) {
+  fmt::print("  {}  {}\n", direction, remarks(description.at("settings"), defaults));
+  print_counters(description.at("counters"));
+}
+
+// Of a port that leads out of the device process.
+void print_wire(const json& wire) {
+  if (wire.at("kind") == "switch") return;
+  std::string addresses;
+  for (const json& address : wire.at("addresses"))
+    addresses += (addresses.empty() ? "" : ", ") + address.get<std::string>();
+  fmt::print("  wire  {} port {} of {} on {}, MTU {}\n", wire.at("kind").get<std::string>(),
+             to_text(wire.at("port")), addresses, wire.at("interface").get<std::string>(),
+             to_text(wire.at("interface_mtu")));
+  print_counters(wire.at("counters"));
 }
 
 void print_links(const json& answer, bool as_json) {
@@ -65,6 +81,7 @@ void print_links(const json& answer, bool as_json) {
   }
   for (const auto& [device, link] : answer.at("links").items()) {
     fmt::print("{}  link {}\n", device, link.at("state").get<std::string>());
+    print_wire(link.at("wire"));
     print_direction("tx", link.at("tx"), answer.at("defaults"));
     print_direction("rx", link.at("rx"), answer.at("defaults"));
   }

@@ -27,6 +27,7 @@
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/preload_check.hpp"
 #include "tools/urnic/signals.hpp"
+#include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -34,6 +35,7 @@ namespace {
 struct RunOptions {
   std::string name;
   std::string configuration;
+  std::vector<std::string> udp;
   CaptureRequest capture;
   std::string faults;
   std::vector<std::string> command;
@@ -114,7 +116,7 @@ int run_command(const RunOptions& options) {
   check_command(options.command.front());
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
-  const StartOptions start{directory, options.configuration, true};
+  const StartOptions start{directory, options.configuration, true, options.udp};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   lease.ask({{"cmd", "lease"}});
@@ -156,6 +158,7 @@ void add_run(CLI::App& urnic) {
                    "Devices and limits, as docs/configuration.md describes")
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
+  add_udp_option(*command, options->udp);
   add_name_option(*command, options->name);
   command
       ->add_option("--capture", options->capture.file,
@@ -176,7 +179,8 @@ void add_run(CLI::App& urnic) {
       "A command that clears the environment of what it starts (env -i, sudo, launchers of MPI, ssh) hides "
       "the\n"
       "devices from it: see urnic env --wrapper.\n"
-      "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1");
+      "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1\n"
+      "Example: urnic run --udp 10.0.0.1 -- ib_write_bw -d urnic0 -x 0");
   command->callback([options] { run(*options); });
 }
 

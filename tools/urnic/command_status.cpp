@@ -28,8 +28,11 @@ std::string joined(const nlohmann::json& list) {
 }
 
 void print_device(const nlohmann::json& device) {
-  fmt::print("{}  link {}, MTU {}, MAC {}\n", plain(device.at("name")), plain(device.at("link")),
-             plain(device.at("mtu")), plain(device.at("mac")));
+  const nlohmann::json& wire = device.at("wire");
+  const std::string leads_to =
+      wire.at("kind") == "switch" ? "" : ", " + plain(wire.at("kind")) + " on " + plain(wire.at("interface"));
+  fmt::print("{}  link {}, MTU {}, MAC {}{}\n", plain(device.at("name")), plain(device.at("link")),
+             plain(device.at("mtu")), plain(device.at("mac")), leads_to);
   for (std::size_t index = 0; index < device.at("gids").size(); ++index) {
     fmt::print("  GID {}  {}\n", index, plain(device["gids"][index]));
   }

@@ -9,6 +9,7 @@
 #include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -16,13 +17,14 @@ namespace {
 struct UpOptions {
   std::string name;
   std::string configuration;
+  std::vector<std::string> udp;
 };
 
 void up(const UpOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
-  AdminClient client = connect_or_start(installation, {directory, options.configuration, false});
+  AdminClient client = connect_or_start(installation, {directory, options.configuration, false, options.udp});
   const nlohmann::json status = client.ask({{"cmd", "keep"}}), now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
@@ -54,6 +56,7 @@ void add_up(CLI::App& urnic) {
                    "Devices and limits, as docs/configuration.md describes")
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
+  add_udp_option(*command, options->udp);
   command->footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command->callback([options] { up(*options); });
 }

@@ -27,6 +27,7 @@ std::vector<std::string> arguments(const Installation& installation, const Start
   std::vector<std::string> words{installation.device_process.string(), "--run-dir",
                                  options.run_directory.string(), "--ready-fd", std::to_string(ready)};
   if (!options.configuration.empty()) words.insert(words.end(), {"--config", options.configuration.string()});
+  for (const std::string& address : options.udp) words.insert(words.end(), {"--udp", address});
   if (options.until_unused) words.insert(words.end(), {"--linger", kLinger});
   return words;
 }
@@ -80,7 +81,7 @@ void start_device_process(const Installation& installation, const StartOptions& 
 
 AdminClient connect_or_start(const Installation& installation, const StartOptions& options) {
   if (auto running = AdminClient::connect(options.run_directory)) {
-    if (!options.configuration.empty()) {
+    if (!options.configuration.empty() || !options.udp.empty()) {
       throw Failure(
           fmt::format("a device process runs in {} already, with its own configuration: end it with "
                       "'urnic down' or choose another --name",

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/installation.hpp"
@@ -11,8 +13,9 @@ namespace urnic::cli {
 
 struct StartOptions {
   std::filesystem::path run_directory;
-  std::filesystem::path configuration;  // empty: the default fabric
+  std::filesystem::path configuration;  // empty: the default fabric, or the devices of `udp`
   bool until_unused = false;            // it ends by itself once nothing uses it
+  std::vector<std::string> udp;         // addresses of this host, a device for each
 };
 
 // Starts urnicd in the background, detached from this terminal, and returns once it is ready. Throws Failure

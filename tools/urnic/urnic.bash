@@ -2,8 +2,8 @@
 
 _urnic_options() {
   case $1 in
-    run) echo "--config --name --capture --faults --points --help --" ;;
-    up) echo "--config --name --help" ;;
+    run) echo "--config --udp --name --capture --faults --points --help --" ;;
+    up) echo "--config --udp --name --help" ;;
     down) echo "--name --help" ;;
     status) echo "--name --json --qps --help" ;;
     env) echo "--name --wrapper --json --help" ;;

@@ -12,6 +12,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/admin/json.hpp"
+#include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/program_context.hpp"
@@ -156,6 +157,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"number_seed", settings.number_seed ? json(*settings.number_seed) : json()},
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
+          {"wire", describe_wire(device)},
           {"limits", describe_limits()}};
 }
 

@@ -76,6 +76,10 @@ json AdminServer::gid(const json& request, AdminConnectionState&) {
       throw std::runtime_error("\"device\" must name the one device whose address is meant");
     if (added != request.end() && removed != request.end())
       throw std::runtime_error("\"add\" and \"remove\" are two requests");
+    if (only->udp != nullptr)
+      throw std::runtime_error(fmt::format(
+          "the addresses of {} are those of the host on which it listens: its configuration names them",
+          only->settings.name));
     std::vector<wire::Gid>& gids = only->settings.gids;
     const std::size_t index =
         added != request.end() ? add(fabric, gids, read_gid(*added)) : remove(gids, read_gid(*removed));

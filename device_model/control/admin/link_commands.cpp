@@ -10,6 +10,7 @@
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/json.hpp"
+#include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
@@ -50,6 +51,7 @@ json describe_counters(const link::Link* link, Direction direction) {
 json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
   const link::Link* link = fabric.switch_of(device).existing_link(device.index);
   return {{"state", device.device->link_up(now) ? "up" : "down"},
+          {"wire", describe_wire(device)},
           {"tx",
            {{"settings", describe_settings(device.settings.transmit_link)},
             {"counters", describe_counters(link, Direction::transmit)}}},

@@ -100,6 +100,8 @@ constexpr const char* kNeeded[] = {
     "sendto",
     "recvmsg",
     "recvfrom",
+    "sendmmsg",
+    "recvmmsg",
     "shutdown",
     "getsockopt",
     "getsockname",

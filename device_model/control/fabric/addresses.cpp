@@ -29,6 +29,10 @@ std::optional<wire::Gid> parse_gid(const std::string& text) {
   return gid;
 }
 
+std::optional<wire::Gid> parse_ip_address(const std::string& text) {
+  return text.find(':') == std::string::npos ? parse_gid("::ffff:" + text) : parse_gid(text);
+}
+
 std::string to_text(const wire::MacAddress& mac) {
   const auto& m = mac.bytes;
   return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", m[0], m[1], m[2], m[3], m[4], m[5]);

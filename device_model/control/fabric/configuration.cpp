@@ -12,7 +12,9 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/link/udp/udp_port.hpp"
 #include "device_model/settings/table_reader.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::control {
 namespace {
@@ -48,25 +50,25 @@ constexpr std::size_t kMaxDevices = 254;
 // Each engine has a trunk to each other engine.
 constexpr std::uint32_t kMaxEngines = 16;
 
-void read_gids(const TableReader& reader, std::vector<wire::Gid>& gids) {
-  const toml::node* node = reader.table().get("gids");
-  if (node == nullptr) return;
-  const std::string allowed =
-      fmt::format("a list of 1 to {} IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"]",
-                  limits::kGidTableLength);
+// "gids" of a device on the switch, "addresses" of one on a UDP wire. False: the key is not there.
+bool read_gids(const TableReader& reader, std::string_view key, std::string_view kind,
+               std::optional<wire::Gid> (*parse)(const std::string&), std::vector<wire::Gid>& gids) {
+  const toml::node* node = reader.table().get(key);
+  if (node == nullptr) return false;
   const toml::array* list = node->as_array();
   if (list == nullptr || list->empty() || list->size() > limits::kGidTableLength) {
-    reader.refuse("gids", *node, allowed);
+    reader.refuse(key, *node, fmt::format("a list of 1 to {} {}", limits::kGidTableLength, kind));
   }
   gids.clear();
   for (const toml::node& entry : *list) {
     const auto text = entry.value_exact<std::string>();
-    const auto gid = text ? parse_gid(*text) : std::nullopt;
-    if (!gid || *gid == wire::Gid{} || gid->bytes[0] == 0xFF) {
-      reader.refuse("gids", entry, "the unicast address of one device, such as \"::ffff:192.0.2.1\"");
+    const auto gid = text ? parse(*text) : std::nullopt;
+    if (!gid || *gid == wire::Gid{} || wire::is_multicast(*gid)) {
+      reader.refuse(key, entry, fmt::format("the unicast address of one device; {}", kind));
     }
     gids.push_back(*gid);
   }
+  return true;
 }
 
 // The whole numbers that every TOML and JSON reader supports, as for the links' seed.
@@ -121,8 +123,33 @@ bool is_device_name(const std::string& name) {
              std::string::npos;
 }
 
+constexpr std::string_view kGidKind = "IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"]";
+constexpr std::string_view kAddressKind = "addresses of this host, such as [\"10.0.0.1\", \"fd00::1\"]";
+
+// A UDP wire: the device's GIDs are the host's addresses. Its MAC address, on no real wire, is unique among
+// hosts, because peers know a host by the GUID that is made from it. A raw packet would leave the host, so it
+// needs the right that a NIC asks for.
+void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
+  if (const toml::node* gids = reader.table().get("gids"))
+    reader.refuse("gids", *gids, "nothing: the GIDs of a device with wire = \"udp\" are its addresses");
+  if (!read_gids(reader, "addresses", kAddressKind, parse_ip_address, device.gids))
+    reader.fail(reader.table().source(), fmt::format("{} has wire = \"udp\" and no addresses: needed are {}",
+                                                     device.name, kAddressKind));
+  if (!reader.table().contains("mac")) device.mac = link::UdpPort::mac_of(device.gids.front());
+  if (!reader.table().contains("raw_packets")) device.raw_packets = RawPackets::privileged;
+}
+
+void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& device) {
+  if (const auto kind = reader.word("wire", kWireNames)) device.wire_kind = static_cast<WireKind>(*kind);
+  if (device.wire_kind == WireKind::udp) return read_udp_wire(reader, device);
+  if (const toml::node* addresses = reader.table().get("addresses"))
+    reader.refuse("addresses", *addresses, "nothing without wire = \"udp\"");
+  device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
+  read_gids(reader, "gids", kGidKind, parse_gid, device.gids);
+}
+
 DeviceSettings read_device(const TableReader& reader, std::size_t number, const DeviceSettings& defaults) {
-  std::vector<std::string_view> keys{"name", "mac", "gids"};
+  std::vector<std::string_view> keys{"name", "mac", "gids", "wire", "addresses"};
   keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
   reader.known_keys(keys);
   DeviceSettings device = defaults;
@@ -140,9 +167,8 @@ DeviceSettings read_device(const TableReader& reader, std::size_t number, const 
     }
     device.mac = *mac;
   }
-  device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
-  read_gids(reader, device.gids);
   read_common(reader, device);
+  read_wire(reader, number, device);
   return device;
 }
 
@@ -273,6 +299,16 @@ void read_limits(const TableReader& root, const std::string& file, Configuration
 }  // namespace
 
 Configuration default_configuration() { return parse_configuration("", "defaults"); }
+
+Configuration udp_configuration(const std::vector<std::string>& devices) {
+  std::string text;
+  for (const std::string& device : devices) {
+    text += "[[devices]]\nwire = \"udp\"\naddresses = [\"";
+    for (const char letter : device) text += letter == ',' ? "\", \"" : std::string(1, letter);
+    text += "\"]\n";
+  }
+  return parse_configuration(text, "--udp");
+}
 
 Configuration load_configuration(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

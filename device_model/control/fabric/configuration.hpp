@@ -10,6 +10,7 @@
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/raw_packets.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/control/fabric/wire_kind.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/setting_error.hpp"
 #include "device_model/transport/recovery_settings.hpp"
@@ -21,7 +22,8 @@ namespace urnic::control {
 struct DeviceSettings {
   std::string name;
   wire::MacAddress mac;
-  std::vector<wire::Gid> gids;  // by GID index; never empty
+  WireKind wire_kind = WireKind::built_in;
+  std::vector<wire::Gid> gids;  // by GID index; never empty; on a UDP wire the host's addresses
   std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
   std::uint32_t vendor_id = 0x75726E;
   // perftest 4.5 keeps inline data and plain ibv_post_send for this number, and turns both off for an unknown
@@ -49,6 +51,9 @@ using ConfigurationError = settings::SettingError;
 
 // urnic0 and urnic1 on one switch.
 Configuration default_configuration();
+// A device on a UDP wire for each text, which is one address of this host, or several with commas between.
+// Throws ConfigurationError.
+Configuration udp_configuration(const std::vector<std::string>& devices);
 // Throws ConfigurationError.
 Configuration load_configuration(const std::filesystem::path& file);
 // `name` is the file's name in errors.
@@ -61,6 +66,8 @@ std::array<std::uint8_t, 8> modified_eui64(const wire::MacAddress& mac);
 // Parse the text forms "02:75:72:6e:00:00", "fe80::1" or "::ffff:192.0.2.1".
 std::optional<wire::MacAddress> parse_mac(const std::string& text);
 std::optional<wire::Gid> parse_gid(const std::string& text);
+// An IPv4 or IPv6 address as a GID.
+std::optional<wire::Gid> parse_ip_address(const std::string& text);
 std::string to_text(const wire::MacAddress& mac);
 std::string to_text(const wire::Gid& gid);
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::control {
 namespace {
@@ -81,8 +82,21 @@ void Fabric::add_device(const DeviceSettings& settings) {
     link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
     other->frame_switch.attach_remote(settings.mac, trunk, settings.name);
   }
+  connect_wire(*served);
   configure_link(*served);
   devices_.push_back(std::move(served));
+}
+
+// The port's MTU is the interface's. No other device of this process reaches it but through the host.
+void Fabric::connect_wire(ServedDevice& served) {
+  if (served.settings.wire_kind != WireKind::udp) return;
+  served.udp = open_udp_wire(served.settings, served.index);
+  served.settings.mtu = std::min(served.settings.mtu, link::path_mtu_for(served.udp->interface.mtu));
+  EngineUnit& home = unit(served);
+  home.frame_switch.connect(served.index, served.udp->port);
+  for (const int descriptor : served.udp->port.wake_descriptors()) home.engine.wake_on(descriptor);
+  for (const auto& other : units_)
+    if (other.get() != &home) other->frame_switch.isolate(served.index);
 }
 
 void Fabric::configure_link(const ServedDevice& served) {
@@ -132,12 +146,19 @@ std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
-    if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return served->settings.mac;
+    if (served->udp == nullptr && std::find(gids.begin(), gids.end(), gid) != gids.end())
+      return served->settings.mac;
   }
   for (const link::Neighbours* neighbours : neighbours_) {
     if (const auto address = neighbours->find(gid)) return address;
   }
   return {};
+}
+
+std::optional<wire::MacAddress> Fabric::resolve(const ServedDevice& from, const wire::Gid& gid) const {
+  if (from.udp == nullptr) return resolve(gid);
+  if (gid == wire::Gid{} || wire::is_multicast(gid)) return {};
+  return link::UdpPort::mac_of(gid);
 }
 
 }  // namespace urnic::control

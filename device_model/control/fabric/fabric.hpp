@@ -17,6 +17,7 @@
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/multicast_members.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
@@ -50,6 +51,7 @@ struct ServedDevice {
   std::uint32_t index = 0;  // in configuration order
   DeviceSettings settings;
   std::array<std::uint8_t, 8> node_guid{};  // wire order
+  std::unique_ptr<UdpWire> udp;             // null: on the built-in switch
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
   GsiCounters gsi;
@@ -124,8 +126,11 @@ class Fabric {
   // Whether the device's link is up.
   bool link_is_up(const ServedDevice& served);
 
-  // The Ethernet address of the device with `gid`: a device of this process, or else a neighbour.
+  // The Ethernet address of the device with `gid` on the built-in switch: a device of this process, or else a
+  // neighbour.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
+  // The Ethernet address to which `from` sends what is for `gid`, a single device's.
+  std::optional<wire::MacAddress> resolve(const ServedDevice& from, const wire::Gid& gid) const;
   // Finds devices outside of this process; asked in the order of addition. Outlives its use.
   void add_neighbours(const link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
@@ -133,6 +138,7 @@ class Fabric {
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
   void add_device(const DeviceSettings& settings);
+  void connect_wire(ServedDevice& served);
 
   Quotas quotas_;
   // The order matters: devices are destroyed before the switches that they are attached to, and all after the

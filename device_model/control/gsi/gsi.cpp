@@ -108,8 +108,9 @@ struct Gsi::Impl {
   }
 
   std::optional<wire::NetworkHeaders> path(const ServedDevice& device, const GsiAddress& to) const {
-    const auto mac = to.peer_mac ? to.peer_mac : fabric.resolve(to.peer);
+    const auto mac = to.peer_mac ? to.peer_mac : fabric.resolve(device, to.peer);
     if (!mac) return {};
+    const std::uint16_t port = udp_source_port(to.flow_label, engine::kGeneralServicesQpn, to.peer_qpn);
     return wire::NetworkHeaders{
         .destination_mac = *mac,
         .source_mac = device.settings.mac,
@@ -117,7 +118,7 @@ struct Gsi::Impl {
         .source = to.own,
         .traffic_class = to.traffic_class,
         .flow_label = to.flow_label & kFlowLabelMask,
-        .udp_source = udp_source_port(to.flow_label, engine::kGeneralServicesQpn, to.peer_qpn)};
+        .udp_source = device.udp != nullptr ? device.udp->port.source_port(to.own, port) : port};
   }
 
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {

@@ -33,10 +33,16 @@ std::optional<LocalAddress> with_first_gid(ServedDevice& device, Family family) 
   return LocalAddress{&device, *gid};
 }
 
-// The first device with an address of the family; rather one whose address has the scope of `peer`.
+bool reaches(const Fabric& fabric, const ServedDevice& device, const wire::Gid& peer) {
+  return wire::is_multicast(peer) || fabric.resolve(device, peer);
+}
+
+// The first device with an address of the family that reaches `peer`; rather one whose address has the scope
+// of `peer`.
 std::optional<LocalAddress> find_sender(const Fabric& fabric, Family family, const wire::Gid& peer) {
   std::optional<LocalAddress> other_scope;
   for (const auto& device : fabric.devices()) {
+    if (!reaches(fabric, *device, peer)) continue;
     for (const wire::Gid& gid : device->settings.gids) {
       if (gid == wire::Gid{} || wire::is_ipv4_mapped(gid) != (family == Family::ip4)) continue;
       if (is_link_local(gid) == is_link_local(peer)) return LocalAddress{device.get(), gid};
@@ -56,8 +62,6 @@ std::optional<Route> choose_source(const Fabric& fabric, const SocketAddress& de
     source.scope = destination.scope;
     return Route{*local, source, local->gid};
   }
-  const bool group = is_multicast(destination);
-  if (!group && !fabric.resolve(destination.ip)) return {};
   const auto sender = find_sender(fabric, destination.family, destination.ip);
   if (!sender) return {};
   return Route{*sender, as_address(sender->gid, destination.family), destination.ip};
@@ -96,9 +100,10 @@ std::optional<Route> find_route(const Fabric& fabric, const SocketAddress& sourc
   const auto local = find_local(fabric, source);
   if (!local) return {};
   if (is_multicast(destination)) return Route{*local, source, destination.ip};
-  if (const auto peer = find_local(fabric, destination)) return Route{*local, source, peer->gid};
-  if (!fabric.resolve(destination.ip)) return {};
-  return Route{*local, source, destination.ip};
+  const auto peer = find_local(fabric, destination);
+  const wire::Gid gid = peer ? peer->gid : destination.ip;
+  if (!fabric.resolve(*local->device, gid)) return {};
+  return Route{*local, source, gid};
 }
 
 }  // namespace urnic::control::rdma_cm

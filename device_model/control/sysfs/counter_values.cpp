@@ -140,6 +140,22 @@ std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& coun
   };
 }
 
+std::vector<UdpCounterValue> udp_counter_values(const link::UdpCounters& counters) {
+  return {
+      {"kernel_drops", counters.kernel_drops},
+      {"malformed", counters.malformed},
+      {"no_buffer", counters.no_buffer},
+      {"not_sendable", counters.not_sendable},
+      {"receive_calls", counters.receive_calls},
+      {"received", counters.received},
+      {"refused", counters.refused},
+      {"send_calls", counters.send_calls},
+      {"sent", counters.sent},
+      {"too_long", counters.too_long},
+      {"unreachable", counters.unreachable},
+  };
+}
+
 std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device) {
   std::vector<std::pair<std::string, std::uint64_t>> values;
   for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
@@ -153,6 +169,11 @@ std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, c
                           counter.value);
     }
   }
+  if (device.udp == nullptr) return values;
+  link::UdpCounters udp;
+  fabric.engine(device).execute([&] { udp = device.udp->port.counters(); });
+  for (const UdpCounterValue& counter : udp_counter_values(udp))
+    values.emplace_back("udp_" + std::string(counter.name), counter.value);
   return values;
 }
 

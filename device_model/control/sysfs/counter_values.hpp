@@ -47,7 +47,13 @@ struct SwitchCounterValue {
   std::uint64_t value;
 };
 std::vector<SwitchCounterValue> switch_values(Fabric& fabric);
-// Both directions of the device's link, as "link_tx_lost"; not in sysfs.
+// What a UDP wire sent, received and dropped.
+struct UdpCounterValue {
+  std::string_view name;
+  std::uint64_t value;
+};
+std::vector<UdpCounterValue> udp_counter_values(const link::UdpCounters& counters);
+// Both directions of the device's link, as "link_tx_lost", and its UDP wire, as "udp_sent"; not in sysfs.
 std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, const ServedDevice& device);
 
 }  // namespace urnic::control

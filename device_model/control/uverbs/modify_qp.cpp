@@ -53,6 +53,11 @@ int check_values(const ServedDevice& device, const abi::ModifyQpRequest& request
   if (bad == 0) return 0;
   const auto first = static_cast<transport::QpAttribute>(bad & -bad);
   log::debug("{}: modify_qp: value of {} out of range", device.settings.name, transport::name(first));
+  if (first == transport::attr_path_mtu && device.udp != nullptr && a.path_mtu <= IBV_MTU_4096)
+    log::warn(
+        "{}: a program asked for a path MTU of {} bytes; on interface {}, whose MTU is {}, it is {} at most",
+        device.settings.name, limits::mtu_bytes(a.path_mtu), device.udp->interface.name,
+        device.udp->interface.mtu, device.settings.mtu);
   return EINVAL;
 }
 

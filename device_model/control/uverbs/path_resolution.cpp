@@ -25,6 +25,11 @@ std::uint8_t hop_limit(const wire::Gid& destination, std::uint8_t wanted) {
   return wire::is_multicast(destination) && wanted != 0 ? wanted : kRouteHopLimit;
 }
 
+// On a UDP wire the kernel writes the source port: one of the port's own.
+std::uint16_t source_port(const ServedDevice& device, const wire::Gid& source, std::uint16_t wanted) {
+  return device.udp != nullptr ? device.udp->port.source_port(source, wanted) : wanted;
+}
+
 // Leaves the MAC addresses to `find_neighbour`.
 int make_path(const ServedDevice& device, const abi::AddressVector& address, std::uint16_t udp_source,
               wire::NetworkHeaders& path) {
@@ -37,15 +42,15 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   path.traffic_class = address.traffic_class;
   path.hop_limit = hop_limit(path.destination, address.hop_limit);
   path.flow_label = address.flow_label & kFlowLabelMask;
-  path.udp_source = udp_source;
+  path.udp_source = source_port(device, path.source, udp_source);
   return 0;
 }
 
 // `path` has its GIDs already.
-int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
+int find_neighbour(const Fabric& fabric, const ServedDevice& device, wire::NetworkHeaders& path) {
   if (wire::is_multicast(path.destination)) return EINVAL;
   if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
-  const auto mac = fabric.resolve(path.destination);
+  const auto mac = fabric.resolve(device, path.destination);
   if (!mac) return ETIMEDOUT;
   path.destination_mac = *mac;
   return 0;
@@ -56,14 +61,14 @@ int find_neighbour(const Fabric& fabric, wire::NetworkHeaders& path) {
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {
   const int error = make_path(device, address, udp_source_port(address.flow_label, own, destination), path);
-  return error != 0 ? error : find_neighbour(fabric, path);
+  return error != 0 ? error : find_neighbour(fabric, device, path);
 }
 
 int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                     wire::NetworkHeaders& path) {
   const int error = make_path(device, address, udp_source_port(address.flow_label, {}, {}), path);
   if (error != 0) return error;
-  if (!wire::is_multicast(path.destination)) return find_neighbour(fabric, path);
+  if (!wire::is_multicast(path.destination)) return find_neighbour(fabric, device, path);
   if (wire::is_ipv4_mapped(path.destination) && !wire::is_ipv4_mapped(path.source)) return EINVAL;
   path.destination_mac = wire::multicast_mac(path.destination);
   return 0;

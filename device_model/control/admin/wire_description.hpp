@@ -1,0 +1,12 @@
+// What a device's port leads to, as the admin socket tells it.
+#pragma once
+
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+
+namespace urnic::control {
+
+// On the engine's thread.
+nlohmann::json describe_wire(const ServedDevice& device);
+
+}  // namespace urnic::control
