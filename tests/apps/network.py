@@ -1,0 +1,125 @@
+"""Hosts of an IP network, made by an ordinary user: network namespaces in a user namespace, joined by veth pairs."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+import fabric
+
+
+def _as_user():
+    """The words in front of a command that make it an ordinary user's."""
+    user = str(fabric.ORDINARY_USER)
+    return ("setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--") if os.geteuid() == 0 else ()
+
+
+def require_namespaces():
+    """SkipTest, with the reason, where an ordinary user may not make namespaces."""
+    tried = subprocess.run([*_as_user(), "unshare", "-Urn", "ip", "link", "add", "try0", "type", "veth"],
+                           capture_output=True, text=True, cwd="/", check=False)
+    if tried.returncode != 0:
+        raise unittest.SkipTest(f"no network namespaces for an ordinary user here: {tried.stderr.strip()}")
+
+
+class _Namespace:
+    """A process that holds a network namespace; a second one is made inside the user namespace of the first."""
+
+    def __init__(self, inside=None):
+        words = ("unshare", "-Urn") if inside is None else (*inside.enter, "unshare", "-n")
+        self._holder = subprocess.Popen([*_as_user(), *words, "sh", "-c", "echo ready; exec sleep infinity"],
+                                        stdout=subprocess.PIPE, text=True, cwd="/")
+        assert self._holder.stdout.readline() == "ready\n"
+        self.run("ip", "link", "set", "lo", "up")
+
+    @property
+    def pid(self):
+        return self._holder.pid
+
+    @property
+    def enter(self):
+        """The words in front of a command that runs in the namespace."""
+        return ("nsenter", "-t", str(self.pid), "-U", "--preserve-credentials", "-n", "--")
+
+    def run(self, *command):
+        ended = subprocess.run([*_as_user(), *self.enter, *map(str, command)], capture_output=True, text=True, cwd="/",
+                               check=False)
+        if ended.returncode != 0:
+            raise AssertionError(f"{' '.join(map(str, command))}: {ended.stderr}")
+        return ended.stdout
+
+    def end(self):
+        self._holder.kill()
+        self._holder.wait()
+        self._holder.stdout.close()
+
+
+class Host(fabric.Fabric):
+    """A fabric whose programs and device process are on a host of the network."""
+
+    def __init__(self, namespace, number):
+        super().__init__()
+        self.namespace = namespace
+        self.address = f"10.77.0.{number}"
+        self.address6 = f"fd77::{number}"
+
+    def start(self, *command, environment=None):
+        return super().start(*self.namespace.enter, *command, environment=environment)
+
+    def up_on_udp(self, *options, address=None):
+        """Starts a device process with one device, on UDP."""
+        self.run(self.urnic, "up", "--udp", address or self.address, *options)
+
+    def is_listening(self, port):
+        wanted = f":{port:04X}"
+        for table in ("tcp", "tcp6"):
+            for line in pathlib.Path(f"/proc/{self.namespace.pid}/net/{table}").read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[1].endswith(wanted) and fields[3] == "0A":
+                    return True
+        return False
+
+
+class TwoHosts:
+    """Two hosts and a cable. Use as a context manager."""
+
+    def __init__(self, mtu=1500):
+        require_namespaces()
+        first = _Namespace()
+        second = _Namespace(inside=first)
+        self._namespaces = (second, first)
+        first.run("ip", "link", "add", "eth0", "mtu", mtu, "type", "veth", "peer", "name", "eth0", "mtu", mtu, "netns",
+                  second.pid)
+        self.hosts = (Host(first, 1), Host(second, 2))
+        for host in self.hosts:
+            host.namespace.run("ip", "address", "add", f"{host.address}/24", "dev", "eth0")
+            host.namespace.run("ip", "address", "add", f"{host.address6}/64", "dev", "eth0", "nodad")
+            host.namespace.run("ip", "link", "set", "eth0", "up")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for host in self.hosts:
+            host.stop()
+        for namespace in self._namespaces:
+            namespace.end()
+
+    def run_pair(self, server, client, timeout=60.0):
+        """Runs a server on the first host and its client on the second one, until both end with status 0. Both take the
+        TCP port with -p, and the client the server's address as its last argument. Returns both outputs."""
+        port = fabric.free_port()
+        one, two = self.hosts
+        first = one.start_on_urnic(*server, "-p", port)
+        fabric.wait_until(lambda: one.is_listening(port) or first.status is not None, f"a listening server: {first}")
+        second = two.start_on_urnic(*client, "-p", port, one.address)
+        try:
+            statuses = (second.wait(timeout), first.wait(10.0))
+        except AssertionError as hung:
+            raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{one.log()}") from None
+        finally:
+            first.kill()
+            second.kill()
+        if statuses != (0, 0):
+            raise AssertionError(f"the server: {first}\nthe client: {second}\n{one.log()}\n{two.log()}")
+        return first.output(), second.output()

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""Devices on UDP wires: on one host by its loopback addresses, and on two hosts that a cable joins."""
+
+import json
+import re
+import subprocess
+import unittest
+
+import fabric
+import network
+from test_capture import tshark
+
+TWO_DEVICES = """
+[[devices]]
+wire = "udp"
+addresses = ["127.0.0.1"]
+[[devices]]
+wire = "udp"
+addresses = ["127.0.0.2"]
+"""
+
+
+def check_pingpong(outputs):
+    for output in outputs:
+        # The program reports wrong data, but its exit status is 0.
+        if "invalid data" in output or not re.search(r"^\d+ iters in ", output, re.MULTILINE):
+            raise AssertionError(output)
+
+
+class Loopback(unittest.TestCase):
+    """The simplest case: no namespace, no second host."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up(TWO_DEVICES)
+
+    def pingpong(self, service, devices, *options):
+        common = (f"ibv_{service}_pingpong", "-g", "0", "-c", *options)
+        check_pingpong(self.fabric.run_pair((*common, "-d", devices[0]), (*common, "-d", devices[1]), timeout=120))
+
+    def test_pingpong(self):
+        for service in ("rc", "uc", "ud", "srq"):
+            for devices in (("urnic0", "urnic1"), ("urnic1", "urnic0"), ("urnic0", "urnic0")):
+                with self.subTest(service=service, devices=devices):
+                    self.pingpong(service, devices)
+
+    def test_sizes_and_mtus(self):
+        for mtu in fabric.MTUS:
+            for size in (1, 4096, 65537, 1 << 20):
+                with self.subTest(mtu=mtu, size=size):
+                    self.pingpong("rc", ("urnic0", "urnic1"), "-m", mtu, "-s", size, "-n", 100)
+
+    def test_what_the_device_is(self):
+        shown = json.loads(self.fabric.run(self.fabric.urnic, "link", "show", "--json"))["urnic0"]["wire"]
+        self.assertEqual((shown["kind"], shown["interface"], shown["addresses"]), ("udp", "lo", ["::ffff:127.0.0.1"]))
+        self.assertIn("udp", self.fabric.run(self.fabric.urnic, "link", "show"))
+        self.assertIn("udp on lo", self.fabric.run(self.fabric.urnic, "status"))
+        described = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic0")
+        self.assertRegex(described, r"GID\[ *0\]:\s+::ffff:127\.0\.0\.1")
+        self.assertRegex(described, r"active_mtu:\s+4096")
+
+    def test_an_address_is_used_once(self):
+        other = self.enterContext(fabric.Fabric())
+        refused = other.run(other.urnic, "up", "--udp", "127.0.0.1", status=1)
+        self.assertIn("UDP port 4791", refused)
+        self.assertIn("in use", refused)
+
+    def test_an_address_must_be_this_hosts(self):
+        other = self.enterContext(fabric.Fabric())
+        self.assertIn("no interface of this machine has the address", other.run(
+            other.urnic, "up", "--udp", "192.0.2.200", status=1))
+
+
+class TwoHosts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.network = cls.enterClassContext(network.TwoHosts())
+        for host in cls.network.hosts:
+            host.up_on_udp()
+
+    def pingpong(self, service, *options):
+        common = (f"ibv_{service}_pingpong", "-g", "0", "-c", "-d", "urnic0", *options)
+        check_pingpong(self.network.run_pair(common, common, timeout=120))
+
+    def test_pingpong(self):
+        for service in ("rc", "uc", "ud", "srq"):
+            with self.subTest(service):
+                self.pingpong(service)
+
+    def test_sizes(self):
+        for size in (1, 1023, 1024, 1025, 65536, 1 << 20):
+            with self.subTest(size):
+                self.pingpong("rc", "-s", size, "-n", 200)
+
+    def test_events(self):
+        self.pingpong("rc", "-e")
+
+    def test_the_active_mtu_is_the_interfaces(self):
+        one = self.network.hosts[0]
+        self.assertRegex(one.run_on_urnic("ibv_devinfo", "-d", "urnic0"), r"active_mtu:\s+1024")
+        refused = one.start_on_urnic("ib_write_bw", "-d", "urnic0", "-x", "0", "-m", "4096")
+        self.assertNotEqual(refused.wait(), 0)
+
+    def test_perftest(self):
+        for program, *options in (("ib_write_bw", "-n", "1000"), ("ib_send_lat", "-n", "1000"), ("ib_read_bw", "-n", "500"),
+                                  ("ib_send_bw", "-n", "1000", "-c", "UD"), ("ib_atomic_lat", "-n", "500")):
+            with self.subTest(program):
+                common = (program, "-d", "urnic0", "-x", "0", *options)
+                self.network.run_pair(common, common, timeout=120)
+
+    def test_rdma_cm(self):
+        one, two = self.network.hosts
+        for address in (one.address,):
+            server = one.start_on_urnic("rping", "-s", "-a", address, "-v", "-C", "20")
+            fabric.wait_until(lambda: one.status()["rdma_cm"]["listeners"] or server.status is not None, f"{server}")
+            client = two.start_on_urnic("rping", "-c", "-a", address, "-v", "-C", "20")
+            self.assertEqual(client.wait(), 0, f"{client}\n{server}")
+            server.wait(20.0)
+
+    def test_lost_packets_are_sent_again(self):
+        for host in self.network.hosts:
+            host.run(host.urnic, "link", "set", "urnic0", "loss=0.02")
+        try:
+            self.pingpong("rc", "-s", 100000, "-n", 300)
+        finally:
+            for host in self.network.hosts:
+                host.run(host.urnic, "link", "set", "urnic0", "loss=0")
+
+    def test_a_capture_on_the_cable_agrees_with_urnics(self):
+        one = self.network.hosts[0]
+        ours, theirs = (str(one.home / name) for name in ("ours.pcap", "theirs.pcap"))
+        dump = one.start("tcpdump", "-i", "eth0", "-Z", "root", "-U", "-B", "16384", "-w", theirs, "udp port 4791")
+        dump.wait_for_output("listening on")
+        capture = one.start(one.urnic, "capture", ours)
+        fabric.wait_until(lambda: one.status()["captures"] == 1, "a capture")
+        self.pingpong("rc", "-s", 5000, "-n", 50)
+        capture.process.send_signal(subprocess.signal.SIGINT)
+        capture.wait()
+        fabric.wait_until(lambda: len(self.packets(theirs)) >= len(self.packets(ours)), "tcpdump's packets", 20)
+        dump.process.send_signal(subprocess.signal.SIGINT)
+        dump.wait()
+        self.assertGreater(len(self.packets(ours)), 500)
+        self.assertEqual(sorted(self.packets(ours)), sorted(self.packets(theirs)))
+        self.assertEqual(tshark(theirs, "-Y", "infiniband.invariant.crc.bad || !infiniband"), "")
+
+    @staticmethod
+    def packets(path):
+        """What the ICRC covers of each packet, and ECN; both captures have their own Ethernet headers."""
+        fields = ("ip.src", "ip.dst", "ip.id", "ip.dsfield", "ip.ttl", "udp.srcport", "udp.length",
+                  "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.invariant.crc")
+        return tshark(path, "-T", "fields", *(word for field in fields for word in ("-e", field))).splitlines()
+
+
+class JumboFrames(unittest.TestCase):
+    def test_a_path_mtu_of_4096(self):
+        with network.TwoHosts(mtu=9000) as hosts:
+            for host in hosts.hosts:
+                host.up_on_udp()
+            common = ("ibv_rc_pingpong", "-g", "0", "-c", "-d", "urnic0", "-m", "4096", "-s", "1000000", "-n", "50")
+            check_pingpong(hosts.run_pair(common, common))
+
+
+class OverIpv6(unittest.TestCase):
+    def test_pingpong(self):
+        with network.TwoHosts() as hosts:
+            for host in hosts.hosts:
+                host.up_on_udp(address=host.address6)
+            for service in ("rc", "ud"):
+                common = (f"ibv_{service}_pingpong", "-g", "0", "-c", "-d", "urnic0")
+                check_pingpong(hosts.run_pair(common, common))
+
+
+if __name__ == "__main__":
+    unittest.main()
