@@ -2,6 +2,7 @@
 """Devices on UDP wires: on one host by its loopback addresses, and on two hosts that a cable joins."""
 
 import json
+import os
 import re
 import subprocess
 import unittest
@@ -10,13 +11,15 @@ import fabric
 import network
 from test_capture import tshark
 
-TWO_DEVICES = """
+# All of 127/8 is this host: each run has addresses of its own.
+OWN = f"127.{16 + os.getpid() // 256 % 200}.{os.getpid() % 256}"
+TWO_DEVICES = f"""
 [[devices]]
 wire = "udp"
-addresses = ["127.0.0.1"]
+addresses = ["{OWN}.1"]
 [[devices]]
 wire = "udp"
-addresses = ["127.0.0.2"]
+addresses = ["{OWN}.2"]
 """
 
 
@@ -53,16 +56,16 @@ class Loopback(unittest.TestCase):
 
     def test_what_the_device_is(self):
         shown = json.loads(self.fabric.run(self.fabric.urnic, "link", "show", "--json"))["urnic0"]["wire"]
-        self.assertEqual((shown["kind"], shown["interface"], shown["addresses"]), ("udp", "lo", ["::ffff:127.0.0.1"]))
+        self.assertEqual((shown["kind"], shown["interface"], shown["addresses"]), ("udp", "lo", [f"::ffff:{OWN}.1"]))
         self.assertIn("udp", self.fabric.run(self.fabric.urnic, "link", "show"))
         self.assertIn("udp on lo", self.fabric.run(self.fabric.urnic, "status"))
         described = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic0")
-        self.assertRegex(described, r"GID\[ *0\]:\s+::ffff:127\.0\.0\.1")
+        self.assertRegex(described, rf"GID\[ *0\]:\s+::ffff:{OWN}\.1")
         self.assertRegex(described, r"active_mtu:\s+4096")
 
     def test_an_address_is_used_once(self):
         other = self.enterContext(fabric.Fabric())
-        refused = other.run(other.urnic, "up", "--udp", "127.0.0.1", status=1)
+        refused = other.run(other.urnic, "up", "--udp", f"{OWN}.1", status=1)
         self.assertIn("UDP port 4791", refused)
         self.assertIn("in use", refused)
 
@@ -130,14 +133,14 @@ class TwoHosts(unittest.TestCase):
     def test_a_capture_on_the_cable_agrees_with_urnics(self):
         one = self.network.hosts[0]
         ours, theirs = (str(one.home / name) for name in ("ours.pcap", "theirs.pcap"))
-        dump = one.start("tcpdump", "-i", "eth0", "-Z", "root", "-U", "-B", "16384", "-w", theirs, "udp port 4791")
-        dump.wait_for_output("listening on")
+        dump = one.start("dumpcap", "-i", "eth0", "-P", "-B", "16", "-w", theirs, "-f", "udp port 4791")
+        dump.wait_for_output("File:")
         capture = one.start(one.urnic, "capture", ours)
         fabric.wait_until(lambda: one.status()["captures"] == 1, "a capture")
         self.pingpong("rc", "-s", 5000, "-n", 50)
         capture.process.send_signal(subprocess.signal.SIGINT)
         capture.wait()
-        fabric.wait_until(lambda: len(self.packets(theirs)) >= len(self.packets(ours)), "tcpdump's packets", 20)
+        fabric.wait_until(lambda: len(self.packets(theirs)) >= len(self.packets(ours)), "dumpcap's packets", 20)
         dump.process.send_signal(subprocess.signal.SIGINT)
         dump.wait()
         self.assertGreater(len(self.packets(ours)), 500)

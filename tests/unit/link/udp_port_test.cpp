@@ -1,0 +1,231 @@
+// A device's port that is a UDP port of this host, over real sockets of loopback addresses.
+#include "device_model/link/udp/udp_port.hpp"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+
+#include "device_model/link/udp/local_interface.hpp"
+#include "device_model/link/udp/socket_address.hpp"
+#include "sample_frames.hpp"
+
+namespace urnic::link::test {
+
+namespace {
+
+constexpr Load kEverything{256, 1 << 20};
+
+// All of 127/8 is this host: each run of the test has addresses of its own.
+wire::Gid loopback(std::uint8_t last) {
+  const auto pid = static_cast<std::uint32_t>(getpid());
+  wire::Gid gid;
+  gid.bytes = {0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               0,
+               0xFF,
+               0xFF,
+               127,
+               static_cast<std::uint8_t>(16 + (pid >> 8) % 200),
+               static_cast<std::uint8_t>(pid),
+               last};
+  return gid;
+}
+
+struct Hosts {
+  Hosts() : gids{loopback(1), loopback(2)} {
+    fabric.connect(0, port0);
+    fabric.connect(1, port1);
+  }
+
+  wire::NetworkHeaders network(std::uint32_t from, std::uint32_t to) const {
+    const UdpPort& port = from == 0 ? port0 : port1;
+    wire::NetworkHeaders headers;
+    headers.destination_mac = UdpPort::mac_of(gids[to]);
+    headers.source_mac = mac_of(static_cast<std::uint8_t>(from));
+    headers.source = gids[from];
+    headers.destination = gids[to];
+    headers.udp_source = port.source_port(gids[from], 0xC123);
+    return headers;
+  }
+  void send(const wire::NetworkHeaders& headers, std::size_t payload_bytes = 64, std::uint32_t psn = 100,
+            std::uint32_t from = 0) {
+    wire::TransportHeaders transport;
+    transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+    transport.bth.psn = wire::Psn(psn);
+    const std::vector<std::byte> payload(payload_bytes, std::byte{0x5A});
+    wire::FrameStorage storage;
+    ports[from]->transmit(wire::encode(headers, transport, payload, storage), {}, {});
+    fabric.flush();
+  }
+  std::vector<RememberingReceiver::Arrival>& receive() {
+    fabric.deliver_due({}, kEverything);
+    fabric.release();
+    return receivers[1].arrivals;
+  }
+
+  wire::Gid gids[2];
+  UdpPort port0{mac_of(0), 0, {{loopback(1)}}};
+  UdpPort port1{mac_of(1), 1, {{loopback(2)}}};
+  Switch fabric;
+  RememberingReceiver receivers[2];
+  Port* ports[2] = {&fabric.attach(mac_of(0), receivers[0], "urnic0"),
+                    &fabric.attach(mac_of(1), receivers[1], "urnic1")};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(udp_port, Hosts)
+
+BOOST_AUTO_TEST_CASE(a_packet_arrives_with_all_its_headers) {
+  for (const std::size_t size : {0, 1, 3, 256, 4096}) {
+    receivers[1].arrivals.clear();
+    wire::NetworkHeaders sent = network(0, 1);
+    sent.traffic_class = 0x6A;
+    sent.hop_limit = 17;
+    send(sent, size);
+    const auto& arrivals = receive();
+    BOOST_REQUIRE_EQUAL(arrivals.size(), 1u);
+    BOOST_TEST((arrivals[0].error == wire::ParseError::none));
+    BOOST_TEST(arrivals[0].parsed.payload.size() == size);
+    sent.destination_mac = mac_of(1);
+    sent.source_mac = UdpPort::mac_of(gids[0]);
+    BOOST_TEST((arrivals[0].parsed.network == sent));
+    BOOST_TEST((arrivals[0].origin.queue_pair == kUnknownQpn));
+    BOOST_TEST((arrivals[0].origin.device == sent.source_mac));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_usual_traffic_class_and_hop_limit) {
+  send(network(0, 1));
+  BOOST_REQUIRE_EQUAL(receive().size(), 1u);
+  BOOST_TEST(int{receivers[1].arrivals[0].parsed.network.traffic_class} == 0);
+  BOOST_TEST(int{receivers[1].arrivals[0].parsed.network.hop_limit} == 64);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_leaves_and_arrives_with_few_calls) {
+  wire::TransportHeaders transport;
+  transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+  const std::vector<std::byte> payload(1024, std::byte{0x5A});
+  for (std::uint32_t psn = 0; psn < 60; ++psn) {
+    transport.bth.psn = wire::Psn(psn);
+    wire::FrameStorage storage;
+    ports[0]->transmit(wire::encode(network(0, 1), transport, payload, storage), {}, {});
+  }
+  fabric.flush();
+  BOOST_TEST(port0.counters().sent == 60u);
+  BOOST_TEST(port0.counters().send_calls == 1u);
+  BOOST_TEST(receive().size() == 60u);
+  BOOST_TEST(port1.counters().receive_calls == 2u);
+  for (std::uint32_t psn = 0; psn < 60; ++psn) BOOST_TEST(receivers[1].arrivals[psn].psn() == psn);
+}
+
+BOOST_AUTO_TEST_CASE(more_than_the_buffers_waits_for_the_release) {
+  for (std::uint32_t psn = 0; psn < 200; ++psn) send(network(0, 1), 64, psn);
+  fabric.deliver_due({}, kEverything);
+  fabric.deliver_due({}, kEverything);
+  BOOST_TEST(receivers[1].arrivals.size() == ReceiveBatch::kDatagrams);
+  BOOST_TEST(fabric.owes_release());
+  fabric.release();
+  BOOST_TEST(receive().size() == 200u);
+  BOOST_TEST(!fabric.owes_release());
+}
+
+// Each flow has one of the port's source ports, always the same.
+BOOST_AUTO_TEST_CASE(flows_spread_over_source_ports) {
+  std::vector<std::uint16_t> used;
+  for (std::uint32_t wanted = 0xC000; wanted <= 0xFFFF; wanted += 7) {
+    const std::uint16_t port = port0.source_port(gids[0], static_cast<std::uint16_t>(wanted));
+    BOOST_TEST(port >= 0xC000);
+    BOOST_TEST(port == port0.source_port(gids[0], static_cast<std::uint16_t>(wanted)));
+    if (std::find(used.begin(), used.end(), port) == used.end()) used.push_back(port);
+  }
+  BOOST_TEST(used.size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_packet_of_this_port_does_not_leave) {
+  wire::NetworkHeaders strange = network(0, 1);
+  strange.source = gids[1];
+  send(strange);
+  strange = network(0, 1);
+  strange.udp_source = 1;
+  send(strange);
+  std::vector<std::byte> no_ip(64, std::byte{0xFF});
+  ports[0]->transmit({no_ip, {}, {}}, {}, {});
+  fabric.flush();
+  BOOST_TEST(port0.counters().not_sendable == 3u);
+  BOOST_TEST(receive().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_corrupted_packet_does_not_go_astray) {
+  fabric.link(0).configure(Direction::transmit, {.corrupt = 1});
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    wire::TransportHeaders transport;
+    transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+    wire::FrameStorage storage;
+    ports[0]->transmit(wire::encode(network(0, 1), transport, {}, storage), {.identity = {0, 1, i}}, {});
+    fabric.flush();
+    receive();
+  }
+  const UdpCounters counters = port0.counters();
+  BOOST_TEST(counters.not_sendable > 50u);  // damaged in the IP or UDP header
+  BOOST_TEST(counters.sent > 50u);
+  BOOST_TEST(counters.sent + counters.not_sendable == 500u);
+  BOOST_TEST(receivers[1].arrivals.size() == counters.sent);
+}
+
+BOOST_AUTO_TEST_CASE(datagrams_of_strangers_are_counted_and_harm_nothing) {
+  const memory::Descriptor stranger(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const SocketAddress to = to_socket_address(gids[1], wire::kRocePort, 0);
+  std::mt19937 random(1);
+  std::uint32_t sent = 0;
+  for (std::size_t size = 0; size < 9000; size += size < 100 ? 1 : 53) {
+    std::vector<std::byte> bytes(size);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    sent += sendto(stranger.get(), bytes.data(), size, 0, &to.any, size_of(to)) >= 0;
+    receive();
+  }
+  BOOST_TEST(port1.counters().received == sent);
+  BOOST_TEST(port1.counters().malformed > 100u);
+  for (const auto& arrival : receivers[1].arrivals) BOOST_TEST((arrival.error != wire::ParseError::none));
+}
+
+BOOST_AUTO_TEST_CASE(the_kernels_drops_are_counted) {
+  for (std::uint32_t psn = 0; psn < 8000 && port1.counters().kernel_drops == 0; ++psn)
+    send(network(0, 1), 4096, psn);
+  BOOST_TEST(port1.counters().kernel_drops != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_without_a_socket_is_no_error) {
+  wire::NetworkHeaders to_nobody = network(0, 1);
+  to_nobody.destination = loopback(99);
+  for (int i = 0; i < 3; ++i) send(to_nobody);
+  BOOST_TEST(port0.counters().sent == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(path_mtu_follows_the_interface) {
+  const auto interface = interface_of(gids[0]);
+  BOOST_REQUIRE(interface);
+  BOOST_TEST(interface->name == "lo");
+  BOOST_TEST(path_mtu_for(interface->mtu) == 4096u);
+  BOOST_TEST(path_mtu_for(9000) == 4096u);
+  BOOST_TEST(path_mtu_for(1500) == 1024u);
+  BOOST_TEST(path_mtu_for(1280) == 1024u);
+  BOOST_TEST(path_mtu_for(576) == 256u);
+  BOOST_TEST(path_mtu_for(300) == 0u);
+  wire::Gid elsewhere = gids[0];
+  elsewhere.bytes[12] = 203;
+  BOOST_TEST(!interface_of(elsewhere));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::link::test
