@@ -67,6 +67,8 @@ struct QpConfig {
   std::uint32_t max_message_size = 1u << 31;
   // Most packets sent and not acknowledged, and how far ahead the peer's are held (receive_window.hpp).
   std::uint32_t window_packets = 1024;
+  // Most packets sent and not acknowledged that the network to the peer takes, if that is less.
+  std::uint32_t congestion_window_packets = 1024;
   std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
   Host* host = nullptr;
   MemoryKeys* keys = nullptr;

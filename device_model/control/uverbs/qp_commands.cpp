@@ -89,6 +89,11 @@ bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
   return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
 }
 
+std::uint32_t congestion_window(const ServedDevice& device) {
+  if (device.udp == nullptr) return transport::QpConfig{}.congestion_window_packets;
+  return device.udp->port.window_packets(device.settings.mtu);
+}
+
 std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueuePair& qp) {
   const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
   const bool is_target = qp.service == transport::QpService::xrc_target;
@@ -115,6 +120,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
       .recovery = session.device.settings.recovery,
+      .congestion_window_packets = congestion_window(session.device),
   });
 }
 

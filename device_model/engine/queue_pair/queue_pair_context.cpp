@@ -80,6 +80,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .packets = transport::is_xrc(config_.service) ? wire::Service::xrc : wire::Service::rc,
       .counters = &config_.device->counters,
       .recovery = config_.recovery,
+      .congestion_window_packets = config_.congestion_window_packets,
       .reorder_pool = &round_.reorder_pool()};
   receives_.describe(result);
   return result;

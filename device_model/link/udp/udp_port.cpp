@@ -55,6 +55,11 @@ std::uint16_t UdpPort::source_port(const wire::Gid& from, std::uint16_t wanted) 
   return wanted;
 }
 
+std::uint32_t UdpPort::window_packets(std::uint32_t path_mtu) const {
+  constexpr std::uint32_t kLeast = 16;
+  return std::max(packets_in_buffer(addresses_.front().socket.get(), path_mtu), kLeast);
+}
+
 wire::MacAddress UdpPort::mac_of(const wire::Gid& host) { return stand_in_mac(host); }
 
 UdpCounters UdpPort::counters() const {

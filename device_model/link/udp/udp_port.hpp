@@ -34,6 +34,10 @@ class UdpPort final : public OuterPort {
   // Any thread. The port's own source port for a flow that would have `wanted`: so flows have several paths
   // through a network (IBTA A17.3.2.1). The same for the same flow.
   std::uint16_t source_port(const wire::Gid& from, std::uint16_t wanted) const;
+  // Any thread. How many packets a connection may have under way, so that they fit into the socket buffer of
+  // a peer like this host. Packets of several connections may overflow it: then they are lost, and sent
+  // again. A congestion control would take the place of this.
+  std::uint32_t window_packets(std::uint32_t path_mtu) const;
   // Any thread. In frames, whatever the host's real one.
   static wire::MacAddress mac_of(const wire::Gid& host);
 

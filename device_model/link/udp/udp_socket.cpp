@@ -102,6 +102,15 @@ memory::Descriptor open_sending_socket(const wire::Gid& address, std::uint32_t s
   fail(address, kFirstSourcePort, "no source port can be bound");
 }
 
+// The kernel counts what a packet takes in its memory: about half of it is payload (skb->truesize).
+std::uint32_t packets_in_buffer(int socket, std::uint32_t payload_bytes) {
+  constexpr std::uint32_t kOverhead = 512;
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return static_cast<std::uint32_t>(bytes) / (2 * payload_bytes + kOverhead);
+}
+
 std::uint64_t kernel_drops(int socket) {
   std::array<std::uint32_t, SK_MEMINFO_VARS> values{};
   socklen_t bytes = sizeof values;

@@ -24,6 +24,9 @@ memory::Descriptor open_udp_socket(const wire::Gid& address, std::uint32_t scope
 // A17.3.2.1). It discards what it receives.
 memory::Descriptor open_sending_socket(const wire::Gid& address, std::uint32_t scope, std::uint16_t& port);
 
+// How many packets with `payload_bytes` the receive buffer of a socket like this one holds.
+std::uint32_t packets_in_buffer(int socket, std::uint32_t payload_bytes);
+
 // Datagrams that the kernel dropped at this socket, since it was opened.
 std::uint64_t kernel_drops(int socket);
 
