@@ -1,8 +1,9 @@
-// Any bytes as a frame: parsing reads nothing behind them. A frame that is accepted, or refused only for its
-// opcode, means the same after it is encoded again.
+// Any bytes as a frame, and as a received datagram: parsing reads nothing behind them. A frame that is
+// accepted, or refused only for its opcode, means the same after it is encoded again.
 //
 // Checksums would stop nearly every changed frame, so a refused frame is repaired once per checksum that
 // refused it and parsed again.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tests/fuzz/require.hpp"
+#include "wire/datagram_frame.hpp"
 #include "wire/frame.hpp"
 #include "wire/icrc.hpp"
 #include "wire/internet_checksum.hpp"
@@ -111,12 +113,34 @@ void parse_in_pieces(std::span<const std::byte> bytes) {
       urnic::wire::parse(Frame{.headers = headers, .payload = payload, .trailer = trailer}, parsed));
 }
 
+// The same bytes as a datagram that a UDP socket has received: its frame is refused, or has the datagram as
+// it came.
+void receive_datagram(std::span<const std::byte> bytes, std::uint8_t first_of_address) {
+  const std::vector<std::byte> datagram(bytes.begin(), bytes.end());
+  urnic::wire::NetworkHeaders network;
+  network.source.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, first_of_address, first_of_address, 192, 0, 2, 1};
+  network.destination = network.source;
+  std::array<std::byte, urnic::wire::kMaxHeaderBytes> headers;
+  Frame frame;
+  if (urnic::wire::frame_of_datagram(network, datagram, headers, frame) != ParseError::none) return;
+  require(frame.size() == urnic::wire::network_header_size(network) + datagram.size(), "bytes came or went");
+  ParsedFrame parsed;
+  const ParseError error = urnic::wire::parse(frame, parsed);
+  const bool known = error == ParseError::none || error == ParseError::unknown_opcode;
+  if (known) check_round_trip(parsed, error);
+  require(known || error == ParseError::bad_icrc || error == ParseError::bad_length ||
+              error == ParseError::bad_transport_version,
+          "the frame of a datagram is refused for its network headers");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   std::vector<std::byte> frame(bytes.begin(), bytes.end());
   parse_in_pieces(frame);
+  receive_datagram(bytes, 0xFF);
+  receive_datagram(bytes, 0xFD);
   constexpr int kAttempts = 4;  // as given, then once for each of three checksums
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     ParsedFrame parsed;
