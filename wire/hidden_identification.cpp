@@ -21,17 +21,18 @@ constexpr Residue divided_by_x(Residue residue) {
 constexpr std::size_t kWordBytes = 4;
 constexpr std::size_t kWords = (kMaxHeaderBytes + kMaxPayloadBytes) / kWordBytes + 1;
 
-// By the number n of words: x^(-32 n).
-constexpr std::array<Residue, kWords> backwards() {
+// By the number n of words: `step` taken 32 n times, from 1.
+constexpr std::array<Residue, kWords> powers_of(Residue (*step)(Residue)) {
   std::array<Residue, kWords> powers{};
   Residue power = kOne;
   for (Residue& entry : powers) {
     entry = power;
-    for (int bit = 0; bit < 32; ++bit) power = divided_by_x(power);
+    for (int bit = 0; bit < 32; ++bit) power = step(power);
   }
   return powers;
 }
-constexpr std::array<Residue, kWords> kBackwards = backwards();
+constexpr std::array<Residue, kWords> kForwards = powers_of(times_x);
+constexpr std::array<Residue, kWords> kBackwards = powers_of(divided_by_x);
 
 Residue multiply(Residue a, Residue b) {
   Residue product = 0;
@@ -51,6 +52,10 @@ std::optional<std::uint16_t> hidden_identification(std::uint32_t difference, std
   const Residue added = multiply(difference, kBackwards[covered / kWordBytes]);
   if (added >> 16 != 0) return {};
   return __builtin_bswap16(static_cast<std::uint16_t>(added));
+}
+
+std::uint32_t icrc_change(std::uint16_t identification, std::size_t covered) {
+  return multiply(__builtin_bswap16(identification), kForwards[covered / kWordBytes]);
 }
 
 }  // namespace urnic::wire

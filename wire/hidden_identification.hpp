@@ -14,4 +14,7 @@ namespace urnic::wire {
 // difference. Damage goes unnoticed with a probability of 2^-16.
 std::optional<std::uint16_t> hidden_identification(std::uint32_t difference, std::size_t covered);
 
+// The other way: what an Identification adds to the ICRC that was computed with 0.
+std::uint32_t icrc_change(std::uint16_t identification, std::size_t covered);
+
 }  // namespace urnic::wire

@@ -24,8 +24,9 @@ struct UdpHop {
 
 class SendQueue {
  public:
-  // `counters` outlives it; the socket stays open.
-  SendQueue(int socket, UdpCounters& counters);
+  // `counters` outlives it; the socket stays open. With `segmentation`, the kernel gets packets of equal
+  // length to one destination as one message and divides it (UDP_SEGMENT), which costs it much less.
+  SendQueue(int socket, bool segmentation, UdpCounters& counters);
 
   // Adds the datagram that consists of the three pieces. Copies `headers`, of at most kCopiedBytes with
   // `trailer`; `payload` stays in place until `flush`. If the queue is full, sends it first.
@@ -38,26 +39,37 @@ class SendQueue {
   bool flush();
 
  private:
-  static constexpr std::size_t kMessages = 64;
-  // TOS and TTL, an int each.
-  static constexpr std::size_t kControlBytes = 2 * CMSG_SPACE(sizeof(int));
+  static constexpr std::size_t kPackets = 64;
+  static constexpr std::size_t kPieces = 3;
+  // TOS, TTL and the length of a segment, an int each at most.
+  static constexpr std::size_t kControlBytes = 3 * CMSG_SPACE(sizeof(int));
 
+  // One packet, or a train of packets that the kernel divides.
   struct Message {
-    SocketAddress destination;
-    std::array<iovec, 3> pieces;
+    UdpHop hop;
+    std::uint32_t segments = 0;
+    std::size_t segment_bytes = 0;
+    std::size_t bytes = 0;
     alignas(cmsghdr) std::array<std::byte, kControlBytes> control;
-    std::array<std::byte, kCopiedBytes> copied;
   };
 
-  void describe_hop(const UdpHop& hop, Message& message, msghdr& header) const;
-  bool count_refusal(int error);
+  void begin_message(const UdpHop& hop, std::size_t bytes);
+  bool may_join(const UdpHop& hop, std::size_t bytes) const;
+  void join(std::size_t bytes, std::span<std::byte> trailer);
+  void describe_hop(Message& message, msghdr& header) const;
+  std::uint64_t packets_from(std::uint32_t message) const;
+  bool count_refusal(int error, std::uint32_t packets);
 
   const int socket_;
+  bool segmentation_;
   UdpCounters& counters_;
-  std::uint32_t count_ = 0;
+  std::uint32_t packets_ = 0;
+  std::uint32_t messages_ = 0;
   bool had_room_ = true;  // since the last `flush`
-  std::unique_ptr<std::array<mmsghdr, kMessages>> headers_;
-  std::unique_ptr<std::array<Message, kMessages>> messages_;
+  std::unique_ptr<std::array<mmsghdr, kPackets>> headers_;
+  std::unique_ptr<std::array<Message, kPackets>> message_;
+  std::unique_ptr<std::array<iovec, kPackets * kPieces>> pieces_;
+  std::unique_ptr<std::array<std::array<std::byte, kCopiedBytes>, kPackets>> copied_;
 };
 
 }  // namespace urnic::link

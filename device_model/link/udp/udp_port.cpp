@@ -29,7 +29,7 @@ bool may_be_misdirected(const wire::Frame& frame, const wire::NetworkHeaders& ne
 }  // namespace
 
 UdpPort::UdpPort(const wire::MacAddress& device, std::uint32_t number,
-                 const std::vector<UdpAddress>& addresses)
+                 const std::vector<UdpAddress>& addresses, bool segmentation)
     : device_(device), number_(number) {
   for (const UdpAddress& address : addresses) {
     Address& opened = addresses_.emplace_back();
@@ -38,7 +38,7 @@ UdpPort::UdpPort(const wire::MacAddress& device, std::uint32_t number,
     for (std::size_t i = 0; i < kPaths; ++i) {
       Path& path = opened.paths.emplace_back();
       path.socket = open_sending_socket(address.gid, address.scope, path.port);
-      path.queue = std::make_unique<SendQueue>(path.socket.get(), counters_);
+      path.queue = std::make_unique<SendQueue>(path.socket.get(), segmentation, counters_);
     }
   }
 }

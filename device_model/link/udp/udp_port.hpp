@@ -25,9 +25,10 @@ struct UdpAddress {
 
 class UdpPort final : public OuterPort {
  public:
-  // Opens the sockets. `device` is the address of the device in frames, `number` its number. Throws
-  // std::system_error with a sentence.
-  UdpPort(const wire::MacAddress& device, std::uint32_t number, const std::vector<UdpAddress>& addresses);
+  // Opens the sockets. `device` is the address of the device in frames, `number` its number. `segmentation`:
+  // see send_queue.hpp. Throws std::system_error with a sentence.
+  UdpPort(const wire::MacAddress& device, std::uint32_t number, const std::vector<UdpAddress>& addresses,
+          bool segmentation = false);
 
   // Any thread. Readable when datagrams have come.
   std::vector<int> wake_descriptors() const;

@@ -139,6 +139,34 @@ BOOST_AUTO_TEST_CASE(more_than_the_buffers_waits_for_the_release) {
   BOOST_TEST(!fabric.owes_release());
 }
 
+// Packets of one message that the kernel divides have Identifications of their own, and so other ICRCs.
+BOOST_AUTO_TEST_CASE(packets_of_equal_length_leave_as_one_message) {
+  const wire::Gid gid = loopback(3);
+  UdpPort sender(mac_of(3), 3, {{gid}}, true);
+  wire::NetworkHeaders headers = network(0, 1);
+  headers.source = gid;
+  headers.udp_source = sender.source_port(gid, 0);
+  wire::TransportHeaders transport;
+  transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+  const std::vector<std::byte> payload(1024, std::byte{0x5A});
+  for (std::uint32_t psn = 0; psn < 60; ++psn) {
+    transport.bth.psn = wire::Psn(psn);
+    const std::size_t bytes = psn == 39 ? 100 : 1024;
+    wire::FrameStorage storage;
+    sender.arrive(wire::encode(headers, transport, std::span(payload).first(bytes), storage), {});
+  }
+  sender.flush();
+  BOOST_TEST(sender.counters().sent == 60u);
+  BOOST_REQUIRE_EQUAL(receive().size(), 60u);
+  for (std::uint32_t psn = 0; psn < 60; ++psn) {
+    const auto& arrival = receivers[1].arrivals[psn];
+    BOOST_TEST((arrival.error == wire::ParseError::none));
+    BOOST_TEST(arrival.psn() == psn);
+    BOOST_TEST(arrival.parsed.payload.size() == (psn == 39 ? 100u : 1024u));
+    BOOST_TEST(arrival.parsed.network.ip_identification == (psn < 40 ? psn : psn - 40));
+  }
+}
+
 // Each flow has one of the port's source ports, always the same.
 BOOST_AUTO_TEST_CASE(flows_spread_over_source_ports) {
   std::vector<std::uint16_t> used;

@@ -71,6 +71,14 @@ BOOST_AUTO_TEST_CASE(frames_of_another_implementation) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_change_of_an_icrc_is_that_of_its_identification) {
+  for (const std::size_t covered : {36, 40, 1072, 4152})
+    for (std::uint32_t identification = 0; identification <= 0xFFFF; ++identification) {
+      const auto value = static_cast<std::uint16_t>(identification);
+      BOOST_REQUIRE(hidden_identification(icrc_change(value, covered), covered) == value);
+    }
+}
+
 // Whatever is damaged, the difference is as good as random: one of 2^16 is explained by an Identification.
 BOOST_AUTO_TEST_CASE(random_damage_is_found_but_for_one_in_65536) {
   constexpr std::uint32_t kTrials = 1u << 22;
