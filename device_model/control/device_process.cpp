@@ -12,6 +12,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/interface_watch.hpp"
 #include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/listed_identifiers.hpp"
 #include "device_model/control/log/log.hpp"
@@ -21,6 +22,7 @@
 #include "device_model/control/netlink/netlink_server.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
+#include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/umad/umad_server.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
@@ -54,6 +56,9 @@ struct DeviceProcess::Impl {
        const DeviceProcessOptions& options)
       : fabric(configuration),
         sysfs(directory.sysfs(), fabric),
+        interfaces(
+            loop, fabric,
+            [this](const ServedDevice& device, bool up) { show_port_state(sysfs.port_folder(device), up); }),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("no users left"); }),
@@ -105,6 +110,7 @@ struct DeviceProcess::Impl {
   EventLoop loop;
   Fabric fabric;
   SysfsTree sysfs;
+  InterfaceWatch interfaces;
   CounterFiles counters;
   Gsi gsi;
   Linger linger;

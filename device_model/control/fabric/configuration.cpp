@@ -135,6 +135,8 @@ void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
   if (!read_gids(reader, "addresses", kAddressKind, parse_ip_address, device.gids))
     reader.fail(reader.table().source(), fmt::format("{} has wire = \"udp\" and no addresses: needed are {}",
                                                      device.name, kAddressKind));
+  constexpr std::array<std::string_view, 2> kSegmentation{"none", "kernel"};
+  device.udp_segmentation = reader.word("segmentation", kSegmentation) == 1u;
   if (!reader.table().contains("mac")) device.mac = link::UdpPort::mac_of(device.gids.front());
   if (!reader.table().contains("raw_packets")) device.raw_packets = RawPackets::privileged;
 }
@@ -144,12 +146,14 @@ void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& de
   if (device.wire_kind == WireKind::udp) return read_udp_wire(reader, device);
   if (const toml::node* addresses = reader.table().get("addresses"))
     reader.refuse("addresses", *addresses, "nothing without wire = \"udp\"");
+  if (const toml::node* segmentation = reader.table().get("segmentation"))
+    reader.refuse("segmentation", *segmentation, "nothing without wire = \"udp\"");
   device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
   read_gids(reader, "gids", kGidKind, parse_gid, device.gids);
 }
 
 DeviceSettings read_device(const TableReader& reader, std::size_t number, const DeviceSettings& defaults) {
-  std::vector<std::string_view> keys{"name", "mac", "gids", "wire", "addresses"};
+  std::vector<std::string_view> keys{"name", "mac", "gids", "wire", "addresses", "segmentation"};
   keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
   reader.known_keys(keys);
   DeviceSettings device = defaults;

@@ -23,8 +23,9 @@ struct DeviceSettings {
   std::string name;
   wire::MacAddress mac;
   WireKind wire_kind = WireKind::built_in;
-  std::vector<wire::Gid> gids;  // by GID index; never empty; on a UDP wire the host's addresses
-  std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
+  bool udp_segmentation = false;  // of a UDP wire (link/udp/send_queue.hpp)
+  std::vector<wire::Gid> gids;    // by GID index; never empty; on a UDP wire the host's addresses
+  std::uint32_t mtu = 4096;       // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
   std::uint32_t vendor_id = 0x75726E;
   // perftest 4.5 keeps inline data and plain ibv_post_send for this number, and turns both off for an unknown
   // one.

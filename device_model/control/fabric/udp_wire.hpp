@@ -12,6 +12,7 @@ namespace urnic::control {
 
 struct UdpWire {
   link::LocalInterface interface;  // of the first address; of several, the smallest MTU
+  std::uint32_t largest_mtu = 0;   // path MTU that the configuration allows
   link::UdpPort port;
 };
 
