@@ -65,12 +65,14 @@ struct Outside : TwoPorts {
 BOOST_FIXTURE_TEST_SUITE(outer_port, Outside)
 
 BOOST_AUTO_TEST_CASE(frames_leave_with_the_flush_whatever_their_address) {
-  send({.psn = 1, .to = 1});  // urnic1's address
-  send({.psn = 2, .to = 9});
+  const SampleFrame to_neighbour({.psn = 1, .to = 1});
+  const SampleFrame to_another({.psn = 2, .to = 9});
+  for (const SampleFrame* frame : {&to_neighbour, &to_another}) ports[0]->transmit(frame->frame(), {}, now);
   BOOST_TEST(outside.left.empty());
   fabric.flush();
   BOOST_REQUIRE_EQUAL(outside.left.size(), 2u);
-  BOOST_TEST((outside.left[0] == bytes_of(SampleFrame({.psn = 1, .to = 1}).frame())));
+  BOOST_TEST((outside.left[0] == bytes_of(to_neighbour.frame())));
+  BOOST_TEST((outside.left[1] == bytes_of(to_another.frame())));
   BOOST_TEST(receivers[1].arrivals.empty());
   BOOST_TEST(fabric.unknown_destination() == 0u);
 }
@@ -152,7 +154,8 @@ BOOST_AUTO_TEST_CASE(a_cut_link_lets_nothing_through) {
 }
 
 BOOST_AUTO_TEST_CASE(captures_see_what_leaves_and_what_comes_once_before_the_link) {
-  send({.psn = 1, .to = 9});
+  const SampleFrame frame({.psn = 1, .to = 9});
+  ports[0]->transmit(frame.frame(), {}, now);
   come({.psn = 2, .from = 9, .to = 0});
   fabric.deliver_due(now, kEverything);
   std::uint32_t before = 0;

@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_corrupted_packet_does_not_go_astray) {
   BOOST_TEST(counters.not_sendable > 50u);  // damaged in the IP or UDP header
   BOOST_TEST(counters.sent > 50u);
   BOOST_TEST(counters.sent + counters.not_sendable == 500u);
-  BOOST_TEST(receivers[1].arrivals.size() == counters.sent);
+  BOOST_TEST(receivers[1].arrivals.size() + port1.counters().malformed == counters.sent);
 }
 
 BOOST_AUTO_TEST_CASE(datagrams_of_strangers_are_counted_and_harm_nothing) {
