@@ -119,8 +119,8 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
-      .recovery = session.device.settings.recovery,
       .congestion_window_packets = congestion_window(session.device),
+      .recovery = session.device.settings.recovery,
   });
 }
 

@@ -73,6 +73,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .qpn = qpn_,
       .pd = config_.pd,
       .send_slots = config_.send_slots,
+      .congestion_window_packets = config_.congestion_window_packets,
       .host = this,
       .keys = &config_.device->memory_table,
       .addresses = &config_.device->address_handles,
@@ -80,7 +81,6 @@ transport::QpConfig QueuePairContext::transport_config() {
       .packets = transport::is_xrc(config_.service) ? wire::Service::xrc : wire::Service::rc,
       .counters = &config_.device->counters,
       .recovery = config_.recovery,
-      .congestion_window_packets = config_.congestion_window_packets,
       .reorder_pool = &round_.reorder_pool()};
   receives_.describe(result);
   return result;
