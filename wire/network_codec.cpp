@@ -1,23 +1,20 @@
 #include "wire/network_codec.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "wire/byte_order.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/internet_checksum.hpp"
+#include "wire/ipv4_mapped.hpp"
 
 namespace urnic::wire {
 namespace {
 
-constexpr std::uint16_t kEtherTypeIpv4 = 0x0800;
-constexpr std::uint16_t kEtherTypeIpv6 = 0x86DD;
 constexpr std::uint8_t kProtocolUdp = 17;
 constexpr std::uint8_t kIpv6FragmentHeader = 44;
 constexpr std::uint16_t kDontFragment = 0x4000;
 // More-fragments flag and fragment offset: all zero in a packet that is whole.
 constexpr std::uint16_t kFragmentMask = 0x3FFF;
-constexpr std::array<std::uint8_t, 12> kIpv4MappedPrefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
 std::uint8_t byte_at(const std::byte* from, std::size_t at) {
   return std::to_integer<std::uint8_t>(from[at]);
@@ -32,8 +29,8 @@ void encode_ipv4(const NetworkHeaders& network, std::byte* ip) {
   ip[8] = std::byte{network.hop_limit};
   ip[9] = std::byte{kProtocolUdp};
   store_be16(ip + 10, 0);
-  std::memcpy(ip + 12, network.source.bytes.data() + kIpv4MappedPrefix.size(), 4);
-  std::memcpy(ip + 16, network.destination.bytes.data() + kIpv4MappedPrefix.size(), 4);
+  store_ipv4(ip + 12, network.source);
+  store_ipv4(ip + 16, network.destination);
 }
 
 void encode_ipv6(const NetworkHeaders& network, std::byte* ip) {
@@ -45,11 +42,6 @@ void encode_ipv6(const NetworkHeaders& network, std::byte* ip) {
   ip[7] = std::byte{network.hop_limit};
   std::memcpy(ip + 8, network.source.bytes.data(), 16);
   std::memcpy(ip + 24, network.destination.bytes.data(), 16);
-}
-
-void set_ipv4_mapped(Gid& gid, const std::byte* address) {
-  std::memcpy(gid.bytes.data(), kIpv4MappedPrefix.data(), kIpv4MappedPrefix.size());
-  std::memcpy(gid.bytes.data() + kIpv4MappedPrefix.size(), address, 4);
 }
 
 std::uint16_t ipv4_header_checksum(const std::byte* ip) {
@@ -71,8 +63,8 @@ ParseError parse_ipv4(const std::byte* ip, std::size_t available, NetworkHeaders
   const std::uint16_t flags = load_be16(ip + 6);
   network.dont_fragment = (flags & kDontFragment) != 0;
   network.hop_limit = byte_at(ip, 8);
-  set_ipv4_mapped(network.source, ip + 12);
-  set_ipv4_mapped(network.destination, ip + 16);
+  load_ipv4(ip + 12, network.source);
+  load_ipv4(ip + 16, network.destination);
   if (ip[9] != std::byte{kProtocolUdp}) return ParseError::not_roce;
   if (flags & kFragmentMask) return ParseError::fragment;
   ip_bytes = load_be16(ip + 2);
@@ -139,7 +131,7 @@ void encode_network(const NetworkHeaders& network, std::byte* to) {
   const bool ipv4 = uses_ipv4(network);
   std::memcpy(to, network.destination_mac.bytes.data(), 6);
   std::memcpy(to + 6, network.source_mac.bytes.data(), 6);
-  store_be16(to + 12, ipv4 ? kEtherTypeIpv4 : kEtherTypeIpv6);
+  store_be16(to + 12, ipv4 ? ether_type::kIpv4 : ether_type::kIpv6);
   std::byte* const ip = to + kEthernetBytes;
   ipv4 ? encode_ipv4(network, ip) : encode_ipv6(network, ip);
   std::byte* const udp = ip + (ipv4 ? kIpv4Bytes : kIpv6Bytes);
@@ -153,9 +145,9 @@ ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_b
   if (headers.size() < kEthernetBytes) return ParseError::truncated;
   std::memcpy(network.destination_mac.bytes.data(), headers.data(), 6);
   std::memcpy(network.source_mac.bytes.data(), headers.data() + 6, 6);
-  const std::uint16_t ether_type = load_be16(headers.data() + 12);
-  if (ether_type != kEtherTypeIpv4 && ether_type != kEtherTypeIpv6) return ParseError::not_roce;
-  const bool ipv4 = ether_type == kEtherTypeIpv4;
+  const std::uint16_t type = load_be16(headers.data() + kEtherTypeOffset);
+  if (type != ether_type::kIpv4 && type != ether_type::kIpv6) return ParseError::not_roce;
+  const bool ipv4 = type == ether_type::kIpv4;
   const std::size_t ip_header_bytes = ipv4 ? kIpv4Bytes : kIpv6Bytes;
   extent.header_bytes = kEthernetBytes + ip_header_bytes + kUdpBytes;
   if (headers.size() < extent.header_bytes) return ParseError::truncated;

@@ -2,16 +2,27 @@
 // kind of uplink that leads out of this process has its own implementation.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 
 #include "wire/identifiers.hpp"
 
 namespace urnic::link {
 
+// What is known of a GID's Ethernet address.
+struct Neighbour {
+  enum class State : std::uint8_t {
+    unreachable,  // no device has the GID, or none has answered
+    asked,        // the network is asked: find again some milliseconds later, until the state changes
+    known,
+  };
+  State state = State::unreachable;
+  wire::MacAddress mac{};  // if known: where to send to
+};
+
 class Neighbours {
  public:
-  // The Ethernet address to send to; empty if this uplink does not know the device.
-  virtual std::optional<wire::MacAddress> find(const wire::Gid& gid) const = 0;
+  // Control thread. `asked` ends by itself, after at most a few seconds.
+  virtual Neighbour find(const wire::Gid& gid) = 0;
 
  protected:
   ~Neighbours() = default;

@@ -26,6 +26,10 @@ memory::NumberSeed first_numbers(const ServedDevice& device) {
   return memory::NumberSeed(transport::mix(seed, device.index));
 }
 
+std::optional<wire::MacAddress> known(const link::Neighbour& neighbour) {
+  return neighbour.state == link::Neighbour::State::known ? std::optional(neighbour.mac) : std::nullopt;
+}
+
 }  // namespace
 
 Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
@@ -142,23 +146,33 @@ bool Fabric::link_is_up(const ServedDevice& served) {
   return up;
 }
 
-std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const {
+link::Neighbour Fabric::find(const wire::Gid& gid) const {
+  using State = link::Neighbour::State;
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
     if (served->udp == nullptr && std::find(gids.begin(), gids.end(), gid) != gids.end())
-      return served->settings.mac;
+      return {State::known, served->settings.mac};
   }
-  for (const link::Neighbours* neighbours : neighbours_) {
-    if (const auto address = neighbours->find(gid)) return address;
+  link::Neighbour best;
+  for (link::Neighbours* neighbours : neighbours_) {
+    const link::Neighbour found = neighbours->find(gid);
+    if (found.state == State::known) return found;
+    if (found.state == State::asked) best = found;
   }
-  return {};
+  return best;
 }
 
-std::optional<wire::MacAddress> Fabric::resolve(const ServedDevice& from, const wire::Gid& gid) const {
-  if (from.udp == nullptr) return resolve(gid);
+link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& gid) const {
+  if (from.udp == nullptr) return find(gid);
   if (gid == wire::Gid{} || wire::is_multicast(gid)) return {};
-  return link::UdpPort::mac_of(gid);
+  return {link::Neighbour::State::known, link::UdpPort::mac_of(gid)};
+}
+
+std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const { return known(find(gid)); }
+
+std::optional<wire::MacAddress> Fabric::resolve(const ServedDevice& from, const wire::Gid& gid) const {
+  return known(find(from, gid));
 }
 
 }  // namespace urnic::control

@@ -126,13 +126,16 @@ class Fabric {
   // Whether the device's link is up.
   bool link_is_up(const ServedDevice& served);
 
-  // The Ethernet address of the device with `gid` on the built-in switch: a device of this process, or else a
-  // neighbour.
+  // The device with `gid` on the built-in switch: a device of this process, or else a neighbour, which may be
+  // asked for only now.
+  link::Neighbour find(const wire::Gid& gid) const;
+  // Where `from` sends what is for `gid`, a single device's.
+  link::Neighbour find(const ServedDevice& from, const wire::Gid& gid) const;
+  // The same, if it is known.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
-  // The Ethernet address to which `from` sends what is for `gid`, a single device's.
   std::optional<wire::MacAddress> resolve(const ServedDevice& from, const wire::Gid& gid) const;
   // Finds devices outside of this process; asked in the order of addition. Outlives its use.
-  void add_neighbours(const link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
+  void add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
@@ -146,7 +149,7 @@ class Fabric {
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
-  std::vector<const link::Neighbours*> neighbours_;
+  std::vector<link::Neighbours*> neighbours_;
 };
 
 }  // namespace urnic::control

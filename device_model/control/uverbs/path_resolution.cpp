@@ -6,6 +6,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
+#include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
 namespace {
@@ -50,9 +51,10 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
 int find_neighbour(const Fabric& fabric, const ServedDevice& device, wire::NetworkHeaders& path) {
   if (wire::is_multicast(path.destination)) return EINVAL;
   if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
-  const auto mac = fabric.resolve(device, path.destination);
-  if (!mac) return ETIMEDOUT;
-  path.destination_mac = *mac;
+  const link::Neighbour peer = fabric.find(device, path.destination);
+  if (peer.state == link::Neighbour::State::asked) return kNotYet;
+  if (peer.state == link::Neighbour::State::unreachable) return ETIMEDOUT;
+  path.destination_mac = peer.mac;
   return 0;
 }
 

@@ -36,10 +36,11 @@ BOOST_AUTO_TEST_CASE(there_are_no_more_engines_than_devices) {
 BOOST_AUTO_TEST_CASE(a_gid_is_looked_for_here_and_then_among_the_neighbours) {
   struct Beyond final : link::Neighbours {
     explicit Beyond(wire::Gid its_gid) : known(its_gid) {}
-    std::optional<wire::MacAddress> find(const wire::Gid& gid) const override {
-      return gid == known ? std::optional(wire::MacAddress{{2, 9, 9, 9, 9, 9}}) : std::nullopt;
+    link::Neighbour find(const wire::Gid& gid) override {
+      return gid == known ? link::Neighbour{state, {{2, 9, 9, 9, 9, 9}}} : link::Neighbour{};
     }
     wire::Gid known;
+    link::Neighbour::State state = link::Neighbour::State::known;
   };
   Fabric fabric(with_engines("1", 2));
   const wire::Gid here = fabric.devices()[1]->settings.gids[1];
@@ -47,13 +48,16 @@ BOOST_AUTO_TEST_CASE(a_gid_is_looked_for_here_and_then_among_the_neighbours) {
   const wire::MacAddress mac = fabric.devices()[1]->settings.mac;
   BOOST_TEST((fabric.resolve(here) == mac));
   BOOST_TEST(!fabric.resolve(far));
-  const Beyond beyond(far);
-  const Beyond impostor(here);
+  Beyond beyond(far);
+  Beyond impostor(here);
   fabric.add_neighbours(impostor);
   fabric.add_neighbours(beyond);
-  BOOST_TEST((fabric.resolve(far) == beyond.find(far)));
+  BOOST_TEST((fabric.resolve(far) == beyond.find(far).mac));
   BOOST_TEST((fabric.resolve(here) == mac));
   BOOST_TEST(!fabric.resolve(wire::Gid{}));
+  beyond.state = link::Neighbour::State::asked;
+  BOOST_TEST(!fabric.resolve(far));
+  BOOST_TEST((fabric.find(far).state == link::Neighbour::State::asked));
 }
 
 // All switches have all devices, by the same numbers, and each link is where its device is.

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/udp_source_port.hpp"
+#include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {
 namespace {
@@ -117,6 +118,22 @@ BOOST_AUTO_TEST_CASE(nobody_with_that_address_is_a_timeout) {
   BOOST_TEST(resolve(address) == ETIMEDOUT);
   address.destination_gid[0] = 0xFF;
   BOOST_TEST(resolve(address) == EINVAL);  // a connection to a multicast group
+}
+
+BOOST_AUTO_TEST_CASE(a_path_to_a_neighbour_may_have_to_wait) {
+  struct Lan final : link::Neighbours {
+    link::Neighbour find(const wire::Gid&) override { return neighbour; }
+    link::Neighbour neighbour;
+  } lan;
+  fabric.add_neighbours(lan);
+  abi::AddressVector address = to_second(1);
+  address.destination_gid[15] = 77;
+  BOOST_TEST(resolve(address) == ETIMEDOUT);
+  lan.neighbour.state = link::Neighbour::State::asked;
+  BOOST_TEST(resolve(address) == kNotYet);
+  lan.neighbour = {link::Neighbour::State::known, {{2, 3, 4, 5, 6, 7}}};
+  BOOST_TEST(resolve(address) == 0);
+  BOOST_TEST((path.destination_mac == lan.neighbour.mac));
 }
 
 // Values of the kernel's rdma_get_udp_sport.
