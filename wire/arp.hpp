@@ -27,8 +27,8 @@ using ArpFrame = std::array<std::byte, kArpFrameBytes>;
 // The frame from `arp.sender_mac` to `destination`.
 ArpFrame encode_arp(const Arp& arp, const MacAddress& destination);
 
-// Empty: not ARP for IPv4 over Ethernet, or shorter than its fields. Bytes behind them are padding. Nothing in
-// `frame` is trusted.
+// Empty: not ARP for IPv4 over Ethernet, or shorter than its fields. Bytes behind them are padding. Nothing
+// in `frame` is trusted.
 std::optional<Arp> parse_arp(std::span<const std::byte> frame);
 
 }  // namespace urnic::wire

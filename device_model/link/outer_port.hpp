@@ -3,6 +3,8 @@
 // device had sent it. So a device's link, captures and counters are the same on every kind of wire.
 #pragma once
 
+#include <optional>
+
 #include "device_model/link/port.hpp"
 #include "device_model/link/uplink.hpp"
 #include "device_model/transport/time.hpp"
@@ -19,6 +21,9 @@ class OuterPort : public FrameReceiver {
   virtual void release() = 0;
   // Frames that were taken since the last `release`.
   virtual std::uint32_t unreleased() const = 0;
+
+  // When `take` has something to do although nothing comes.
+  virtual std::optional<transport::Time> next_due() const { return {}; }
 
   // A frame leaves, at the latest with the next `flush`. Until then its payload stays in place, or all of it
   // if it is in one piece; headers and trailer are copied in this call.

@@ -56,14 +56,16 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
-  if (far_end != nullptr && !far_end->outside->has_room(now)) return 0;
+  const SwitchPort* const outer = far_end != nullptr ? far_end : fabric_.lan_;
+  if (outer != nullptr && !outer->outside->has_room(now)) return 0;
   if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
   const std::size_t under_way = fabric_.in_flight_.room(frames_under_way) * least;
   return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  const transport::Time outside_at = far_end != nullptr ? far_end->outside->room_at() : transport::Time{};
+  const SwitchPort* const outer = far_end != nullptr ? far_end : fabric_.lan_;
+  const transport::Time outside_at = outer != nullptr ? outer->outside->room_at() : transport::Time{};
   if (!is_impaired()) return outside_at;
   const transport::Time line =
       std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
@@ -139,6 +141,11 @@ void Switch::connect(std::uint32_t port, OuterPort& outside) {
   device.far_end = &end;
 }
 
+void Switch::join_lan(OuterPort& outside) {
+  lan_ = outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "lan", ports())).get();
+  lan_->outside = &outside;
+}
+
 void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
 
 void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
@@ -161,8 +168,10 @@ const Link* Switch::existing_link(std::uint32_t port) const { return ports_[port
 
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
+  if (&from == lan_) return enter_from_lan(frame, origin, now);
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
-  SwitchPort* const to = from.far_end != nullptr ? from.far_end : port_for(frame);
+  SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
+  if (to == nullptr && !is_group_frame(frame)) to = lan_;
   if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
   // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
@@ -177,6 +186,23 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
     return;
   }
   forward_to(*to, from, frame, origin, now);
+}
+
+// Observers see it under the name of the device that it goes to, before that device's link.
+void Switch::enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
+  if (frame.headers.size() < 2 * kAddressBytes) return;
+  SwitchPort* const to = port_for(frame);
+  const std::string_view device = to != nullptr ? to->device : lan_->device;
+  if (port_of(pack(frame.headers.subspan<kAddressBytes, kAddressBytes>())) != nullptr) {
+    ++refused_sources_;
+    if (!observers_.empty())
+      observe({frame, CapturePoint::dropped, device, Direction::receive,
+               "switch: from outside, with a device's own source address"});
+    return;
+  }
+  if (!observers_.empty()) observe({frame, CapturePoint::before_link, device, Direction::transmit, {}});
+  if (to != nullptr) return forward_to(*to, *lan_, frame, origin, now);
+  if (is_group_frame(frame)) flood(FrameInFlight(frame, origin, lan_, lan_), now);
 }
 
 SwitchPort* Switch::port_for(const wire::Frame& frame) const {
@@ -220,6 +246,8 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
       port->link->channel(Direction::receive).enter(copy, now);
     }
   }
+  if (lan_ != nullptr && flight.from != lan_)
+    arrive(flight.frame, flight.origin, *lan_, flight.remarks.view());
 }
 
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
@@ -328,6 +356,10 @@ std::optional<transport::Time> Switch::next_due() const {
   for (const Link* link : links_) {
     const auto look = link->next_look();
     if (look && (!next || *look < *next)) next = look;
+  }
+  for (const auto& end : outer_ends_) {
+    const auto due = end->outside->next_due();
+    if (due && (!next || *due < *next)) next = due;
   }
   return next;
 }

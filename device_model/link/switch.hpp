@@ -40,6 +40,11 @@ class Switch final : public Uplink, private Forwarder {
   // From now on the device at port number `port` is on a wire of its own: its frames leave by `outside`,
   // whatever their destination address, and frames from there go to it. `outside` outlives its use.
   void connect(std::uint32_t port, OuterPort& outside);
+  // Joins the LAN behind `outside`: frames to addresses that no port has, and to groups, leave by it, and
+  // frames from there go to all ports. A frame with a device's own address as its source is refused: it would
+  // pass as that device's. At most once, and only on the switch of a single engine. `outside` outlives its
+  // use.
+  void join_lan(OuterPort& outside);
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);
 
@@ -71,6 +76,8 @@ class Switch final : public Uplink, private Forwarder {
   std::uint64_t unknown_destination() const { return unknown_destination_; }
   // Frames dropped because a trunk was full.
   std::uint64_t trunk_overruns() const { return trunk_overruns_; }
+  // Frames from the LAN with a device's own address as their source.
+  std::uint64_t refused_sources() const { return refused_sources_; }
 
  private:
   friend class SwitchPort;
@@ -81,6 +88,7 @@ class Switch final : public Uplink, private Forwarder {
   };
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
+  void enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
   void flood(const FrameInFlight& flight, transport::Time now);
@@ -106,12 +114,14 @@ class Switch final : public Uplink, private Forwarder {
   Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<std::unique_ptr<SwitchPort>> outer_ends_;
+  SwitchPort* lan_ = nullptr;  // one of them
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;
   std::vector<FrameObserver*> observers_;
   std::uint64_t unknown_destination_ = 0;
   std::uint64_t trunk_overruns_ = 0;
+  std::uint64_t refused_sources_ = 0;
 };
 
 }  // namespace urnic::link

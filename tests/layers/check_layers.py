@@ -25,7 +25,8 @@ ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link"
 ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
     "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "management",
     "doorbells")}
-BELOW_CONTROL = {"trust", "device_model/link/udp", "wire/mad", "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
+BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/frames", "wire/mad",
+                 "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
 LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN = (
@@ -45,6 +46,9 @@ MAY_KNOW = {
     "device_model/settings": set(),
     "device_model/link": TRANSPORT_FOR_ALL,
     "device_model/link/udp": {"device_model/link", "device_model/memory", *TRANSPORT_FOR_ALL},
+    "device_model/link/neighbours": {"device_model/link", *TRANSPORT_FOR_ALL},
+    "device_model/link/frames": {"device_model/link", "device_model/link/neighbours", "device_model/memory",
+                                 *TRANSPORT_FOR_ALL},
     "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
     "device_model/capture": {"device_model/memory", "wire"},
     **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}

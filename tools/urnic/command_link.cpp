@@ -74,9 +74,22 @@ void print_wire(const json& wire) {
   print_counters(wire.at("counters"));
 }
 
+// The LAN that the switch is joined to, beyond the devices' links.
+void print_lan(const json& lan) {
+  fmt::print("lan  {} {}, peer {}\n", lan.at("listens").get<bool>() ? "listens at" : "is connected to",
+             lan.at("socket").get<std::string>(), lan.at("peer").get<std::string>());
+  print_counters(lan.at("counters"));
+  for (const auto& [gid, neighbour] : lan.at("neighbours").items())
+    fmt::print("      {:<24} {} {}\n", gid, neighbour.value("mac", "-"),
+               neighbour.at("state").get<std::string>());
+}
+
 void print_links(const json& answer, bool as_json) {
+  const auto lan = answer.find("lan");
   if (as_json) {
-    fmt::print("{}\n", to_lines(answer.at("links")));
+    json shown = answer.at("links");
+    if (lan != answer.end()) shown["lan"] = *lan;
+    fmt::print("{}\n", to_lines(shown));
     return;
   }
   for (const auto& [device, link] : answer.at("links").items()) {
@@ -85,6 +98,7 @@ void print_links(const json& answer, bool as_json) {
     print_direction("tx", link.at("tx"), answer.at("defaults"));
     print_direction("rx", link.at("rx"), answer.at("defaults"));
   }
+  if (lan != answer.end()) print_lan(*lan);
 }
 
 void show(const LinkOptions& options) {

@@ -85,6 +85,7 @@ json AdminServer::gid(const json& request, AdminConnectionState&) {
         added != request.end() ? add(fabric, gids, read_gid(*added)) : remove(gids, read_gid(*removed));
     show_gid(surroundings_.sysfs.port_folder(*only), index, gids[index]);
     fabric.engine(*only).execute([&] { only->device->set_gids(gids); });
+    fabric.addresses_changed();
   }
   json answer = json::object();
   for (const auto& device : fabric.devices()) {

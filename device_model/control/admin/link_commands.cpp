@@ -10,6 +10,7 @@
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/json.hpp"
+#include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
@@ -176,7 +177,9 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
       links[device->settings.name] = describe_link(fabric, *device, unit.engine.now());
     }
   });
-  return {{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
+  json answer{{"links", links}, {"defaults", describe_settings(LinkSettings{})}};
+  if (fabric.lan() != nullptr) answer["lan"] = describe_lan(fabric);
+  return answer;
 }
 
 json AdminServer::set(const json& request, AdminConnectionState&) {

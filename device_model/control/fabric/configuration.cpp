@@ -274,6 +274,29 @@ void read_engine(const TableReader& root, const std::string& file, Configuration
   configuration.idle_spin = std::chrono::microseconds(microseconds);
 }
 
+// Devices have no larger MTU than the LAN.
+void read_lan(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("lan");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "lan.");
+  reader.known_keys({"listen", "connect", "vlan", "mtu"});
+  constexpr std::string_view path_rule = "the path of a UNIX socket, such as \"/tmp/lan.socket\"";
+  LanSettings& lan = configuration.lan.emplace();
+  const auto listen = reader.text("listen", path_rule);
+  const auto connect = reader.text("connect", path_rule);
+  if (listen.has_value() == connect.has_value())
+    reader.fail(table->source(), "lan needs either listen or connect: the path of a UNIX socket");
+  lan.socket.listens = listen.has_value();
+  lan.socket.path = listen ? *listen : *connect;
+  if (const auto vlan = reader.integer("vlan", 1, 4094)) lan.socket.vlan = static_cast<std::uint16_t>(*vlan);
+  reader.integer("mtu", 576, 65535, lan.mtu);
+  for (DeviceSettings& device : configuration.devices)
+    if (device.wire_kind == WireKind::built_in) device.mtu = std::min(device.mtu, link::path_mtu_for(lan.mtu));
+  if (configuration.engines > 1)
+    reader.fail(table->source(), fmt::format("lan with engine.engines = {}: a LAN needs a single engine",
+                                             configuration.engines));
+}
+
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
 // "memory_mib" and "memory_mib_per_program", and so for every resource.
@@ -326,6 +349,8 @@ Configuration load_configuration(const std::filesystem::path& file) {
   // Relative to the configuration file.
   if (!configuration.fault_plan.empty())
     configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
+  if (configuration.lan)
+    configuration.lan->socket.path = (file.parent_path() / configuration.lan->socket.path).string();
   return configuration;
 }
 
@@ -333,9 +358,10 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"device", "devices", "engine", "faults", "limits", "link", "logging"});
+  root.known_keys({"device", "devices", "engine", "faults", "lan", "limits", "link", "logging"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
+  read_lan(root, name, configuration);
   read_limits(root, name, configuration);
   read_logging(root, name, configuration);
   read_links(root, name, configuration);

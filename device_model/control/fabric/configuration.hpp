@@ -11,6 +11,7 @@
 #include "device_model/control/fabric/raw_packets.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/fabric/wire_kind.hpp"
+#include "device_model/link/frames/frame_socket.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/setting_error.hpp"
 #include "device_model/transport/recovery_settings.hpp"
@@ -38,9 +39,16 @@ struct DeviceSettings {
   link::LinkSettings receive_link;
 };
 
+// What the switch is joined to outside of this process (docs/wires.md).
+struct LanSettings {
+  link::FrameSocketSettings socket;
+  std::uint32_t mtu = 1500;  // of IP packets there, bytes
+};
+
 struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
+  std::optional<LanSettings> lan;
   std::uint32_t engines = 1;       // threads among which the devices are divided
   std::string log_level = "info";  // an spdlog level
   Allowances allowances = default_allowances();

@@ -42,6 +42,28 @@ Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allow
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings);
+  if (configuration.lan) join_lan(*configuration.lan);
+}
+
+// Only a single engine has a LAN (configuration.cpp).
+void Fabric::join_lan(const LanSettings& settings) {
+  EngineUnit& home = *units_.front();
+  lan_ = std::make_unique<link::FrameSocket>(settings.socket, [&home] { home.engine.wake(); });
+  home.frame_switch.join_lan(*lan_);
+  home.engine.wake_on(lan_->wake_descriptor());
+  add_neighbours(lan_->neighbours());
+  addresses_changed();
+}
+
+void Fabric::addresses_changed() {
+  if (lan_ == nullptr) return;
+  std::vector<link::OwnAddress> addresses;
+  for (const auto& device : devices_) {
+    if (device->udp != nullptr) continue;
+    for (const wire::Gid& gid : device->settings.gids)
+      if (gid != wire::Gid{}) addresses.push_back({gid, device->settings.mac});
+  }
+  lan_->neighbours().set_addresses(std::move(addresses));
 }
 
 void Fabric::connect_engines() {

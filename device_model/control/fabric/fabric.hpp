@@ -22,6 +22,7 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
+#include "device_model/link/frames/frame_socket.hpp"
 #include "device_model/link/neighbours.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk.hpp"
@@ -126,6 +127,11 @@ class Fabric {
   // Whether the device's link is up.
   bool link_is_up(const ServedDevice& served);
 
+  // The LAN that the switch is joined to; null: none.
+  link::FrameSocket* lan() { return lan_.get(); }
+  // To be called when a device's GIDs have changed.
+  void addresses_changed();
+
   // The device with `gid` on the built-in switch: a device of this process, or else a neighbour, which may be
   // asked for only now.
   link::Neighbour find(const wire::Gid& gid) const;
@@ -140,10 +146,12 @@ class Fabric {
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
+  void join_lan(const LanSettings& settings);
   void add_device(const DeviceSettings& settings);
   void connect_wire(ServedDevice& served);
 
   Quotas quotas_;
+  std::unique_ptr<link::FrameSocket> lan_;
   // The order matters: devices are destroyed before the switches that they are attached to, and all after the
   // engines have stopped.
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j

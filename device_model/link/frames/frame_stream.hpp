@@ -1,4 +1,5 @@
-// Ethernet frames on a byte stream: a 32-bit big-endian length in front of each, as QEMU's `-netdev stream` and
+// Ethernet frames on a byte stream: a 32-bit big-endian length in front of each, as QEMU's `-netdev stream`
+// and
 // `-netdev socket` speak.
 #pragma once
 

@@ -35,7 +35,9 @@ void NeighbourTable::confirm(Entry& entry, const wire::MacAddress& mac, transpor
 NeighbourTable::Entry* NeighbourTable::add(const wire::Gid& gid) {
   if (entries_.size() >= kMostEntries) {
     const auto worst = std::max_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-      const auto rank = [](const Entry& entry) { return is_asked(entry) ? -1 : static_cast<int>(entry.state); };
+      const auto rank = [](const Entry& entry) {
+        return is_asked(entry) ? -1 : static_cast<int>(entry.state);
+      };
       return rank(a.second) < rank(b.second);
     });
     if (is_asked(worst->second)) return nullptr;

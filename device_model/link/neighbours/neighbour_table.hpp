@@ -15,10 +15,10 @@
 namespace urnic::link {
 
 struct NeighbourTimes {
-  int tries = 3;                                       // MAX_MULTICAST_SOLICIT, MAX_UNICAST_SOLICIT
-  transport::Nanoseconds retry{1'000'000'000};         // RetransTimer
-  transport::Nanoseconds reachable{30'000'000'000};    // REACHABLE_TIME
-  transport::Nanoseconds unreachable{1'000'000'000};   // how long a failure is remembered
+  int tries = 3;                                      // MAX_MULTICAST_SOLICIT, MAX_UNICAST_SOLICIT
+  transport::Nanoseconds retry{1'000'000'000};        // RetransTimer
+  transport::Nanoseconds reachable{30'000'000'000};   // REACHABLE_TIME
+  transport::Nanoseconds unreachable{1'000'000'000};  // how long a failure is remembered
 };
 
 class NeighbourTable {

@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(other_frames_are_left_alone) {
 BOOST_AUTO_TEST_CASE(the_table_is_bounded) {
   state(ipv4(0, 2));
   for (std::uint32_t i = 0; i < 3 * NeighbourTable::kMostEntries; ++i) {
-    const wire::Gid from = ipv4(static_cast<std::uint8_t>(8 + i / 200), static_cast<std::uint8_t>(1 + i % 200));
+    const wire::Gid from =
+        ipv4(static_cast<std::uint8_t>(8 + i / 200), static_cast<std::uint8_t>(1 + i % 200));
     arp_request(from, kPeer, ipv4(0, 1));
   }
   BOOST_TEST(discovery.table().entries().size() == NeighbourTable::kMostEntries);

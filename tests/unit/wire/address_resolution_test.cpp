@@ -73,11 +73,10 @@ BOOST_AUTO_TEST_SUITE(address_resolution)
 
 // As Linux asks for 10.0.0.2.
 BOOST_AUTO_TEST_CASE(an_arp_request_byte_for_byte) {
-  const ArpFrame frame =
-      encode_arp({ArpOperation::request, kOwn, ipv4(1), {}, ipv4(2)}, kBroadcastMac);
-  const Bytes expected = bytes({0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02, 0, 0, 0, 0, 1, 0x08, 0x06,
-                                0, 1, 0x08, 0, 6, 4, 0, 1, 0x02, 0, 0, 0, 0, 1, 10, 0, 0, 1,
-                                0, 0, 0, 0, 0, 0, 10, 0, 0, 2});
+  const ArpFrame frame = encode_arp({ArpOperation::request, kOwn, ipv4(1), {}, ipv4(2)}, kBroadcastMac);
+  const Bytes expected =
+      bytes({0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02, 0,  0, 0, 0, 1, 0x08, 0x06, 0, 1, 0x08, 0,  6, 4, 0,
+             1,    0x02, 0,    0,    0,    0,    1,    10, 0, 0, 1, 0, 0,    0,    0, 0, 0,    10, 0, 0, 2});
   BOOST_TEST((Bytes(frame.begin(), frame.end()) == expected));
 }
 
@@ -111,8 +110,8 @@ BOOST_AUTO_TEST_CASE(neighbour_messages_are_parsed_as_they_were_encoded) {
 BOOST_AUTO_TEST_CASE(a_solicitation_has_the_form_of_the_rfc) {
   const NeighbourFrame frame = encode_neighbour(solicitation());
   BOOST_TEST((Bytes(frame.begin(), frame.begin() + 22) ==
-              bytes({0x33, 0x33, 0xFF, 0xAB, 0xCD, 2, 0x02, 0, 0, 0, 0, 1, 0x86, 0xDD, 0x60, 0, 0, 0, 0, 32,
-                     58, 255})));
+              bytes({0x33, 0x33, 0xFF, 0xAB, 0xCD, 2, 0x02, 0, 0,  0,  0,
+                     1,    0x86, 0xDD, 0x60, 0,    0, 0,    0, 32, 58, 255})));
   BOOST_TEST((Bytes(frame.begin() + 54, frame.begin() + 56) == bytes({135, 0})));
   BOOST_TEST((Bytes(frame.begin() + 78, frame.end()) == bytes({1, 1, 0x02, 0, 0, 0, 0, 1})));
 }

@@ -1,0 +1,12 @@
+// What the admin socket tells of the LAN that the switch is joined to.
+#pragma once
+
+#include "device_model/control/admin/json.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+
+namespace urnic::control {
+
+// Its socket, its counters, and the neighbours that are known there. The fabric has a LAN.
+nlohmann::json describe_lan(Fabric& fabric);
+
+}  // namespace urnic::control

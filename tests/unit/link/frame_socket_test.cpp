@@ -1,0 +1,283 @@
+#include "device_model/link/frames/frame_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "sample_frames.hpp"
+#include "wire/ethernet.hpp"
+
+namespace urnic::link::test {
+namespace {
+
+constexpr Load kEverything{1000, 1 << 20};
+constexpr wire::MacAddress kPeer{{0x52, 0x54, 0, 0, 0, 2}};
+
+using Bytes = std::vector<std::byte>;
+
+struct TakenFrames final : Port {
+  std::vector<Bytes> frames;
+  std::vector<PacketOrigin> origins;
+  void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time) override {
+    frames.push_back(bytes_of(frame));
+    origins.push_back(origin);
+  }
+  bool up(transport::Time) const override { return true; }
+};
+
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    char name[] = "/tmp/urnic-frames-XXXXXX";
+    BOOST_REQUIRE(mkdtemp(name) != nullptr);
+    path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+// The other end of the stream.
+struct Peer {
+  memory::Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+
+  explicit Peer(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size());
+    BOOST_REQUIRE(connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  }
+  void send(const Bytes& frame) const {
+    Bytes bytes(kLengthBytes);
+    wire::store_be32(bytes.data(), static_cast<std::uint32_t>(frame.size()));
+    bytes.insert(bytes.end(), frame.begin(), frame.end());
+    BOOST_REQUIRE(write(socket.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  }
+  // All that lies in the socket, as frames.
+  std::vector<Bytes> receive() const {
+    Bytes bytes(1 << 20);
+    std::size_t count = 0;
+    for (ssize_t some = 0; some >= 0 && count < bytes.size();) {
+      some = recv(socket.get(), bytes.data() + count, bytes.size() - count, MSG_DONTWAIT);
+      if (some <= 0) break;
+      count += static_cast<std::size_t>(some);
+    }
+    std::vector<Bytes> frames;
+    for (std::size_t at = 0; at + kLengthBytes <= count;) {
+      const std::size_t length = wire::load_be32(bytes.data() + at);
+      BOOST_REQUIRE(at + kLengthBytes + length <= count);
+      const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at + kLengthBytes);
+      frames.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(length));
+      at += kLengthBytes + length;
+    }
+    return frames;
+  }
+};
+
+struct Listening {
+  Folder folder;
+  std::string path = folder.path / "lan";
+  transport::Time now{std::chrono::seconds(1)};
+  int wakes = 0;
+  TakenFrames taken;
+  FrameSocket lan = make({});
+
+  FrameSocket make(std::optional<std::uint16_t> vlan) {
+    return FrameSocket({path, true, vlan}, [this] { ++wakes; });
+  }
+  void round(FrameSocket& socket) {
+    socket.take(taken, now, kEverything);
+    socket.release();
+  }
+  void round() { round(lan); }
+  void send(FrameSocket& socket, const Bytes& frame) {
+    socket.arrive({frame, {}, {}}, {});
+    socket.flush();
+  }
+};
+
+Bytes frame_of(std::size_t size, std::uint8_t value) {
+  Bytes frame(size, static_cast<std::byte>(value));
+  wire::store_ethernet(frame.data(), mac_of(0), kPeer, wire::ether_type::kIpv4);
+  return frame;
+}
+
+Bytes tagged(const Bytes& frame, std::uint16_t control) {
+  Bytes result(frame.begin(), frame.begin() + wire::kEtherTypeOffset);
+  result.resize(wire::kEtherTypeOffset + wire::kVlanTagBytes);
+  wire::store_be16(result.data() + wire::kEtherTypeOffset, wire::ether_type::kVlan);
+  wire::store_be16(result.data() + wire::kEtherTypeOffset + 2, control);
+  result.insert(result.end(), frame.begin() + wire::kEtherTypeOffset, frame.end());
+  return result;
+}
+
+BOOST_FIXTURE_TEST_SUITE(frame_socket, Listening)
+
+BOOST_AUTO_TEST_CASE(frames_pass_both_ways) {
+  const Peer peer(path);
+  round();
+  BOOST_TEST(lan.is_connected());
+  peer.send(frame_of(60, 1));
+  peer.send(frame_of(1514, 2));
+  round();
+  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1), frame_of(1514, 2)}));
+  BOOST_TEST((taken.origins[0].queue_pair == kUnknownQpn));
+  BOOST_TEST((taken.origins[0].device == kPeer));
+  const SampleFrame sample;
+  lan.arrive(sample.frame(), {});
+  BOOST_TEST(peer.receive().empty());
+  lan.flush();
+  BOOST_TEST((peer.receive() == std::vector{bytes_of(sample.frame())}));
+  BOOST_TEST(lan.counters().sent_frames == 1u);
+  BOOST_TEST(lan.counters().received_frames == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_peer_frames_are_dropped_and_counted) {
+  round();
+  send(lan, frame_of(60, 1));
+  BOOST_TEST(lan.counters().unconnected == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_peer_follows_another) {
+  {
+    const Peer first(path);
+    round();
+    const Bytes piece = frame_of(100, 1);
+    BOOST_REQUIRE(write(first.socket.get(), piece.data(), 50) == 50);
+    round();
+  }
+  const Peer second(path);
+  second.send(frame_of(60, 2));
+  for (int i = 0; i < 3; ++i) round();
+  BOOST_TEST((taken.frames == std::vector{frame_of(60, 2)}));
+  BOOST_TEST(lan.counters().connections == 2u);
+  send(lan, frame_of(60, 3));
+  BOOST_TEST((second.receive() == std::vector{frame_of(60, 3)}));
+}
+
+// What an ended peer has sent last may still be in use.
+BOOST_AUTO_TEST_CASE(the_frames_of_a_lost_peer_stay_until_they_are_released) {
+  {
+    const Peer first(path);
+    round();
+    first.send(frame_of(60, 1));
+    lan.take(taken, now, kEverything);
+  }
+  const Peer second(path);
+  second.send(frame_of(60, 2));
+  lan.take(taken, now, kEverything);
+  lan.take(taken, now, kEverything);
+  BOOST_TEST(taken.frames.size() == 1u);
+  lan.release();
+  round();
+  BOOST_TEST(taken.frames.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_waited_for_and_then_not) {
+  const Peer peer(path);
+  round();
+  while (lan.has_room(now)) send(lan, frame_of(1514, 1));
+  BOOST_TEST((lan.room_at() > now));
+  BOOST_TEST(lan.counters().overruns == 0u);
+  for (int i = 0; i < 1000; ++i) send(lan, frame_of(1514, 1));  // sent by those that do not ask
+  BOOST_TEST(lan.counters().overruns > 0u);
+  BOOST_TEST(!lan.has_room(now + std::chrono::milliseconds(99)));
+  BOOST_TEST(lan.has_room(now + std::chrono::milliseconds(101)));
+  const std::uint64_t sent = lan.counters().sent_frames;
+  std::size_t received = 0;
+  for (int i = 0; i < 10000 && received < sent * 1518; ++i) {
+    char bytes[65536];
+    const ssize_t count = recv(peer.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count > 0) received += static_cast<std::size_t>(count);
+    lan.flush();
+  }
+  BOOST_TEST(received == sent * 1518);
+  BOOST_TEST(lan.has_room(now));
+}
+
+BOOST_AUTO_TEST_CASE(own_addresses_are_answered_for) {
+  const wire::Gid own = gid_of(1);
+  lan.neighbours().set_addresses({{own, mac_of(1)}});
+  const Peer peer(path);
+  round();
+  const auto question =
+      wire::encode_arp({wire::ArpOperation::request, kPeer, gid_of(9), {}, own}, wire::kBroadcastMac);
+  peer.send(Bytes(question.begin(), question.end()));
+  round();
+  const auto answers = peer.receive();
+  BOOST_REQUIRE_EQUAL(answers.size(), 1u);
+  const auto answer = wire::parse_arp(answers[0]);
+  BOOST_REQUIRE(answer);
+  BOOST_TEST((answer->sender_mac == mac_of(1)));
+  BOOST_TEST(taken.frames.size() == 1u);  // programs with raw packet QPs may want to see it
+}
+
+BOOST_AUTO_TEST_CASE(a_neighbour_is_asked_for) {
+  lan.neighbours().set_addresses({{gid_of(1), mac_of(1)}});
+  const Peer peer(path);
+  round();
+  now = transport::Time(std::chrono::steady_clock::now().time_since_epoch()) + std::chrono::seconds(1);
+  BOOST_TEST((lan.neighbours().find(gid_of(9)).state == Neighbour::State::asked));
+  BOOST_TEST(wakes == 1);
+  BOOST_TEST(lan.next_due().has_value());
+  round();
+  BOOST_REQUIRE_EQUAL(peer.receive().size(), 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_priority_tag_is_no_vlan) {
+  const Peer peer(path);
+  round();
+  peer.send(tagged(frame_of(60, 1), 0x6000));
+  peer.send(tagged(frame_of(60, 2), 7));
+  round();
+  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  BOOST_TEST(lan.counters().other_vlan == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_vlans_frames_are_tagged) {
+  path += "-7";
+  FrameSocket member = make(7);
+  const Peer peer(path);
+  round(member);
+  peer.send(tagged(frame_of(60, 1), 0x6007));
+  peer.send(tagged(frame_of(60, 2), 8));
+  peer.send(frame_of(60, 3));
+  round(member);
+  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  send(member, frame_of(60, 4));
+  BOOST_TEST((peer.receive() == std::vector{tagged(frame_of(60, 4), 7)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_socket_that_nobody_serves_is_taken_over) {
+  BOOST_CHECK_THROW(make({}), std::system_error);  // served
+  const std::string left = folder.path / "left";
+  {
+    memory::Descriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, left.c_str(), left.size());
+    BOOST_REQUIRE(bind(dead.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  }
+  const FrameSocket next({left, true, {}}, [] {});
+  const Peer peer(left);
+}
+
+BOOST_AUTO_TEST_CASE(who_connects_needs_a_listener) {
+  FrameSocket other({path, false, {}}, [] {});
+  BOOST_TEST(other.is_connected());
+  round();
+  send(other, frame_of(60, 1));
+  round();
+  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  BOOST_CHECK_THROW(FrameSocket({folder.path / "nobody", false, {}}, [] {}), std::system_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace urnic::link::test
