@@ -1,6 +1,8 @@
 """A Linux guest with Soft-RoCE in QEMU, emulated (no KVM), as an ordinary user. It sees the host's files, read-only, under a
-layer of its own, so every program of the host runs in it. Its network card is on a stream socket of Ethernet frames."""
+layer of its own, so every program of the host runs in it. Its network card eth0 is on a stream socket of Ethernet frames.
+By eth1 programs open TCP connections between host and guest, over which they tell each other their queue pairs."""
 
+import ipaddress
 import os
 import pathlib
 import shutil
@@ -18,6 +20,7 @@ import guest_files  # noqa: E402
 BOOT_SECONDS = 180  # on a busy machine; 10 on an idle one
 # An emulated machine is slow, and shares two processors with others.
 PATIENCE = 120.0
+HOST = "10.0.2.2"  # the host's loopback address, as the guest reaches it by QEMU's user network
 
 
 def files():
@@ -67,6 +70,7 @@ class Guest:
         self.directory = pathlib.Path(directory)
         self.user = user if os.geteuid() == 0 else None
         self.wire, self.address, self.mtu, self.mac = wire, address, mtu, mac
+        self.ports = [fabric.free_port() for _ in range(16)]  # of the guest, which the host reaches at 127.0.0.1
         self._programs = {}
         self._lock = threading.Lock()
 
@@ -95,7 +99,9 @@ class Guest:
                    "-chardev", f"socket,id=agent,path={agent},server=on,wait=off", "-serial", "chardev:agent",
                    "-virtfs", "local,path=/,mount_tag=hostfs,security_model=none,readonly=on,multidevs=remap",
                    "-netdev", f"stream,id=wire,server=off,addr.type=unix,addr.path={self.wire}",
-                   "-device", f"virtio-net-pci,netdev=wire,mac={self.mac},host_mtu={self.mtu}"]
+                   "-device", f"virtio-net-pci,netdev=wire,mac={self.mac},host_mtu={self.mtu}",
+                   "-netdev", "user,id=tcp," + ",".join(f"hostfwd=tcp:127.0.0.1:{port}-:{port}" for port in self.ports),
+                   "-device", "virtio-net-pci,netdev=tcp"]
         if self.user is not None:
             shutil.chown(self.directory, self.user, self.user)
             command = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *command]
@@ -112,8 +118,9 @@ class Guest:
         fabric.wait_until(lambda: "ready" in ready.output() or not self.alive, f"the guest's agent: {self.console()}", BOOT_SECONDS)
         if not self.alive:
             raise AssertionError(f"the guest has ended\n{self.console()}")
-        self.run(f"sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0; ip link set eth0 mtu {self.mtu} up && "
-                 f"ip address add {self.address} dev eth0 && rdma link add rxe0 type rxe netdev eth0")
+        self.run("for name in all default eth0; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done; "
+                 f"ip link set eth0 mtu {self.mtu} up && ip address add {self.address} dev eth0 && "
+                 "ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 && rdma link add rxe0 type rxe netdev eth0")
 
     @property
     def alive(self):
@@ -140,6 +147,18 @@ class Guest:
         if program.wait(timeout) != status:
             raise AssertionError(f"not status {status}: {program}")
         return program.output()
+
+    def wait_until_listening(self, port):
+        """Does not connect, because servers take one connection only."""
+        self.run(f"until grep -q ':{port:04X} .* 0A ' /proc/net/tcp /proc/net/tcp6; do sleep 0.2; done")
+
+    def gid_index(self, address):
+        """Of Soft-RoCE's GID that is the IPv4 or IPv6 address."""
+        ip = ipaddress.ip_address(address)
+        wanted = (ipaddress.ip_address(f"::ffff:{ip}") if ip.version == 4 else ip).exploded
+        folder = "/sys/class/infiniband/rxe0/ports/1/gids"
+        found = self.run(f"cd {folder}; grep -lx '{wanted}' *").split()
+        return int(found[0])
 
     def _read(self):
         for line in self._agent.makefile(errors="replace"):

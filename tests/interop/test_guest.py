@@ -24,9 +24,10 @@ class TheGuest(unittest.TestCase):
             print(f"booted in {linux.boot_seconds:.1f} s: {linux.run('uname -r').strip()}")
             self.assertIn("state ACTIVE", linux.run("rdma link show rxe0/1"))
             self.assertIn("1 packets received", linux.run("busybox ping -c 1 -W 20 10.0.0.1"))
-            server = linux.start("ibv_rc_pingpong -d rxe0 -g 1 -c")
-            linux.run("until grep -q :4853 /proc/net/tcp*; do sleep 0.1; done")
-            self.assertIn("1000 iters in", linux.run("ibv_rc_pingpong -d rxe0 -g 1 -c 127.0.0.1"))
+            pingpong = f"ibv_rc_pingpong -d rxe0 -c -g {linux.gid_index('10.0.0.2')}"
+            server = linux.start(pingpong)
+            linux.wait_until_listening(18515)
+            self.assertIn("1000 iters in", linux.run(f"{pingpong} 127.0.0.1"))
             self.assertEqual(server.wait(), 0)
 
 

@@ -12,6 +12,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
+#include "device_model/link/udp/local_interface.hpp"
 #include "device_model/link/udp/udp_port.hpp"
 #include "device_model/settings/table_reader.hpp"
 #include "wire/network_headers.hpp"
