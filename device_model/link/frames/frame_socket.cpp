@@ -39,7 +39,7 @@ sockaddr_un address_of(const std::string& path) {
 }
 
 memory::Descriptor make_socket(const std::string& path) {
-  memory::Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  memory::Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) fail(path, "socket");
   return made;
 }

@@ -253,6 +253,31 @@ BOOST_AUTO_TEST_CASE(wrong_settings_of_links_and_recovery) {
   check_error("faults = 3\n", "1", "faults = 3", "path of a fault plan");
 }
 
+BOOST_AUTO_TEST_CASE(a_lan_limits_the_mtu_of_devices_on_the_switch) {
+  BOOST_TEST(!default_configuration().lan);
+  const Configuration lan = parse_configuration("[lan]\nlisten = \"/tmp/lan\"\nvlan = 7\n", "lab.toml");
+  BOOST_REQUIRE(lan.lan.has_value());
+  BOOST_TEST(lan.lan->socket.path == "/tmp/lan");
+  BOOST_TEST(lan.lan->socket.listens);
+  BOOST_TEST((lan.lan->socket.vlan == std::optional<std::uint16_t>(7)));
+  BOOST_TEST(lan.devices[0].mtu == 1024u);
+  const Configuration jumbo = parse_configuration(
+      "[device]\nmtu = 2048\n[[devices]]\n[[devices]]\nmtu = 4096\n[lan]\nconnect = \"lan\"\nmtu = 9000\n",
+      "lab.toml");
+  BOOST_TEST(!jumbo.lan->socket.listens);
+  BOOST_TEST(jumbo.devices[0].mtu == 2048u);
+  BOOST_TEST(jumbo.devices[1].mtu == 4096u);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_settings_of_a_lan) {
+  check_error("[lan]\n", "1", "lan", "either listen or connect");
+  check_error("[lan]\nlisten = \"a\"\nconnect = \"b\"\n", "1", "lan", "either listen or connect");
+  check_error("[lan]\nlisten = 3\n", "2", "lan.listen = 3", "the path of a UNIX socket");
+  check_error("[lan]\nlisten = \"a\"\nvlan = 4095\n", "3", "lan.vlan = 4095", "1 to 4094");
+  check_error("[lan]\nlisten = \"a\"\nmtu = 500\n", "3", "lan.mtu = 500", "576 to 65535");
+  check_error("[engine]\nengines = 2\n[lan]\nlisten = \"a\"\n", "3", "lan", "a single engine");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
