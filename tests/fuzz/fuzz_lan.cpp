@@ -1,0 +1,73 @@
+// Any bytes as the stream of frames from a LAN: the reader gives frames of possible lengths, however the
+// stream is split, and address resolution believes nobody about its own addresses, keeps a bounded table, and
+// answers a frame with at most one.
+//
+// An input is one byte, the length of the pieces in which the stream comes, and the stream.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "device_model/link/frames/frame_stream.hpp"
+#include "device_model/link/neighbours/neighbour_discovery.hpp"
+#include "tests/fuzz/require.hpp"
+#include "wire/network_codec.hpp"
+
+namespace {
+
+using urnic::fuzz::require;
+using namespace urnic::link;
+
+constexpr urnic::wire::MacAddress kMac{{2, 0, 0, 0, 0, 1}};
+constexpr urnic::wire::Gid kIpv4{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1}};
+constexpr urnic::wire::Gid kIpv6{{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+constexpr urnic::wire::Gid kPeer{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 2}};
+
+struct Answers final : NeighbourDiscovery::Sender {
+  std::size_t count = 0;
+  void send(std::span<const std::byte>) override { ++count; }
+};
+
+void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, urnic::transport::Time now) {
+  for (auto frame = reader.next(); !frame.empty(); frame = reader.next()) {
+    require(frame.size() >= urnic::wire::kEthernetBytes && frame.size() <= kMostFrameBytes,
+            "an impossible length");
+    // In memory of exactly this length, so that the sanitizer sees a read behind it.
+    const std::vector<std::byte> exact(frame.begin(), frame.end());
+    Answers answers;
+    discovery.receive(exact, now, answers);
+    require(answers.count <= 1, "more answers than questions");
+  }
+  reader.release();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::size_t piece = std::max<std::size_t>(1, data[0]);
+  std::span<const std::byte> stream = std::as_bytes(std::span(data + 1, size - 1));
+  urnic::transport::Time now{std::chrono::seconds(1)};
+  NeighbourDiscovery discovery([&] { return now; }, [] {});
+  discovery.set_addresses({{kIpv4, kMac}, {kIpv6, kMac}});
+  discovery.find(kPeer);
+  FrameStreamReader reader;
+  while (!stream.empty()) {
+    const std::span<std::byte> space = reader.space();
+    const std::size_t count = std::min({piece, stream.size(), space.size()});
+    require(count != 0, "the reader is full");
+    std::copy_n(stream.begin(), count, space.begin());
+    reader.filled(count);
+    stream = stream.subspan(count);
+    take_frames(reader, discovery, now);
+    now += std::chrono::milliseconds(100);
+    Answers questions;
+    discovery.run(now, questions);
+  }
+  const NeighbourTable table = discovery.table();
+  require(table.entries().size() <= NeighbourTable::kMostEntries, "too many entries");
+  require(!table.entries().contains(kIpv4) && !table.entries().contains(kIpv6),
+          "an own address is a neighbour");
+  return 0;
+}
