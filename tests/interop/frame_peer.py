@@ -27,11 +27,12 @@ class FramePeer:
 
     def _serve(self):
         connection, _ = self._listener.accept()
-        stream = connection.makefile("rb")
-        while length := stream.read(4):
-            answer = self._answer(stream.read(int.from_bytes(length, "big")))
-            if answer:
-                connection.sendall(len(answer).to_bytes(4, "big") + answer)
+        self._listener.close()
+        with connection, connection.makefile("rb") as stream:
+            while length := stream.read(4):
+                answer = self._answer(stream.read(int.from_bytes(length, "big")))
+                if answer:
+                    connection.sendall(len(answer).to_bytes(4, "big") + answer)
 
     def _answer(self, frame):
         kind = frame[12:14]

@@ -75,9 +75,10 @@ class Guest:
         self._lock = threading.Lock()
 
     def __enter__(self):
+        made = files()
         begin = time.monotonic()
         try:
-            self._boot()
+            self._boot(made)
         except BaseException:
             self.stop()
             raise
@@ -87,8 +88,7 @@ class Guest:
     def __exit__(self, *_):
         self.stop()
 
-    def _boot(self):
-        made = files()
+    def _boot(self, made):
         for file in (made.kernel, made.initrd):  # where the ordinary user can read them
             shutil.copyfile(file, self.directory / file.name)
         agent = self.directory / "agent"
@@ -105,8 +105,9 @@ class Guest:
         if self.user is not None:
             shutil.chown(self.directory, self.user, self.user)
             command = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *command]
-        self._qemu = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                      stderr=(self.directory / "qemu").open("w"), start_new_session=True)
+        with (self.directory / "qemu").open("w") as errors:
+            self._qemu = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                          stderr=errors, start_new_session=True)
         fabric.wait_until(lambda: agent.exists() or not self.alive, "QEMU's serial line")
         if not self.alive:
             raise AssertionError("QEMU has ended: " + (self.directory / "qemu").read_text())

@@ -125,14 +125,14 @@ BOOST_AUTO_TEST_CASE(frames_pass_both_ways) {
   peer.send(frame_of(60, 1));
   peer.send(frame_of(1514, 2));
   round();
-  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1), frame_of(1514, 2)}));
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1), frame_of(1514, 2)}));
   BOOST_TEST((taken.origins[0].queue_pair == kUnknownQpn));
   BOOST_TEST((taken.origins[0].device == kPeer));
   const SampleFrame sample;
   lan.arrive(sample.frame(), {});
   BOOST_TEST(peer.receive().empty());
   lan.flush();
-  BOOST_TEST((peer.receive() == std::vector{bytes_of(sample.frame())}));
+  BOOST_TEST((peer.receive() == std::vector<Bytes>{bytes_of(sample.frame())}));
   BOOST_TEST(lan.counters().sent_frames == 1u);
   BOOST_TEST(lan.counters().received_frames == 2u);
 }
@@ -154,10 +154,10 @@ BOOST_AUTO_TEST_CASE(one_peer_follows_another) {
   const Peer second(path);
   second.send(frame_of(60, 2));
   for (int i = 0; i < 3; ++i) round();
-  BOOST_TEST((taken.frames == std::vector{frame_of(60, 2)}));
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 2)}));
   BOOST_TEST(lan.counters().connections == 2u);
   send(lan, frame_of(60, 3));
-  BOOST_TEST((second.receive() == std::vector{frame_of(60, 3)}));
+  BOOST_TEST((second.receive() == std::vector<Bytes>{frame_of(60, 3)}));
 }
 
 // What an ended peer has sent last may still be in use.
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_priority_tag_is_no_vlan) {
   peer.send(tagged(frame_of(60, 1), 0x6000));
   peer.send(tagged(frame_of(60, 2), 7));
   round();
-  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1)}));
   BOOST_TEST(lan.counters().other_vlan == 1u);
 }
 
@@ -248,9 +248,9 @@ BOOST_AUTO_TEST_CASE(a_vlans_frames_are_tagged) {
   peer.send(tagged(frame_of(60, 2), 8));
   peer.send(frame_of(60, 3));
   round(member);
-  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1)}));
   send(member, frame_of(60, 4));
-  BOOST_TEST((peer.receive() == std::vector{tagged(frame_of(60, 4), 7)}));
+  BOOST_TEST((peer.receive() == std::vector<Bytes>{tagged(frame_of(60, 4), 7)}));
 }
 
 BOOST_AUTO_TEST_CASE(a_socket_that_nobody_serves_is_taken_over) {
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(who_connects_needs_a_listener) {
   round();
   send(other, frame_of(60, 1));
   round();
-  BOOST_TEST((taken.frames == std::vector{frame_of(60, 1)}));
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1)}));
   BOOST_CHECK_THROW(FrameSocket({folder.path / "nobody", false, {}}, [] {}), std::system_error);
 }
 

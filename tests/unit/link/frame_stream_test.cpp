@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(frames_too_short_and_too_long_are_skipped) {
   append(stream, 1 << 20, frame_of(1 << 20, 3));
   append(stream, 60, good);
   FrameStreamReader reader;
-  BOOST_TEST((read(reader, stream, [] { return 4096; }) == std::vector{good, good}));
+  BOOST_TEST((read(reader, stream, [] { return 4096; }) == std::vector<Bytes>{good, good}));
   BOOST_TEST(reader.skipped() == 4u);
 }
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_new_stream_begins_with_a_length) {
   FrameStreamReader reader;
   BOOST_TEST(read(reader, first, [] { return 4096; }).empty());
   reader.restart();
-  BOOST_TEST((read(reader, second, [] { return 4096; }) == std::vector{frame_of(60, 2)}));
+  BOOST_TEST((read(reader, second, [] { return 4096; }) == std::vector<Bytes>{frame_of(60, 2)}));
 }
 
 // A round may leave its frames unreleased for a while: what was given stays as it is.

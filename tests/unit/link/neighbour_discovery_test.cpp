@@ -20,7 +20,7 @@ wire::Gid ipv4(std::uint8_t third, std::uint8_t last) {
 wire::Gid ipv6(std::uint8_t last) { return {{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}}; }
 
 // A LAN under virtual time, as one host's discovery sees it.
-struct Lan final : NeighbourDiscovery::Sender {
+struct Lan : NeighbourDiscovery::Sender {
   transport::Time now{seconds(100)};
   int wakes = 0;
   std::vector<std::vector<std::byte>> sent;
