@@ -108,11 +108,10 @@ class Guest:
         with (self.directory / "qemu").open("w") as errors:
             self._qemu = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                           stderr=errors, start_new_session=True)
-        fabric.wait_until(lambda: agent.exists() or not self.alive, "QEMU's serial line")
+        self._agent = socket.socket(socket.AF_UNIX)
+        fabric.wait_until(lambda: self._connect_agent(agent) or not self.alive, "QEMU's serial line")
         if not self.alive:
             raise AssertionError("QEMU has ended: " + (self.directory / "qemu").read_text())
-        self._agent = socket.socket(socket.AF_UNIX)
-        self._agent.connect(str(agent))
         ready = GuestProgram(self, 0, "boot")
         self._programs[0] = ready
         threading.Thread(target=self._read, daemon=True).start()
@@ -122,6 +121,13 @@ class Guest:
         self.run("for name in all default eth0; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done; "
                  f"ip link set eth0 mtu {self.mtu} up && ip address add {self.address} dev eth0 && "
                  "ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 && rdma link add rxe0 type rxe netdev eth0")
+
+    def _connect_agent(self, path):
+        try:
+            self._agent.connect(str(path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
 
     @property
     def alive(self):
@@ -177,3 +183,4 @@ class Guest:
         if getattr(self, "_qemu", None) is not None:
             self._qemu.kill()
             self._qemu.wait()
+            self._agent.close()

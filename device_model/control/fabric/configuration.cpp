@@ -292,7 +292,8 @@ void read_lan(const TableReader& root, const std::string& file, Configuration& c
   if (const auto vlan = reader.integer("vlan", 1, 4094)) lan.socket.vlan = static_cast<std::uint16_t>(*vlan);
   reader.integer("mtu", 576, 65535, lan.mtu);
   for (DeviceSettings& device : configuration.devices)
-    if (device.wire_kind == WireKind::built_in) device.mtu = std::min(device.mtu, link::path_mtu_for(lan.mtu));
+    if (device.wire_kind == WireKind::built_in)
+      device.mtu = std::min(device.mtu, link::path_mtu_for(lan.mtu));
   if (configuration.engines > 1)
     reader.fail(table->source(), fmt::format("lan with engine.engines = {}: a LAN needs a single engine",
                                              configuration.engines));
