@@ -5,6 +5,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 import unittest
 
@@ -21,6 +23,17 @@ addresses = ["{OWN}.1"]
 [[devices]]
 wire = "udp"
 addresses = ["{OWN}.2"]
+"""
+
+
+# Short datagrams, long ones, and packets to a QP with a wrong ICRC, as fast as one process sends them.
+FLOOD = """
+import os, socket, sys
+flood = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+datagrams = [b"", os.urandom(7), os.urandom(9000), bytes([4, 0x40, 255, 255, 0, 0, 0, 17]) + os.urandom(1024 + 8)]
+while True:
+    for datagram in datagrams:
+        flood.sendto(datagram, (sys.argv[1], 4791))
 """
 
 
@@ -63,6 +76,18 @@ class Loopback(unittest.TestCase):
         described = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic0")
         self.assertRegex(described, rf"GID\[ *0\]:\s+::ffff:{OWN}\.1")
         self.assertRegex(described, r"active_mtu:\s+4096")
+
+    def test_a_flood_from_a_stranger_stops_nobody(self):
+        flood = subprocess.Popen([sys.executable, "-c", FLOOD, f"{OWN}.1"])
+        try:
+            for service in ("rc", "ud"):
+                self.pingpong(service, ("urnic0", "urnic1"))
+        finally:
+            flood.kill()
+            flood.wait()
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))["urnic0"]
+        self.assertGreater(counters["udp_malformed"], 1000)
+        self.assertGreater(counters["rx_icrc_encapsulated"], 1000)
 
     def test_an_address_is_used_once(self):
         other = self.enterContext(fabric.Fabric())

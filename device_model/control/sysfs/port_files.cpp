@@ -61,8 +61,8 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
   fs::create_directories(port / "pkeys");
   write_file(port / "pkeys" / "0", "0xffff");
 
-  // libibverbs reads the type of every index, also of empty ones. `ndevs` is left out: it would have to name
-  // an existing network interface.
+  // libibverbs reads the type of every index, also of empty ones. On the built-in switch `ndevs` is left out:
+  // it would have to name an existing network interface.
   fs::create_directories(port / "gids");
   fs::create_directories(port / "gid_attrs" / "types");
   for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
@@ -70,6 +70,10 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
     write_file(port / "gids" / index, gid_text(i < settings.gids.size() ? settings.gids[i] : wire::Gid{}));
     write_file(port / "gid_attrs" / "types" / index, "RoCE v2");
   }
+  if (device.udp == nullptr) return;
+  fs::create_directories(port / "gid_attrs" / "ndevs");
+  for (std::size_t i = 0; i < settings.gids.size(); ++i)
+    write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), device.udp->interface.name);
 }
 
 void show_port_state(const fs::path& port, bool up) {
