@@ -80,21 +80,25 @@ class Host(fabric.Fabric):
         return False
 
 
-class TwoHosts:
-    """Two hosts and a cable. Use as a context manager."""
+class _Network:
+    """Use as a context manager."""
 
-    def __init__(self, mtu=1500):
+    def __init__(self):
         require_namespaces()
-        first = _Namespace()
-        second = _Namespace(inside=first)
-        self._namespaces = (second, first)
-        first.run("ip", "link", "add", "eth0", "mtu", mtu, "type", "veth", "peer", "name", "eth0", "mtu", mtu, "netns",
-                  second.pid)
-        self.hosts = (Host(first, 1), Host(second, 2))
-        for host in self.hosts:
-            host.namespace.run("ip", "address", "add", f"{host.address}/24", "dev", "eth0")
-            host.namespace.run("ip", "address", "add", f"{host.address6}/64", "dev", "eth0", "nodad")
-            host.namespace.run("ip", "link", "set", "eth0", "up")
+        self._namespaces = [_Namespace()]
+        self.hosts = []
+
+    def _add_namespace(self):
+        self._namespaces.append(_Namespace(inside=self._namespaces[0]))
+        return self._namespaces[-1]
+
+    def _add_host(self, namespace):
+        """A host whose interface eth0 is there already."""
+        host = Host(namespace, len(self.hosts) + 1)
+        namespace.run("ip", "address", "add", f"{host.address}/24", "dev", "eth0")
+        namespace.run("ip", "address", "add", f"{host.address6}/64", "dev", "eth0", "nodad")
+        namespace.run("ip", "link", "set", "eth0", "up")
+        self.hosts.append(host)
 
     def __enter__(self):
         return self
@@ -102,14 +106,14 @@ class TwoHosts:
     def __exit__(self, *_):
         for host in self.hosts:
             host.stop()
-        for namespace in self._namespaces:
+        for namespace in reversed(self._namespaces):
             namespace.end()
 
-    def run_pair(self, server, client, timeout=60.0):
-        """Runs a server on the first host and its client on the second one, until both end with status 0. Both take the
-        TCP port with -p, and the client the server's address as its last argument. Returns both outputs."""
+    def run_pair(self, server, client, timeout=60.0, between=(0, 1)):
+        """Runs a server on the first of two hosts and its client on the second one, until both end with status 0. Both
+        take the TCP port with -p, and the client the server's address as its last argument. Returns both outputs."""
         port = fabric.free_port()
-        one, two = self.hosts
+        one, two = (self.hosts[number] for number in between)
         first = one.start_on_urnic(*server, "-p", port)
         fabric.wait_until(lambda: one.is_listening(port) or first.status is not None, f"a listening server: {first}")
         second = two.start_on_urnic(*client, "-p", port, one.address)
@@ -123,3 +127,30 @@ class TwoHosts:
         if statuses != (0, 0):
             raise AssertionError(f"the server: {first}\nthe client: {second}\n{one.log()}\n{two.log()}")
         return first.output(), second.output()
+
+
+class TwoHosts(_Network):
+    """Two hosts and a cable."""
+
+    def __init__(self, mtu=1500):
+        super().__init__()
+        first, second = self._namespaces[0], self._add_namespace()
+        first.run("ip", "link", "add", "eth0", "mtu", mtu, "type", "veth", "peer", "name", "eth0", "mtu", mtu, "netns",
+                  second.pid)
+        self._add_host(first)
+        self._add_host(second)
+
+
+class Lan(_Network):
+    """Several hosts on a switch."""
+
+    def __init__(self, hosts):
+        super().__init__()
+        middle = self._namespaces[0]
+        middle.run("ip", "link", "add", "switch", "type", "bridge")
+        middle.run("ip", "link", "set", "switch", "up")
+        for number in range(hosts):
+            namespace = self._add_namespace()
+            middle.run("ip", "link", "add", f"port{number}", "type", "veth", "peer", "name", "eth0", "netns", namespace.pid)
+            middle.run("ip", "link", "set", f"port{number}", "master", "switch", "up")
+            self._add_host(namespace)

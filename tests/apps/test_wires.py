@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Devices on UDP wires: on one host by its loopback addresses, and on two hosts that a cable joins."""
 
+import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -206,6 +208,52 @@ class TwoHosts(unittest.TestCase):
         fields = ("ip.src", "ip.dst", "ip.id", "ip.dsfield", "ip.ttl", "udp.srcport", "udp.length",
                   "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.invariant.crc")
         return tshark(path, "-T", "fields", *(word for field in fields for word in ("-e", field))).splitlines()
+
+
+class Accidents(unittest.TestCase):
+    COMMON = ("ibv_rc_pingpong", "-g", "0", "-c", "-d", "urnic0")
+
+    def setUp(self):
+        self.network = self.enterContext(network.TwoHosts())
+        for host in self.network.hosts:
+            host.up_on_udp()
+
+    def test_a_host_that_goes_away_and_comes_back(self):
+        one, two = self.network.hosts
+        port = fabric.free_port()
+        server = one.start_on_urnic(*self.COMMON, "-n", 100_000_000, "-p", port)
+        fabric.wait_until(lambda: one.is_listening(port) or server.status is not None, f"{server}")
+        client = two.start_on_urnic(*self.COMMON, "-n", 100_000_000, "-p", port, one.address)
+
+        def received():
+            return one.status()["devices"][0]["wire"]["counters"]["received"]
+        fabric.wait_until(lambda: received() > 1000 or server.status is not None, f"packets: {server}")
+        os.kill(two.device_process(), signal.SIGKILL)
+        self.assertNotEqual(client.wait(), 0)
+        self.assertNotEqual(server.wait(), 0)
+        self.assertIn("transport retry counter exceeded", server.output())
+        two.up_on_udp()
+        check_pingpong(self.network.run_pair(self.COMMON, self.COMMON))
+
+    def test_an_interface_that_drops(self):
+        for host in self.network.hosts:
+            host.namespace.run("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "16k",
+                               "limit", "30k")
+        check_pingpong(self.network.run_pair((*self.COMMON, "-s", 100000, "-n", 100),
+                                             (*self.COMMON, "-s", 100000, "-n", 100), timeout=120))
+
+
+class FourHosts(unittest.TestCase):
+    def test_all_pairs_at_once(self):
+        with network.Lan(4) as lan:
+            for host in lan.hosts:
+                host.up_on_udp()
+            common = ("ibv_rc_pingpong", "-g", "0", "-c", "-d", "urnic0", "-n", "300")
+            pairs = list(itertools.combinations(range(4), 2))
+            with concurrent.futures.ThreadPoolExecutor(len(pairs)) as pool:
+                runs = [pool.submit(lan.run_pair, common, common, 120, pair) for pair in pairs]
+            for run in runs:
+                check_pingpong(run.result())
 
 
 class JumboFrames(unittest.TestCase):
