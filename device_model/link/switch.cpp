@@ -56,16 +56,14 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
-  const SwitchPort* const outer = far_end != nullptr ? far_end : fabric_.lan_;
-  if (outer != nullptr && !outer->outside->has_room(now)) return 0;
+  if (waits_for != nullptr && !waits_for->has_room(now)) return 0;
   if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
   const std::size_t under_way = fabric_.in_flight_.room(frames_under_way) * least;
   return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  const SwitchPort* const outer = far_end != nullptr ? far_end : fabric_.lan_;
-  const transport::Time outside_at = outer != nullptr ? outer->outside->room_at() : transport::Time{};
+  const transport::Time outside_at = waits_for != nullptr ? waits_for->room_at() : transport::Time{};
   if (!is_impaired()) return outside_at;
   const transport::Time line =
       std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
@@ -139,11 +137,14 @@ void Switch::connect(std::uint32_t port, OuterPort& outside) {
   end.outside = &outside;
   end.far_end = &device;
   device.far_end = &end;
+  device.waits_for = &outside;
 }
 
 void Switch::join_lan(OuterPort& outside) {
   lan_ = outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "lan", ports())).get();
   lan_->outside = &outside;
+  for (const auto& port : ports_)
+    if (port->far_end == nullptr) port->waits_for = &outside;
 }
 
 void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
@@ -171,8 +172,10 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (&from == lan_) return enter_from_lan(frame, origin, now);
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
-  if (to == nullptr && !is_group_frame(frame)) to = lan_;
-  if (to == nullptr && !is_group_frame(frame)) ++unknown_destination_;
+  if (to == nullptr && !is_group_frame(frame)) {
+    to = lan_;
+    unknown_destination_ += to == nullptr;
+  }
   // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
     FrameInFlight flight(frame, origin, &from, &from);
@@ -201,8 +204,9 @@ void Switch::enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin
     return;
   }
   if (!observers_.empty()) observe({frame, CapturePoint::before_link, device, Direction::transmit, {}});
-  if (to != nullptr) return forward_to(*to, *lan_, frame, origin, now);
-  if (is_group_frame(frame)) flood(FrameInFlight(frame, origin, lan_, lan_), now);
+  if (to == nullptr && !is_group_frame(frame)) return;  // for another station
+  FrameInFlight flight(frame, origin, lan_, to != nullptr ? to : lan_);
+  hand_on(flight, Direction::transmit, now);
 }
 
 SwitchPort* Switch::port_for(const wire::Frame& frame) const {

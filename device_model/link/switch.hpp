@@ -42,8 +42,8 @@ class Switch final : public Uplink, private Forwarder {
   void connect(std::uint32_t port, OuterPort& outside);
   // Joins the LAN behind `outside`: frames to addresses that no port has, and to groups, leave by it, and
   // frames from there go to all ports. A frame with a device's own address as its source is refused: it would
-  // pass as that device's. At most once, and only on the switch of a single engine. `outside` outlives its
-  // use.
+  // pass as that device's. Once at most, when all devices are attached, and only on the switch of a single
+  // engine. `outside` outlives its use.
   void join_lan(OuterPort& outside);
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);

@@ -37,6 +37,7 @@ class SwitchPort final : public Port {
   // null. Of a device's port this is the outer port's end, and the other way round.
   SwitchPort* far_end = nullptr;
   OuterPort* outside = nullptr;        // of an outer port's end: `receiver`
+  OuterPort* waits_for = nullptr;      // of a device's port: where its frames may leave, which must have room
   bool isolated = false;               // no frame of another port's comes here
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
