@@ -16,8 +16,8 @@ namespace {
 
 constexpr EventLoop::WatchId kStopWatch = 0;
 // The scheduler delays a thread that has used its share when a program's request arrives. So the loop rests
-// between two portions of work, for longer if programs sent requests lately: a tenth of its time is work then.
-// Too long a rest would let work pile up: contexts of programs that end, while others begin.
+// between two portions of work, for longer if programs sent requests lately: a tenth of its time is work
+// then. Too long a rest would let work pile up: contexts of programs that end, while others begin.
 constexpr std::chrono::microseconds kShortRest{50};
 constexpr std::chrono::microseconds kLongestRest{1000};
 constexpr int kLongRest = 10;  // times the processor time of the portion
