@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "device_model/transport/counters.hpp"
 #include "device_model/transport/host.hpp"
@@ -68,7 +69,7 @@ struct QpConfig {
   // Most packets sent and not acknowledged, and how far ahead the peer's are held (receive_window.hpp).
   std::uint32_t window_packets = 1024;
   // Most packets sent and not acknowledged that the network to the peer takes, if that is less.
-  std::uint32_t congestion_window_packets = 1024;
+  std::uint32_t congestion_window_packets = std::numeric_limits<std::uint32_t>::max();
   std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
   Host* host = nullptr;
   MemoryKeys* keys = nullptr;
