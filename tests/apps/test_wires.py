@@ -237,9 +237,14 @@ class Accidents(unittest.TestCase):
         check_pingpong(self.network.run_pair(self.COMMON, self.COMMON))
 
     def test_an_interface_that_drops(self):
-        for host in self.network.hosts:
-            host.namespace.run("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "16k",
-                               "limit", "30k")
+        try:
+            for host in self.network.hosts:
+                host.namespace.run("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "16k",
+                                   "limit", "30k")
+        except AssertionError as refused:
+            if "kind is unknown" not in str(refused):
+                raise
+            self.skipTest("this kernel has no queue that drops (sch_tbf)")
         check_pingpong(self.network.run_pair((*self.COMMON, "-s", 100000, "-n", 100),
                                              (*self.COMMON, "-s", 100000, "-n", 100), timeout=120))
 
