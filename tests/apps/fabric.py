@@ -128,6 +128,21 @@ class Program:
         return f"{' '.join(map(str, self.command))} [status {self.status}]\n{self.output()[-6000:]}"
 
 
+def end_pair(first, second, timeout, log):
+    """Waits until a server and its client have ended with status 0; returns (server's output, client's output).
+    Kills both otherwise; the AssertionError ends with what `log` returns."""
+    try:
+        statuses = (second.wait(timeout), first.wait(10.0))
+    except AssertionError as hung:
+        raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{log()}") from None
+    finally:
+        first.kill()
+        second.kill()
+    if statuses != (0, 0):
+        raise AssertionError(f"the server: {first}\nthe client: {second}\n{log()}")
+    return first.output(), second.output()
+
+
 class Fabric:
     """Use as a context manager; `stop` ends all programs and the device process."""
 
@@ -209,17 +224,7 @@ class Fabric:
 
     def run_pair(self, server, client, timeout=60.0):
         """Runs both until they end with status 0; returns (server's output, client's output)."""
-        first, second = self.start_pair(server, client)
-        try:
-            statuses = (second.wait(timeout), first.wait(10.0))
-        except AssertionError as hung:
-            raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{self.log()}") from None
-        finally:
-            first.kill()
-            second.kill()
-        if statuses != (0, 0):
-            raise AssertionError(f"the server: {first}\nthe client: {second}\n{self.log()}")
-        return first.output(), second.output()
+        return end_pair(*self.start_pair(server, client), timeout, self.log)
 
     def up(self, configuration=None):
         """Starts a device process that runs until `down`, also while no program uses it. `configuration` is the text

@@ -117,16 +117,7 @@ class _Network:
         first = one.start_on_urnic(*server, "-p", port)
         fabric.wait_until(lambda: one.is_listening(port) or first.status is not None, f"a listening server: {first}")
         second = two.start_on_urnic(*client, "-p", port, one.address)
-        try:
-            statuses = (second.wait(timeout), first.wait(10.0))
-        except AssertionError as hung:
-            raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{one.log()}") from None
-        finally:
-            first.kill()
-            second.kill()
-        if statuses != (0, 0):
-            raise AssertionError(f"the server: {first}\nthe client: {second}\n{one.log()}\n{two.log()}")
-        return first.output(), second.output()
+        return fabric.end_pair(first, second, timeout, lambda: f"{one.log()}\n{two.log()}")
 
 
 class TwoHosts(_Network):
