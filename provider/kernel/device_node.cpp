@@ -67,7 +67,7 @@ struct PeerPath {
 // False: the descriptor is no connected Unix socket, or its peer has no path.
 bool read_peer_path(int descriptor, PeerPath& peer) {
   socklen_t length = sizeof peer.address;
-  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;
+  if (real::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer.address), &length) != 0) return false;
   return peer.address.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path);
 }
 

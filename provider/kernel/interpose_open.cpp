@@ -71,6 +71,21 @@ int entry_openat(int directory, const char* path, int flags, ...) {
   }
   return open_path_at(directory, path, flags, mode);
 }
+int entry_openat2(int directory, const char* path, const struct open_how* how, size_t size)
+    URNIC_ENTRY_POINT("openat2");
+int entry_openat2(int directory, const char* path, const struct open_how* how, size_t size) {
+  // The kernel refuses a size that is too small.
+  if (how == nullptr || size < sizeof *how) return real::openat2(directory, path, how, size);
+  const KernelPath kernel_path(directory, path);
+  const int flags = static_cast<int>(how->flags);
+  open_how changed = *how;
+  changed.flags = static_cast<unsigned>(flags_for(kernel_path, flags));
+  const bool same = changed.flags == how->flags;
+  const int descriptor =
+      real::openat2(directory, kernel_path.get(), same ? how : &changed, same ? size : sizeof changed);
+  return finish(descriptor, directory, kernel_path, flags);
+}
+
 int entry_openat64(int directory, const char* path, int flags, ...) URNIC_ENTRY_ALIAS("openat64", "openat");
 
 // The fortified forms take no mode. glibc's functions end a program whose flags need one.

@@ -1,13 +1,16 @@
-// socket, and calls on sockets of NETLINK_RDMA: bind, getsockname, setsockopt, recvfrom, recvmsg.
-// connect: ibacm, which knows the machine's own devices, does not answer, so that librdmacm asks rdma_cm for
-// routes.
+// socket, and calls on sockets of NETLINK_RDMA: bind, connect, getsockname, getpeername, setsockopt,
+// recvfrom, recvmsg, recvmmsg. connect, too: ibacm, which knows the machine's own devices, does not answer,
+// so that librdmacm asks rdma_cm for routes.
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/netlink_socket.hpp"
@@ -36,6 +39,14 @@ bool told_address_of_netlink(int descriptor, const sockaddr* address, socklen_t 
   return __builtin_expect(has_family(address, length, AF_UNIX), 0) && is_netlink_socket(descriptor);
 }
 
+std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+
+std::int64_t nanoseconds_now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return nanoseconds(now);
+}
+
 // Does not ask for the sender's address: a sanitizer's recvmsg takes the length of a longer one, a Unix
 // socket's, for the bytes written.
 ssize_t receive_netlink(int descriptor, msghdr& message, int flags) {
@@ -48,6 +59,23 @@ ssize_t receive_netlink(int descriptor, msghdr& message, int flags) {
   message.msg_controllen = without_name.msg_controllen;
   message.msg_flags = without_name.msg_flags;
   return received;
+}
+
+// As the kernel does it: the time is looked at after each message.
+int receive_several_netlink(int descriptor, std::span<mmsghdr> messages, int flags, const timespec* timeout) {
+  const auto time_is_over = [until = timeout == nullptr ? 0 : nanoseconds_now() + nanoseconds(*timeout)] {
+    return until != 0 && nanoseconds_now() >= until;
+  };
+  int done = 0;
+  for (mmsghdr& message : messages) {
+    const ssize_t received = receive_netlink(descriptor, message.msg_hdr, flags & ~MSG_WAITFORONE);
+    if (received < 0) return done > 0 ? done : -1;
+    message.msg_len = static_cast<unsigned>(received);
+    ++done;
+    if ((flags & MSG_WAITFORONE) != 0) flags |= MSG_DONTWAIT;
+    if (received == 0 || time_is_over()) break;
+  }
+  return done;
 }
 
 }  // namespace
@@ -64,7 +92,11 @@ int entry_connect(int descriptor, const sockaddr* address, socklen_t length) URN
 int entry_connect(int descriptor, const sockaddr* address, socklen_t length) {
   const int result = real::connect(descriptor, address, length);
   // Looked at afterwards: the kernel has read the address then, so it can be read.
-  if (__builtin_expect(result != 0, 0) || !is_ibacm(address, length) || !stand_in_active()) return result;
+  if (__builtin_expect(result != 0, 0)) {
+    const bool refused = errno == EINVAL && has_family(address, length, AF_NETLINK);
+    return refused && is_netlink_socket(descriptor) ? connect_netlink(address, length) : result;
+  }
+  if (!is_ibacm(address, length) || !stand_in_active()) return result;
   shutdown(descriptor, SHUT_RDWR);
   errno = ECONNREFUSED;
   return -1;
@@ -86,6 +118,15 @@ int entry_getsockname(int descriptor, sockaddr* address, socklen_t* length) {
   const int result = real::getsockname(descriptor, address, length);
   if (result == 0 && told_address_of_netlink(descriptor, address, room))
     *length = show_own_address(descriptor, address, room);
+  return result;
+}
+
+int entry_getpeername(int descriptor, sockaddr* address, socklen_t* length) URNIC_ENTRY_POINT("getpeername");
+int entry_getpeername(int descriptor, sockaddr* address, socklen_t* length) {
+  const socklen_t room = length == nullptr ? 0 : *length;
+  const int result = real::getpeername(descriptor, address, length);
+  if (result == 0 && told_address_of_netlink(descriptor, address, room))
+    *length = show_kernel_address(address, room);
   return result;
 }
 
@@ -120,6 +161,16 @@ ssize_t entry_recvmsg(int descriptor, msghdr* message, int flags) {
   if (told_address_of_netlink(descriptor, sender, message->msg_namelen < room ? message->msg_namelen : room))
     message->msg_namelen = show_kernel_address(message->msg_name, room);
   return received;
+}
+
+int entry_recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* timeout)
+    URNIC_ENTRY_POINT("recvmmsg");
+int entry_recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  const bool asks_for_sender = messages != nullptr && count != 0 && messages->msg_hdr.msg_name != nullptr &&
+                               messages->msg_hdr.msg_namelen == sizeof(sockaddr_nl);
+  if (__builtin_expect(asks_for_sender, 0) && is_netlink_socket(descriptor))
+    return receive_several_netlink(descriptor, std::span(messages, count), flags, timeout);
+  return real::recvmmsg(descriptor, messages, count, flags, timeout);
 }
 
 }  // extern "C"

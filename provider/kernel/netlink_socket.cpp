@@ -38,6 +38,16 @@ socklen_t show_address(std::uint32_t port, void* address, socklen_t room) {
   return sizeof shown;
 }
 
+// Returns false, with EINVAL, if `address` is no netlink address.
+bool take_address(const sockaddr* address, socklen_t length, sockaddr_nl& taken) {
+  if (address == nullptr || length < sizeof taken || address->sa_family != AF_NETLINK) {
+    errno = EINVAL;
+    return false;
+  }
+  std::memcpy(&taken, address, sizeof taken);
+  return true;
+}
+
 }  // namespace
 
 int open_netlink_socket(int type) {
@@ -66,13 +76,18 @@ bool is_netlink_socket(int descriptor) {
 // The port is not kept: show_own_address tells the program another one, and libnl and libmnl go by that.
 int bind_netlink(const sockaddr* address, socklen_t length) {
   sockaddr_nl wanted = {};
-  if (address == nullptr || length < sizeof wanted || address->sa_family != AF_NETLINK) {
-    errno = EINVAL;
-    return -1;
-  }
-  std::memcpy(&wanted, address, sizeof wanted);
+  if (!take_address(address, length, wanted)) return -1;
   if (wanted.nl_groups == 0) return 0;
   errno = EPERM;  // what a program without CAP_NET_ADMIN is told that wants a group's messages
+  return -1;
+}
+
+// Every such socket is connected to the kernel, port 0. Ports of programs and groups need CAP_NET_ADMIN.
+int connect_netlink(const sockaddr* address, socklen_t length) {
+  sockaddr_nl wanted = {};
+  if (!take_address(address, length, wanted)) return -1;
+  if (wanted.nl_groups == 0 && wanted.nl_pid == 0) return 0;
+  errno = EPERM;
   return -1;
 }
 

@@ -18,6 +18,7 @@ bool is_netlink_socket(int descriptor);
 
 // The calls of these names on a netlink socket. `room`: the bytes of the program's buffer.
 int bind_netlink(const sockaddr* address, socklen_t length);
+int connect_netlink(const sockaddr* address, socklen_t length);
 int set_netlink_option(int option);
 // The socket's own address, and the kernel's, which sends all messages. Both return the address's length.
 socklen_t show_own_address(int descriptor, sockaddr* address, socklen_t room);

@@ -19,6 +19,7 @@
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/reply_socket.hpp"
 #include "provider/kernel/socket_identity.hpp"
+#include "provider/old_symbol_versions.hpp"
 
 namespace urnic::kernel {
 
@@ -103,7 +104,7 @@ bool should_send_again(int channel) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
   pollfd entry = {channel, POLLOUT, 0};
-  syscall(SYS_poll, &entry, 1, -1);
+  syscall(SYS_ppoll, &entry, 1, nullptr, nullptr, 0);
   return true;
 }
 

@@ -8,6 +8,8 @@
 
 #include <atomic>
 
+#include "provider/old_symbol_versions.hpp"
+
 namespace urnic::kernel::real {
 
 namespace {
@@ -41,9 +43,11 @@ constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
 constinit NextSymbol<int(int, const struct sockaddr*, socklen_t)> next_connect{"connect"};
 constinit NextSymbol<int(int, const sockaddr*, socklen_t)> next_bind{"bind"};
 constinit NextSymbol<int(int, sockaddr*, socklen_t*)> next_getsockname{"getsockname"};
+constinit NextSymbol<int(int, sockaddr*, socklen_t*)> next_getpeername{"getpeername"};
 constinit NextSymbol<int(int, int, int, const void*, socklen_t)> next_setsockopt{"setsockopt"};
 constinit NextSymbol<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)> next_recvfrom{"recvfrom"};
 constinit NextSymbol<ssize_t(int, msghdr*, int)> next_recvmsg{"recvmsg"};
+constinit NextSymbol<int(int, mmsghdr*, unsigned, int, timespec*)> next_recvmmsg{"recvmmsg"};
 constinit NextSymbol<int(const char*, struct stat*)> next_stat{"stat"};
 constinit NextSymbol<int(const char*, struct stat*)> next_lstat{"lstat"};
 constinit NextSymbol<int(int, struct stat*)> next_fstat{"fstat"};
@@ -68,9 +72,11 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_connect.look_up();
   next_bind.look_up();
   next_getsockname.look_up();
+  next_getpeername.look_up();
   next_setsockopt.look_up();
   next_recvfrom.look_up();
   next_recvmsg.look_up();
+  next_recvmmsg.look_up();
   next_stat.look_up();
   next_lstat.look_up();
   next_fstat.look_up();
@@ -98,7 +104,7 @@ Result missing(Result failure) {
 
 int open(const char* path, int flags, mode_t mode) {
   if (auto* next = next_open.known()) return next(path, flags, mode);
-  return static_cast<int>(syscall(SYS_open, path, flags, mode));
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 int openat(int directory, const char* path, int flags, mode_t mode) {
@@ -136,6 +142,11 @@ int getsockname(int descriptor, sockaddr* address, socklen_t* length) {
   return static_cast<int>(syscall(SYS_getsockname, descriptor, address, length));
 }
 
+int getpeername(int descriptor, sockaddr* address, socklen_t* length) {
+  if (auto* next = next_getpeername.known()) return next(descriptor, address, length);
+  return static_cast<int>(syscall(SYS_getpeername, descriptor, address, length));
+}
+
 int setsockopt(int descriptor, int level, int option, const void* value, socklen_t length) {
   if (auto* next = next_setsockopt.known()) return next(descriptor, level, option, value, length);
   return static_cast<int>(syscall(SYS_setsockopt, descriptor, level, option, value, length));
@@ -151,14 +162,19 @@ ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
   return syscall(SYS_recvmsg, descriptor, message, flags);
 }
 
+int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  if (auto* next = next_recvmmsg.known()) return next(descriptor, messages, count, flags, timeout);
+  return static_cast<int>(syscall(SYS_recvmmsg, descriptor, messages, count, flags, timeout));
+}
+
 int stat(const char* path, struct stat* status) {
   if (auto* next = next_stat.known()) return next(path, status);
-  return static_cast<int>(syscall(SYS_stat, path, status));
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, status, 0));
 }
 
 int lstat(const char* path, struct stat* status) {
   if (auto* next = next_lstat.known()) return next(path, status);
-  return static_cast<int>(syscall(SYS_lstat, path, status));
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW));
 }
 
 int fstat(int descriptor, struct stat* status) {
@@ -178,7 +194,7 @@ int statx(int directory, const char* path, int flags, unsigned mask, struct stat
 
 int access(const char* path, int mode) {
   if (auto* next = next_access.known()) return next(path, mode);
-  return static_cast<int>(syscall(SYS_access, path, mode));
+  return static_cast<int>(syscall(SYS_faccessat, AT_FDCWD, path, mode));
 }
 
 int faccessat(int directory, const char* path, int mode, int flags) {
@@ -188,7 +204,7 @@ int faccessat(int directory, const char* path, int mode, int flags) {
 
 ssize_t readlink(const char* path, char* target, size_t size) {
   if (auto* next = next_readlink.known()) return next(path, target, size);
-  return syscall(SYS_readlink, path, target, size);
+  return syscall(SYS_readlinkat, AT_FDCWD, path, target, size);
 }
 
 ssize_t readlinkat(int directory, const char* path, char* target, size_t size) {
@@ -231,6 +247,12 @@ int openat_2(int directory, const char* path, int flags) {
   static constinit NextSymbol<int(int, const char*, int)> symbol{"__openat_2"};
   if (auto* next = symbol.look_up()) return next(directory, path, flags);
   return missing(-1);
+}
+
+int openat2(int directory, const char* path, const struct open_how* how, size_t size) {
+  static constinit NextSymbol<int(int, const char*, const struct open_how*, size_t)> symbol{"openat2"};
+  if (auto* next = symbol.look_up()) return next(directory, path, how, size);
+  return static_cast<int>(syscall(SYS_openat2, directory, path, how, size));
 }
 
 int euidaccess(const char* path, int mode) {

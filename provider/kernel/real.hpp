@@ -11,6 +11,7 @@
 #include <fts.h>
 #include <ftw.h>
 #include <glob.h>
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,10 +29,12 @@ int socket(int domain, int type, int protocol);
 int connect(int descriptor, const struct sockaddr* address, socklen_t length);
 int bind(int descriptor, const struct sockaddr* address, socklen_t length);
 int getsockname(int descriptor, struct sockaddr* address, socklen_t* length);
+int getpeername(int descriptor, struct sockaddr* address, socklen_t* length);
 int setsockopt(int descriptor, int level, int option, const void* value, socklen_t length);
 ssize_t recvfrom(int descriptor, void* data, size_t size, int flags, struct sockaddr* sender,
                  socklen_t* length);
 ssize_t recvmsg(int descriptor, struct msghdr* message, int flags);
+int recvmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags, struct timespec* timeout);
 int stat(const char* path, struct stat* status);
 int lstat(const char* path, struct stat* status);
 int fstat(int descriptor, struct stat* status);
@@ -50,6 +53,7 @@ int execveat(int directory, const char* path, char* const* arguments, char* cons
 // Looked up at the first call. Without a next definition: a plain system call, or ENOSYS.
 int open_2(const char* path, int flags);                   // __open_2
 int openat_2(int directory, const char* path, int flags);  // __openat_2
+int openat2(int directory, const char* path, const struct open_how* how, size_t size);
 int euidaccess(const char* path, int mode);
 ssize_t getxattr(const char* path, const char* name, void* value, size_t size);
 ssize_t lgetxattr(const char* path, const char* name, void* value, size_t size);

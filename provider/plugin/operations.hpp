@@ -1,9 +1,9 @@
-// The verbs that this provider implements, as libibverbs calls them (rdmav34::ContextOps). Each verb has a
-// manual page. An integer result is 0 or an errno, unless the page says otherwise; after a null result, errno
-// is set.
+// The verbs that this provider implements, as libibverbs calls them (private_abi::ContextOps). Each verb has
+// a manual page. An integer result is 0 or an errno, unless the page says otherwise; after a null result,
+// errno is set.
 #pragma once
 
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
@@ -22,16 +22,18 @@ void unimport_mr(ibv_mr* mr);
 int query_device(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attributes,
                  std::size_t size);
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
+int query_port_speed(ibv_context* context, std::uint32_t port, std::uint64_t* speed);
 
 // rt_values.cpp
 int query_rt_values(ibv_context* context, ibv_values_ex* values);
 
-// pd.cpp, mr.cpp, null_mr.cpp, advise_mr.cpp, mw.cpp
+// pd.cpp, mr.cpp, mr_ex.cpp, null_mr.cpp, advise_mr.cpp, mw.cpp
 ibv_pd* allocate_pd(ibv_context* context);
 int deallocate_pd(ibv_pd* pd);
 ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, int access);
-int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access);
-int deregister_mr(rdmav34::Mr* mr);
+ibv_mr* register_mr_by_attributes(ibv_pd* pd, const private_abi::MrInitAttributes* attributes);
+int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access);
+int deregister_mr(private_abi::Mr* mr);
 ibv_mr* allocate_null_mr(ibv_pd* pd);
 int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* ranges,
               std::uint32_t count);

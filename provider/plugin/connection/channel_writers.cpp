@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/plugin/freestanding/file_status.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -22,7 +23,7 @@ Descriptor open_write_end(int pipe) {
 
 ChannelWriter* ChannelWriters::acquire(const ibv_comp_channel& channel) {
   struct stat status {};
-  if (fstat(channel.fd, &status) != 0) return nullptr;
+  if (file_status(channel.fd, status) != 0) return nullptr;
   if (!S_ISFIFO(status.st_mode)) {
     errno = EINVAL;
     return nullptr;

@@ -9,7 +9,9 @@
 
 #include <cstdlib>
 
+#include "provider/old_symbol_versions.hpp"
 #include "provider/plugin/connection/device_death.hpp"
+#include "provider/plugin/freestanding/file_status.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -48,7 +50,7 @@ struct PollSet {
 // The program may have closed all descriptors; the number may then be that of another file.
 bool wake_pipe_is_ours() {
   struct stat status {};
-  return watch.wake_writer >= 0 && fstat(watch.wake_writer, &status) == 0 && S_ISFIFO(status.st_mode) &&
+  return watch.wake_writer >= 0 && file_status(watch.wake_writer, status) == 0 && S_ISFIFO(status.st_mode) &&
          status.st_ino == watch.wake_inode;
 }
 
@@ -64,7 +66,7 @@ bool open_wake_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
   struct stat status {};
-  fstat(ends[1], &status);
+  file_status(ends[1], status);
   watch.wake_reader = ends[0];
   watch.wake_writer = ends[1];
   watch.wake_inode = status.st_ino;

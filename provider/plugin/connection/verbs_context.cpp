@@ -15,7 +15,9 @@
 #include "provider/plugin/connection/death_watch.hpp"
 #include "provider/plugin/connection/import_connection.hpp"
 #include "provider/plugin/connection/process_identity.hpp"
+#include "provider/plugin/device.hpp"
 #include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/plugin/library/operation_table.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {
@@ -24,14 +26,15 @@ namespace {
 // RDMA_DRIVER_UNKNOWN (rdma/ib_user_ioctl_verbs.h): the kernel has no number for this driver.
 constexpr std::uint32_t kUnknownDriver = 0;
 
-constexpr rdmav34::ContextOps make_operations() {
-  rdmav34::ContextOps ops{};
+constexpr private_abi::ContextOps make_operations() {
+  private_abi::ContextOps ops{};
   ops.alloc_pd = allocate_pd;
   ops.dealloc_pd = deallocate_pd;
   ops.alloc_td = allocate_td;
   ops.dealloc_td = deallocate_td;
   ops.alloc_parent_domain = allocate_parent_domain;
   ops.reg_mr = register_mr;
+  ops.reg_mr_ex = register_mr_by_attributes;
   ops.rereg_mr = reregister_mr;
   ops.dereg_mr = deregister_mr;
   ops.alloc_null_mr = allocate_null_mr;
@@ -92,6 +95,7 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.post_recv = post_receive;
   ops.query_device_ex = query_device;
   ops.query_port = query_port;
+  ops.query_port_speed = query_port_speed;
   ops.query_rt_values = query_rt_values;
   ops.import_pd = import_pd;
   ops.unimport_pd = unimport_pd;
@@ -100,7 +104,16 @@ constexpr rdmav34::ContextOps make_operations() {
   ops.free_context = free_context;
   return ops;
 }
-constexpr rdmav34::ContextOps kOperations = make_operations();
+constexpr private_abi::ContextOps kOperations = make_operations();
+
+// Where the library's own structure begins.
+std::size_t verbs_offset(const Library& library) {
+  return offsetof(VerbsContext, verbs) - library.layout->measures.context_at;
+}
+
+verbs_context* library_part(VerbsContext& verbs, const Library& library) {
+  return reinterpret_cast<verbs_context*>(reinterpret_cast<std::byte*>(&verbs) + verbs_offset(library));
+}
 
 // Opens the pipe of asynchronous events. The provider keeps a write end, so that readers see no end of file
 // when the device process dies and the provider can report the death.
@@ -172,34 +185,37 @@ void release_context(Context* context) {
   destroy_object(context);
 }
 
-int open_parts(VerbsContext& verbs, const abi::ContextToken* imported) {
+int open_parts(VerbsContext& verbs, const Library& library, const abi::ContextToken* imported) {
   auto* context = create_object<Context>();
   if (context == nullptr) return ENOMEM;
   verbs.context = context;
-  ibv_context& library = verbs.verbs.context;
-  context->control.use(library.cmd_fd);
+  context->library = &library;
+  context->control.use(verbs.verbs.cmd_fd);
   context->connected_process = getpid();
   context->owner.set();
-  if (const int error = open_async_pipe(library, *context)) return error;
-  return introduce(library, *context, imported);
+  if (const int error = open_async_pipe(verbs.verbs, *context)) return error;
+  return introduce(verbs.verbs, *context, imported);
 }
 
 verbs_context* open_on(ibv_device* device, int command_fd, const abi::ContextToken* imported) {
-  auto* verbs = static_cast<VerbsContext*>(rdmav34::_verbs_init_and_alloc_context(
-      device, command_fd, sizeof(VerbsContext), nullptr, kUnknownDriver));
+  const Library& library = library_of(device);
+  auto* const offset = reinterpret_cast<verbs_context*>(verbs_offset(library));
+  auto* verbs = static_cast<VerbsContext*>(
+      library.allocate_context(device, command_fd, sizeof(VerbsContext), offset, kUnknownDriver));
   if (verbs == nullptr) return nullptr;
-  if (const int error = open_parts(*verbs, imported)) {
+  if (const int error = open_parts(*verbs, library, imported)) {
     std::fprintf(stderr, "urnic: cannot open %s: the device process behind it answers: %s\n", device->name,
                  std::strerror(error));
     if (verbs->context != nullptr) release_context(verbs->context);
-    rdmav34::verbs_uninit_context(&verbs->verbs);
+    library.uninit_context(library_part(*verbs, library));
     std::free(verbs);
     errno = error;
     return nullptr;
   }
-  rdmav34::verbs_set_ops(&verbs->verbs, &kOperations);
+  const OperationTable operations = table_for(*library.layout, kOperations);
+  library.set_operations(library_part(*verbs, library), &operations);
   watch_for_death(*verbs->context);
-  return &verbs->verbs;
+  return library_part(*verbs, library);
 }
 
 }  // namespace
@@ -227,21 +243,24 @@ verbs_context* import_context(ibv_device* device, int command_fd) {
   verbs_context* verbs = open_on(device, command_fd, &token);
   if (verbs == nullptr) return nullptr;
   // The library requests async_fd from the device itself, and would overwrite this one without closing it.
-  close(verbs->context.async_fd);
-  verbs->context.async_fd = -1;
+  const std::size_t context_at = library_of(device).layout->measures.context_at;
+  ibv_context& context = *reinterpret_cast<ibv_context*>(reinterpret_cast<std::byte*>(verbs) + context_at);
+  close(context.async_fd);
+  context.async_fd = -1;
   return verbs;
 }
 
 void free_context(ibv_context* library) {
-  auto* verbs = reinterpret_cast<VerbsContext*>(verbs_get_ctx(library));
-  Context* context = verbs->context;
+  VerbsContext& verbs = verbs_context_of(library);
+  Context* context = verbs.context;
+  const Library& loaded = *context->library;
   stop_watching(*context);
   // shutdown ends the connection even if another process, such as a forked child, has the descriptor too. A
   // child without a connection of its own must not end its parent's.
   if (context->connected_process == getpid()) shutdown(context->control.socket(), SHUT_RDWR);
   release_context(context);
-  rdmav34::verbs_uninit_context(&verbs->verbs);
-  std::free(verbs);
+  loaded.uninit_context(library_part(verbs, loaded));
+  std::free(&verbs);
 }
 
 }  // namespace urnic::provider

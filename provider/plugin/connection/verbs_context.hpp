@@ -15,13 +15,16 @@
 #include "provider/plugin/freestanding/lock.hpp"
 #include "provider/plugin/freestanding/number_table.hpp"
 #include "provider/plugin/freestanding/object_list.hpp"
-#include "provider/rdmav34.hpp"
+#include "provider/plugin/library/library.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
 struct Cq;
 
 struct Context {
+  const Library* library = nullptr;
+
   // Control. `control_lock` also keeps lookups in `arenas` in the order of the replies.
   Mutex control_lock;
   ControlConnection control;
@@ -54,15 +57,20 @@ struct Context {
   Context* previous = nullptr;
 };
 
-// libibverbs allocates this struct and passes its first member to every operation.
+// libibverbs allocates this struct. Its verbs_context ends where `verbs` ends, and begins where its release
+// has it begin: in `room`.
 struct VerbsContext {
-  verbs_context verbs;
+  std::byte room[512];
+  ibv_context verbs;
   Context* context;
 };
 
-inline Context& context_of(ibv_context* context) {
-  return *reinterpret_cast<VerbsContext*>(verbs_get_ctx(context))->context;
+inline VerbsContext& verbs_context_of(ibv_context* context) {
+  return *reinterpret_cast<VerbsContext*>(reinterpret_cast<std::byte*>(context) -
+                                          offsetof(VerbsContext, verbs));
 }
+
+inline Context& context_of(ibv_context* context) { return *verbs_context_of(context).context; }
 
 inline bool is_dead(const Context& context) { return context.dead.load(std::memory_order_acquire); }
 

@@ -81,7 +81,6 @@ void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::ui
   if (wqe != nullptr) wqe->compare_add = add;
 }
 
-#if URNIC_RDMA_CORE_RELEASE >= 44
 // Builds the whole request, with its data: no setter follows.
 void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, const void* data) {
   constexpr std::size_t kLength = sizeof(std::uint64_t);
@@ -90,7 +89,6 @@ void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, cons
   wqe->flags |= abi::send_inline;
   if (!add_inline_data(*wqe, data, kLength, qp_of(qp).max_inline_data)) note_error(qp_of(qp), EINVAL);
 }
-#endif
 
 void send(ibv_qp_ex* qp) { begin(qp, IBV_WR_SEND); }
 void send_imm(ibv_qp_ex* qp, __be32 immediate) { begin_with_word(qp, IBV_WR_SEND_WITH_IMM, immediate); }
@@ -153,7 +151,7 @@ void set_inline_data(ibv_qp_ex* verbs, void* address, std::size_t length) {
 
 }  // namespace
 
-void install_builders(ibv_qp_ex& qp) {
+void install_builders(ibv_qp_ex& qp, const Layout& layout) {
   qp.wr_start = start;
   qp.wr_complete = complete;
   qp.wr_abort = abort;
@@ -162,9 +160,8 @@ void install_builders(ibv_qp_ex& qp) {
   qp.wr_rdma_read = rdma_read;
   qp.wr_atomic_cmp_swp = compare_swap;
   qp.wr_atomic_fetch_add = fetch_add;
-#if URNIC_RDMA_CORE_RELEASE >= 44
-  qp.wr_atomic_write = atomic_write;
-#endif
+  // In older releases the QP's tail is in its place.
+  if (has_atomic_write(layout)) qp.wr_atomic_write = atomic_write;
   qp.wr_send = send;
   qp.wr_send_imm = send_imm;
   qp.wr_send_inv = send_inv;

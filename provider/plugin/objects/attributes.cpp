@@ -76,6 +76,46 @@ void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
   to.packet_pacing_caps = {from.rate_min, from.rate_max, from.rate_limited_types};
 }
 
+// In units of 100 Mb/s. 0: a width or speed without a name in ibv_query_port(3).
+std::uint64_t port_speed(std::uint32_t width, std::uint32_t speed) {
+  std::uint64_t lanes = 0;
+  switch (width) {
+    case 1:
+      lanes = 1;
+      break;
+    case 2:
+      lanes = 4;
+      break;
+    case 4:
+      lanes = 8;
+      break;
+    case 8:
+      lanes = 12;
+      break;
+    case 16:
+      lanes = 2;
+      break;
+  }
+  switch (speed) {
+    case 1:
+      return lanes * 25;
+    case 2:
+      return lanes * 50;
+    case 4:
+    case 8:
+      return lanes * 100;
+    case 16:
+      return lanes * 140;
+    case 32:
+      return lanes * 250;
+    case 64:
+      return lanes * 500;
+    case 128:
+      return lanes * 1000;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int query_device(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* attributes,
@@ -98,7 +138,8 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attribute
   const abi::QueryPortRequest request{port, 0};
   if (const int error = call(context_of(context), abi::ControlOpcode::query_port, request, reply))
     return error;
-  *attributes = ibv_port_attr{};
+  // The caller's struct may be an older, shorter one.
+  std::memset(attributes, 0, private_abi::kOldestPortAttributes);
   attributes->state = static_cast<ibv_port_state>(reply.state);
   attributes->max_mtu = static_cast<ibv_mtu>(reply.max_mtu);
   attributes->active_mtu = static_cast<ibv_mtu>(reply.active_mtu);
@@ -112,6 +153,15 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attribute
   attributes->phys_state = static_cast<std::uint8_t>(reply.physical_state);
   attributes->link_layer = static_cast<std::uint8_t>(reply.link_layer);
   attributes->flags = static_cast<std::uint8_t>(reply.flags);
+  return 0;
+}
+
+int query_port_speed(ibv_context* context, std::uint32_t port, std::uint64_t* speed) {
+  abi::QueryPortReply reply{};
+  const abi::QueryPortRequest request{port, 0};
+  if (const int error = call(context_of(context), abi::ControlOpcode::query_port, request, reply))
+    return error;
+  *speed = port_speed(reply.active_width, reply.active_speed);
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "device_model/abi/tag_matching_ring.hpp"
 #include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/completion_ring.hpp"
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
@@ -34,7 +34,7 @@ inline bool is_tag_completion(const Completion& completion) {
 }
 
 struct Cq {
-  rdmav34::Cq verbs;  // first: the library hands out its address
+  private_abi::Cq verbs;  // first: the library hands out its address
   Context* context;
 
   // Guards the ring and everything else that polling changes.

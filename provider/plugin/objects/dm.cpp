@@ -101,7 +101,7 @@ void unimport_dm(ibv_dm* dm) { destroy_object(&dm_of(dm)); }
 // library must neither mark it for fork nor change the region.
 ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
                        unsigned int access) {
-  auto* mr = create_object<rdmav34::Mr>();
+  auto* mr = create_object<private_abi::Mr>();
   if (mr == nullptr) {
     errno = ENOMEM;
     return nullptr;
@@ -113,7 +113,7 @@ ibv_mr* register_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t
     errno = error;
     return nullptr;
   }
-  mr->type = rdmav34::MrType::null;
+  mr->type = private_abi::MrType::null;
   mr->access = static_cast<int>(access);
   mr->mr.context = pd->context;
   mr->mr.pd = pd;

@@ -18,7 +18,7 @@ bool is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
 ibv_mr* register_dma_buf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                             int buffer, int access) {
-  auto* mr = create_object<rdmav34::Mr>();
+  auto* mr = create_object<private_abi::Mr>();
   const abi::RegisterDmaBufMrRequest request{offset, length, iova, pd->handle,
                                              static_cast<std::uint32_t>(access)};
   abi::RegisterMrReply reply{};
@@ -32,7 +32,7 @@ ibv_mr* register_dma_buf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length
     errno = error;
     return nullptr;
   }
-  mr->type = rdmav34::MrType::dma_buf;
+  mr->type = private_abi::MrType::dma_buf;
   mr->access = access;
   mr->mr.handle = reply.handle;
   mr->mr.lkey = reply.lkey;

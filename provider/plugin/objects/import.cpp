@@ -30,7 +30,7 @@ void unimport_pd(ibv_pd* pd) { destroy_object(&pd_of(pd)); }
 
 // The region's address stays null: the memory may be in another process.
 ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
-  auto* mr = create_object<rdmav34::Mr>();
+  auto* mr = create_object<private_abi::Mr>();
   abi::ImportMrReply reply{};
   const int error = mr == nullptr ? ENOMEM
                                   : call(context_of(pd->context), abi::ControlOpcode::import_mr,
@@ -40,7 +40,7 @@ ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
     errno = error;
     return nullptr;
   }
-  mr->type = rdmav34::MrType::imported;
+  mr->type = private_abi::MrType::imported;
   mr->mr.context = pd->context;
   mr->mr.pd = pd;
   mr->mr.length = reply.length;
@@ -50,6 +50,6 @@ ibv_mr* import_mr(ibv_pd* pd, std::uint32_t handle) {
   return &mr->mr;
 }
 
-void unimport_mr(ibv_mr* mr) { destroy_object(reinterpret_cast<rdmav34::Mr*>(mr)); }
+void unimport_mr(ibv_mr* mr) { destroy_object(reinterpret_cast<private_abi::Mr*>(mr)); }
 
 }  // namespace urnic::provider

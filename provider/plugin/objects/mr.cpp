@@ -42,7 +42,7 @@ abi::RegisterMrRequest request_for(const ibv_pd* pd, const void* address, std::s
           static_cast<std::uint32_t>(access & kKnownAccess)};
 }
 
-void take_keys(rdmav34::Mr& mr, const abi::RegisterMrReply& reply) {
+void take_keys(private_abi::Mr& mr, const abi::RegisterMrReply& reply) {
   mr.mr.handle = reply.handle;
   mr.mr.lkey = reply.lkey;
   mr.mr.rkey = reply.rkey;
@@ -53,7 +53,7 @@ void take_keys(rdmav34::Mr& mr, const abi::RegisterMrReply& reply) {
 ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, int access) {
   int error = check_access(access);
   if (error == 0) error = check_memory(address, length, access);
-  rdmav34::Mr* mr = error == 0 ? create_object<rdmav34::Mr>() : nullptr;
+  private_abi::Mr* mr = error == 0 ? create_object<private_abi::Mr>() : nullptr;
   if (error == 0 && mr == nullptr) error = ENOMEM;
   abi::RegisterMrReply reply{};
   if (error == 0) {
@@ -68,12 +68,12 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
   const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
   if (!on_demand) prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
   take_keys(*mr, reply);
-  mr->type = rdmav34::MrType::plain;
+  mr->type = private_abi::MrType::plain;
   mr->access = access;
   return &mr->mr;
 }
 
-int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
+int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool changes_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
   const int new_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? access : mr->access;
@@ -99,7 +99,7 @@ int reregister_mr(rdmav34::Mr* mr, int flags, ibv_pd* pd, void* address, std::si
   return 0;
 }
 
-int deregister_mr(rdmav34::Mr* mr) {
+int deregister_mr(private_abi::Mr* mr) {
   const int error = release(context_of(mr->mr.context), abi::ControlOpcode::deregister_mr, mr->mr.handle);
   if (error == 0) destroy_object(mr);
   return error;

@@ -9,7 +9,7 @@ namespace urnic::provider {
 
 // The library sets no member of this region.
 ibv_mr* allocate_null_mr(ibv_pd* pd) {
-  auto* mr = create_object<rdmav34::Mr>();
+  auto* mr = create_object<private_abi::Mr>();
   if (mr == nullptr) {
     errno = ENOMEM;
     return nullptr;
@@ -21,7 +21,7 @@ ibv_mr* allocate_null_mr(ibv_pd* pd) {
     errno = error;
     return nullptr;
   }
-  mr->type = rdmav34::MrType::null;
+  mr->type = private_abi::MrType::null;
   mr->mr.context = pd->context;
   mr->mr.pd = pd;
   mr->mr.length = SIZE_MAX;

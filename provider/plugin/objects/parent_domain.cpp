@@ -18,7 +18,7 @@ int check(const ibv_parent_domain_init_attr& attributes) {
   constexpr std::uint32_t kKnown =
       IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
   if (attributes.pd == nullptr || is_parent_domain(*attributes.pd)) return EINVAL;
-  if ((attributes.comp_mask & ~kKnown) != 0) return EINVAL;
+  if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   const bool allocates = (attributes.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0;
   return allocates && (attributes.alloc == nullptr || attributes.free == nullptr) ? EINVAL : 0;
 }

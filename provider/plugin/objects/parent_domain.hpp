@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 

@@ -15,15 +15,9 @@
 namespace urnic::provider {
 namespace {
 
-#if URNIC_RDMA_CORE_RELEASE >= 44
-constexpr std::uint64_t kAtomicWrite = IBV_QP_EX_WITH_ATOMIC_WRITE;
-#else
-constexpr std::uint64_t kAtomicWrite = 0;
-#endif
-
 // The operations of the transport service (IBTA 9.4, table 38), as ibv_qp_create_send_ops_flags. 0: the
 // device has no QPs of that type.
-std::uint64_t send_operations(ibv_qp_type type) {
+std::uint64_t send_operations(ibv_qp_type type, const Layout& layout) {
   constexpr std::uint64_t kSend = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
   constexpr std::uint64_t kLocal = IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
   constexpr std::uint64_t kWrite = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
@@ -31,7 +25,8 @@ std::uint64_t send_operations(ibv_qp_type type) {
     case IBV_QPT_RC:
     case IBV_QPT_XRC_SEND:
       return kSend | kWrite | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-             IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | kLocal | IBV_QP_EX_WITH_SEND_WITH_INV | kAtomicWrite;
+             IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | kLocal | IBV_QP_EX_WITH_SEND_WITH_INV |
+             (has_atomic_write(layout) ? IBV_QP_EX_WITH_ATOMIC_WRITE : 0);
     case IBV_QPT_UC:
       return kSend | kWrite | kLocal;
     case IBV_QPT_UD:
@@ -44,14 +39,14 @@ std::uint64_t send_operations(ibv_qp_type type) {
 }
 
 // 0 or the errno with which the attributes are refused.
-int check(const ibv_qp_init_attr_ex& attributes) {
+int check(const ibv_qp_init_attr_ex& attributes, const Layout& layout) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
                                    IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
     return EOPNOTSUPP;
   }
-  const std::uint64_t operations = send_operations(attributes.qp_type);
+  const std::uint64_t operations = send_operations(attributes.qp_type, layout);
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
       (attributes.send_ops_flags & ~operations) != 0) {
     return EOPNOTSUPP;
@@ -147,10 +142,10 @@ int attach(Qp& qp, const abi::CreateQpReply& reply, void* send_ring, void* recei
   return attached ? enlist(qp) : ENOMEM;
 }
 
-// Sets the members of `verbs`: the library sets none.
-void initialise_verbs(rdmav34::Qp& verbs, const ibv_qp_init_attr_ex& attributes, std::uint32_t handle,
+// Sets the members of `own.verbs`: the library sets none.
+void initialise_verbs(Qp& own, const ibv_qp_init_attr_ex& attributes, std::uint32_t handle,
                       std::uint32_t qpn) {
-  ibv_qp& qp = verbs.qp;
+  ibv_qp& qp = own.verbs.qp;
   qp.qp_context = attributes.qp_context;
   qp.pd = attributes.pd;
   qp.send_cq = attributes.send_cq;
@@ -164,8 +159,9 @@ void initialise_verbs(rdmav34::Qp& verbs, const ibv_qp_init_attr_ex& attributes,
   pthread_mutex_init(&qp.mutex, nullptr);
   pthread_cond_init(&qp.cond, nullptr);
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_XRCD) == 0) return;
-  verbs.comp_mask |= rdmav34::kQpHasXrcd;
-  verbs.xrcd = &xrcd_of(attributes.xrcd);
+  private_abi::QpTail& tail = qp_tail(own.verbs, *own.context->library->layout);
+  tail.comp_mask |= private_abi::kQpHasXrcd;
+  tail.xrcd = &xrcd_of(attributes.xrcd);
 }
 
 // 0 or an errno.
@@ -175,7 +171,7 @@ int create_on_device(Qp& qp, const ibv_qp_init_attr_ex& attributes, std::uint32_
   abi::CreateQpRequest request = request_for(qp, attributes);
   request.type = type;
   if (const int error = session.call(abi::ControlOpcode::create_qp, request, reply)) return error;
-  initialise_verbs(qp.verbs, attributes, reply.handle, reply.qpn);
+  initialise_verbs(qp, attributes, reply.handle, reply.qpn);
   if (is_xrc_target(attributes.qp_type)) return 0;
   void* send_ring = session.find(reply.send_ring);
   void* receive_ring = session.find(reply.receive_ring);
@@ -229,7 +225,8 @@ void reset_queues(Qp& qp) {
 
 // `type` as in abi::CreateQpRequest.
 ibv_qp* create(ibv_context* verbs, ibv_qp_init_attr_ex* attributes, std::uint32_t type) {
-  int error = check(*attributes);
+  const Layout& layout = *context_of(verbs).library->layout;
+  int error = check(*attributes, layout);
   Qp* qp = error == 0 ? create_object<Qp>() : nullptr;
   if (error == 0 && qp == nullptr) error = ENOMEM;
   abi::CreateQpReply reply{};
@@ -245,8 +242,8 @@ ibv_qp* create(ibv_context* verbs, ibv_qp_init_attr_ex* attributes, std::uint32_
     return nullptr;
   }
   if ((attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
-    install_builders(qp->verbs.extended);
-    qp->verbs.comp_mask |= rdmav34::kQpIsExtended;
+    install_builders(qp->verbs.extended, layout);
+    qp_tail(qp->verbs, layout).comp_mask |= private_abi::kQpIsExtended;
   }
   attributes->cap = given_capabilities(reply);
   if (is_xrc_target(attributes->qp_type)) return &qp->verbs.qp;
@@ -294,7 +291,7 @@ ibv_qp* open_qp(ibv_context* verbs, ibv_qp_open_attr* attributes) {
   as_created.comp_mask = IBV_QP_INIT_ATTR_XRCD;
   as_created.xrcd = attributes->xrcd;
   qp->verbs.qp.context = verbs;
-  initialise_verbs(qp->verbs, as_created, reply.handle, attributes->qp_num);
+  initialise_verbs(*qp, as_created, reply.handle, attributes->qp_num);
   qp->verbs.qp.state = IBV_QPS_UNKNOWN;
   return &qp->verbs.qp;
 }

@@ -8,7 +8,7 @@
 #include "device_model/abi/queues.hpp"
 #include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/work_queue.hpp"
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
@@ -23,7 +23,7 @@ struct WorkRequestBuilder {
 struct IndirectionTable;
 
 struct Qp {
-  rdmav34::Qp verbs;  // first: the library hands out its address
+  private_abi::Qp verbs;  // first: the library hands out its address
   Context* context;
 
   WorkQueue send;
@@ -67,8 +67,8 @@ inline void publish_sends(Qp& qp, std::uint32_t end) {
 // destroy_qp frees the result.
 ibv_qp* create_work_queue(ibv_context* verbs, ibv_qp_init_attr_ex& attributes);
 
-// Sets the function pointers of ibv_qp_ex (qp_ex.cpp).
-void install_builders(ibv_qp_ex& qp);
+// Sets the function pointers that the library's ibv_qp_ex has (qp_ex.cpp).
+void install_builders(ibv_qp_ex& qp, const Layout& layout);
 
 // ibv_qp_attr to and from the control protocol's form (qp_attributes.cpp).
 abi::QpAttributes to_abi(const ibv_qp_attr& attributes);

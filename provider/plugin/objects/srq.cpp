@@ -35,7 +35,8 @@ bool is_consistent(const abi::CreateSrqReply& reply) {
 }
 
 // Sets the members of `verbs`: the library sets none.
-void initialise_verbs(rdmav34::Srq& verbs, ibv_pd* pd, void* srq_context, const abi::CreateSrqReply& reply) {
+void initialise_verbs(private_abi::Srq& verbs, ibv_pd* pd, void* srq_context,
+                      const abi::CreateSrqReply& reply) {
   verbs.srq_number = reply.number;
   verbs.srq.context = pd->context;
   verbs.srq.srq_context = srq_context;

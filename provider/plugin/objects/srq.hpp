@@ -6,14 +6,14 @@
 
 #include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/queues/shared_receive_slots.hpp"
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
 struct TagMatching;
 
 struct Srq {
-  rdmav34::Srq verbs;  // first: the library hands out its address
+  private_abi::Srq verbs;  // first: the library hands out its address
   Context* context;
 
   SharedReceiveSlots receive;

@@ -36,7 +36,7 @@ int open_on_device(Context& context, const ibv_xrcd_init_attr& attributes, abi::
 
 ibv_xrcd* open_xrcd(ibv_context* verbs, ibv_xrcd_init_attr* attributes) {
   int error = check(*attributes);
-  auto* xrcd = error == 0 ? create_object<rdmav34::Xrcd>() : nullptr;
+  auto* xrcd = error == 0 ? create_object<private_abi::Xrcd>() : nullptr;
   if (error == 0 && xrcd == nullptr) error = ENOMEM;
   abi::HandleReply reply{};
   if (error == 0) error = open_on_device(context_of(verbs), *attributes, reply);
@@ -46,13 +46,13 @@ ibv_xrcd* open_xrcd(ibv_context* verbs, ibv_xrcd_init_attr* attributes) {
     return nullptr;
   }
   xrcd->xrcd.context = verbs;
-  xrcd->comp_mask = rdmav34::kXrcdHasHandle;
+  xrcd->comp_mask = private_abi::kXrcdHasHandle;
   xrcd->handle = reply.handle;
   return &xrcd->xrcd;
 }
 
 int close_xrcd(ibv_xrcd* verbs) {
-  rdmav34::Xrcd& xrcd = xrcd_of(verbs);
+  private_abi::Xrcd& xrcd = xrcd_of(verbs);
   if (const int error = release(context_of(verbs->context), abi::ControlOpcode::close_xrcd, xrcd.handle)) {
     return error;
   }

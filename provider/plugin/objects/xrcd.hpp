@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "provider/rdmav34.hpp"
+#include "provider/private_abi.hpp"
 
 namespace urnic::provider {
 
-inline rdmav34::Xrcd& xrcd_of(ibv_xrcd* xrcd) { return *reinterpret_cast<rdmav34::Xrcd*>(xrcd); }
+inline private_abi::Xrcd& xrcd_of(ibv_xrcd* xrcd) { return *reinterpret_cast<private_abi::Xrcd*>(xrcd); }
 
 }  // namespace urnic::provider

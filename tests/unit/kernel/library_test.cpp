@@ -1,6 +1,8 @@
 // The libraries that the stand-in needs, and the symbols that it exports and calls.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 #include <string>
@@ -13,15 +15,19 @@ using namespace urnic::kernel::test;
 
 BOOST_AUTO_TEST_SUITE(library)
 
+// Until glibc 2.34 the last two were files of their own.
+constexpr std::array<const char*, 4> kCLibrary{"[libc.so.6]", "[ld-linux-x86-64.so.2]", "[libdl.so.2]",
+                                               "[libpthread.so.0]"};
+
 // A C++ runtime library would be loaded into every program of the session.
 BOOST_AUTO_TEST_CASE(needs_the_c_library_only) {
   const Outcome needed = run_shell("", "readelf -d " URNIC_KERNEL_LIBRARY " | grep NEEDED");
   std::istringstream lines(needed.output);
   int count = 0;
-  for (std::string line; std::getline(lines, line); ++count)
-    BOOST_TEST((line.find("[libc.so.6]") != std::string::npos ||
-                line.find("[ld-linux-x86-64.so.2]") != std::string::npos),
-               line);
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto is_needed = [&](const char* library) { return line.find(library) != std::string::npos; };
+    BOOST_TEST(std::any_of(kCLibrary.begin(), kCLibrary.end(), is_needed), line);
+  }
   BOOST_TEST(count >= 1);
   const Outcome wanted = run_shell("", "nm -D --undefined-only " URNIC_KERNEL_LIBRARY " | c++filt");
   BOOST_TEST(wanted.output.find("dlsym") != std::string::npos);
@@ -36,8 +42,10 @@ BOOST_AUTO_TEST_CASE(exports_names_of_the_c_library_only) {
   std::istringstream names(
       run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output);
   int count = 0;
-  for (std::string name; std::getline(names, name); ++count)
-    BOOST_TEST(dlsym(libc, name.c_str()) != nullptr, name);
+  for (std::string name; std::getline(names, name); ++count) {
+    const bool is_newer = name == "openat2";  // glibc 2.43
+    BOOST_TEST((is_newer || dlsym(libc, name.c_str()) != nullptr), name);
+  }
   BOOST_TEST(count > 60);
   dlclose(libc);
 }
@@ -54,7 +62,7 @@ BOOST_AUTO_TEST_CASE(calls_none_of_its_own_entry_points) {
 }
 
 // Functions in which programs wait, or which they call often, are not interposed. (`ioctl` is, for importing;
-// `recvmsg` and `recvfrom` are, for netlink.)
+// `recvmsg`, `recvmmsg` and `recvfrom` are, for netlink.)
 BOOST_AUTO_TEST_CASE(leaves_reading_and_waiting_alone) {
   const std::string names =
       run_shell("", "nm -D --defined-only " URNIC_KERNEL_LIBRARY " | cut -d' ' -f3").output;

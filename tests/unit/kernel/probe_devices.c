@@ -75,34 +75,34 @@ static const char* try_ioctl(void) {
 }
 
 /* The request that libibverbs makes when it imports a device. */
-struct async_request {
+union async_request {
   struct ib_uverbs_ioctl_hdr header;
-  struct ib_uverbs_attr attribute;
+  char bytes[sizeof(struct ib_uverbs_ioctl_hdr) + sizeof(struct ib_uverbs_attr)];
 };
-static int ask_for_events(int device, struct async_request* request) {
+static int ask_for_events(int device, union async_request* request) {
   memset(request, 0, sizeof *request);
   request->header.length = sizeof *request;
   request->header.object_id = UVERBS_OBJECT_ASYNC_EVENT;
   request->header.method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC;
   request->header.num_attrs = 1;
-  request->attribute.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
-  request->attribute.flags = UVERBS_ATTR_F_MANDATORY;
+  request->header.attrs[0].attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
+  request->header.attrs[0].flags = UVERBS_ATTR_F_MANDATORY;
   return ioctl(device, RDMA_VERBS_IOCTL, request);
 }
 static const char* try_async_events(void) {
-  struct async_request request;
+  union async_request request;
   uint64_t event = 0;
   int device = open(NODE, O_RDWR);
   EXPECT(device >= 0 && ask_for_events(device, &request) == 0);
-  EXPECT((request.attribute.flags & UVERBS_ATTR_F_VALID_OUTPUT) != 0);
-  int events = (int)request.attribute.data_s64;
+  EXPECT((request.header.attrs[0].flags & UVERBS_ATTR_F_VALID_OUTPUT) != 0);
+  int events = (int)request.header.attrs[0].data_s64;
   EXPECT((fcntl(events, F_GETFD) & FD_CLOEXEC) != 0);
   EXPECT(read(events, &event, sizeof event) == 8 && event == 0x1122334455667788);
   EXPECT(read(events, &event, sizeof event) == 0);
   close(events);
   /* The device process refuses the second request. */
   EXPECT(ask_for_events(device, &request) == -1 && errno == EMFILE);
-  EXPECT((request.attribute.flags & UVERBS_ATTR_F_VALID_OUTPUT) == 0);
+  EXPECT((request.header.attrs[0].flags & UVERBS_ATTR_F_VALID_OUTPUT) == 0);
   close(device);
   return NULL;
 }

@@ -1,7 +1,9 @@
 /* Opening, reading and naming files of the sysfs tree. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,16 @@ static const char* try_libc_open(void) { return holds_guid(libc_open(GUID_FILE, 
 static const char* try_libc_open64(void) { return holds_guid(libc_open64(GUID_FILE, O_RDONLY)); }
 static const char* try_openat(void) { return holds_guid(openat(AT_FDCWD, GUID_FILE, O_RDONLY)); }
 static const char* try_openat64(void) { return holds_guid(openat64(-1, GUID_FILE, O_RDONLY)); }
+/* glibc has openat2 from 2.43 on; the stand-in has it on every glibc. */
+static const char* try_openat2(void) {
+  typedef int Openat2(int, const char*, const struct open_how*, size_t);
+  Openat2* openat2 = (Openat2*)dlsym(RTLD_DEFAULT, "openat2");
+  EXPECT(openat2 != NULL);
+  struct open_how how = {.flags = O_RDONLY};
+  EXPECT(openat2(AT_FDCWD, GUID_FILE, &how, 1) == -1 && errno == EINVAL);
+  EXPECT(openat2(AT_FDCWD, "/sys/class/infiniband/none", &how, sizeof how) == -1 && errno == ENOENT);
+  return holds_guid(openat2(AT_FDCWD, GUID_FILE, &how, sizeof how));
+}
 static const char* try_open_2(void) { return holds_guid(__open_2(GUID_FILE, O_RDONLY)); }
 static const char* try_open64_2(void) { return holds_guid(__open64_2(GUID_FILE, O_RDONLY)); }
 static const char* try_openat_2(void) { return holds_guid(__openat_2(AT_FDCWD, GUID_FILE, O_RDONLY)); }
@@ -209,6 +221,7 @@ const struct probe_case file_cases[] = {
     {"__open64", try_libc_open64},
     {"openat", try_openat},
     {"openat64", try_openat64},
+    {"openat2", try_openat2},
     {"__open_2", try_open_2},
     {"__open64_2", try_open64_2},
     {"__openat_2", try_openat_2},

@@ -75,6 +75,10 @@ static const char* try_addresses(void) {
   EXPECT(getsockname(netlink, (struct sockaddr*)&own, &length) == 0 && length == sizeof own);
   EXPECT(own.nl_family == AF_NETLINK && own.nl_pid != 0 && own.nl_groups == 0);
   EXPECT(getsockname(second, (struct sockaddr*)&other, &length) == 0 && other.nl_pid != own.nl_pid);
+  struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  EXPECT(connect(netlink, (struct sockaddr*)&kernel, sizeof kernel) == 0);
+  EXPECT(getpeername(netlink, (struct sockaddr*)&other, &length) == 0 && is_kernel(&other, length) == NULL);
+  EXPECT(connect(netlink, (struct sockaddr*)&own, sizeof own) == -1 && errno == EPERM);
   own.nl_groups = 1;
   EXPECT(bind(netlink, (struct sockaddr*)&own, sizeof own) == -1 && errno == EPERM);
   EXPECT(bind(netlink, (struct sockaddr*)&own, 2) == -1 && errno == EINVAL);
@@ -116,6 +120,36 @@ static const char* try_messages(void) {
   EXPECT(recvfrom(netlink, &refusal, sizeof refusal, 0, NULL, NULL) == sizeof refusal);
   close(netlink);
   return is_refusal(&refusal, 6);
+}
+
+static const char* try_several_messages(void) {
+  enum { PLACES = 2 };
+  struct refusal refusals[PLACES];
+  struct sockaddr_nl senders[PLACES];
+  struct iovec places[PLACES];
+  struct mmsghdr messages[PLACES];
+  int netlink = open_socket();
+  EXPECT(netlink >= 0);
+  memset(messages, 0, sizeof messages);
+  for (int i = 0; i < PLACES; ++i) {
+    places[i] = (struct iovec){&refusals[i], sizeof refusals[i]};
+    messages[i].msg_hdr = (struct msghdr){
+        .msg_name = &senders[i], .msg_namelen = sizeof senders[i], .msg_iov = &places[i], .msg_iovlen = 1};
+  }
+  struct timespec second = {1, 0};
+  EXPECT(recvmmsg(netlink, messages, PLACES, MSG_DONTWAIT, &second) == -1 && errno == EAGAIN);
+  EXPECT(send_request(netlink, 19) > 0);
+  EXPECT(recvmmsg(netlink, messages, PLACES, MSG_WAITFORONE, NULL) == 1);
+  EXPECT(send_request(netlink, 20) > 0 && send_request(netlink, 21) > 0);
+  EXPECT(recvmmsg(netlink, messages, PLACES, 0, NULL) == PLACES);
+  for (int i = 0; i < PLACES; ++i) {
+    EXPECT(messages[i].msg_len == sizeof refusals[i]);
+    const char* problem = is_kernel(&senders[i], messages[i].msg_hdr.msg_namelen);
+    if (problem == NULL) problem = is_refusal(&refusals[i], 20 + i);
+    if (problem != NULL) return problem;
+  }
+  close(netlink);
+  return NULL;
 }
 
 /* A shorter buffer for the address gets its beginning, and the length tells. */
@@ -215,6 +249,7 @@ const struct probe_case netlink_cases[] = {
     {"netlink: addresses", try_addresses},
     {"netlink: options", try_options},
     {"netlink: messages", try_messages},
+    {"netlink: several messages", try_several_messages},
     {"netlink: a short address", try_short_address},
     {"netlink: a peek", try_peek},
     {"netlink: a duplicate", try_duplicate},

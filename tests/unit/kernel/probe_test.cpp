@@ -22,7 +22,7 @@ int count_lines(const std::string& output, const std::string& beginning) {
   return count;
 }
 
-constexpr int kCases = 73;
+constexpr int kCases = 75;
 constexpr int kUnchangedCases = 6;
 
 void check_probe(const FakeRunDirectory& run, const std::string& command, const std::string& before = "") {

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(registration_names_the_memory_and_gets_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(the_iova_may_be_another_address) {
-  ibv_mr* mr = ibv_reg_mr_iova(pd, buffer, 100, 0x1234, IBV_ACCESS_REMOTE_READ);
+  ibv_mr* mr = ibv_reg_mr_iova(pd, buffer, 100, 0x1234, int{IBV_ACCESS_REMOTE_READ});
   BOOST_REQUIRE(mr != nullptr);
   BOOST_TEST(last().iova == 0x1234u);
   BOOST_TEST(ibv_dereg_mr(mr) == 0);
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_there_or_not_writable_is_a_fault) {
   BOOST_TEST(refusal(read_only, 4096, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
   BOOST_TEST(refusal(nullptr, 4096, 0) == EFAULT);
   BOOST_TEST(fake_device().requests(abi::ControlOpcode::register_mr) == before);
-  ibv_mr* mr = ibv_reg_mr(pd, read_only, 4096, IBV_ACCESS_REMOTE_READ);
+  ibv_mr* mr = ibv_reg_mr(pd, read_only, 4096, int{IBV_ACCESS_REMOTE_READ});
   BOOST_REQUIRE(mr != nullptr);
   BOOST_TEST(ibv_dereg_mr(mr) == 0);
   munmap(read_only, 4096);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
 }
 
 BOOST_AUTO_TEST_CASE(reregistration_changes_what_its_flags_say) {
-  ibv_mr* mr = ibv_reg_mr(pd, buffer, 100, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* mr = ibv_reg_mr(pd, buffer, 100, int{IBV_ACCESS_LOCAL_WRITE});
   BOOST_REQUIRE(mr != nullptr);
   const std::uint32_t old_lkey = mr->lkey;
   BOOST_TEST(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, buffer + 8, 50, 0) == 0);

@@ -154,6 +154,7 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused) {
   BOOST_CHECK(ibv_alloc_parent_domain(context, &of_a_parent) == nullptr);
   BOOST_TEST(errno == EINVAL);
   BOOST_CHECK(make_parent(nullptr, 1u << 5) == nullptr);
+  BOOST_TEST(errno == EOPNOTSUPP);
   ibv_parent_domain_init_attr of_nothing{};
   BOOST_CHECK(ibv_alloc_parent_domain(context, &of_nothing) == nullptr);
   BOOST_CHECK(make_cq(pd) == nullptr);

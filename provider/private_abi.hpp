@@ -1,28 +1,20 @@
-// The private interface between libibverbs and its providers (symbol version IBVERBS_PRIVATE_34, rdma-core 39
-// to 56), declared in our own words: distributions ship it in the library but not as a header. Public types
-// come from <infiniband/verbs.h>. docs/provider-abi.md says how the interface is used. The assertions below
-// check every size and offset, so that a build against another rdma-core fails here and not in a running
-// program.
+// The private interface between libibverbs and its providers, rdma-core 33 to 65, declared in our own words:
+// distributions ship it in the library but not as a header. Public types come from <infiniband/verbs.h>.
+// docs/provider-abi.md says how the interface is used. What is declared here is the same in all these
+// releases; provider/plugin/library has what differs. The assertions check every size and offset.
 #pragma once
 
 #include <infiniband/verbs.h>
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 
-#ifndef URNIC_RDMA_CORE_RELEASE
-#error "URNIC_RDMA_CORE_RELEASE must be the rdma-core release built for (the 44 of libibverbs 1.14.44.0)"
-#endif
-#if URNIC_RDMA_CORE_RELEASE < 39 || URNIC_RDMA_CORE_RELEASE > 56
-#error "provider/rdmav34.hpp describes rdma-core 39 to 56; this release has another private interface"
-#endif
+namespace urnic::private_abi {
 
-namespace urnic::rdmav34 {
-
-inline constexpr int kRdmaCoreRelease = URNIC_RDMA_CORE_RELEASE;
+// The public structures hold a pthread_mutex_t, whose size depends on the processor. Assertions on a
+// structure with one mutex add this to the size that it has on x86-64.
+inline constexpr std::size_t kMutexGrowth = sizeof(pthread_mutex_t) - 40;
 
 struct ListNode {
   ListNode* next;
@@ -47,35 +39,9 @@ static_assert(sizeof(MatchEntry) == 24);
 static_assert(offsetof(MatchEntry, modalias) == 8 && offsetof(MatchEntry, vendor) == 16);
 static_assert(offsetof(MatchEntry, device) == 18 && offsetof(MatchEntry, kind) == 20);
 
-// A device as the library found it in sysfs. Owned by the library, and freed before uninit_device is called.
-struct SysfsDevice {
-  ListNode entry;
-  void* provider_data;
-  const MatchEntry* match;
-  std::uint32_t flags;
-  char sysfs_name[64];
-  dev_t character_device;
-  char device_name[64];
-  char device_path[256];
-  char modalias[512];
-  std::uint64_t node_guid;
-  std::uint32_t driver_id;
-  ibv_node_type node_type;
-  int device_index;
-  std::uint32_t port_count;
-  std::uint32_t abi_version;
-  timespec created;
-};
-static_assert(sizeof(SysfsDevice) == 992);
-static_assert(offsetof(SysfsDevice, provider_data) == 16 && offsetof(SysfsDevice, match) == 24);
-static_assert(offsetof(SysfsDevice, flags) == 32 && offsetof(SysfsDevice, sysfs_name) == 36);
-static_assert(offsetof(SysfsDevice, character_device) == 104 && offsetof(SysfsDevice, device_name) == 112);
-static_assert(offsetof(SysfsDevice, device_path) == 176 && offsetof(SysfsDevice, modalias) == 432);
-static_assert(offsetof(SysfsDevice, node_guid) == 944 && offsetof(SysfsDevice, driver_id) == 952);
-static_assert(offsetof(SysfsDevice, node_type) == 956 && offsetof(SysfsDevice, device_index) == 960);
-static_assert(offsetof(SysfsDevice, port_count) == 964 && offsetof(SysfsDevice, abi_version) == 968);
-static_assert(offsetof(SysfsDevice, created) == 976);
-
+// A device as the library found it in sysfs. Its size differs between releases; this provider reads nothing
+// in it.
+struct SysfsDevice;
 struct Device;
 
 // The record that a provider registers: how the library recognises and opens the provider's devices.
@@ -116,6 +82,11 @@ static_assert(offsetof(Device, ops) == 664 && offsetof(Device, reference_count) 
 static_assert(offsetof(Device, entry) == 680 && offsetof(Device, sysfs) == 696);
 static_assert(offsetof(Device, core_support) == 704);
 
+// Callers of libraries before release 49 have an ibv_port_attr of this many bytes; later ones are longer.
+inline constexpr std::size_t kOldestPortAttributes = 52;
+static_assert(offsetof(ibv_port_attr, port_cap_flags2) + sizeof(ibv_port_attr::port_cap_flags2) <=
+              kOldestPortAttributes);
+
 // Tells the library what to do with a region. It marks the memory of plain regions only for fork, and
 // ibv_rereg_mr changes plain regions only.
 enum class MrType : std::uint32_t { plain = 0, null = 1, imported = 2, dma_buf = 3 };
@@ -137,17 +108,31 @@ struct Xrcd {
 };
 static_assert(sizeof(Xrcd) == 16);
 
-// Bits of Qp::comp_mask.
+// Bits of QpTail::comp_mask.
 inline constexpr std::uint32_t kQpHasXrcd = 1;
 inline constexpr std::uint32_t kQpIsExtended = 2;  // ibv_qp_to_qp_ex gives the ibv_qp_ex
 
+// What the library reads behind the ibv_qp_ex of its own release.
+struct QpTail {
+  std::uint32_t comp_mask;
+  Xrcd* xrcd;
+};
+static_assert(sizeof(QpTail) == 16 && offsetof(QpTail, xrcd) == 8);
+
+// ibv_qp_ex begins with the ibv_qp and three words; then come the functions that build work requests, more of
+// them in newer releases. The newest known release has the most.
+inline constexpr std::size_t kQpBuildersAt = sizeof(ibv_qp) + 24;
+inline constexpr std::size_t kMostQpBuilders = 22;
+inline constexpr std::size_t kAtomicWriteBuilder = 20;  // its index, from release 44 on
+static_assert(offsetof(ibv_qp_ex, wr_atomic_cmp_swp) == kQpBuildersAt);
+
+// Has room for the tail of every release.
 struct Qp {
   union {
+    std::byte room[kQpBuildersAt + kMostQpBuilders * sizeof(void*) + sizeof(QpTail)];
     ibv_qp qp;
     ibv_qp_ex extended;
   };
-  std::uint32_t comp_mask;
-  Xrcd* xrcd;
 };
 
 struct Cq {
@@ -156,7 +141,7 @@ struct Cq {
     ibv_cq_ex extended;
   };
 };
-static_assert(sizeof(Cq) == 288);
+static_assert(sizeof(Cq) == 288 + kMutexGrowth);
 
 struct Srq {
   ibv_srq srq;
@@ -165,28 +150,38 @@ struct Srq {
   ibv_cq* cq;
   std::uint32_t srq_number;
 };
-static_assert(sizeof(Srq) == 160);
+static_assert(sizeof(Srq) == 160 + kMutexGrowth && offsetof(Srq, srq_number) == 152 + kMutexGrowth);
 
-// ibv_qp_ex grew within this private ABI number, and Qp::comp_mask moved with it.
-#if URNIC_RDMA_CORE_RELEASE <= 43
-static_assert(sizeof(ibv_qp_ex) == 344 && sizeof(Qp) == 360 && offsetof(Qp, comp_mask) == 344);
-#elif URNIC_RDMA_CORE_RELEASE == 44
-static_assert(sizeof(ibv_qp_ex) == 352 && sizeof(Qp) == 368 && offsetof(Qp, comp_mask) == 352);
-static_assert(offsetof(Qp, xrcd) == 360);
-#else
-static_assert(sizeof(ibv_qp_ex) == 360 && sizeof(Qp) == 376 && offsetof(Qp, comp_mask) == 360);
-#endif
-static_assert(sizeof(verbs_context) == 648 && offsetof(verbs_context, context) == 320);
-static_assert(sizeof(ibv_context) == 328 && sizeof(ibv_qp) == 160);
-static_assert(sizeof(ibv_cq) == 128 && sizeof(ibv_cq_ex) == 288);
+static_assert(sizeof(ibv_context) == 328 + kMutexGrowth && sizeof(ibv_qp) == 160 + kMutexGrowth);
+static_assert(sizeof(ibv_cq) == 128 + kMutexGrowth && sizeof(ibv_cq_ex) == 288 + kMutexGrowth);
 
 // An operation that this provider never sets: a null entry keeps the library's "not supported".
 using Unset = void (*)();
 
-// The operations of a context, sorted by name. Those without a signature here are not provided.
+// ibv_mr_init_attr and its comp_mask (release 59), which older headers do not declare.
+struct MrInitAttributes {
+  std::size_t length;
+  int access;
+  std::uint64_t comp_mask;
+  std::uint64_t iova;
+  void* address;
+  int buffer;  // the descriptor of a dma-buf
+  std::uint64_t buffer_offset;
+};
+inline constexpr std::uint64_t kMrHasIova = 1;
+inline constexpr std::uint64_t kMrHasAddress = 2;
+inline constexpr std::uint64_t kMrHasBuffer = 4;
+inline constexpr std::uint64_t kMrHasBufferOffset = 8;
+static_assert(offsetof(MrInitAttributes, comp_mask) == 16 && offsetof(MrInitAttributes, address) == 32);
+static_assert(offsetof(MrInitAttributes, buffer) == 40 && offsetof(MrInitAttributes, buffer_offset) == 48);
+
+// The operations of a context in release 65, sorted by name. Those without a signature here are not provided.
+// Older releases lack some of them: provider/plugin/library/operation_table.hpp makes their table.
 struct ContextOps {
   int (*advise_mr)(ibv_pd*, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge*, std::uint32_t count);
+  Unset alloc_buf;
   ibv_dm* (*alloc_dm)(ibv_context*, ibv_alloc_dm_attr*);
+  Unset alloc_dmah;
   ibv_mw* (*alloc_mw)(ibv_pd*, ibv_mw_type);
   ibv_mr* (*alloc_null_mr)(ibv_pd*);
   ibv_pd* (*alloc_parent_domain)(ibv_context*, ibv_parent_domain_init_attr*);
@@ -199,6 +194,7 @@ struct ContextOps {
   int (*close_xrcd)(ibv_xrcd*);
   void (*cq_event)(ibv_cq*);  // after each event that the program has read
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
+  Unset create_comp_cntr;
   ibv_counters* (*create_counters)(ibv_context*, ibv_counters_init_attr*);
   ibv_cq* (*create_cq)(ibv_context*, int entries, ibv_comp_channel*, int completion_vector);
   ibv_cq_ex* (*create_cq_ex)(ibv_context*, ibv_cq_init_attr_ex*);
@@ -210,11 +206,13 @@ struct ContextOps {
   ibv_srq* (*create_srq)(ibv_pd*, ibv_srq_init_attr*);
   ibv_srq* (*create_srq_ex)(ibv_context*, ibv_srq_init_attr_ex*);
   ibv_wq* (*create_wq)(ibv_context*, ibv_wq_init_attr*);
+  Unset dealloc_dmah;
   int (*dealloc_mw)(ibv_mw*);
   int (*dealloc_pd)(ibv_pd*);
   int (*dealloc_td)(ibv_td*);
   int (*dereg_mr)(Mr*);
   int (*destroy_ah)(ibv_ah*);
+  Unset destroy_comp_cntr;
   int (*destroy_counters)(ibv_counters*);
   int (*destroy_cq)(ibv_cq*);
   int (*destroy_flow)(ibv_flow*);
@@ -224,12 +222,16 @@ struct ContextOps {
   int (*destroy_srq)(ibv_srq*);
   int (*destroy_wq)(ibv_wq*);
   int (*detach_mcast)(ibv_qp*, const ibv_gid*, std::uint16_t lid);
+  Unset dm_export_dmabuf_fd;
+  Unset free_buf;
   void (*free_context)(ibv_context*);
   int (*free_dm)(ibv_dm*);
   int (*get_srq_num)(ibv_srq*, std::uint32_t* number);
   ibv_dm* (*import_dm)(ibv_context*, std::uint32_t handle);
   ibv_mr* (*import_mr)(ibv_pd*, std::uint32_t handle);
   ibv_pd* (*import_pd)(ibv_context*, std::uint32_t handle);
+  Unset inc_comp_cntr;
+  Unset inc_err_comp_cntr;
   int (*modify_cq)(ibv_cq*, ibv_modify_cq_attr*);
   Unset modify_flow_action_esp;
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int mask);
@@ -243,56 +245,54 @@ struct ContextOps {
   int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr** bad);
   int (*post_srq_ops)(ibv_srq*, ibv_ops_wr*, ibv_ops_wr** bad);
   int (*post_srq_recv)(ibv_srq*, ibv_recv_wr*, ibv_recv_wr** bad);
+  Unset qp_attach_comp_cntr;
+  Unset query_comp_cntr_caps;
   int (*query_device_ex)(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex*,
                          std::size_t size);
   int (*query_ece)(ibv_qp*, ibv_ece*);
   int (*query_port)(ibv_context*, std::uint8_t port, ibv_port_attr*);
+  int (*query_port_speed)(ibv_context*, std::uint32_t port, std::uint64_t* speed);  // in 100 Mb/s
   int (*query_qp)(ibv_qp*, ibv_qp_attr*, int mask, ibv_qp_init_attr*);
   Unset query_qp_data_in_order;
   int (*query_rt_values)(ibv_context*, ibv_values_ex*);
   int (*query_srq)(ibv_srq*, ibv_srq_attr*);
+  Unset read_comp_cntr;
   int (*read_counters)(ibv_counters*, std::uint64_t* values, std::uint32_t count, std::uint32_t flags);
+  Unset read_err_comp_cntr;
   ibv_mr* (*reg_dm_mr)(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length, unsigned int access);
   ibv_mr* (*reg_dmabuf_mr)(ibv_pd*, std::uint64_t offset, std::size_t length, std::uint64_t iova, int buffer,
                            int access);
   ibv_mr* (*reg_mr)(ibv_pd*, void* address, std::size_t length, std::uint64_t iova, int access);
+  ibv_mr* (*reg_mr_ex)(ibv_pd*, const MrInitAttributes*);
   int (*req_notify_cq)(ibv_cq*, int solicited_only);
   int (*rereg_mr)(Mr*, int flags, ibv_pd*, void* address, std::size_t length, int access);
   int (*resize_cq)(ibv_cq*, int entries);
+  Unset set_comp_cntr;
   int (*set_ece)(ibv_qp*, ibv_ece*);
+  Unset set_err_comp_cntr;
   void (*unimport_dm)(ibv_dm*);
   void (*unimport_mr)(ibv_mr*);
   void (*unimport_pd)(ibv_pd*);
 };
-// Spot checks by index find an entry that is missing or added; the size alone would not show where.
-static_assert(sizeof(ContextOps) == 76 * sizeof(void*));
-static_assert(offsetof(ContextOps, bind_mw) == 10 * 8 && offsetof(ContextOps, create_cq) == 15 * 8);
-static_assert(offsetof(ContextOps, create_qp) == 19 * 8 && offsetof(ContextOps, dealloc_mw) == 25 * 8);
-static_assert(offsetof(ContextOps, dereg_mr) == 28 * 8 && offsetof(ContextOps, destroy_cq) == 31 * 8);
-static_assert(offsetof(ContextOps, destroy_qp) == 34 * 8 && offsetof(ContextOps, free_context) == 39 * 8);
-static_assert(offsetof(ContextOps, modify_qp) == 47 * 8 && offsetof(ContextOps, poll_cq) == 53 * 8);
-static_assert(offsetof(ContextOps, query_device_ex) == 58 * 8 && offsetof(ContextOps, query_port) == 60 * 8);
-static_assert(offsetof(ContextOps, reg_mr) == 68 * 8 && offsetof(ContextOps, resize_cq) == 71 * 8);
-static_assert(offsetof(ContextOps, close_xrcd) == 11 * 8 && offsetof(ContextOps, create_srq_ex) == 23 * 8);
-static_assert(offsetof(ContextOps, get_srq_num) == 41 * 8 && offsetof(ContextOps, open_xrcd) == 52 * 8);
-static_assert(offsetof(ContextOps, unimport_pd) == 75 * 8);
+inline constexpr std::size_t kOperations = sizeof(ContextOps) / sizeof(void*);
+static_assert(kOperations == 93);
 
-extern "C" {
+// Functions of the library; their names keep their meaning in all releases, and their version nodes change.
 
-// Called once when the provider is loaded; `ops` must live for ever.
-void verbs_register_driver_34(const DeviceOps* ops);
+// verbs_register_driver_N, N being the number of the private ABI. Called once; `ops` must live for ever.
+using RegisterDriver = void(const DeviceOps* ops);
 
-// Allocates `size` zeroed bytes and initialises the verbs_context in them at `context_offset` (an offset with
-// a pointer's type). Takes ownership of command_fd, also on failure (null, errno set).
-void* _verbs_init_and_alloc_context(ibv_device*, int command_fd, std::size_t size,
-                                    verbs_context* context_offset, std::uint32_t driver_id);
+// _verbs_init_and_alloc_context: allocates `size` zeroed bytes and initialises the verbs_context in them at
+// `context_offset` (an offset with a pointer's type). Takes ownership of command_fd, also on failure (null,
+// errno set).
+using AllocateContext = void*(ibv_device*, int command_fd, std::size_t size, verbs_context* context_offset,
+                              std::uint32_t driver_id);
 
-// Closes cmd_fd and async_fd and frees what the library allocated. Afterwards the provider frees its own
-// struct.
-void verbs_uninit_context(verbs_context*);
+// verbs_uninit_context: closes cmd_fd and async_fd and frees what the library allocated. Afterwards the
+// provider frees its own struct.
+using UninitContext = void(verbs_context*);
 
-// Sets the operations that are not null in `ops`.
-void verbs_set_ops(verbs_context*, const ContextOps* ops);
-}
+// verbs_set_ops: sets the operations that are not null in `ops`, a table as the release has it.
+using SetOperations = void(verbs_context*, const void* ops);
 
-}  // namespace urnic::rdmav34
+}  // namespace urnic::private_abi
