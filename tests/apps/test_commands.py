@@ -5,13 +5,14 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
 
 import fabric
 
-SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "counters", "link", "fault", "gid", "set")
+SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "counters", "doctor", "link", "fault", "gid", "set")
 SOURCES = pathlib.Path(__file__).parent / "programs"
 # tools/urnic/failure.hpp
 FAILED, USAGE, NOT_RUNNING, RUN_FAILED, NOT_EXECUTABLE, NOT_FOUND = 1, 2, 3, 125, 126, 127
@@ -31,6 +32,12 @@ class Command(unittest.TestCase):
         self.assertTrue(said.startswith("urnic: "), said)
         self.assertIn(naming, said)
         return said
+
+    def compile(self, name, *command, source="int main(void) { return 0; }"):
+        program = self.fabric.home / name
+        subprocess.run([*command, "-x", "c", "-", "-o", program], input=source, text=True, check=True)
+        program.chmod(0o755)
+        return program
 
 
 class Help(Command):
@@ -142,13 +149,13 @@ class Status(Command):
         self.assertNotIn("urnic1", self.urnic("counters", "--device", "urnic0", "--all"))
         self.refused("counters", "--device", "urnic7", status=FAILED, naming="urnic7")
         path = "/sys/class/infiniband/urnic0/ports/1/counters/port_xmit_packets"
-        fabric.wait_until(lambda: int(self.fabric.run_on_urnic("cat", path)) >= 4000, "a counter in sysfs", 10)
+        fabric.wait_until(lambda: int(self.fabric.run_on_urnic("cat", path)) >= 4000, "a counter in sysfs")
 
     def test_counters_of_errors(self):
         """verbs_order sends to a receiver that is not ready; verbs_errors loses acknowledgements."""
         self.fabric.up()
         for name in ("verbs_order", "verbs_errors"):
-            self.fabric.run_on_urnic(self.fabric.verbs_program(name), timeout=120)
+            self.fabric.run_on_urnic(self.fabric.verbs_program(name))
         counters = json.loads(self.urnic("counters", "--json"))
         del counters["switch"]
         total = {name: sum(device[name] for device in counters.values()) for name in counters["urnic0"]}
@@ -238,6 +245,14 @@ class RunStatus(Command):
         self.fabric.run_on_urnic("sh", "-c", "kill -9 $$", status=128 + 9)
         self.fabric.run_on_urnic("sh", "-c", "kill -TERM $$", status=128 + 15)
 
+    def test_failed_without_a_device(self):
+        """A program that loses the stand-in says only that it failed: urnic says where to look."""
+        advice = "urnic doctor -- env"
+        self.assertIn(advice, self.fabric.run_on_urnic("env", "-i", "/usr/bin/ibv_devinfo", status=255))
+        self.assertNotIn("urnic doctor", self.fabric.run_on_urnic("env", "-i", "/bin/true"))
+        # It has opened a device, and fails for a reason of its own.
+        self.assertNotIn("urnic doctor", self.fabric.run_on_urnic("sh", "-c", "ibv_devinfo && exit 1", status=1))
+
     def test_no_such_command(self):
         self.refused("run", "--", "no-such-command", status=NOT_FOUND, naming="no-such-command")
         self.refused("run", "--", "/no/such/command", status=NOT_FOUND, naming="/no/such/command")
@@ -270,13 +285,45 @@ class RunStatus(Command):
         self.assertIn("URNIC_DIR", said)
 
 
-class HardToPreload(Command):
-    def compile(self, name, *command, source="int main(void) { return 0; }"):
-        program = self.fabric.home / name
-        subprocess.run([*command, "-x", "c", "-", "-o", program], input=source, text=True, check=True)
-        program.chmod(0o755)
-        return program
+class Doctor(Command):
+    def findings(self, *words, status=0, limits=""):
+        """What the doctor finds, by subject; `limits` are commands of a shell that starts it."""
+        command = shlex.join([str(self.fabric.urnic), "doctor", "--json", *map(str, words)])
+        output = self.fabric.run("bash", "-c", f"{limits} {command}", status=status)
+        said = json.loads(output[output.index("{"):])  # what a device process says of its own failure is in front
+        return {finding["subject"]: finding for finding in said["findings"]}
 
+    def obstacle(self, subject, *words, limits="", naming=""):
+        """Checks that there is an obstacle, which contains `naming`, and a remedy."""
+        found = self.findings(*words, status=FAILED, limits=limits)[subject]
+        self.assertEqual(found["severity"], "obstacle")
+        self.assertIn(naming, found["seen"])
+        self.assertTrue(found["remedy"], found)
+
+    def test_nothing_is_wrong(self):
+        found = self.findings("--", "ibv_devinfo")
+        self.assertNotIn("obstacle", [finding["severity"] for finding in found.values()])
+        self.assertIn("urnic0, urnic1", found["devices"]["seen"])
+        for subject in ("libibverbs", "its libraries"):
+            self.assertRegex(found[subject]["seen"], r"libibverbs.so.1 \(release \d+\)")
+        self.assertIn("libibverbs.so.1", self.urnic("doctor", "--", "ibv_devinfo"))
+
+    def test_programs(self):
+        self.obstacle("program", "--", "no-such-command", naming="no-such-command")
+        self.obstacle("program", "--", self.compile("static", "gcc", "-static"), naming="statically linked")
+        self.assertIn("may load", self.findings("--", "/bin/true")["its libraries"]["seen"])
+
+    def test_limits(self):
+        self.obstacle("descriptors", limits="ulimit -n 128;")
+        self.obstacle("address space", limits="ulimit -v 262144;")
+        self.assertEqual(self.findings(limits="ulimit -v 2097152;")["address space"]["severity"], "hint")
+        self.assertEqual(self.findings(limits="taskset -c 0")["processors"]["severity"], "hint")
+
+    def test_run_directory_that_cannot_be(self):
+        self.obstacle("device process", limits="URNIC_DIR=/proc/nowhere", naming="did not get ready")
+
+
+class HardToPreload(Command):
     def refused_before_start(self, program, naming):
         self.refused("run", "--", program, status=NOT_EXECUTABLE, naming=naming)
         self.assertIsNone(self.fabric.device_process(), "a device process was started for nothing")

@@ -85,7 +85,7 @@ bool AdminClient::receive_some(std::chrono::steady_clock::time_point deadline, c
 }
 
 nlohmann::json AdminClient::ask(const nlohmann::json& request) {
-  const std::string line = to_text(request) + "\n";
+  const std::string line = json_text(request) + "\n";
   if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
     throw Failure("the device process ended the conversation");
   }

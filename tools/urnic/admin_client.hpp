@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device_model/memory/descriptor.hpp"
-#include "tools/urnic/json.hpp"
+#include "json/json.hpp"
 
 namespace urnic::cli {
 

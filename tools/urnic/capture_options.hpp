@@ -1,23 +1,24 @@
 // The option --points, which `urnic capture` and `urnic run` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "command_line/command_line.hpp"
 
 namespace urnic::cli {
 
 // Adds the option to `command`. `points` receives its values and must outlive `command`.
-inline void add_points_option(CLI::App& command, std::vector<std::string>& points) {
+inline void add_points_option(command_line::Command& command, std::vector<std::string>& points) {
   command
       .add_option("--points", points,
                   "Where packets are seen: before the link, after it, where they are dropped; all three in a "
                   ".pcapng file unless said otherwise, before in a .pcap file")
-      ->delimiter(',')
-      ->type_name("before,after,dropped")
-      ->check(CLI::IsMember({"before", "after", "dropped"}))
-      ->expected(1, 3)
-      ->allow_extra_args(false);
+      .delimiter(',')
+      .type_name("before,after,dropped")
+      .one_of({"before", "after", "dropped"})
+      .expected(1, 3)
+      .no_more_words();
 }
 
 }  // namespace urnic::cli

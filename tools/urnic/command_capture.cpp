@@ -12,6 +12,9 @@
 #include "tools/urnic/signals.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct CaptureOptions {
@@ -28,7 +31,7 @@ void capture(const CaptureOptions& options) {
   if (options.json) {
     const nlohmann::json result{
         {"file", options.request.file}, {"frames", file.written()}, {"dropped", file.dropped()}};
-    fmt::print("{}\n", to_lines(result));
+    fmt::print("{}\n", json_lines(result));
   } else {
     fmt::print(stderr, "urnic: {} frames captured, {} lost\n", file.written(), file.dropped());
   }
@@ -37,27 +40,27 @@ void capture(const CaptureOptions& options) {
 
 }  // namespace
 
-void add_capture(CLI::App& urnic) {
+void add_capture(Command& urnic) {
   auto options = std::make_shared<CaptureOptions>();
-  CLI::App* command =
+  Command command =
       urnic.add_subcommand("capture", "Write every packet of a running device process to a capture file");
   command
-      ->add_option("FILE", options->request.file,
-                   "The capture: FILE.pcapng with an interface for each capture point and comments, all "
-                   "others classic nanosecond pcap")
-      ->required();
+      .add_option("FILE", options->request.file,
+                  "The capture: FILE.pcapng with an interface for each capture point and comments, all "
+                  "others classic nanosecond pcap")
+      .required();
   command
-      ->add_option("--device", options->request.device,
-                   "Only what this device sends or receives; all: everything, the default")
-      ->type_name("DEVICE");
-  add_points_option(*command, options->request.points);
-  add_name_option(*command, options->name);
-  command->add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
-  command->footer(
+      .add_option("--device", options->request.device,
+                  "Only what this device sends or receives; all: everything, the default")
+      .type_name("DEVICE");
+  add_points_option(command, options->request.points);
+  add_name_option(command, options->name);
+  command.add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
+  command.footer(
       "Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"
       "Example: urnic capture --points dropped lost.pcapng, and later: tshark -r lost.pcapng -T fields "
       "-e frame.comment");
-  command->callback([options] { capture(*options); });
+  command.callback([options] { capture(*options); });
 }
 
 }  // namespace urnic::cli

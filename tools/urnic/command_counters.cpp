@@ -8,6 +8,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct CounterOptions {
@@ -41,7 +44,7 @@ void counters(const CounterOptions& options) {
   nlohmann::json devices = answer.at("devices");
   if (options.json) {
     if (answer.contains("switch")) devices["switch"] = answer.at("switch");
-    fmt::print("{}\n", to_lines(devices));
+    fmt::print("{}\n", json_lines(devices));
     return;
   }
   for (const auto& [device, values] : devices.items()) print_device(device, values, options.all);
@@ -50,16 +53,16 @@ void counters(const CounterOptions& options) {
 
 }  // namespace
 
-void add_counters(CLI::App& urnic) {
+void add_counters(Command& urnic) {
   auto options = std::make_shared<CounterOptions>();
-  CLI::App* command = urnic.add_subcommand("counters", "Show what the devices have counted");
-  command->add_option("--device", options->device, "Only this device; all: every device, the default")
-      ->type_name("DEVICE");
-  command->add_flag("--all", options->all, "Also the counters that are zero");
-  add_name_option(*command, options->name);
-  command->add_flag("--json", options->json, "As a JSON object, with the zeros");
-  command->footer("Example: urnic counters --device urnic0 --json | jq .urnic0.out_of_sequence");
-  command->callback([options] { counters(*options); });
+  Command command = urnic.add_subcommand("counters", "Show what the devices have counted");
+  command.add_option("--device", options->device, "Only this device; all: every device, the default")
+      .type_name("DEVICE");
+  command.add_flag("--all", options->all, "Also the counters that are zero");
+  add_name_option(command, options->name);
+  command.add_flag("--json", options->json, "As a JSON object, with the zeros");
+  command.footer("Example: urnic counters --device urnic0 --json | jq .urnic0.out_of_sequence");
+  command.callback([options] { counters(*options); });
 }
 
 }  // namespace urnic::cli

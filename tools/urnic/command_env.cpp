@@ -8,13 +8,16 @@
 #include <map>
 #include <memory>
 
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
-#include "tools/urnic/json.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct EnvOptions {
@@ -53,7 +56,7 @@ void env(const EnvOptions& options) {
   const auto variables = program_environment(find_installation(), named_run_directory(options.name));
   if (!options.wrapper.empty()) return write_wrapper(options.wrapper, variables);
   if (options.json) {
-    fmt::print("{}\n", to_lines(variables));
+    fmt::print("{}\n", json_lines(variables));
     return;
   }
   fmt::print("{}", exports(variables));
@@ -61,18 +64,18 @@ void env(const EnvOptions& options) {
 
 }  // namespace
 
-void add_env(CLI::App& urnic) {
+void add_env(Command& urnic) {
   auto options = std::make_shared<EnvOptions>();
-  CLI::App* command = urnic.add_subcommand("env", "Print the environment in which programs see the devices");
-  add_name_option(*command, options->name);
+  Command command = urnic.add_subcommand("env", "Print the environment in which programs see the devices");
+  add_name_option(command, options->name);
   command
-      ->add_option("--wrapper", options->wrapper,
-                   "Write a program that runs its arguments in this environment: for launchers that clear "
-                   "it (env -i, sudo, mpirun)")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "As a JSON object");
-  command->footer("Example: urnic up && eval \"$(urnic env)\" && ibv_devices");
-  command->callback([options] { env(*options); });
+      .add_option("--wrapper", options->wrapper,
+                  "Write a program that runs its arguments in this environment: for launchers that clear "
+                  "it (env -i, sudo, mpirun)")
+      .type_name("FILE");
+  command.add_flag("--json", options->json, "As a JSON object");
+  command.footer("Example: urnic up && eval \"$(urnic env)\" && ibv_devices");
+  command.callback([options] { env(*options); });
 }
 
 }  // namespace urnic::cli

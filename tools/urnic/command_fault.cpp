@@ -10,6 +10,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 using nlohmann::json;
@@ -22,7 +25,7 @@ struct FaultOptions {
 
 void print_plan(const json& plan, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", to_lines(plan));
+    fmt::print("{}\n", json_lines(plan));
     return;
   }
   if (plan.is_null()) {
@@ -54,37 +57,36 @@ void clear(const FaultOptions& options) {
   if (!plan.is_null()) tell_what_never_matched(plan);
 }
 
-void add_common(CLI::App& command, FaultOptions& options) {
+void add_common(Command& command, FaultOptions& options) {
   add_name_option(command, options.name);
   command.add_flag("--json", options.json, "As a JSON object");
 }
 
 }  // namespace
 
-void add_fault(CLI::App& urnic) {
+void add_fault(Command& urnic) {
   auto options = std::make_shared<FaultOptions>();
-  CLI::App* command = urnic.add_subcommand("fault", "Faults on command: which packets meet which fault");
-  command->require_subcommand(1);
-  command->footer("Example: urnic fault load plan.toml");
+  Command command = urnic.add_subcommand("fault", "Faults on command: which packets meet which fault");
+  command.require_subcommand();
+  command.footer("Example: urnic fault load plan.toml");
 
-  CLI::App* loaded = command->add_subcommand("load", "Put a plan in force, in the place of the one before");
-  loaded->add_option("FILE", options->file, "The plan, as docs/faults.md describes")
-      ->required()
-      ->check(CLI::ExistingFile);
-  add_common(*loaded, *options);
-  loaded->footer("Example: urnic fault load docs/faults/lumina-example.toml");
-  loaded->callback([options] { load(*options); });
+  Command loaded = command.add_subcommand("load", "Put a plan in force, in the place of the one before");
+  loaded.add_option("FILE", options->file, "The plan, as docs/faults.md describes")
+      .required()
+      .existing_file();
+  add_common(loaded, *options);
+  loaded.footer("Example: urnic fault load docs/faults/lumina-example.toml");
+  loaded.callback([options] { load(*options); });
 
-  CLI::App* listed =
-      command->add_subcommand("list", "The plan in force and how often its rules have matched");
-  add_common(*listed, *options);
-  listed->footer("Example: urnic fault list --json | jq '.rules[].matches'");
-  listed->callback([options] { print_plan(ask(*options, "list"), options->json); });
+  Command listed = command.add_subcommand("list", "The plan in force and how often its rules have matched");
+  add_common(listed, *options);
+  listed.footer("Example: urnic fault list --json | jq '.rules[].matches'");
+  listed.callback([options] { print_plan(ask(*options, "list"), options->json); });
 
-  CLI::App* cleared = command->add_subcommand("clear", "End the plan, and say what never matched");
-  add_common(*cleared, *options);
-  cleared->footer("Example: urnic fault clear");
-  cleared->callback([options] { clear(*options); });
+  Command cleared = command.add_subcommand("clear", "End the plan, and say what never matched");
+  add_common(cleared, *options);
+  cleared.footer("Example: urnic fault clear");
+  cleared.callback([options] { clear(*options); });
 }
 
 }  // namespace urnic::cli

@@ -9,6 +9,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct GidOptions {
@@ -24,7 +27,7 @@ void ask(const GidOptions& options, const char* change) {
   if (change != nullptr) request[change] = options.gid;
   const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
   if (options.json) {
-    fmt::print("{}\n", to_lines(answer.at("gids")));
+    fmt::print("{}\n", json_lines(answer.at("gids")));
     return;
   }
   for (const auto& [device, gids] : answer.at("gids").items()) {
@@ -33,36 +36,36 @@ void ask(const GidOptions& options, const char* change) {
   }
 }
 
-void add_common_options(CLI::App& command, GidOptions& options) {
+void add_common_options(Command& command, GidOptions& options) {
   add_name_option(command, options.name);
   command.add_flag("--json", options.json, "As a JSON object");
 }
 
-void add_change(CLI::App& command, const char* change, const char* help, const char* example,
+void add_change(Command& command, const char* change, const char* help, const char* example,
                 const std::shared_ptr<GidOptions>& options) {
-  CLI::App* changed = command.add_subcommand(change, help);
-  changed->add_option("DEVICE", options->device, "Whose address it is")->required();
-  changed->add_option("GID", options->gid, "An IPv6 address, or an IPv4 one as ::ffff:192.0.2.7")->required();
-  add_common_options(*changed, *options);
-  changed->footer(example);
-  changed->callback([options, change] { ask(*options, change); });
+  Command changed = command.add_subcommand(change, help);
+  changed.add_option("DEVICE", options->device, "Whose address it is").required();
+  changed.add_option("GID", options->gid, "An IPv6 address, or an IPv4 one as ::ffff:192.0.2.7").required();
+  add_common_options(changed, *options);
+  changed.footer(example);
+  changed.callback([options, change] { ask(*options, change); });
 }
 
 }  // namespace
 
-void add_gid(CLI::App& urnic) {
+void add_gid(Command& urnic) {
   auto options = std::make_shared<GidOptions>();
-  CLI::App* command = urnic.add_subcommand("gid", "Show or change the devices' addresses");
-  command->require_subcommand(1);
-  command->footer("Example: urnic gid add urnic0 ::ffff:192.0.2.77");
-  CLI::App* shown = command->add_subcommand("show", "The GID tables: device, index, address");
-  shown->add_option("DEVICE", options->device, "Only this device's; all: every device's, the default");
-  add_common_options(*shown, *options);
-  shown->footer("Example: urnic gid show urnic0");
-  shown->callback([options] { ask(*options, nullptr); });
-  add_change(*command, "add", "Give a device one more address",
+  Command command = urnic.add_subcommand("gid", "Show or change the devices' addresses");
+  command.require_subcommand();
+  command.footer("Example: urnic gid add urnic0 ::ffff:192.0.2.77");
+  Command shown = command.add_subcommand("show", "The GID tables: device, index, address");
+  shown.add_option("DEVICE", options->device, "Only this device's; all: every device's, the default");
+  add_common_options(shown, *options);
+  shown.footer("Example: urnic gid show urnic0");
+  shown.callback([options] { ask(*options, nullptr); });
+  add_change(command, "add", "Give a device one more address",
              "Example: urnic gid add urnic0 ::ffff:192.0.2.77", options);
-  add_change(*command, "remove", "Take an address from a device; connections that use it go on",
+  add_change(command, "remove", "Take an address from a device; connections that use it go on",
              "Example: urnic gid remove urnic0 ::ffff:192.0.2.77", options);
 }
 

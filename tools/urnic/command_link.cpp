@@ -11,6 +11,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 using nlohmann::json;
@@ -46,14 +49,14 @@ std::string remarks(const json& settings, const json& defaults) {
   std::string text;
   for (const auto& [key, value] : settings.items()) {
     if (value == defaults.at(key)) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, to_text(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, json_text(value));
   }
   return text.empty() ? "a perfect wire" : text;
 }
 
 void print_counters(const json& counters) {
   for (const auto& [counter, value] : counters.items()) {
-    if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, to_text(value));
+    if (value.get<std::uint64_t>() != 0) fmt::print("      {:<18} {:>14}\n", counter, json_text(value));
   }
 }
 
@@ -69,15 +72,19 @@ void print_wire(const json& wire) {
   for (const json& address : wire.at("addresses"))
     addresses += (addresses.empty() ? "" : ", ") + address.get<std::string>();
   fmt::print("  wire  {} port {} of {} on {}, MTU {}\n", wire.at("kind").get<std::string>(),
-             to_text(wire.at("port")), addresses, wire.at("interface").get<std::string>(),
-             to_text(wire.at("interface_mtu")));
+             json_text(wire.at("port")), addresses, wire.at("interface").get<std::string>(),
+             json_text(wire.at("interface_mtu")));
   print_counters(wire.at("counters"));
 }
 
 // The LAN that the switch is joined to, beyond the devices' links.
 void print_lan(const json& lan) {
-  fmt::print("lan  {} {}, peer {}\n", lan.at("listens").get<bool>() ? "listens at" : "is connected to",
-             lan.at("socket").get<std::string>(), lan.at("peer").get<std::string>());
+  const std::string remote = lan.contains("remote") ? " to " + lan.at("remote").get<std::string>() : "";
+  const std::string heard =
+      lan.contains("heard_ms_ago") ? json_text(lan.at("heard_ms_ago")) + " ms ago" : "never";
+  fmt::print("lan  {} {}{}, peer {}, last frame {}, {} groups\n", lan.at("kind").get<std::string>(),
+             lan.at("name").get<std::string>(), remote, lan.at("peer").get<std::string>(), heard,
+             json_text(lan.at("groups")));
   print_counters(lan.at("counters"));
   for (const auto& [gid, neighbour] : lan.at("neighbours").items())
     fmt::print("      {:<24} {} {}\n", gid, neighbour.value("mac", "-"),
@@ -89,7 +96,7 @@ void print_links(const json& answer, bool as_json) {
   if (as_json) {
     json shown = answer.at("links");
     if (lan != answer.end()) shown["lan"] = *lan;
-    fmt::print("{}\n", to_lines(shown));
+    fmt::print("{}\n", json_lines(shown));
     return;
   }
   for (const auto& [device, link] : answer.at("links").items()) {
@@ -115,41 +122,38 @@ void set(const LinkOptions& options) {
   print_links(connect_or_fail(named_run_directory(options.name)).ask(request), options.json);
 }
 
-void add_name(CLI::App& command, LinkOptions& options) {
+void add_name(Command& command, LinkOptions& options) {
   add_name_option(command, options.name);
   command.add_flag("--json", options.json, "As a JSON object");
 }
 
 }  // namespace
 
-void add_link(CLI::App& urnic) {
+void add_link(Command& urnic) {
   auto options = std::make_shared<LinkOptions>();
-  CLI::App* command = urnic.add_subcommand("link", "Show or change what the links do to packets");
-  command->require_subcommand(1);
-  command->footer("Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5");
+  Command command = urnic.add_subcommand("link", "Show or change what the links do to packets");
+  command.require_subcommand();
+  command.footer("Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5");
 
-  CLI::App* shown =
-      command->add_subcommand("show", "Settings that are not the default, and what was counted");
-  shown->alias("list");
-  shown->add_option("DEVICE", options->device, "Only this device's link; all: every link, the default");
-  add_name(*shown, *options);
-  shown->footer("Example: urnic link show --json | jq .urnic0.tx.counters.lost");
-  shown->callback([options] { show(*options); });
+  Command shown = command.add_subcommand("show", "Settings that are not the default, and what was counted");
+  shown.alias("list");
+  shown.add_option("DEVICE", options->device, "Only this device's link; all: every link, the default");
+  add_name(shown, *options);
+  shown.footer("Example: urnic link show --json | jq .urnic0.tx.counters.lost");
+  shown.callback([options] { show(*options); });
 
-  CLI::App* changed = command->add_subcommand("set", "Change settings; the others stay as they are");
-  changed->add_option("DEVICE", options->device, "Whose link; all: every device's")->required();
-  changed
-      ->add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
-      ->required();
-  changed
-      ->add_option("--direction", options->direction, "tx: device to switch, rx: switch to device, or both")
-      ->check(CLI::IsMember({"tx", "rx", "both"}));
-  add_name(*changed, *options);
-  changed->footer(
+  Command changed = command.add_subcommand("set", "Change settings; the others stay as they are");
+  changed.add_option("DEVICE", options->device, "Whose link; all: every device's").required();
+  changed.add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
+      .required();
+  changed.add_option("--direction", options->direction, "tx: device to switch, rx: switch to device, or both")
+      .one_of({"tx", "rx", "both"});
+  add_name(changed, *options);
+  changed.footer(
       "Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5\n"
       "Example: urnic link set all rate_gbps=10 recovery=gbn\n"
       "Example: urnic link set urnic0 state=down");
-  changed->callback([options] { set(*options); });
+  changed.callback([options] { set(*options); });
 }
 
 }  // namespace urnic::cli

@@ -30,6 +30,9 @@
 #include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct RunOptions {
@@ -70,16 +73,35 @@ void pass_on(int signal, pid_t child) {
   if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD) kill(child, signal);
 }
 
+// Returns the status of waitpid.
 int wait_for(pid_t child, const SignalDescriptor& signals) {
   for (;;) {
     int status = 0;
-    if (waitpid(child, &status, WNOHANG) == child) {
-      return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    }
+    if (waitpid(child, &status, WNOHANG) == child) return status;
     pollfd look{signals.get(), POLLIN, 0};
     poll(&look, 1, -1);
     while (const int signal = signals.take()) pass_on(signal, child);
   }
+}
+
+// Takes the lease, or keeps it; returns how often programs have opened a device so far.
+std::uint64_t take_lease(AdminClient& client) {
+  return client.ask({{"cmd", "lease"}}).at("contexts_opened").get<std::uint64_t>();
+}
+
+// A program says only that it failed, when the stand-in was lost on the way or libibverbs found no device.
+void explain_failure(AdminClient& lease, std::uint64_t opened_before, const std::string& command,
+                     int status) {
+  try {
+    if (take_lease(lease) != opened_before) return;
+  } catch (const Failure&) {  // the device process has ended
+    return;
+  }
+  fmt::print(
+      stderr,
+      "urnic: {} ended with status {} and had opened no RDMA device: 'urnic doctor -- {}' looks for what "
+      "could keep it from one\n",
+      command, status, command);
 }
 
 // Writes a capture on a thread of its own while the command runs.
@@ -119,7 +141,7 @@ int run_command(const RunOptions& options) {
   const StartOptions start{directory, options.configuration, true, options.udp};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
-  lease.ask({{"cmd", "lease"}});
+  const std::uint64_t opened_before = take_lease(lease);
 
   const SignalDescriptor signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   std::optional<BackgroundCapture> capture;
@@ -133,7 +155,11 @@ int run_command(const RunOptions& options) {
   if (child < 0)
     throw Failure(fmt::format("no process can be started: {}", std::strerror(errno)), exit_run_failed);
   if (child == 0) become(options.command, variables, signals.mask_before());
-  return wait_for(child, signals);
+  const int status = wait_for(child, signals);
+  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+  if (WEXITSTATUS(status) != 0)
+    explain_failure(lease, opened_before, options.command.front(), WEXITSTATUS(status));
+  return WEXITSTATUS(status);
 }
 
 void run(const RunOptions& options) {
@@ -150,29 +176,28 @@ void run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& urnic) {
+void add_run(Command& urnic) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = urnic.add_subcommand("run", "Run a program with urnic's RDMA devices");
+  Command command = urnic.add_subcommand("run", "Run a program with urnic's RDMA devices");
   command
-      ->add_option("--config", options->configuration,
-                   "Devices and limits, as docs/configuration.md describes")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  add_udp_option(*command, options->udp);
-  add_name_option(*command, options->name);
+      .add_option("--config", options->configuration,
+                  "Devices and limits, as docs/configuration.md describes")
+      .existing_file()
+      .type_name("FILE");
+  add_udp_option(command, options->udp);
+  add_name_option(command, options->name);
   command
-      ->add_option("--capture", options->capture.file,
-                   "Write every packet to this .pcap or .pcapng file meanwhile")
-      ->type_name("FILE");
-  add_points_option(*command, options->capture.points);
+      .add_option("--capture", options->capture.file,
+                  "Write every packet to this .pcap or .pcapng file meanwhile")
+      .type_name("FILE");
+  add_points_option(command, options->capture.points);
   command
-      ->add_option("--faults", options->faults,
-                   "A fault plan in force meanwhile, as docs/faults.md describes")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  command->add_option("COMMAND", options->command, "The program and its arguments, behind --")->required();
-  command->positionals_at_end();
-  command->footer(
+      .add_option("--faults", options->faults, "A fault plan in force meanwhile, as docs/faults.md describes")
+      .existing_file()
+      .type_name("FILE");
+  command.add_option("COMMAND", options->command, "The program and its arguments, behind --").required();
+  command.positionals_at_end();
+  command.footer(
       "Starts a device process if none of that name runs; it ends by itself once unused. The exit status is "
       "the\n"
       "command's; 125: urnic failed, 126: the command cannot be started or preloaded, 127: there is none.\n"
@@ -181,7 +206,7 @@ void add_run(CLI::App& urnic) {
       "devices from it: see urnic env --wrapper.\n"
       "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1\n"
       "Example: urnic run --udp 10.0.0.1 -- ib_write_bw -d urnic0 -x 0");
-  command->callback([options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace urnic::cli

@@ -10,6 +10,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct RecoveryOptions {
@@ -24,29 +27,29 @@ void set_recovery(const RecoveryOptions& options) {
   if (!options.device.empty()) request["device"] = options.device;
   if (options.queue_pair) request["qp"] = *options.queue_pair;
   const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
-  fmt::print("{} queue pairs recover by {} from now on{}\n", to_text(answer.at("queue_pairs")), options.mode,
-             options.queue_pair ? "" : ", and those made later");
+  fmt::print("{} queue pairs recover by {} from now on{}\n", json_text(answer.at("queue_pairs")),
+             options.mode, options.queue_pair ? "" : ", and those made later");
 }
 
 }  // namespace
 
-void add_set(CLI::App& urnic) {
+void add_set(Command& urnic) {
   auto options = std::make_shared<RecoveryOptions>();
-  CLI::App* command = urnic.add_subcommand("set", "Change how a running device process works");
-  command->require_subcommand(1);
-  command->footer("Example: urnic set recovery sack --device urnic0");
-  CLI::App* recovery = command->add_subcommand("recovery", "How queue pairs recover from loss");
-  recovery->add_option("MODE", options->mode, "gbn, selective, irn or sack")
-      ->required()
-      ->check(CLI::IsMember({"gbn", "selective", "irn", "sack"}));
+  Command command = urnic.add_subcommand("set", "Change how a running device process works");
+  command.require_subcommand();
+  command.footer("Example: urnic set recovery sack --device urnic0");
+  Command recovery = command.add_subcommand("recovery", "How queue pairs recover from loss");
+  recovery.add_option("MODE", options->mode, "gbn, selective, irn or sack")
+      .required()
+      .one_of({"gbn", "selective", "irn", "sack"});
   recovery
-      ->add_option("--device", options->device,
-                   "Only this device's queue pairs; all: every device's, the default")
-      ->type_name("DEVICE");
-  recovery->add_option("--qp", options->queue_pair, "Only the queue pair of this number")->type_name("QPN");
-  add_name_option(*recovery, options->name);
-  recovery->footer("Example: urnic set recovery sack --device urnic0");
-  recovery->callback([options] { set_recovery(*options); });
+      .add_option("--device", options->device,
+                  "Only this device's queue pairs; all: every device's, the default")
+      .type_name("DEVICE");
+  recovery.add_option("--qp", options->queue_pair, "Only the queue pair of this number").type_name("QPN");
+  add_name_option(recovery, options->name);
+  recovery.footer("Example: urnic set recovery sack --device urnic0");
+  recovery.callback([options] { set_recovery(*options); });
 }
 
 }  // namespace urnic::cli

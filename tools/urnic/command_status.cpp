@@ -8,6 +8,9 @@
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct StatusOptions {
@@ -18,7 +21,7 @@ struct StatusOptions {
 
 // A JSON scalar as text, without quotes.
 std::string plain(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>() : to_text(value);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 std::string joined(const nlohmann::json& list) {
@@ -61,7 +64,7 @@ nlohmann::json ask_queue_pairs(AdminClient& client) {
   }
 }
 
-std::string waits_of(const nlohmann::json& queue_pair) {
+std::string details_of(const nlohmann::json& queue_pair) {
   std::string text;
   const auto add = [&text](const nlohmann::json& of, const char* member, const char* words) {
     if (of.value(member, false)) text += fmt::format(", {}", words);
@@ -69,6 +72,8 @@ std::string waits_of(const nlohmann::json& queue_pair) {
   const nlohmann::json requester = queue_pair.value("requester", nlohmann::json::object());
   add(requester, "waits_for_receive", "waits for a receive (RNR)");
   add(requester, "waits_for_credit", "waits for a credit");
+  add(requester, "selective_acks", "selective acks agreed");
+  add(requester, "peer_is_stranger", "its peer is a stranger");
   add(queue_pair, "waits_for_memory", "waits for memory");
   add(queue_pair.value("responder", nlohmann::json::object()), "has_hole", "holds packets behind a hole");
   return text;
@@ -85,13 +90,13 @@ void print_queue_pair(const nlohmann::json& queue_pair) {
                plain(requester.at("window")), plain(requester.at("arrived_ahead")),
                plain(requester.at("lost")), plain(queue_pair.at("responder").at("expected_psn")));
   }
-  fmt::print(", {} packets sent{}\n", plain(queue_pair.at("packets_sent")), waits_of(queue_pair));
+  fmt::print(", {} packets sent{}\n", plain(queue_pair.at("packets_sent")), details_of(queue_pair));
 }
 
 void show_queue_pairs(AdminClient& client, bool as_json) {
   const nlohmann::json all = ask_queue_pairs(client);
   if (as_json) {
-    fmt::print("{}\n", to_lines(all));
+    fmt::print("{}\n", json_lines(all));
     return;
   }
   if (all.empty()) fmt::print("there is no queue pair\n");
@@ -106,7 +111,7 @@ void status(const StatusOptions& options) {
   }
   const nlohmann::json answer = connect_or_fail(directory).ask({{"cmd", "status"}});
   if (options.json) {
-    fmt::print("{}\n", to_lines(answer));
+    fmt::print("{}\n", json_lines(answer));
     return;
   }
   fmt::print("device process {} in {}\n", plain(answer.at("pid")), directory.string());
@@ -120,15 +125,15 @@ void status(const StatusOptions& options) {
 
 }  // namespace
 
-void add_status(CLI::App& urnic) {
+void add_status(Command& urnic) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = urnic.add_subcommand("status", "Show devices, links and the programs that use them");
-  add_name_option(*command, options->name);
-  command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--qps", options->queue_pairs,
-                    "Show what each queue pair is doing: PSNs, packets in flight, what it waits for");
-  command->footer("Exit status 3 if none runs.\nExample: urnic status --json | jq '.contexts[].program'");
-  command->callback([options] { status(*options); });
+  Command command = urnic.add_subcommand("status", "Show devices, links and the programs that use them");
+  add_name_option(command, options->name);
+  command.add_flag("--json", options->json, "As JSON");
+  command.add_flag("--qps", options->queue_pairs,
+                   "Show what each queue pair is doing: PSNs, packets in flight, what it waits for");
+  command.footer("Exit status 3 if none runs.\nExample: urnic status --json | jq '.contexts[].program'");
+  command.callback([options] { status(*options); });
 }
 
 }  // namespace urnic::cli

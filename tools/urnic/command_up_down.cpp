@@ -12,6 +12,9 @@
 #include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
+
+using command_line::Command;
+
 namespace {
 
 struct UpOptions {
@@ -47,26 +50,26 @@ void down(const std::string& name) {
 
 }  // namespace
 
-void add_up(CLI::App& urnic) {
+void add_up(Command& urnic) {
   auto options = std::make_shared<UpOptions>();
-  CLI::App* command = urnic.add_subcommand("up", "Start a device process that stays until 'urnic down'");
-  add_name_option(*command, options->name);
+  Command command = urnic.add_subcommand("up", "Start a device process that stays until 'urnic down'");
+  add_name_option(command, options->name);
   command
-      ->add_option("--config", options->configuration,
-                   "Devices and limits, as docs/configuration.md describes")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  add_udp_option(*command, options->udp);
-  command->footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
-  command->callback([options] { up(*options); });
+      .add_option("--config", options->configuration,
+                  "Devices and limits, as docs/configuration.md describes")
+      .existing_file()
+      .type_name("FILE");
+  add_udp_option(command, options->udp);
+  command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
+  command.callback([options] { up(*options); });
 }
 
-void add_down(CLI::App& urnic) {
+void add_down(Command& urnic) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = urnic.add_subcommand("down", "End a device process; programs on it see a dead device");
-  add_name_option(*command, *name);
-  command->footer("Exit status 3 if none runs.\nExample: urnic down --name lab");
-  command->callback([name] { down(*name); });
+  Command command = urnic.add_subcommand("down", "End a device process; programs on it see a dead device");
+  add_name_option(command, *name);
+  command.footer("Exit status 3 if none runs.\nExample: urnic down --name lab");
+  command.callback([name] { down(*name); });
 }
 
 }  // namespace urnic::cli

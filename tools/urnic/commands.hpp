@@ -2,20 +2,21 @@
 // The subcommand runs when it has been parsed; it throws Failure.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "command_line/command_line.hpp"
 
 namespace urnic::cli {
 
-void add_up(CLI::App& urnic);
-void add_down(CLI::App& urnic);
-void add_status(CLI::App& urnic);
-void add_run(CLI::App& urnic);
-void add_env(CLI::App& urnic);
-void add_capture(CLI::App& urnic);
-void add_counters(CLI::App& urnic);
-void add_fault(CLI::App& urnic);
-void add_gid(CLI::App& urnic);
-void add_link(CLI::App& urnic);
-void add_set(CLI::App& urnic);
+void add_up(command_line::Command& urnic);
+void add_down(command_line::Command& urnic);
+void add_status(command_line::Command& urnic);
+void add_run(command_line::Command& urnic);
+void add_env(command_line::Command& urnic);
+void add_capture(command_line::Command& urnic);
+void add_counters(command_line::Command& urnic);
+void add_doctor(command_line::Command& urnic);
+void add_fault(command_line::Command& urnic);
+void add_gid(command_line::Command& urnic);
+void add_link(command_line::Command& urnic);
+void add_set(command_line::Command& urnic);
 
 }  // namespace urnic::cli

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "json/json.hpp"
 #include "tools/urnic/admin_client.hpp"
-#include "tools/urnic/json.hpp"
 
 namespace urnic::cli {
 

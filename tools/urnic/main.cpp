@@ -20,11 +20,12 @@ int fail(const char* message, int status) {
 
 int main(int argc, char** argv) {
   using namespace urnic::cli;
-  CLI::App urnic(
+  using urnic::command_line::CommandLine, urnic::command_line::WrongUsage;
+  CommandLine urnic(
       "An RDMA NIC made of software: unmodified verbs programs, no hardware, no kernel module, no root.",
       "urnic");
-  urnic.require_subcommand(1);
-  urnic.set_version_flag("--version", "urnic " URNIC_VERSION);
+  urnic.require_subcommand();
+  urnic.version("urnic " URNIC_VERSION);
   urnic.footer("Example: urnic run -- ibv_devinfo\nEvery command has its own --help.");
   add_run(urnic);
   add_up(urnic);
@@ -33,19 +34,17 @@ int main(int argc, char** argv) {
   add_env(urnic);
   add_capture(urnic);
   add_counters(urnic);
+  add_doctor(urnic);
   add_fault(urnic);
   add_gid(urnic);
   add_link(urnic);
   add_set(urnic);
   try {
-    const auto is_first_word = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && urnic.get_subcommands(is_first_word).empty()) {
+    if (argc > 1 && argv[1][0] != '-' && !urnic.has_subcommand(argv[1])) {
       throw Failure(fmt::format("there is no command '{}' (see urnic --help)", argv[1]), exit_usage);
     }
     urnic.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help, --version
-    return urnic.exit(request);
-  } catch (const CLI::ParseError& error) {
+  } catch (const WrongUsage& error) {
     return fail(fmt::format("{} (see urnic --help)", error.what()).c_str(), exit_usage);
   } catch (const Failure& failure) {
     return fail(failure.what(), failure.status());

@@ -43,8 +43,8 @@ std::filesystem::path named_run_directory(const std::string& name) {
   return directory;
 }
 
-void add_name_option(CLI::App& command, std::string& name) {
-  command.add_option("--name", name, "Which device process, where there are several")->type_name("NAME");
+void add_name_option(command_line::Command& command, std::string& name) {
+  command.add_option("--name", name, "Which device process, where there are several").type_name("NAME");
 }
 
 }  // namespace urnic::cli

@@ -1,9 +1,10 @@
 // Which run directory a command means, by the rule that every part of urnic follows.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+
+#include "command_line/command_line.hpp"
 
 namespace urnic::cli {
 
@@ -14,6 +15,6 @@ namespace urnic::cli {
 std::filesystem::path named_run_directory(const std::string& name);
 
 // Gives `command` the option `--name`, whose value goes into `name`; that must live as long as `command`.
-void add_name_option(CLI::App& command, std::string& name);
+void add_name_option(command_line::Command& command, std::string& name);
 
 }  // namespace urnic::cli

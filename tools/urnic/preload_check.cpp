@@ -16,6 +16,14 @@
 namespace urnic::cli {
 namespace {
 
+#if defined(__aarch64__)
+constexpr Elf64_Half kMachine = EM_AARCH64;
+constexpr const char* kMachineName = "arm64";
+#else
+constexpr Elf64_Half kMachine = EM_X86_64;
+constexpr const char* kMachineName = "x86-64";
+#endif
+
 constexpr int kMaxInterpreterDepth = 4;  // the kernel's limit for scripts whose interpreter is a script
 
 bool is_executable_file(const std::filesystem::path& path) {
@@ -78,9 +86,9 @@ std::optional<std::string> elf_obstacle(const std::filesystem::path& program, st
   file.seekg(0);
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
-    return fmt::format("{} is not an x86-64 program: the kernel stand-in cannot be loaded into it",
-                       program.string());
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine) {
+    return fmt::format("{} is no {} program: the kernel stand-in cannot be loaded into it", program.string(),
+                       kMachineName);
   }
   const std::string linker = elf_interpreter(file, header);
   if (linker.empty()) {

@@ -8,6 +8,7 @@ _urnic_options() {
     status) echo "--name --json --qps --help" ;;
     env) echo "--name --wrapper --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
+    doctor) echo "--name --json --list-devices --help --" ;;
     counters) echo "--device --all --name --json --help" ;;
     "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
       echo "--name --json --help" ;;
@@ -53,11 +54,11 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture counters link fault gid set --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture counters doctor link fault gid set --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
-    if [[ $subcommand == run && ${COMP_WORDS[i]} == -- ]]; then
+    if [[ $subcommand == @(run|doctor) && ${COMP_WORDS[i]} == -- ]]; then
       if declare -F _command_offset >/dev/null; then
         _command_offset $((i + 1))
       else
@@ -66,6 +67,7 @@ _urnic() {
       return
     fi
   done
+  [[ $current == -* ]] && previous=  # an option is asked for, whatever is before it
   case $previous in
     --config | --capture | --faults | --wrapper | load) COMPREPLY=($(compgen -f -- "$current")) ;;
     --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;

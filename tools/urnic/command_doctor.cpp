@@ -1,0 +1,111 @@
+// urnic doctor: what on this machine would keep a program from working with urnic, and what to do.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "json/json.hpp"
+#include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_start.hpp"
+#include "tools/urnic/doctor/examinations.hpp"
+#include "tools/urnic/failure.hpp"
+#include "tools/urnic/named_run_directory.hpp"
+
+namespace urnic::cli {
+namespace {
+
+using doctor::Finding;
+using doctor::Findings;
+using doctor::Severity;
+
+struct DoctorOptions {
+  std::string name;
+  std::string command;
+  bool json = false;
+  bool list_devices = false;
+};
+
+void append(Findings& all, Findings more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// Starts a device process for as long as it takes, unless one runs.
+Findings examine_device_process(const std::string& name) {
+  Findings found;
+  try {
+    const Installation installation = find_installation();
+    const std::filesystem::path directory = named_run_directory(name);
+    found.push_back({Severity::good, "run directory", directory.string(), ""});
+    AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
+    lease.ask({{"cmd", "lease"}});
+    found.push_back({Severity::good, "device process", "answers", ""});
+    append(found, doctor::examine_devices(installation, directory));
+  } catch (const Failure& failure) {
+    found.push_back({Severity::obstacle, "device process", failure.what(),
+                     "see the lines above; 'urnicd --foreground' shows what the device process does"});
+  }
+  return found;
+}
+
+const char* word(Severity severity) {
+  switch (severity) {
+    case Severity::good:
+      return "ok";
+    case Severity::hint:
+      return "hint";
+    case Severity::obstacle:
+      return "obstacle";
+  }
+  return "";
+}
+
+void print(const Findings& findings) {
+  for (const Finding& finding : findings) {
+    fmt::print("{:<9} {:<15} {}\n", word(finding.severity), finding.subject, finding.seen);
+    if (!finding.remedy.empty()) fmt::print("{:<25} -> {}\n", "", finding.remedy);
+  }
+}
+
+void print_json(const Findings& findings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"severity", word(finding.severity)},
+                    {"subject", finding.subject},
+                    {"seen", finding.seen},
+                    {"remedy", finding.remedy}});
+  }
+  fmt::print("{}\n", json_lines({{"findings", list}}));
+}
+
+void examine(const DoctorOptions& options) {
+  if (options.list_devices) std::exit(doctor::list_devices());
+  Findings findings = doctor::examine_kernel();
+  append(findings, doctor::examine_limits());
+  append(findings, doctor::examine_program_memory());
+  append(findings, doctor::examine_library());
+  append(findings, examine_device_process(options.name));
+  if (!options.command.empty()) append(findings, doctor::examine_program(options.command));
+  options.json ? print_json(findings) : print(findings);
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::obstacle) std::exit(exit_failed);
+  }
+}
+
+}  // namespace
+
+void add_doctor(command_line::Command& urnic) {
+  auto options = std::make_shared<DoctorOptions>();
+  command_line::Command command =
+      urnic.add_subcommand("doctor", "Say what would keep programs from working here, and what to do");
+  add_name_option(command, options->name);
+  command.add_flag("--json", options->json, "As a JSON object");
+  command.add_flag("--list-devices", options->list_devices, "List what libibverbs sees, and nothing else");
+  command.add_option("COMMAND", options->command, "A program to examine as well; it is not run");
+  command.footer(
+      "The exit status is 1 if there is an obstacle.\n"
+      "Example: urnic doctor -- ib_write_bw");
+  command.callback([options] { examine(*options); });
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,58 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "tools/urnic/doctor/child_output.hpp"
+#include "tools/urnic/doctor/examinations.hpp"
+#include "tools/urnic/environment.hpp"
+#include "tools/urnic/failure.hpp"
+
+// Of libibverbs, which the command does not link: a machine that lacks it is what `urnic doctor` reports.
+struct ibv_device;
+
+namespace urnic::cli::doctor {
+namespace {
+
+std::string in_one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(", ") : std::string(1, c);
+  return line;
+}
+
+}  // namespace
+
+Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory) {
+  const ChildOutput child = output_of({"/proc/self/exe", "doctor", "--list-devices"},
+                                      program_environment(installation, run_directory));
+  const std::string said = in_one_line(child.errors);
+  if (child.status != 0) {
+    return {{Severity::obstacle, "devices",
+             fmt::format("libibverbs fails: {}", said.empty() ? "no message" : said),
+             "see the lines above, and docs/kernel-stand-in.md"}};
+  }
+  if (child.output.empty()) {
+    return {{Severity::obstacle, "devices",
+             fmt::format("libibverbs sees none{}{}", said.empty() ? "" : ": ", said),
+             "see the lines above; 'urnic status' shows what the device process has"}};
+  }
+  return {{Severity::good, "devices", fmt::format("libibverbs sees {}", in_one_line(child.output)), ""}};
+}
+
+int list_devices() {
+  void* const library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw Failure(dlerror());
+  const auto get_list = reinterpret_cast<ibv_device** (*)(int*)>(dlsym(library, "ibv_get_device_list"));
+  const auto name = reinterpret_cast<const char* (*)(ibv_device*)>(dlsym(library, "ibv_get_device_name"));
+  if (get_list == nullptr || name == nullptr) throw Failure("libibverbs.so.1 has no ibv_get_device_list");
+  int count = 0;
+  ibv_device** const devices = get_list(&count);
+  for (int i = 0; devices != nullptr && i < count; ++i) fmt::print("{}\n", name(devices[i]));
+  std::fflush(stdout);
+  return exit_ok;
+}
+
+}  // namespace urnic::cli::doctor
