@@ -31,14 +31,16 @@ ParseError divide(std::span<const std::byte> datagram, Frame& frame) {
   return ParseError::none;
 }
 
-// For an IPv4 frame whose headers begin at `headers`.
+// For an IPv4 frame whose headers begin at `ip`, with a likely Identification in them.
 void find_identification(const Frame& frame, std::byte* ip) {
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
   const std::uint32_t difference = received ^ icrc(frame.headers, frame.payload, frame.trailer.first(pad));
   if (difference == 0) return;
   const std::size_t covered = frame.size() - kEthernetBytes - kIdentificationAt - kIcrcBytes;
-  store_be16(ip + kIdentificationAt, hidden_identification(difference, covered).value_or(0));
+  const auto found = hidden_identification(difference, covered);
+  std::byte* const at = ip + kIdentificationAt;
+  store_be16(at, found ? static_cast<std::uint16_t>(*found ^ load_be16(at)) : 0);
 }
 
 }  // namespace

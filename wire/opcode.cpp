@@ -131,6 +131,12 @@ constexpr std::array<OpcodeTraits, 256> make_all_traits() {
                                       .first = true,
                                       .last = true,
                                       .carries_payload = false};
+  all[kSelectiveAckOffer.value] = {.known = true,
+                                   .headers = has_selective_ack,
+                                   .request = false,
+                                   .first = true,
+                                   .last = true,
+                                   .carries_payload = false};
   return all;
 }
 
@@ -141,6 +147,8 @@ constexpr std::array<NameBuffer, 256> make_names() {
       set_name(names[byte], "", "CNP");
     } else if (byte == kSelectiveAcknowledge.value) {
       set_name(names[byte], "", "Selective Acknowledge");
+    } else if (byte == kSelectiveAckOffer.value) {
+      set_name(names[byte], "", "Selective Ack Offer");
     } else if (is_known(byte)) {
       set_name(names[byte], service_name(static_cast<Service>(byte & 0xE0)),
                kOperationRows[byte & 0x1F].name);

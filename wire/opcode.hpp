@@ -72,6 +72,10 @@ inline constexpr Opcode kCongestionNotification{0x81};
 // peer that is known to understand it (docs/selective-acks.md).
 inline constexpr Opcode kSelectiveAcknowledge{Service::manufacturer, Operation::acknowledge};
 
+// Our own, too: says to a peer whether its sender gives and reads selective acks (selective_ack_offer.hpp).
+// Its lower five bits are reserved in every service, so no device takes it for a packet that it knows.
+inline constexpr Opcode kSelectiveAckOffer{static_cast<std::uint8_t>(0xF5)};
+
 // Extended transport headers, as bits, in the order in which they follow the BTH (IBTA 9.2.1, table 38).
 enum HeaderBit : std::uint16_t {
   has_deth = 0x01,

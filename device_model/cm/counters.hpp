@@ -24,7 +24,7 @@ struct Counters {
   MessageCounts received{};
   MessageCounts duplicates{};
   std::uint64_t malformed = 0;         // not a MAD of the CM, or its lengths lie
-  std::uint64_t dropped_requests = 0;  // REQ and SIDR_REQ: full backlog, no room, or by the user's verdict
+  std::uint64_t dropped_requests = 0;  // REQ and SIDR_REQ: full backlog, no room, or by the user's decision
 };
 
 }  // namespace urnic::cm

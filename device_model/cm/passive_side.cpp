@@ -158,18 +158,18 @@ Connection& PassiveSide::add(const Req& message, const Arrival& arrival) {
 void PassiveSide::tell_user(Connection& connection, const Req& message, const Arrival& arrival) {
   const CommunicationId id = connection.id;
   const Path path = connection.path;
-  const Verdict verdict = core_.user.requested({id, arrival.device, path, message});
+  const Decision decision = core_.user.requested({id, arrival.device, path, message});
   Connection* const after = core_.connections.find(id);
   // The user may have answered, or destroyed it.
   if (after == nullptr || after->state != State::request_received) return;
-  if (verdict == Verdict::keep) {
+  if (decision == Decision::keep) {
     after->state = State::request_pending;
     return;
   }
-  if (verdict == Verdict::drop) {
+  if (decision == Decision::drop) {
     ++core_.sender.counters(arrival.device).dropped_requests;
   } else {
-    const bool refused = verdict == Verdict::refuse;
+    const bool refused = decision == Decision::refuse;
     core_.send(*after, make_rej(*after, refused ? RejectReason::consumer : RejectReason::invalid_service_id));
   }
   core_.connections.remove(id);

@@ -68,13 +68,13 @@ void Sidr::receive(const SidrReq& message, const Arrival& arrival) {
     return;
   }
   const CommunicationId id = add(message, arrival, std::move(*place));
-  const Verdict verdict = core_.user.sidr_requested({id, arrival.device, arrival.from, message});
+  const Decision decision = core_.user.sidr_requested({id, arrival.device, arrival.from, message});
   // The user may have answered, or destroyed it.
-  if (verdict == Verdict::keep || !received_.contains(id)) return;
-  if (verdict == Verdict::drop) {
+  if (decision == Decision::keep || !received_.contains(id)) return;
+  if (decision == Decision::drop) {
     ++core_.sender.counters(arrival.device).dropped_requests;
   } else {
-    const bool refused = verdict == Verdict::refuse;
+    const bool refused = decision == Decision::refuse;
     core_.answer(arrival, refuse(message.request_id, message.service,
                                  refused ? SidrStatus::rejected : SidrStatus::unsupported_service));
   }

@@ -16,7 +16,7 @@ namespace urnic::cm {
 using wire::mad::CommunicationId;
 
 // What becomes of a request that the user is told of.
-enum class Verdict : std::uint8_t {
+enum class Decision : std::uint8_t {
   keep,        // the user answers later, with reply, reject, sidr_reply or destroy
   drop,        // forgotten without an answer, so that the peer asks again (Linux: a full backlog)
   no_service,  // REJ reason 8, SIDR status 1: nobody listens at that address of the service
@@ -62,7 +62,7 @@ struct SidrReplyEvent {
 class User {
  public:
   // A REQ for a service that listens.
-  virtual Verdict requested(const RequestEvent& event) = 0;
+  virtual Decision requested(const RequestEvent& event) = 0;
   // A REP: the user answers with `ready` or `reject`.
   virtual void replied(const ReplyEvent& event) = 0;
   // Passive side: RTU came, or the user called `establish`.
@@ -78,7 +78,7 @@ class User {
   virtual void disconnected(CommunicationId id, Disconnected how) = 0;
   // The QP may be used again.
   virtual void time_wait_over(CommunicationId id) = 0;
-  virtual Verdict sidr_requested(const SidrRequestEvent& event) = 0;
+  virtual Decision sidr_requested(const SidrRequestEvent& event) = 0;
   // The SIDR request is over.
   virtual void sidr_replied(const SidrReplyEvent& event) = 0;
 

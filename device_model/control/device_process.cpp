@@ -53,12 +53,18 @@ void show_message_counters(CounterFiles& files, const ServedDevice& device,
 // In order of construction: later members use earlier ones.
 struct DeviceProcess::Impl {
   Impl(const OwnedRunDirectory& directory, const Configuration& configuration,
-       const DeviceProcessOptions& options)
-      : fabric(configuration),
+       const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan)
+      : fabric(configuration, std::move(lan)),
         sysfs(directory.sysfs(), fabric),
-        interfaces(
-            loop, fabric,
-            [this](const ServedDevice& device, bool up) { show_port_state(sysfs.port_folder(device), up); }),
+        interfaces(loop, fabric,
+                   {.link =
+                        [this](const ServedDevice& device) {
+                          show_port_state(sysfs.port_folder(device), fabric.link_is_up(device));
+                        },
+                    .gid =
+                        [this](const ServedDevice& device, std::size_t index) {
+                          show_gid(sysfs.port_folder(device), index, device.settings.gids[index]);
+                        }}),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("no users left"); }),
@@ -134,8 +140,8 @@ struct DeviceProcess::Impl {
 };
 
 DeviceProcess::DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
-                             const DeviceProcessOptions& options)
-    : impl_(std::make_unique<Impl>(directory, configuration, options)) {}
+                             const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan)
+    : impl_(std::make_unique<Impl>(directory, configuration, options, std::move(lan))) {}
 
 // The watch's stand-in descriptors are about to be closed.
 DeviceProcess::~DeviceProcess() { impl_->watch.stand_in(-1, -1); }

@@ -32,9 +32,10 @@ struct DeviceProcessOptions {
 
 class DeviceProcess {
  public:
-  // Starts the engine and opens the sockets; then programs can connect. `directory` outlives it.
+  // Starts the engine and opens the sockets; then programs can connect. `directory` outlives it. `lan` is the
+  // LAN's carrier if it had to be opened before.
   DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
-                const DeviceProcessOptions& options);
+                const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan = nullptr);
   // Closes everything: programs see a dead device.
   ~DeviceProcess();
 

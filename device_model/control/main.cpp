@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -14,11 +13,13 @@
 #include <exception>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "device_model/control/confinement/confinement.hpp"
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/fabric/configuration.hpp"
@@ -103,8 +104,19 @@ void make_absolute(std::string& path) {
   std::exit(status);
 }
 
-void confine() {
-  const std::string problem = allow_needed_calls_only();
+// A UDP wire joins multicast groups with sockets of their own; a LAN's peer is connected to again.
+NeededSockets needed_sockets(const Configuration& configuration) {
+  const auto& devices = configuration.devices;
+  const bool udp = std::any_of(devices.begin(), devices.end(),
+                               [](const auto& device) { return device.wire_kind == WireKind::udp; });
+  const bool peer =
+      configuration.lan && (configuration.lan->carrier.kind == urnic::link::CarrierKind::connect ||
+                            configuration.lan->carrier.kind == urnic::link::CarrierKind::datagram);
+  return {.groups = udp, .peer = peer};
+}
+
+void confine(NeededSockets sockets) {
+  const std::string problem = allow_needed_calls_only(sockets);
   if (!problem.empty()) log::info("system calls are not restricted: {}", problem);
 }
 
@@ -113,12 +125,25 @@ Configuration configuration_of(const Options& options) {
   return options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
 }
 
-[[noreturn]] void serve(const Options& options, const std::string& not_dropped, CopierParent& copiers) {
-  const Configuration configuration = configuration_of(options);
+// What needs a capability that `drop_powers` drops. Null: nothing does.
+std::unique_ptr<urnic::link::FrameCarrier> open_privileged(const Configuration& configuration) {
+  if (!configuration.lan || !configuration.lan->is_interface()) return nullptr;
+  return open_carrier(configuration.lan->carrier);
+}
+
+// What the process is made of.
+struct Beginning {
+  Configuration configuration;
+  std::unique_ptr<urnic::link::FrameCarrier> lan;
+  std::string not_dropped;
+};
+
+[[noreturn]] void serve(const Options& options, Beginning beginning, CopierParent& copiers) {
+  const Configuration& configuration = beginning.configuration;
   std::vector<urnic::memory::Descriptor> waiting;  // closed when the directory is gone
   std::optional<OwnedRunDirectory> directory(std::in_place, options.run_directory);
   start_logging(directory->log_file(), configuration.log_level, options.foreground);
-  if (!not_dropped.empty()) log::info("{}", not_dropped);
+  if (!beginning.not_dropped.empty()) log::info("{}", beginning.not_dropped);
   {
     DeviceProcessOptions process_options;
     if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
@@ -130,12 +155,12 @@ Configuration configuration_of(const Options& options) {
       directory.reset();
       _exit(EXIT_FAILURE);
     };
-    DeviceProcess process(*directory, configuration, process_options);
+    DeviceProcess process(*directory, configuration, process_options, std::move(beginning.lan));
     process.stop_on_signals(kEndSignals);
     log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
               configuration.devices.size(), directory->path().string());
     ask_for_short_slices();
-    confine();
+    confine(needed_sockets(configuration));
     tell_ready(options.ready_descriptor);
     if (!options.foreground) leave_the_terminal();
     process.run();
@@ -151,15 +176,16 @@ Configuration configuration_of(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("The urnic device process: RDMA devices made of software. 'urnic run' starts it.");
-  app.set_version_flag("--version", URNIC_VERSION);
+  urnic::command_line::CommandLine app(
+      "The urnic device process: RDMA devices made of software. 'urnic run' starts it.");
+  app.version(URNIC_VERSION);
   app.add_option("--run-dir", options.run_directory,
                  "Directory of sockets and sysfs files (default: $URNIC_DIR, else one of this user's own)");
-  CLI::Option* const config =
+  const urnic::command_line::Option config =
       app.add_option("--config", options.configuration, "TOML file, see docs/configuration.md");
   app.add_option("--udp", options.udp,
                  "A device on UDP port 4791 of this address of the host, see docs/wires.md; may be repeated")
-      ->excludes(config);
+      .excludes(config);
   app.add_option("--ready-fd", options.ready_descriptor,
                  "Descriptor that gets a line 'ready' once programs can connect");
   app.add_option("--linger", options.linger_ms,
@@ -168,7 +194,7 @@ int main(int argc, char** argv) {
   app.add_flag("--debuggable", options.debuggable,
                "Let debuggers and other programs of this user look into it, and let it dump core");
   app.footer("Example: urnicd --foreground --run-dir /tmp/lab");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
 
   close_inherited(options.ready_descriptor);
   raise_descriptor_limit();
@@ -178,9 +204,11 @@ int main(int argc, char** argv) {
     if (options.run_directory.empty()) options.run_directory = urnic::trust::chosen_run_directory().string();
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
-    const std::string not_dropped = drop_powers(options.debuggable);
+    Beginning beginning{.configuration = configuration_of(options), .lan = nullptr, .not_dropped = ""};
+    beginning.lan = open_privileged(beginning.configuration);
+    beginning.not_dropped = drop_powers(options.debuggable);
     const auto copiers = CopierParent::start();
-    serve(options, not_dropped, *copiers);
+    serve(options, std::move(beginning), *copiers);
   } catch (const std::exception& error) {
     fmt::print(stderr, "urnicd: {}\n", error.what());
     return EXIT_FAILURE;

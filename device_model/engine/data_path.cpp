@@ -163,6 +163,7 @@ bool DataPath::tell_of_holes() {
     told += sent;
     if (!queue_pair.wants_pump()) {
       queue_pair.ready_hook.unlink();
+      queue_pair.urgent_hook.unlink();
       touch(queue_pair);
     }
   }

@@ -69,18 +69,17 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
 // reserved opcode itself (IBTA 9.7.4.1.4).
 void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) {
   ++port_counters_.received_packets;
-  port_counters_.received_multicast += is_to_group(frame);
   port_counters_.received_bytes += frame.size();
   const wire::ParseError error = wire::parse(frame, parsed_);
   if (!steering_.empty() && steer(frame, error)) [[unlikely]]
-    return;
+    return count_group(frame);
   const bool reserved = error == wire::ParseError::unknown_opcode &&
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
-  if (error != wire::ParseError::none && !reserved) return count_error(error);
+  if (error != wire::ParseError::none && !reserved) return count_error(frame, error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
-  if (!connected) return reserved ? count_error(error) : arrive_beside_connections(frame, queue_pair);
+  if (!connected) return reserved ? count_error(frame, error) : arrive_beside_connections(frame, queue_pair);
   if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
     ++port_counters_.wrong_origin;
     return;
@@ -98,8 +97,14 @@ void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& or
   arrive(frame, origin);
 }
 
+// Not for a connection's packets: none of them is to a group.
+void Device::count_group(const wire::Frame& frame) {
+  port_counters_.received_multicast += is_to_group(frame);
+}
+
 // A frame that is not RoCE belongs to other software and is no error.
-void Device::count_error(wire::ParseError error) {
+void Device::count_error(const wire::Frame& frame, wire::ParseError error) {
+  count_group(frame);
   if (error == wire::ParseError::not_roce) {
     ++port_counters_.not_roce;
     return;
@@ -175,6 +180,7 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
 // For packets without a QP, or for a QP that is not connected with the sender. A connected QP's path ends at
 // one of this device's GIDs, so only here the GIDs are searched.
 void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair) {
+  count_group(frame);
   const wire::NetworkHeaders& network = parsed_.network;
   if (wire::is_multicast(network.destination)) return arrive_for_group(frame);
   const bool ours =

@@ -69,7 +69,8 @@ class Device final : private link::FrameReceiver, private Ingress {
   void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
-  void count_error(wire::ParseError error);
+  void count_group(const wire::Frame& frame);
+  void count_error(const wire::Frame& frame, wire::ParseError error);
   bool steer(const wire::Frame& frame, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;

@@ -15,6 +15,9 @@ namespace {
 
 // How often an idle engine retries a full pipe.
 constexpr transport::Nanoseconds kBacklogPeriod{10'000'000};
+// A yield that takes longer was another thread's time slice; how long it is then not tried again.
+constexpr transport::Nanoseconds kLongYield{50'000};
+constexpr transport::Nanoseconds kCrowdedPeriod{100'000'000};
 // How late the kernel may end a sleep. Small, since RNR timers begin at 10 us.
 constexpr unsigned long kTimerSlackNanoseconds = 1000;
 
@@ -106,8 +109,8 @@ void Engine::run() {
     note_starvation(worked);
     if (worked) {
       last_work = data_path_.now();
-    } else if (data_path_.now() - last_work < config_.idle_spin) {
-      sched_yield();
+    } else if (data_path_.now() - last_work < config_.idle_spin && data_path_.now() >= crowded_until_) {
+      yield();
     } else {
       sleep();
       starvation_.slept();
@@ -137,6 +140,16 @@ void Engine::note_starvation(bool worked) {
   const bool before = starvation_.starved();
   starvation_.looked(data_path_.now(), worked);
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
+}
+
+// A thread that yields has a processor again when the others' time slices are over, a thread that is woken
+// soon. Other processes' packets wake an engine with sockets. Programs of this one wake an engine by a system
+// call, so an engine without sockets does not sleep for this.
+void Engine::yield() {
+  sched_yield();
+  if (!woken_by_frames_) return;
+  const transport::Time now = clock_now();
+  if (now - data_path_.now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
 }
 
 void Engine::sleep() {

@@ -73,7 +73,10 @@ class Engine {
   void add_uplink(link::Uplink& uplink) { data_path_.add_uplink(uplink); }
   // Readable when frames come from outside of this process: wakes the engine. Closing it removes it. Throws
   // std::system_error.
-  void wake_on(int descriptor) { sleeper_.add(descriptor); }
+  void wake_on(int descriptor) {
+    sleeper_.add(descriptor);
+    woken_by_frames_ = true;
+  }
   // The management datagrams of its devices; outlives this. Whoever posts one calls `wake` afterwards.
   void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
@@ -92,6 +95,7 @@ class Engine {
   void run();
   bool look();
   void note_starvation(bool worked);
+  void yield();
   void sleep();
   std::optional<transport::Time> wake_at() const;
 
@@ -102,6 +106,8 @@ class Engine {
   Starvation starvation_;
   DoorbellTurns doorbells_;
   ManagementTraffic* management_ = nullptr;
+  bool woken_by_frames_ = false;
+  transport::Time crowded_until_{};  // until then it sleeps instead of yielding
   std::atomic<std::uint64_t> activity_{0};
   std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};

@@ -22,21 +22,30 @@ void Link::set_faults(FaultHook* faults) {
 }
 
 void Link::cut(transport::Time until) {
-  const bool was_up = !down_until_;
   down_until_ = until;
-  look_whether_plain();
-  if (was_up) forwarder_.link_changed(number_, false);
+  follow_state();
 }
 
 void Link::restore() {
-  const bool was_up = !down_until_;
   down_until_.reset();
+  follow_state();
+}
+
+void Link::set_carrier(bool present) {
+  carrier_ = present;
+  follow_state();
+}
+
+void Link::follow_state() {
   look_whether_plain();
-  if (!was_up) forwarder_.link_changed(number_, true);
+  const bool up = carrier_ && !down_until_;
+  if (up == told_up_) return;
+  told_up_ = up;
+  forwarder_.link_changed(number_, up);
 }
 
 void Link::look_whether_plain() {
-  plain_ = faults_ == nullptr && !down_until_ && !is_impaired(transmit_.settings()) &&
+  plain_ = faults_ == nullptr && !down_until_ && carrier_ && !is_impaired(transmit_.settings()) &&
            !is_impaired(receive_.settings()) && transmit_.empty() && receive_.empty();
 }
 

@@ -23,8 +23,12 @@ class Link {
   void set_faults(FaultHook* faults);
   // Takes the link down until then: drops packets that enter, and packets that would arrive meanwhile.
   void cut(transport::Time until);
+  // Ends the cut.
   void restore();
-  bool up(transport::Time now) const { return !down_until_ || *down_until_ <= now; }
+  // Whether the wire behind the port works; packets are dropped as by a cut while it does not. A cut does not
+  // end with it, nor it with a cut.
+  void set_carrier(bool present);
+  bool up(transport::Time now) const { return carrier_ && (!down_until_ || *down_until_ <= now); }
 
   // The link is a perfect wire: the switch does not need to ask the channels.
   bool plain() const { return plain_; }
@@ -49,12 +53,16 @@ class Link {
   void look_whether_plain();
 
  private:
+  void follow_state();
+
   Forwarder& forwarder_;
   std::uint32_t number_;
   std::string device_;
   bool plain_ = true;
   FaultHook* faults_ = nullptr;
   std::optional<transport::Time> down_until_;
+  bool carrier_ = true;
+  bool told_up_ = true;  // to the forwarder
   LinkChannel transmit_;
   LinkChannel receive_;
 };

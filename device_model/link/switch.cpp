@@ -147,6 +147,19 @@ void Switch::join_lan(OuterPort& outside) {
     if (port->far_end == nullptr) port->waits_for = &outside;
 }
 
+void Switch::join_lan_by(Trunk& trunk) {
+  lan_elsewhere_ = std::make_unique<SwitchPort>(*this, elsewhere, "lan", ports(), &trunk);
+  lan_ = lan_elsewhere_.get();
+}
+
+bool Switch::lan_has_room(transport::Time now) const {
+  return lan_ == nullptr || lan_->outside == nullptr || lan_->outside->has_room(now);
+}
+
+SwitchPort& Switch::port_numbered(std::uint32_t number) const {
+  return number < ports_.size() ? *ports_[number] : *lan_;
+}
+
 void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
 
 void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
@@ -166,6 +179,11 @@ Link& Switch::link(std::uint32_t port) {
 }
 
 const Link* Switch::existing_link(std::uint32_t port) const { return ports_[port]->link.get(); }
+
+inline SwitchPort* Switch::port_for(const wire::Frame& frame) const {
+  if (frame.headers.size() < kAddressBytes) return nullptr;
+  return port_of(pack(frame.headers.first<kAddressBytes>()));
+}
 
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
@@ -209,11 +227,6 @@ void Switch::enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin
   hand_on(flight, Direction::transmit, now);
 }
 
-SwitchPort* Switch::port_for(const wire::Frame& frame) const {
-  if (frame.headers.size() < kAddressBytes) return nullptr;
-  return port_of(pack(frame.headers.first<kAddressBytes>()));
-}
-
 // For a frame whose destination address no port has.
 bool Switch::goes_to_many(const wire::Frame& frame) const {
   if (is_group_frame(frame)) return true;
@@ -250,8 +263,12 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
       port->link->channel(Direction::receive).enter(copy, now);
     }
   }
-  if (lan_ != nullptr && flight.from != lan_)
-    arrive(flight.frame, flight.origin, *lan_, flight.remarks.view());
+  if (lan_ == nullptr || flight.from == lan_) return;
+  if (lan_->trunk == nullptr) return arrive(flight.frame, flight.origin, *lan_, flight.remarks.view());
+  FrameInFlight copy(flight);
+  copy.slot = nullptr;
+  copy.to = lan_;
+  put_on_trunk(copy, *lan_, Onward::through_link, now);
 }
 
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
@@ -311,10 +328,10 @@ void Switch::put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, 
 }
 
 void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now) {
-  SwitchPort& to = *ports_[passenger.to];
+  SwitchPort& to = port_numbered(passenger.to);
   if (passenger.onward == Onward::to_device || !to.is_impaired())
     return arrive(passenger.frame, passenger.origin, to, passenger.remarks.view());
-  FrameInFlight flight(passenger.frame, passenger.origin, ports_[passenger.from].get(), &to);
+  FrameInFlight flight(passenger.frame, passenger.origin, &port_numbered(passenger.from), &to);
   flight.remarks = passenger.remarks;
   hand_on(flight, Direction::transmit, now);
 }

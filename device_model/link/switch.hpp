@@ -42,9 +42,12 @@ class Switch final : public Uplink, private Forwarder {
   void connect(std::uint32_t port, OuterPort& outside);
   // Joins the LAN behind `outside`: frames to addresses that no port has, and to groups, leave by it, and
   // frames from there go to all ports. A frame with a device's own address as its source is refused: it would
-  // pass as that device's. Once at most, when all devices are attached, and only on the switch of a single
-  // engine. `outside` outlives its use.
+  // pass as that device's. Once at most, when all devices are attached. `outside` outlives its use.
   void join_lan(OuterPort& outside);
+  // The same for the switch of another engine: `trunk` leads to the switch that has joined the LAN.
+  void join_lan_by(Trunk& trunk);
+  // False: the LAN takes nothing more at the moment.
+  bool lan_has_room(transport::Time now) const;
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);
 
@@ -94,6 +97,7 @@ class Switch final : public Uplink, private Forwarder {
   void flood(const FrameInFlight& flight, transport::Time now);
   bool goes_to_many(const wire::Frame& frame) const;
   SwitchPort* port_for(const wire::Frame& frame) const;
+  SwitchPort& port_numbered(std::uint32_t number) const;
   void add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
                 Trunk* trunk);
   bool trunks_have_room() const;
@@ -114,7 +118,8 @@ class Switch final : public Uplink, private Forwarder {
   Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<std::unique_ptr<SwitchPort>> outer_ends_;
-  SwitchPort* lan_ = nullptr;  // one of them
+  SwitchPort* lan_ = nullptr;  // one of them, or `lan_elsewhere_`; its number is that of the ports
+  std::unique_ptr<SwitchPort> lan_elsewhere_;
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;

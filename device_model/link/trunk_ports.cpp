@@ -18,6 +18,7 @@ void TrunkPorts::reclaim() {
 }
 
 bool TrunkPorts::take(transport::Time now, std::uint32_t most_frames, std::size_t most_bytes) {
+  if (!here_.lan_has_room(now)) return false;
   std::uint32_t frames = 0;
   std::size_t bytes = 0;
   if (++first_ >= incoming_.size()) first_ = 0;

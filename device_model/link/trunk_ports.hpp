@@ -29,7 +29,8 @@ class TrunkPorts {
   // A round begins: takes back payload that other engines have released.
   void reclaim();
   // Hands frames from other engines to the switch: at most about `most_frames`, and at most one frame beyond
-  // `most_bytes`. Returns whether there were any. Payload is stable until `release`.
+  // `most_bytes`, and none while the LAN has no room. Returns whether there were any. Payload is stable until
+  // `release`.
   bool take(transport::Time now, std::uint32_t most_frames, std::size_t most_bytes);
   // The engine has carried out the actions of the taken frames.
   void release();

@@ -16,6 +16,7 @@ struct Counters {
   std::uint64_t held_discards = 0;      // rx_held_discards: not kept for want of a slot, so as good as lost
   std::uint64_t read_repeat_discards = 0;  // rx_read_repeat_discards: READs asked for again, no room for them
   std::uint64_t selective_acks_sent = 0;   // tx_selective_acks
+  std::uint64_t selective_ack_offers_sent = 0;  // tx_selective_ack_offers
   std::uint64_t rnr_nak_sent = 0;
   std::uint64_t responder_access_errors = 0;     // resp_remote_access_errors
   std::uint64_t responder_invalid_requests = 0;  // resp_remote_invalid_request

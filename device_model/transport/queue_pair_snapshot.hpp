@@ -25,7 +25,8 @@ struct RequesterSnapshot {
   std::uint32_t transport_retries = 0;       // used up since the last progress
   bool waits_for_receive = false;            // after an RNR NAK
   bool waits_for_credit = false;             // the next new packet has no credit
-  bool selective_acks = false;               // the peer gives them
+  bool selective_acks = false;               // the peer gives them, and they are read
+  bool peer_is_stranger = false;             // it is outside of this process, and has not offered any
   std::optional<Nanoseconds> ack_timeout{};  // empty: the local ACK timer is off
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/selective_ack_offers.hpp"
 
 namespace urnic::transport {
 
@@ -13,6 +14,7 @@ struct SharedState {
   // Set by either half, after its error completion or NAK, at an error that takes the QP to the error state.
   // The QueuePair looks at it after each call, enters the error state and flushes both halves.
   bool failed = false;
+  SelectiveAckOffers offers = {};
 };
 
 }  // namespace urnic::transport

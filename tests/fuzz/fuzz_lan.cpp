@@ -1,6 +1,7 @@
 // Any bytes as the stream of frames from a LAN: the reader gives frames of possible lengths, however the
 // stream is split, and address resolution believes nobody about its own addresses, keeps a bounded table, and
-// answers a frame with at most one.
+// answers a frame with at most one. Queries of group memberships are answered with a report for each group at
+// most.
 //
 // An input is one byte, the length of the pieces in which the stream comes, and the stream.
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "device_model/link/frames/frame_stream.hpp"
+#include "device_model/link/membership/group_membership.hpp"
 #include "device_model/link/neighbours/neighbour_discovery.hpp"
 #include "tests/fuzz/require.hpp"
 #include "wire/network_codec.hpp"
@@ -22,6 +24,9 @@ using namespace urnic::link;
 constexpr urnic::wire::MacAddress kMac{{2, 0, 0, 0, 0, 1}};
 constexpr urnic::wire::Gid kIpv4{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1}};
 constexpr urnic::wire::Gid kIpv6{{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+constexpr urnic::wire::Gid kIpv4Group{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 239, 0, 0, 1}};
+constexpr urnic::wire::Gid kIpv6Group{{0xFF, 0x0E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}};
+constexpr std::size_t kGroups = 2;
 constexpr urnic::wire::Gid kPeer{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 2}};
 
 struct Answers final : NeighbourDiscovery::Sender {
@@ -29,7 +34,8 @@ struct Answers final : NeighbourDiscovery::Sender {
   void send(std::span<const std::byte>) override { ++count; }
 };
 
-void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, urnic::transport::Time now) {
+void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, GroupMembership& groups,
+                 urnic::transport::Time now) {
   for (auto frame = reader.next(); !frame.empty(); frame = reader.next()) {
     require(frame.size() >= urnic::wire::kEthernetBytes && frame.size() <= kMostFrameBytes,
             "an impossible length");
@@ -38,6 +44,8 @@ void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, urnic
     Answers answers;
     discovery.receive(exact, now, answers);
     require(answers.count <= 1, "more answers than questions");
+    if (groups.receive(exact, now))
+      require(groups.run(now + std::chrono::hours(24)).size() <= kGroups, "more reports than groups");
   }
   reader.release();
 }
@@ -52,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   NeighbourDiscovery discovery([&] { return now; }, [] {});
   discovery.set_addresses({{kIpv4, kMac}, {kIpv6, kMac}});
   discovery.find(kPeer);
+  GroupMembership groups([] {});
+  groups.set_members({{kMac, kIpv4Group, kIpv4}, {kMac, kIpv6Group, kIpv6}});
   FrameStreamReader reader;
   while (!stream.empty()) {
     const std::span<std::byte> space = reader.space();
@@ -60,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::copy_n(stream.begin(), count, space.begin());
     reader.filled(count);
     stream = stream.subspan(count);
-    take_frames(reader, discovery, now);
+    take_frames(reader, discovery, groups, now);
     now += std::chrono::milliseconds(100);
     Answers questions;
     discovery.run(now, questions);

@@ -72,7 +72,8 @@ struct Machine {
   void execute(std::size_t i, std::span<const std::byte> command) {
     Program& program = programs[i];
     rdma_ucm_cmd_hdr header{};
-    std::memcpy(&header, command.data(), std::min(command.size(), sizeof header));
+    std::ranges::copy(command.first(std::min(command.size(), sizeof header)),
+                      std::as_writable_bytes(std::span(&header, 1)).begin());
     // What the kernel stand-in adds to these commands.
     cm::Channel* const old = header.cmd == kMigrate ? programs[(i + 1) % kPrograms].channel : nullptr;
     const auto option =
@@ -128,7 +129,7 @@ std::vector<std::byte> make_command(std::span<const std::uint8_t> record,
                                   static_cast<std::uint16_t>(record[2] * 2u)};
     std::memcpy(command.data(), &header, sizeof header);
   }
-  std::memcpy(command.data() + command.size() - length, body.data(), length);
+  std::ranges::copy(std::as_bytes(body), command.end() - static_cast<std::ptrdiff_t>(length));
   return command;
 }
 

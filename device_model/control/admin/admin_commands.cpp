@@ -11,7 +11,6 @@
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
@@ -20,6 +19,7 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
@@ -110,7 +110,7 @@ ServedDevice* find_device(const Fabric& fabric, const json& request) {
     if (*found == device->settings.name) return device.get();
     names += device->settings.name + ", ";
   }
-  throw std::runtime_error(fmt::format("there is no device {}: known are {}all", found->dump(), names));
+  throw std::runtime_error(fmt::format("there is no device {}: known are {}all", json_text(*found), names));
 }
 
 json AdminServer::handle(const json& request, AdminConnectionState& state) {
@@ -214,7 +214,7 @@ json AdminServer::counters(const json& request, AdminConnectionState&) {
 json AdminServer::lease(const json&, AdminConnectionState& state) {
   state.lease = true;
   surroundings_.changed();
-  return {{"ok", true}};
+  return {{"ok", true}, {"contexts_opened", surroundings_.control.contexts().opened()}};
 }
 
 json AdminServer::keep(const json&, AdminConnectionState&) {

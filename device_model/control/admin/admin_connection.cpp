@@ -8,9 +8,9 @@
 #include <span>
 
 #include "device_model/control/admin/active_capture.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 
@@ -66,7 +66,7 @@ bool AdminConnection::handle_lines() {
     if (!answer(line)) return false;
   }
   if (received_.size() < kMaxAdminLine) return true;
-  unsent_ += to_line({{"error", "the line is longer than 65536 bytes"}});
+  unsent_ += json_text({{"error", "the line is longer than 65536 bytes"}}) + "\n";
   flush();
   return false;
 }
@@ -75,7 +75,8 @@ bool AdminConnection::handle_lines() {
 bool AdminConnection::answer(const std::string& line) {
   const json request = parse_json(line);
   if (!request.is_object()) {
-    unsent_ += to_line({{"error", "not a JSON object: one object per line, such as {\"cmd\":\"status\"}"}});
+    unsent_ +=
+        json_text({{"error", "not a JSON object: one object per line, such as {\"cmd\":\"status\"}"}}) + "\n";
     flush();
     return false;
   }
@@ -86,8 +87,8 @@ bool AdminConnection::answer(const std::string& line) {
     reply = {{"error", error.what()}};
     state_.descriptors.clear();
   }
-  if (!state_.descriptors.empty()) return send_with_descriptors(to_line(reply));
-  unsent_ += to_line(reply);
+  if (!state_.descriptors.empty()) return send_with_descriptors(json_text(reply) + "\n");
+  unsent_ += json_text(reply) + "\n";
   return flush();
 }
 

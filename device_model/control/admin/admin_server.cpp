@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "device_model/control/admin/active_capture.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/peer.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "device_model/control/admin/json.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
@@ -21,7 +21,7 @@ CapturePoint point_named(const json& name) {
     if (name.is_string() && name.get_ref<const std::string&>() == short_name(point)) return point;
   }
   throw std::runtime_error(
-      fmt::format("\"points\" has {}: each must be before, after or dropped", name.dump()));
+      fmt::format("\"points\" has {}: each must be before, after or dropped", json_text(name)));
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <fstream>
 
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
 #include "device_model/control/objects/process.hpp"
+#include "json/json.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::control {
@@ -202,7 +202,7 @@ void EngineWatch::serve(int connection) {
   const json reply = down ? json{{"ok", true}}
                           : answer(request.is_object() ? request : json::object())
                                 .value_or(json{{"error", "the engine was stuck: ask again"}});
-  const std::string line = to_line(reply);
+  const std::string line = json_text(reply) + "\n";
   send(connection, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (down && options_.end_at_once) options_.end_at_once("'urnic down' while an engine is stuck");
 }

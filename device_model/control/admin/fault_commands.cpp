@@ -6,7 +6,7 @@
 
 #include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_server.hpp"
-#include "device_model/control/admin/json.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {

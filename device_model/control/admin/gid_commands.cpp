@@ -7,11 +7,11 @@
 
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
@@ -25,7 +25,7 @@ wire::Gid read_gid(const json& text) {
   if (!gid || *gid == kNone || wire::is_multicast(*gid))
     throw std::runtime_error(fmt::format(
         "gid = {}: allowed is the unicast IPv6 address of one device, such as \"::ffff:192.0.2.7\"",
-        text.dump()));
+        json_text(text)));
   return *gid;
 }
 

@@ -1,6 +1,7 @@
 #include "device_model/control/admin/lan_report.hpp"
 
 #include <array>
+#include <chrono>
 #include <string_view>
 
 namespace urnic::control {
@@ -12,12 +13,25 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 5> kStateNames{"incomplete", "reachable", "stale", "probe",
                                                       "unreachable"};
 
-json describe_counters(const link::FrameSocketCounters& counters) {
-  return {{"rx_frames", counters.received_frames},      {"rx_bytes", counters.received_bytes},
-          {"rx_impossible_length", counters.skipped},   {"rx_other_vlan", counters.other_vlan},
-          {"tx_frames", counters.sent_frames},          {"tx_bytes", counters.sent_bytes},
-          {"tx_peer_does_not_read", counters.overruns}, {"tx_no_peer", counters.unconnected},
-          {"connections", counters.connections}};
+// By link::CarrierKind; the first two are both named by what is at their ends.
+constexpr std::array<std::string_view, 5> kKindNames{"listen", "connect", "datagram", "interface", "tap"};
+
+json describe_counters(const link::LanCounters& counters) {
+  const link::CarrierCounters& carrier = counters.carrier;
+  return {{"rx_frames", counters.received_frames},
+          {"rx_bytes", counters.received_bytes},
+          {"rx_impossible_length", carrier.impossible_length},
+          {"rx_kernel_drops", carrier.kernel_drops},
+          {"rx_other_vlan", counters.other_vlan},
+          {"rx_group_queries", counters.queries},
+          {"tx_frames", counters.sent_frames},
+          {"tx_bytes", counters.sent_bytes},
+          {"tx_group_reports", counters.reports},
+          {"tx_refused", carrier.refused},
+          {"tx_peer_does_not_read", counters.overruns},
+          {"tx_no_peer", counters.unconnected},
+          {"connections", carrier.connections},
+          {"refused_users", carrier.strangers}};
 }
 
 json describe_neighbours(const link::NeighbourTable& table) {
@@ -33,15 +47,23 @@ json describe_neighbours(const link::NeighbourTable& table) {
 }  // namespace
 
 json describe_lan(Fabric& fabric) {
-  link::FrameSocket& lan = *fabric.lan();
+  link::LanPort& lan = *fabric.lan();
   EngineUnit& home = *fabric.units().front();
-  json described{{"socket", lan.settings().path}, {"listens", lan.settings().listens}};
-  if (lan.settings().vlan) described["vlan"] = *lan.settings().vlan;
+  const LanSettings& settings = fabric.lan_settings();
+  json described{{"kind", kKindNames[static_cast<std::size_t>(settings.carrier.kind)]},
+                 {"name", settings.carrier.name}};
+  if (!settings.carrier.remote.empty()) described["remote"] = settings.carrier.remote;
+  if (settings.vlan) described["vlan"] = *settings.vlan;
   home.engine.execute([&] {
     described["peer"] = lan.is_connected() ? "connected" : "none";
+    if (const auto received = lan.last_received()) {
+      const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(home.engine.now() - *received);
+      described["heard_ms_ago"] = ago.count();
+    }
     described["counters"] = describe_counters(lan.counters());
     described["counters"]["rx_own_source_address"] = home.frame_switch.refused_sources();
   });
+  described["groups"] = lan.groups().members();
   described["neighbours"] = describe_neighbours(lan.neighbours().table());
   return described;
 }

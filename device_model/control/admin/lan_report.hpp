@@ -1,8 +1,8 @@
 // What the admin socket tells of the LAN that the switch is joined to.
 #pragma once
 
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 

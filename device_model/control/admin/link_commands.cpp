@@ -9,7 +9,6 @@
 
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
@@ -20,6 +19,7 @@
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
@@ -73,8 +73,8 @@ struct LinkChange {
 transport::RecoveryMode read_recovery(const json& wanted) {
   const auto mode = wanted.is_string() ? find_recovery(wanted.get<std::string>()) : std::nullopt;
   if (!mode)
-    throw std::runtime_error(
-        fmt::format("recovery = {}: allowed is \"{}\"", wanted.dump(), fmt::join(kRecoveryNames, "\", \"")));
+    throw std::runtime_error(fmt::format("recovery = {}: allowed is \"{}\"", json_text(wanted),
+                                         fmt::join(kRecoveryNames, "\", \"")));
   return *mode;
 }
 
@@ -102,7 +102,7 @@ void read_direction(const json& request, LinkChange& change) {
   if (found == request.end() || found->is_null()) return;
   if (*found != "tx" && *found != "rx" && *found != "both")
     throw std::runtime_error(
-        fmt::format("direction = {}: allowed is \"tx\", \"rx\" or \"both\"", found->dump()));
+        fmt::format("direction = {}: allowed is \"tx\", \"rx\" or \"both\"", json_text(*found)));
   change.transmit = *found != "rx";
   change.receive = *found != "tx";
 }
@@ -115,7 +115,7 @@ LinkChange read_change(const json& request) {
   for (const auto& [name, value] : set.items()) {
     if (name == "state") {
       if (value != "up" && value != "down")
-        throw std::runtime_error(fmt::format("state = {}: allowed is \"up\" or \"down\"", value.dump()));
+        throw std::runtime_error(fmt::format("state = {}: allowed is \"up\" or \"down\"", json_text(value)));
       change.up = value == "up";
       continue;
     }
@@ -131,7 +131,7 @@ LinkChange read_change(const json& request) {
           fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
     }
     if (!value.is_number() || !key->accepts(value.get<double>()))
-      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, value.dump(), key->allowed));
+      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, json_text(value), key->allowed));
     change.values.emplace_back(key, value.get<double>());
   }
   return change;
@@ -166,7 +166,7 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     for (const auto& device : fabric.devices()) {
       if (only != nullptr && device.get() != only) continue;
       apply(fabric, change, *device);
-      if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), *change.up);
+      if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
       if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});
     }
   }
@@ -189,7 +189,7 @@ json AdminServer::set(const json& request, AdminConnectionState&) {
   std::optional<std::uint32_t> qpn;
   if (const auto qp = request.find("qp"); qp != request.end() && !qp->is_null()) {
     if (!qp->is_number_unsigned() || qp->get<std::uint64_t>() > 0xFFFFFF)
-      throw std::runtime_error(fmt::format("qp = {}: allowed is a QP's number", qp->dump()));
+      throw std::runtime_error(fmt::format("qp = {}: allowed is a QP's number", json_text(*qp)));
     qpn = qp->get<std::uint32_t>();
   }
   std::size_t changed = 0;

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "device_model/control/admin/admin_server.hpp"
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/qp_transitions.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
@@ -62,6 +62,7 @@ json describe(const transport::RequesterSnapshot& requester) {
           {"waits_for_receive", requester.waits_for_receive},
           {"waits_for_credit", requester.waits_for_credit},
           {"selective_acks", requester.selective_acks},
+          {"peer_is_stranger", requester.peer_is_stranger},
           {"ack_timeout_us", requester.ack_timeout ? json(microseconds(*requester.ack_timeout)) : json()}};
 }
 

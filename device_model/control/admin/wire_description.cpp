@@ -14,7 +14,8 @@ json describe_wire(const ServedDevice& device) {
   description["interface_mtu"] = device.udp->interface.mtu;
   description["port"] = wire::kRocePort;
   json& addresses = description["addresses"] = json::array();
-  for (const wire::Gid& gid : device.settings.gids) addresses.push_back(to_text(gid));
+  for (const wire::Gid& gid : device.settings.gids)
+    if (gid != wire::Gid{}) addresses.push_back(to_text(gid));
   json& counters = description["counters"] = json::object();
   for (const UdpCounterValue& counter : udp_counter_values(device.udp->port.counters()))
     counters[std::string(counter.name)] = counter.value;

@@ -1,8 +1,8 @@
 // What a device's port leads to, as the admin socket tells it.
 #pragma once
 
-#include "device_model/control/admin/json.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control {
 

@@ -16,9 +16,15 @@ void close_inherited(int keep);
 // about what this machine does not allow; empty if all was done.
 std::string drop_powers(bool debuggable);
 
+// Sockets that the process makes while it serves programs, beside UNIX sockets without a peer.
+struct NeededSockets {
+  bool groups = false;  // UDP sockets of multicast groups
+  bool peer = false;    // to a UNIX socket that another process serves
+};
+
 // Restricts all threads, for good: unneeded system calls fail with ENOSYS, as on a kernel without them; calls
 // that only an intruder would make end the process. Returns why it failed; empty on success.
-std::string allow_needed_calls_only();
+std::string allow_needed_calls_only(NeededSockets sockets = {});
 
 // The same for a copier, which only reads and writes memory.
 std::string allow_copying_only();

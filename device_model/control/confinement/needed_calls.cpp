@@ -220,6 +220,21 @@ int add_rules(scmp_filter_ctx filter) {
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
 }
 
+int add_socket_rules(scmp_filter_ctx filter, NeededSockets sockets) {
+  int error = 0;
+  const auto allow = [&](int call) {
+    if (error == 0) error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  };
+  if (sockets.peer) allow(SCMP_SYS(connect));
+  if (!sockets.groups) return error;
+  allow(SCMP_SYS(bind));
+  allow(SCMP_SYS(setsockopt));
+  for (const scmp_datum_t family : {AF_INET, AF_INET6})
+    if (error == 0)
+      error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, family, 0));
+  return error;
+}
+
 // Refused calls are not logged (SCMP_FLTATR_CTL_LOG): each new thread tries clone3, which would log a line.
 // Before Linux 5.16 the filter would bring the kernel's own mitigations (SSBD) and slow all threads down.
 int set_attributes(scmp_filter_ctx filter) {
@@ -237,7 +252,8 @@ int add_copier_rules(scmp_filter_ctx filter) {
   return error;
 }
 
-std::string restrict(int (*add)(scmp_filter_ctx)) {
+template <typename Add>
+std::string restrict(const Add& add) {
   if (kSanitized) return "this is a build with a sanitizer";
   const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
   if (filter == nullptr) return "no memory for it";
@@ -249,7 +265,12 @@ std::string restrict(int (*add)(scmp_filter_ctx)) {
 
 }  // namespace
 
-std::string allow_needed_calls_only() { return restrict(add_rules); }
+std::string allow_needed_calls_only(NeededSockets sockets) {
+  return restrict([&](scmp_filter_ctx filter) {
+    const int error = add_rules(filter);
+    return error == 0 ? add_socket_rules(filter, sockets) : error;
+  });
+}
 
 std::string allow_copying_only() { return restrict(add_copier_rules); }
 

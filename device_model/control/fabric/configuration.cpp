@@ -137,7 +137,7 @@ void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
     reader.fail(reader.table().source(), fmt::format("{} has wire = \"udp\" and no addresses: needed are {}",
                                                      device.name, kAddressKind));
   constexpr std::array<std::string_view, 2> kSegmentation{"none", "kernel"};
-  device.udp_segmentation = reader.word("segmentation", kSegmentation) == 1u;
+  device.udp_segmentation = reader.word("segmentation", kSegmentation).value_or(1) == 1;
   if (!reader.table().contains("mac")) device.mac = link::UdpPort::mac_of(device.gids.front());
   if (!reader.table().contains("raw_packets")) device.raw_packets = RawPackets::privileged;
 }
@@ -279,24 +279,12 @@ void read_engine(const TableReader& root, const std::string& file, Configuration
 void read_lan(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("lan");
   if (table == nullptr) return;
-  const TableReader reader(*table, file, "lan.");
-  reader.known_keys({"listen", "connect", "vlan", "mtu"});
-  constexpr std::string_view path_rule = "the path of a UNIX socket, such as \"/tmp/lan.socket\"";
-  LanSettings& lan = configuration.lan.emplace();
-  const auto listen = reader.text("listen", path_rule);
-  const auto connect = reader.text("connect", path_rule);
-  if (listen.has_value() == connect.has_value())
-    reader.fail(table->source(), "lan needs either listen or connect: the path of a UNIX socket");
-  lan.socket.listens = listen.has_value();
-  lan.socket.path = listen ? *listen : *connect;
-  if (const auto vlan = reader.integer("vlan", 1, 4094)) lan.socket.vlan = static_cast<std::uint16_t>(*vlan);
-  reader.integer("mtu", 576, 65535, lan.mtu);
-  for (DeviceSettings& device : configuration.devices)
-    if (device.wire_kind == WireKind::built_in)
-      device.mtu = std::min(device.mtu, link::path_mtu_for(lan.mtu));
-  if (configuration.engines > 1)
-    reader.fail(table->source(), fmt::format("lan with engine.engines = {}: a LAN needs a single engine",
-                                             configuration.engines));
+  LanSettings& lan = configuration.lan.emplace(read_lan_settings(TableReader(*table, file, "lan.")));
+  for (DeviceSettings& device : configuration.devices) {
+    if (device.wire_kind != WireKind::built_in) continue;
+    lan.carrier.devices.push_back(device.mac);
+    if (lan.mtu != 0) device.mtu = std::min(device.mtu, link::path_mtu_for(lan.mtu));
+  }
 }
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
@@ -351,8 +339,7 @@ Configuration load_configuration(const std::filesystem::path& file) {
   // Relative to the configuration file.
   if (!configuration.fault_plan.empty())
     configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
-  if (configuration.lan)
-    configuration.lan->socket.path = (file.parent_path() / configuration.lan->socket.path).string();
+  if (configuration.lan) make_paths_absolute(*configuration.lan, file.parent_path());
   return configuration;
 }
 

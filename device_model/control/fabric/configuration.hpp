@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/fabric/lan_settings.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/raw_packets.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/fabric/wire_kind.hpp"
-#include "device_model/link/frames/frame_socket.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/setting_error.hpp"
 #include "device_model/transport/recovery_settings.hpp"
@@ -37,12 +37,6 @@ struct DeviceSettings {
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs by default
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;
-};
-
-// What the switch is joined to outside of this process (docs/wires.md).
-struct LanSettings {
-  link::FrameSocketSettings socket;
-  std::uint32_t mtu = 1500;  // of IP packets there, bytes
 };
 
 struct Configuration {

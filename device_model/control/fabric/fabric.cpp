@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 
+#include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "wire/network_headers.hpp"
 
@@ -32,7 +34,8 @@ std::optional<wire::MacAddress> known(const link::Neighbour& neighbour) {
 
 }  // namespace
 
-Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allowances) {
+Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan)
+    : quotas_(configuration.allowances), lan_settings_(configuration.lan.value_or(LanSettings{})) {
   const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
   for (std::size_t i = 0; i < engines; ++i) {
     engine::EngineConfig config{.idle_spin = configuration.idle_spin};
@@ -42,16 +45,24 @@ Fabric::Fabric(const Configuration& configuration) : quotas_(configuration.allow
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings);
-  if (configuration.lan) join_lan(*configuration.lan);
+  if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
 
-// Only a single engine has a LAN (configuration.cpp).
-void Fabric::join_lan(const LanSettings& settings) {
+// The first engine serves the LAN; the trunks carry its frames to the others' devices.
+void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
   EngineUnit& home = *units_.front();
-  lan_ = std::make_unique<link::FrameSocket>(settings.socket, [&home] { home.engine.wake(); });
+  lan_ = std::make_unique<link::LanPort>(std::move(carrier), lan_settings_.vlan,
+                                         [&home] { home.engine.wake(); });
   home.frame_switch.join_lan(*lan_);
+  for (std::size_t i = 1; i < units_.size(); ++i)
+    units_[i]->frame_switch.join_lan_by(*trunks_[i * units_.size()]);
   home.engine.wake_on(lan_->wake_descriptor());
   add_neighbours(lan_->neighbours());
+  if (lan_settings_.mtu == 0) {
+    const std::uint32_t mtu = link::interface_mtu(lan_settings_.carrier.name);
+    for (const auto& device : devices_)
+      if (device->udp == nullptr) fit_mtu(*device, mtu);
+  }
   addresses_changed();
 }
 
@@ -64,6 +75,37 @@ void Fabric::addresses_changed() {
       if (gid != wire::Gid{}) addresses.push_back({gid, device->settings.mac});
   }
   lan_->neighbours().set_addresses(std::move(addresses));
+  lan_->groups().set_members(lan_group_members(devices_));
+}
+
+// On a UDP wire the kernel joins the group; on a LAN the device itself does.
+void Fabric::groups_changed(ServedDevice& served, const wire::Gid& group, bool joined) {
+  if (served.udp == nullptr) {
+    if (lan_ != nullptr) lan_->groups().set_members(lan_group_members(devices_));
+    return;
+  }
+  engine::Engine& home = engine(served);
+  int arrivals = -1;
+  std::exception_ptr refused;
+  home.execute([&] {
+    try {
+      if (joined) arrivals = served.udp->port.join(group);
+      if (!joined) served.udp->port.leave(group);
+    } catch (const std::system_error&) {
+      refused = std::current_exception();
+    }
+  });
+  if (refused) std::rethrow_exception(refused);
+  if (arrivals >= 0) home.wake_on(arrivals);
+}
+
+std::optional<wire::Gid> Fabric::host_source(const wire::Gid& destination, std::uint32_t interface) const {
+  return host_routes_ ? host_routes_->source_for(destination, interface) : std::nullopt;
+}
+
+void Fabric::fit_mtu(ServedDevice& served, std::uint32_t interface_mtu) {
+  constexpr std::uint32_t kLeast = 256;
+  served.settings.mtu = std::min(served.largest_mtu, std::max(link::path_mtu_for(interface_mtu), kLeast));
 }
 
 void Fabric::connect_engines() {
@@ -87,6 +129,7 @@ void Fabric::add_device(const DeviceSettings& settings) {
   auto served = std::make_unique<ServedDevice>();
   served->index = static_cast<std::uint32_t>(devices_.size());
   served->settings = settings;
+  served->largest_mtu = settings.mtu;
   served->node_guid = modified_eui64(settings.mac);
   EngineUnit& home = unit(*served);
   served->device =
@@ -108,6 +151,9 @@ void Fabric::add_device(const DeviceSettings& settings) {
     link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
     other->frame_switch.attach_remote(settings.mac, trunk, settings.name);
   }
+  served->multicast.on_change([this, device = served.get()](const wire::Gid& group, bool joined) {
+    groups_changed(*device, group, joined);
+  });
   connect_wire(*served);
   configure_link(*served);
   devices_.push_back(std::move(served));
@@ -117,7 +163,8 @@ void Fabric::add_device(const DeviceSettings& settings) {
 void Fabric::connect_wire(ServedDevice& served) {
   if (served.settings.wire_kind != WireKind::udp) return;
   served.udp = open_udp_wire(served.settings, served.index);
-  served.settings.mtu = std::min(served.settings.mtu, link::path_mtu_for(served.udp->interface.mtu));
+  fit_mtu(served, served.udp->interface.mtu);
+  if (!host_routes_) host_routes_.emplace();
   EngineUnit& home = unit(served);
   home.frame_switch.connect(served.index, served.udp->port);
   for (const int descriptor : served.udp->port.wake_descriptors()) home.engine.wake_on(descriptor);

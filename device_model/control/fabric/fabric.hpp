@@ -15,6 +15,7 @@
 
 #include "device_model/control/fabric/capacity.hpp"
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/host_routes.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/multicast_members.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -22,7 +23,7 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
-#include "device_model/link/frames/frame_socket.hpp"
+#include "device_model/link/frames/lan_port.hpp"
 #include "device_model/link/neighbours.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk.hpp"
@@ -52,6 +53,7 @@ struct ServedDevice {
   std::uint32_t index = 0;  // in configuration order
   DeviceSettings settings;
   std::array<std::uint8_t, 8> node_guid{};  // wire order
+  std::uint32_t largest_mtu = 0;            // path MTU that the configuration allows, bytes
   std::unique_ptr<UdpWire> udp;             // null: on the built-in switch
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
@@ -95,8 +97,8 @@ struct EngineUnit {
 class Fabric {
  public:
   // Makes the devices, and the engines, at most one per device; devices are assigned to engines in turn.
-  // Throws what their constructors throw.
-  explicit Fabric(const Configuration& configuration);
+  // Throws what their constructors throw. `lan` is the LAN's carrier if it is open already.
+  explicit Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan = nullptr);
   ~Fabric();
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
@@ -128,9 +130,12 @@ class Fabric {
   bool link_is_up(const ServedDevice& served);
 
   // The LAN that the switch is joined to; null: none.
-  link::FrameSocket* lan() { return lan_.get(); }
+  link::LanPort* lan() { return lan_.get(); }
+  const LanSettings& lan_settings() const { return lan_settings_; }
   // To be called when a device's GIDs have changed.
   void addresses_changed();
+  // The device's largest path MTU is one that fits into IP packets of `interface_mtu` bytes.
+  static void fit_mtu(ServedDevice& served, std::uint32_t interface_mtu);
 
   // The device with `gid` on the built-in switch: a device of this process, or else a neighbour, which may be
   // asked for only now.
@@ -140,18 +145,24 @@ class Fabric {
   // The same, if it is known.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
   std::optional<wire::MacAddress> resolve(const ServedDevice& from, const wire::Gid& gid) const;
+  // The address of this host from which its kernel would send to `destination`; asked only for UDP wires.
+  // Empty: it has no route, or there is no such wire. `interface` is that of a link-local destination, or 0.
+  std::optional<wire::Gid> host_source(const wire::Gid& destination, std::uint32_t interface) const;
   // Finds devices outside of this process; asked in the order of addition. Outlives its use.
   void add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
-  void join_lan(const LanSettings& settings);
+  void join_lan(std::unique_ptr<link::FrameCarrier> carrier);
+  void groups_changed(ServedDevice& served, const wire::Gid& group, bool joined);
   void add_device(const DeviceSettings& settings);
   void connect_wire(ServedDevice& served);
 
   Quotas quotas_;
-  std::unique_ptr<link::FrameSocket> lan_;
+  std::optional<HostRoutes> host_routes_;
+  LanSettings lan_settings_;
+  std::unique_ptr<link::LanPort> lan_;
   // The order matters: devices are destroyed before the switches that they are attached to, and all after the
   // engines have stopped.
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j

@@ -1,7 +1,5 @@
 #include "device_model/control/fabric/interface_watch.hpp"
 
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -10,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
+#include "device_model/control/fabric/netlink_attributes.hpp"
 #include "device_model/control/log/log.hpp"
 
 // linux/if.h has it, which does not go with net/if.h.
@@ -33,45 +33,47 @@ memory::Descriptor open_socket() {
   return opened;
 }
 
-// The attribute of a message whose header of type `Header` its attributes follow; empty if there is none.
-template <typename Header>
-std::span<const std::byte> attribute(const nlmsghdr& message, unsigned short wanted) {
-  const auto* at = reinterpret_cast<const std::byte*>(&message) + NLMSG_LENGTH(NLMSG_ALIGN(sizeof(Header)));
-  const std::byte* const end = reinterpret_cast<const std::byte*>(&message) + message.nlmsg_len;
-  rtattr head;
-  for (; at + sizeof head <= end; at += RTA_ALIGN(head.rta_len)) {
-    std::memcpy(&head, at, sizeof head);
-    if (head.rta_len < sizeof head || at + head.rta_len > end) return {};
-    if (head.rta_type == wanted) return {at + RTA_LENGTH(0), head.rta_len - RTA_LENGTH(0)};
-  }
-  return {};
-}
-
-wire::Gid gid_of(std::span<const std::byte> address) {
-  wire::Gid gid;
-  if (address.size() == 4) gid.bytes[10] = gid.bytes[11] = 0xFF;
-  if (address.size() <= gid.bytes.size() && !address.empty())
-    std::memcpy(gid.bytes.data() + gid.bytes.size() - address.size(), address.data(), address.size());
-  return gid;
+// Asks what all interfaces are like now.
+void ask_for_links(int socket) {
+  struct {
+    nlmsghdr header;
+    ifinfomsg body;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = RTM_GETLINK;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  send(socket, &request, sizeof request, MSG_DONTWAIT);
 }
 
 }  // namespace
 
-InterfaceWatch::InterfaceWatch(EventLoop& loop, Fabric& fabric,
-                               std::function<void(const ServedDevice& device, bool up)> changed)
-    : fabric_(fabric), changed_(std::move(changed)) {
+InterfaceWatch::InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes)
+    : fabric_(fabric), changes_(std::move(changes)) {
+  const LanSettings& lan = fabric.lan_settings();
+  const bool on_interface = fabric.lan() != nullptr && lan.is_interface();
   for (const auto& device : fabric.devices()) {
-    if (device->udp != nullptr)
-      watched_.push_back({*device, true, std::vector<bool>(device->settings.gids.size(), true)});
+    Watched watched{*device, {}, true};
+    if (device->udp != nullptr) {
+      for (const link::LocalInterface& interface : device->udp->interfaces)
+        watched.interfaces.push_back({interface.index, interface.mtu, true, true});
+    } else if (on_interface) {
+      watched.interfaces.push_back({if_nametoindex(lan.carrier.name.c_str()), lan.mtu, true, true});
+    } else {
+      continue;
+    }
+    watched_.push_back(std::move(watched));
   }
   if (watched_.empty()) return;
   socket_ = open_socket();
   watch_ = ScopedWatch(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { take_messages(); });
+  ask_for_links(socket_.get());
 }
 
+// ENOBUFS: the kernel has dropped messages (netlink(7)).
 void InterfaceWatch::take_messages() {
-  alignas(nlmsghdr) std::array<std::byte, 16384> buffer;
+  alignas(nlmsghdr) std::array<std::byte, 32768> buffer;
   const ssize_t received = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (received < 0 && errno == ENOBUFS) return ask_for_links(socket_.get());
   auto left = static_cast<unsigned>(std::max<ssize_t>(received, 0));
   for (const auto* message = reinterpret_cast<const nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
        message = NLMSG_NEXT(message, left)) {
@@ -92,42 +94,66 @@ void InterfaceWatch::take_messages() {
   }
 }
 
-void InterfaceWatch::link_message(std::uint32_t interface, bool running, std::uint32_t mtu) {
+void InterfaceWatch::link_message(std::uint32_t index, bool running, std::uint32_t mtu) {
   for (Watched& watched : watched_) {
-    UdpWire& wire = *watched.device.udp;
-    if (wire.interface.index != interface) continue;
-    watched.running = running;
-    if (mtu != 0 && mtu != wire.interface.mtu) {
-      wire.interface.mtu = mtu;
-      watched.device.settings.mtu = std::min(wire.largest_mtu, std::max(link::path_mtu_for(mtu), 256u));
-      log::info("{}: interface {} has an MTU of {} now, and the port one of {}", watched.device.settings.name,
-                wire.interface.name, mtu, watched.device.settings.mtu);
+    bool found = false;
+    for (Interface& interface : watched.interfaces) {
+      if (interface.index != index) continue;
+      found = true;
+      interface.running = running;
+      if (mtu != 0) interface.mtu = mtu;
     }
-    follow(watched);
+    if (!found) continue;
+    follow_mtu(watched);
+    follow_state(watched);
   }
 }
 
+// A packet may leave by any of the interfaces, and the port has one MTU.
+void InterfaceWatch::follow_mtu(Watched& watched) {
+  std::uint32_t smallest = fabric_.lan_settings().mtu;
+  if (watched.device.udp != nullptr || smallest == 0) smallest = std::numeric_limits<std::uint32_t>::max();
+  for (const Interface& interface : watched.interfaces) smallest = std::min(smallest, interface.mtu);
+  DeviceSettings& settings = watched.device.settings;
+  const std::uint32_t before = settings.mtu;
+  Fabric::fit_mtu(watched.device, smallest);
+  if (watched.device.udp != nullptr) watched.device.udp->interface.mtu = smallest;
+  if (settings.mtu != before)
+    log::info("{}: its interfaces have an MTU of {} now, and the port one of {}", settings.name, smallest,
+              settings.mtu);
+}
+
+// The GID table follows the addresses as that of a NIC does: the entry of one that is gone is empty.
 void InterfaceWatch::address_message(const wire::Gid& gid, bool present) {
   for (Watched& watched : watched_) {
-    const auto& gids = watched.device.settings.gids;
-    const auto found = std::find(gids.begin(), gids.end(), gid);
-    if (found == gids.end()) continue;
-    watched.has_address[static_cast<std::size_t>(found - gids.begin())] = present;
-    follow(watched);
+    if (watched.device.udp == nullptr) continue;
+    const auto& addresses = watched.device.udp->addresses;
+    const auto found = std::find(addresses.begin(), addresses.end(), gid);
+    if (found == addresses.end()) continue;
+    const auto index = static_cast<std::size_t>(found - addresses.begin());
+    if (watched.interfaces[index].has_address == present) continue;
+    watched.interfaces[index].has_address = present;
+    log::info("{}: the address {} is {}", watched.device.settings.name, to_text(gid),
+              present ? "back" : "gone");
+    auto& gids = watched.device.settings.gids;
+    gids[index] = present ? gid : wire::Gid{};
+    fabric_.engine(watched.device).execute([&] { watched.device.device->set_gids(gids); });
+    changes_.gid(watched.device, index);
+    follow_state(watched);
   }
 }
 
-void InterfaceWatch::follow(Watched& watched) {
-  const auto& present = watched.has_address;
-  const bool up = watched.running && std::find(present.begin(), present.end(), false) == present.end();
-  if (up == watched.up) return;
-  watched.up = up;
+// The port works as long as one of its addresses does.
+void InterfaceWatch::follow_state(Watched& watched) {
+  const bool carrier =
+      std::any_of(watched.interfaces.begin(), watched.interfaces.end(),
+                  [](const Interface& interface) { return interface.running && interface.has_address; });
+  if (carrier == watched.carrier) return;
+  watched.carrier = carrier;
   const ServedDevice& device = watched.device;
-  fabric_.engine(device).execute([&] {
-    link::Link& link = fabric_.switch_of(device).link(device.index);
-    up ? link.restore() : link.cut(transport::Time::max());
-  });
-  changed_(device, up);
+  fabric_.engine(device).execute([&] { fabric_.switch_of(device).link(device.index).set_carrier(carrier); });
+  log::info("{}: its wire {}", device.settings.name, carrier ? "works" : "is down");
+  changes_.link(device);
 }
 
 }  // namespace urnic::control

@@ -1,7 +1,10 @@
-// Devices on UDP wires follow the interface of the host that has their addresses: while it is down, or has
-// lost an address, the device's link is cut. Programs get the events of a NIC whose cable is pulled.
+// Ports that lead to network interfaces of the host follow them: while none of a device's interfaces is up,
+// or all its addresses are gone, its wire is down; an address that is gone leaves the GID table; the MTU is
+// the smallest one of the interfaces. Programs get the events of a NIC.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -13,27 +16,37 @@ namespace urnic::control {
 
 class InterfaceWatch {
  public:
-  // Calls `changed` when a device's link was cut, or is up again. Opens a netlink socket if a device is on a
-  // UDP wire. Throws std::system_error.
-  InterfaceWatch(EventLoop& loop, Fabric& fabric,
-                 std::function<void(const ServedDevice& device, bool up)> changed);
+  // What others are told, after it has happened.
+  struct Changes {
+    std::function<void(const ServedDevice& device)> link;  // up or down
+    std::function<void(const ServedDevice& device, std::size_t index)> gid;
+  };
+
+  // Opens a netlink socket if a device's port leads to an interface. Throws std::system_error.
+  InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes);
 
  private:
-  // What the kernel has said about a device's interface.
+  // What the kernel has said.
+  struct Interface {
+    std::uint32_t index = 0;
+    std::uint32_t mtu = 0;
+    bool running = true;
+    bool has_address = true;
+  };
   struct Watched {
     ServedDevice& device;
-    bool running = true;
-    std::vector<bool> has_address;  // by GID index
-    bool up = true;                 // of the link, as last set
+    std::vector<Interface> interfaces;  // on a UDP wire by GID index; on a LAN one
+    bool carrier = true;                // of the link, as last set
   };
 
   void take_messages();
-  void link_message(std::uint32_t interface, bool running, std::uint32_t mtu);
+  void link_message(std::uint32_t index, bool running, std::uint32_t mtu);
   void address_message(const wire::Gid& gid, bool present);
-  void follow(Watched& watched);
+  void follow_mtu(Watched& watched);
+  void follow_state(Watched& watched);
 
   Fabric& fabric_;
-  const std::function<void(const ServedDevice& device, bool up)> changed_;
+  const Changes changes_;
   std::vector<Watched> watched_;
   memory::Descriptor socket_;
   ScopedWatch watch_;

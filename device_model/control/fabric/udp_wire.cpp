@@ -25,7 +25,7 @@ std::unique_ptr<UdpWire> open_udp_wire(const DeviceSettings& settings, std::uint
     throw std::runtime_error(fmt::format("{}: interface {} has an MTU of {}, too small for RoCEv2",
                                          settings.name, interface.name, interface.mtu));
   return std::unique_ptr<UdpWire>(
-      new UdpWire{std::move(interface), settings.mtu,
+      new UdpWire{std::move(interface), std::move(interfaces), settings.gids,
                   link::UdpPort(settings.mac, number, addresses, settings.udp_segmentation)});
 }
 

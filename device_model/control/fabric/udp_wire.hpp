@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/link/udp/local_interface.hpp"
@@ -11,8 +12,9 @@
 namespace urnic::control {
 
 struct UdpWire {
-  link::LocalInterface interface;  // of the first address; of several, the smallest MTU
-  std::uint32_t largest_mtu = 0;   // path MTU that the configuration allows
+  link::LocalInterface interface;                // of the first address; of several, the smallest MTU
+  std::vector<link::LocalInterface> interfaces;  // by GID index
+  std::vector<wire::Gid> addresses;              // by GID index, also while an interface has lost one
   link::UdpPort port;
 };
 

@@ -55,8 +55,6 @@ void put_object_counts(const Subjects& subjects, const ServedDevice& device, Dat
     datagram.put(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
     datagram.end_table(entry);
   };
-  std::uint64_t contexts = 0;
-  for (const auto& context : subjects.contexts.all()) contexts += &context->device == &device;
   const CmIdentifierSource* const identifiers = subjects.cm_identifiers;
   put_device_name(datagram, device);
   const auto table = datagram.begin_table(RDMA_NLDEV_ATTR_RES_SUMMARY);
@@ -65,7 +63,7 @@ void put_object_counts(const Subjects& subjects, const ServedDevice& device, Dat
   put_count("qp", device.queue_pairs.used());
   put_count("cm_id", identifiers != nullptr ? identifiers->count(device) : 0);
   put_count("mr", device.memory_regions.used());
-  put_count("ctx", contexts);
+  put_count("ctx", subjects.contexts.in_service(device).size());
   put_count("srq", device.shared_receive_queues.used());
   datagram.end_table(table);
 }

@@ -162,11 +162,25 @@ struct SharedReceiveQueues : PlainKind<SharedReceiveQueue, RDMA_NLDEV_ATTR_RES_S
     datagram.put(RDMA_NLDEV_ATTR_RES_TYPE, type_of(srq));
     if (srq.pd != nullptr) datagram.put(RDMA_NLDEV_ATTR_RES_PDN, srq.pd->id.value);
     if (srq.cq != nullptr) datagram.put(RDMA_NLDEV_ATTR_RES_CQN, srq.cq->number);
-    // Empty, as if no queue pair took receives from it: to find them, all queue pairs would be looked
-    // through.
-    datagram.end_table(datagram.begin_table(RDMA_NLDEV_ATTR_RES_QP));
+    put_queue_pairs(datagram, srq);
     put_process(datagram, context);
     return true;
+  }
+
+ private:
+  // More than iproute2's `rdma` shows of one SRQ (256 characters), and few enough for any datagram.
+  static constexpr std::size_t kMostQueuePairs = 128;
+
+  static void put_queue_pairs(DatagramWriter& datagram, const SharedReceiveQueue& srq) {
+    const auto table = datagram.begin_table(RDMA_NLDEV_ATTR_RES_QP);
+    std::size_t listed = 0;
+    for (const std::uint32_t qpn : srq.qpns) {
+      if (listed++ == kMostQueuePairs) break;
+      const auto entry = datagram.begin_table(RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+      datagram.put(RDMA_NLDEV_ATTR_RES_LQPN, qpn);
+      datagram.end_table(entry);
+    }
+    datagram.end_table(table);
   }
 };
 

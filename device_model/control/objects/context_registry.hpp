@@ -25,6 +25,8 @@ class ContextRegistry {
   bool empty() const;
   // Numbers for display: 1, 2, 3, …
   std::uint32_t next_id() { return next_id_++; }
+  // How many contexts there have been.
+  std::uint32_t opened() const { return next_id_ - 1; }
 
  private:
   std::vector<std::weak_ptr<Context>> contexts_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "device_model/abi/control.hpp"
@@ -73,6 +74,7 @@ struct SharedReceiveQueue : Usable {
   ArenaBlock slots;
   ArenaBlock posted;
   ArenaBlock indices;
+  std::set<std::uint32_t> qpns;  // of the QPs that take receives from it
   std::unique_ptr<engine::SharedReceiveQueue> queue;
   std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
 };
@@ -98,6 +100,7 @@ struct SharedQueuePair {
 struct QueuePair : Usable {
   ~QueuePair() {
     shared.reset();
+    if (srq != nullptr) srq->qpns.erase(qpn);
     if (xrcd != nullptr) xrcd->domain->drop_target_if_gone(qpn);
   }
 

@@ -108,10 +108,10 @@ Id* make_identifier(Identifiers& identifiers, Id& listener, const Request& reque
   }
 }
 
-// The listener, if it has room for the request; else the verdict.
+// The listener, if it has room for the request; else the decision.
 struct Admission {
   Id* listener = nullptr;
-  cm::Verdict verdict = cm::Verdict::refuse;
+  cm::Decision decision = cm::Decision::refuse;
 };
 
 Admission admit(const Identifiers& identifiers, std::span<const std::byte> private_data, Request& request) {
@@ -119,8 +119,8 @@ Admission admit(const Identifiers& identifiers, std::span<const std::byte> priva
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
   if (listener == nullptr) return {};
   // The program cannot be told, or has enough to read: the peer asks again.
-  if (listener->backlog == 0) return {nullptr, cm::Verdict::drop};
-  return {listener, cm::Verdict::keep};
+  if (listener->backlog == 0) return {nullptr, cm::Decision::drop};
+  return {listener, cm::Decision::keep};
 }
 
 }  // namespace
@@ -130,14 +130,14 @@ Id* ConnectionEvents::find(cm::CommunicationId connection, IdState state) const 
   return id != nullptr && id->state == state ? id : nullptr;
 }
 
-cm::Verdict ConnectionEvents::requested(const cm::RequestEvent& event) {
+cm::Decision ConnectionEvents::requested(const cm::RequestEvent& event) {
   const wire::mad::Req& message = event.message;
   Request request{.service = message.service, .qp_type = passive_type(message)};
   const Admission admission = admit(identifiers_, message.private_data, request);
-  if (admission.listener == nullptr) return admission.verdict;
+  if (admission.listener == nullptr) return admission.decision;
   Id* const id = make_identifier(identifiers_, *admission.listener, request, event.device, event.path.own,
                                  event.path.peer);
-  if (id == nullptr) return cm::Verdict::drop;
+  if (id == nullptr) return cm::Decision::drop;
   id->path = event.path;
   identifiers_.connect(*id, event.id);
 
@@ -154,22 +154,22 @@ cm::Verdict ConnectionEvents::requested(const cm::RequestEvent& event) {
   parameters.qp_num = message.local_qpn.value;
   answer.ece = to_ece(message.ece);
   identifiers_.post_request(*admission.listener, *id, answer);
-  return cm::Verdict::keep;
+  return cm::Decision::keep;
 }
 
-cm::Verdict ConnectionEvents::sidr_requested(const cm::SidrRequestEvent& event) {
+cm::Decision ConnectionEvents::sidr_requested(const cm::SidrRequestEvent& event) {
   Request request{.service = event.message.service, .qp_type = QpType::ud};
   const Admission admission = admit(identifiers_, event.message.private_data, request);
-  if (admission.listener == nullptr) return admission.verdict;
+  if (admission.listener == nullptr) return admission.decision;
   Id* const id = make_identifier(identifiers_, *admission.listener, request, event.device, event.from.own,
                                  event.from.peer);
-  if (id == nullptr) return cm::Verdict::drop;
+  if (id == nullptr) return cm::Decision::drop;
   identifiers_.connect(*id, event.id);
 
   rdma_ucm_event_resp answer = new_event(EventType::connect_request);
   set_private_data(request.private_data, answer.param.ud);
   identifiers_.post_request(*admission.listener, *id, answer);
-  return cm::Verdict::keep;
+  return cm::Decision::keep;
 }
 
 void ConnectionEvents::replied(const cm::ReplyEvent& event) {

@@ -20,7 +20,7 @@ class ConnectionEvents final : private cm::User {
   cm::ConnectionManager& connections() { return connections_; }
 
  private:
-  cm::Verdict requested(const cm::RequestEvent& event) override;
+  cm::Decision requested(const cm::RequestEvent& event) override;
   void replied(const cm::ReplyEvent& event) override;
   void established(cm::CommunicationId id) override;
   void rejected(const cm::RejectEvent& event) override;
@@ -28,7 +28,7 @@ class ConnectionEvents final : private cm::User {
   void disconnect_requested(cm::CommunicationId id) override;
   void disconnected(cm::CommunicationId id, cm::Disconnected how) override;
   void time_wait_over(cm::CommunicationId id) override;
-  cm::Verdict sidr_requested(const cm::SidrRequestEvent& event) override;
+  cm::Decision sidr_requested(const cm::SidrRequestEvent& event) override;
   void sidr_replied(const cm::SidrReplyEvent& event) override;
 
   // The identifier whose connection it is, if that is in `state`.

@@ -52,6 +52,18 @@ std::optional<LocalAddress> find_sender(const Fabric& fabric, Family family, con
   return other_scope;
 }
 
+// Among devices on UDP wires: the one with the address that the host's routing table chooses.
+std::optional<LocalAddress> routed_sender(const Fabric& fabric, const SocketAddress& destination) {
+  const auto source = fabric.host_source(destination.ip, destination.scope);
+  if (!source) return {};
+  for (const auto& device : fabric.devices()) {
+    const auto& gids = device->settings.gids;
+    if (device->udp != nullptr && std::find(gids.begin(), gids.end(), *source) != gids.end())
+      return LocalAddress{device.get(), *source};
+  }
+  return {};
+}
+
 SocketAddress as_address(const wire::Gid& gid, Family family) { return {.family = family, .ip = gid}; }
 
 // For a source that is not bound.
@@ -62,8 +74,9 @@ std::optional<Route> choose_source(const Fabric& fabric, const SocketAddress& de
     source.scope = destination.scope;
     return Route{*local, source, local->gid};
   }
-  const auto sender = find_sender(fabric, destination.family, destination.ip);
+  auto sender = find_sender(fabric, destination.family, destination.ip);
   if (!sender) return {};
+  if (sender->device->udp != nullptr) sender = routed_sender(fabric, destination).value_or(*sender);
   return Route{*sender, as_address(sender->gid, destination.family), destination.ip};
 }
 

@@ -107,11 +107,12 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rx_send_requests", c.received_send_requests},  // urnic's own
       {"rx_unknown_qp", counters.port.unknown_qp},     // urnic's own
       {"rx_write_requests", c.received_write_requests},
-      {"rx_wrong_address", counters.port.wrong_address},  // urnic's own
-      {"rx_wrong_origin", counters.port.wrong_origin},    // urnic's own
-      {"tx_mad_discards", counters.gsi.not_sent},         // urnic's own
-      {"tx_mads", counters.management.sent},              // urnic's own
-      {"tx_selective_acks", c.selective_acks_sent},       // urnic's own
+      {"rx_wrong_address", counters.port.wrong_address},         // urnic's own
+      {"rx_wrong_origin", counters.port.wrong_origin},           // urnic's own
+      {"tx_mad_discards", counters.gsi.not_sent},                // urnic's own
+      {"tx_mads", counters.management.sent},                     // urnic's own
+      {"tx_selective_ack_offers", c.selective_ack_offers_sent},  // urnic's own
+      {"tx_selective_acks", c.selective_acks_sent},              // urnic's own
   };
 }
 

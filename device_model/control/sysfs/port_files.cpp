@@ -73,7 +73,7 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
   if (device.udp == nullptr) return;
   fs::create_directories(port / "gid_attrs" / "ndevs");
   for (std::size_t i = 0; i < settings.gids.size(); ++i)
-    write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), device.udp->interface.name);
+    write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), device.udp->interfaces[i].name);
 }
 
 void show_port_state(const fs::path& port, bool up) {

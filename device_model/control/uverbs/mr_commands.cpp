@@ -190,7 +190,7 @@ int place_received(Session& session, const abi::PlaceReceivedRequest& request, a
     session.fabric.engine(session.device).execute([&] {
       const memory::MemoryTable& table = session.device.device->memory_table();
       transport::MemoryRange range;
-      if (table.check_local(region.key, region.pd->id, request.address, request.length,
+      if (table.check_local(region.key, region.spec.pd, request.address, request.length,
                             transport::AccessRight::local_write, range) != transport::KeyCheck::ok) {
         return;
       }

@@ -18,6 +18,9 @@ int allocate_null_mr(Session& session, const abi::HandleRequest& request, abi::R
                   .pd = region->pd->id,
                   .length = std::numeric_limits<std::uint64_t>::max(),
                   .access = std::uint32_t{memory::access_local_write} | memory::access_placed_by_device};
+  // The null region is no object of the domain: the domain may be deallocated before it, as with devices
+  // whose null region is a reserved key.
+  region->pd = nullptr;
   return add_region(session, std::move(region), reply);
 }
 

@@ -200,6 +200,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   qp->shared = make_shared_part(session, *qp);
   if (qp->shared->hosted == nullptr) return ENOMEM;
   qp->qpn = qp->shared->hosted->qpn().value;
+  if (qp->srq != nullptr) qp->srq->qpns.insert(qp->qpn);
 
   Joining made(context.qps, std::move(qp));
   install(context, *made);

@@ -33,16 +33,16 @@ bool is_loopback(const wire::Gid& gid) {
   return to_socket_address(gid, 0, 0).any.sa_family == AF_INET && gid.bytes[12] == 127;
 }
 
-std::uint32_t mtu_of(const char* name) {
+}  // namespace
+
+std::uint32_t interface_mtu(const std::string& interface) {
   const memory::Descriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
-  std::strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+  std::strncpy(request.ifr_name, interface.c_str(), sizeof request.ifr_name - 1);
   if (ioctl(any.get(), SIOCGIFMTU, &request) != 0)
-    throw std::system_error(errno, std::generic_category(), std::string("MTU of ") + name);
+    throw std::system_error(errno, std::generic_category(), "MTU of " + interface);
   return static_cast<std::uint32_t>(request.ifr_mtu);
 }
-
-}  // namespace
 
 std::optional<LocalInterface> interface_of(const wire::Gid& address) {
   ifaddrs* list = nullptr;
@@ -51,7 +51,7 @@ std::optional<LocalInterface> interface_of(const wire::Gid& address) {
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     const bool loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0 && is_loopback(address);
     if (loopback || has_address(*entry, address))
-      return LocalInterface{entry->ifa_name, if_nametoindex(entry->ifa_name), mtu_of(entry->ifa_name)};
+      return LocalInterface{entry->ifa_name, if_nametoindex(entry->ifa_name), interface_mtu(entry->ifa_name)};
   }
   return {};
 }

@@ -7,14 +7,11 @@
 #include <cstring>
 #include <utility>
 
+#include "device_model/link/udp/kernel_options.hpp"
 #include "device_model/link/udp/udp_socket.hpp"
 #include "wire/byte_order.hpp"
 #include "wire/hidden_identification.hpp"
 #include "wire/network_codec.hpp"
-
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103  // linux/udp.h, which does not go with netinet/udp.h
-#endif
 
 namespace urnic::link {
 namespace {

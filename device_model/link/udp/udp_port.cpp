@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/link/udp/multicast_socket.hpp"
 #include "device_model/link/udp/udp_socket.hpp"
 #include "wire/datagram_frame.hpp"
 #include "wire/network_codec.hpp"
@@ -33,11 +34,13 @@ UdpPort::UdpPort(const wire::MacAddress& device, std::uint32_t number,
     : device_(device), number_(number) {
   for (const UdpAddress& address : addresses) {
     Address& opened = addresses_.emplace_back();
+    opened.number = next_number_++;
     opened.local = address;
     opened.socket = open_udp_socket(address.gid, address.scope, wire::kRocePort);
     for (std::size_t i = 0; i < kPaths; ++i) {
       Path& path = opened.paths.emplace_back();
       path.socket = open_sending_socket(address.gid, address.scope, path.port);
+      prepare_to_send_to_groups(path.socket.get(), wire::is_ipv4_mapped(address.gid), address.scope);
       path.queue = std::make_unique<SendQueue>(path.socket.get(), segmentation, counters_);
     }
   }
@@ -47,6 +50,27 @@ std::vector<int> UdpPort::wake_descriptors() const {
   std::vector<int> descriptors;
   for (const Address& address : addresses_) descriptors.push_back(address.socket.get());
   return descriptors;
+}
+
+int UdpPort::join(const wire::Gid& group) {
+  std::vector<std::uint32_t> interfaces;
+  for (const Address& address : addresses_) {
+    const bool same_family = wire::is_ipv4_mapped(address.local.gid) == wire::is_ipv4_mapped(group);
+    const bool known =
+        std::find(interfaces.begin(), interfaces.end(), address.local.scope) != interfaces.end();
+    if (same_family && !known) interfaces.push_back(address.local.scope);
+  }
+  if (interfaces.empty()) return -1;
+  memory::Descriptor socket = open_group_socket(group, wire::kRocePort, interfaces);
+  Address& joined = groups_.emplace_back();
+  joined.number = next_number_++;
+  joined.local.gid = group;
+  joined.socket = std::move(socket);
+  return joined.socket.get();
+}
+
+void UdpPort::leave(const wire::Gid& group) {
+  std::erase_if(groups_, [&](const Address& joined) { return joined.local.gid == group; });
 }
 
 std::uint16_t UdpPort::source_port(const wire::Gid& from, std::uint16_t wanted) const {
@@ -64,8 +88,16 @@ wire::MacAddress UdpPort::mac_of(const wire::Gid& host) { return stand_in_mac(ho
 
 UdpCounters UdpPort::counters() const {
   UdpCounters counters = counters_;
-  for (const Address& address : addresses_) counters.kernel_drops += kernel_drops(address.socket.get());
+  for (const auto* sockets : {&addresses_, &groups_})
+    for (const Address& address : *sockets) counters.kernel_drops += kernel_drops(address.socket.get());
   return counters;
+}
+
+const UdpPort::Address* UdpPort::receiver(std::uint32_t number) const {
+  if (number < addresses_.size()) return &addresses_[number];
+  const auto found = std::find_if(groups_.begin(), groups_.end(),
+                                  [&](const Address& group) { return group.number == number; });
+  return found == groups_.end() ? nullptr : &*found;
 }
 
 UdpPort::Address* UdpPort::local(const wire::Gid& gid) {
@@ -111,50 +143,62 @@ void UdpPort::flush() {
 // Each address is the first in its turn, so that a flood to one of them does not starve the others.
 void UdpPort::take(Port& port, transport::Time now, const Load& most) {
   now_ = now;
-  std::uint32_t left = most.frames;
+  Load left = most;
+  hand_on(port, left);  // what the last round had no room for
   for (std::size_t i = 0; i < addresses_.size(); ++i)
-    left -= take_from(addresses_[(first_ + i) % addresses_.size()], port, now, left);
+    take_from(addresses_[(first_ + i) % addresses_.size()], port, left);
   first_ = (first_ + 1) % addresses_.size();
+  for (const Address& group : groups_) take_from(group, port, left);
 }
 
-std::uint32_t UdpPort::take_from(Address& address, Port& port, transport::Time now, std::uint32_t most) {
-  std::uint32_t taken = 0;
-  for (;;) {
-    const std::uint32_t wanted = std::min(most - taken, ReceiveBatch::kPerCall);
-    const std::uint32_t received = arrived_.receive(address.socket.get(), wanted);
-    counters_.receive_calls += received != 0;
-    counters_.received += received;
-    taken += received;
-    const std::uint32_t first = arrived_.in_use() - received;
-    for (std::uint32_t number = first; number < first + received; ++number)
-      hand_on(address, arrived_.at(number), port, now);
-    if (received < wanted || taken == most) return taken;
+void UdpPort::take_from(const Address& address, Port& port, Load& left) {
+  bool more = true;
+  while (more && left.frames != 0 && left.bytes != 0 && arrived_.has_room()) {
+    more = arrived_.receive(address.socket.get(), address.number);
+    counters_.receive_calls += hand_on(port, left);
   }
 }
 
-void UdpPort::hand_on(const Address& address, const ReceivedDatagram& datagram, Port& port,
-                      transport::Time now) {
+// False: there was nothing.
+bool UdpPort::hand_on(Port& port, Load& left) {
+  const std::uint32_t before = arrived_.in_use();
+  while (left.frames != 0 && left.bytes != 0) {
+    const auto datagram = arrived_.next();
+    if (!datagram) break;
+    hand_on(*datagram, port);
+    --left.frames;
+    left.bytes -= std::min(left.bytes, datagram->bytes.size());
+  }
+  return arrived_.in_use() != before;
+}
+
+void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
+  const Address* const address = receiver(datagram.socket);
+  if (address == nullptr) return;  // of a group that was left since
   const wire::Gid source = to_gid(datagram.source);
   const wire::MacAddress source_mac = mac_of(source);
-  const wire::NetworkHeaders network{.destination_mac = device_,
-                                     .source_mac = source_mac,
-                                     .destination = address.local.gid,
-                                     .source = source,
-                                     .traffic_class = datagram.traffic_class,
-                                     .hop_limit = datagram.hop_limit,
-                                     .udp_source = port_of(datagram.source)};
+  ++counters_.received;
+  const bool is_group = wire::is_multicast(address->local.gid);
+  const wire::NetworkHeaders network{
+      .destination_mac = is_group ? wire::multicast_mac(address->local.gid) : device_,
+      .source_mac = source_mac,
+      .destination = address->local.gid,
+      .source = source,
+      .traffic_class = datagram.traffic_class,
+      .hop_limit = datagram.hop_limit,
+      .ip_identification = datagram.before,
+      .udp_source = port_of(datagram.source)};
   wire::Frame frame;
-  const bool is_packet = datagram.whole && wire::frame_of_datagram(network, datagram.bytes, *datagram.headers,
-                                                                   frame) == wire::ParseError::none;
-  if (!is_packet) {
+  if (wire::frame_of_datagram(network, datagram.bytes, *datagram.headers, frame) != wire::ParseError::none) {
     ++counters_.malformed;
     return;
   }
   port.transmit(frame,
                 {.identity = {kOutside | number_, 0, counters_.received},
                  .queue_pair = kUnknownQpn,
+                 .selective_acks = transport::SelectiveAcks::outside,
                  .device = source_mac},
-                now);
+                now_);
 }
 
 }  // namespace urnic::link

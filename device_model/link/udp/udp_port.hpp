@@ -42,6 +42,12 @@ class UdpPort final : public OuterPort {
   // Any thread. In frames, whatever the host's real one.
   static wire::MacAddress mac_of(const wire::Gid& host);
 
+  // Engine thread. Becomes a member of a multicast group on the interfaces of its addresses of the group's
+  // family. Returns a descriptor that is readable when datagrams to the group have come; -1: it has no such
+  // address. Throws std::system_error with a sentence.
+  int join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
+
   UdpCounters counters() const;
 
   void take(Port& port, transport::Time now, const Load& most) override;
@@ -60,19 +66,24 @@ class UdpPort final : public OuterPort {
     std::unique_ptr<SendQueue> queue;
   };
   struct Address {
+    std::uint32_t number = 0;  // of its datagrams; never used again
     UdpAddress local;
     memory::Descriptor socket;  // port 4791: receives
     std::vector<Path> paths;
   };
 
-  std::uint32_t take_from(Address& address, Port& port, transport::Time now, std::uint32_t most);
-  void hand_on(const Address& address, const ReceivedDatagram& datagram, Port& port, transport::Time now);
+  void take_from(const Address& address, Port& port, Load& left);
+  bool hand_on(Port& port, Load& left);
+  void hand_on(const ReceivedDatagram& datagram, Port& port);
+  const Address* receiver(std::uint32_t number) const;
   Address* local(const wire::Gid& gid);
   SendQueue* queue_from(Address& address, std::uint16_t source_port);
 
   const wire::MacAddress device_;
   const std::uint32_t number_;
   std::deque<Address> addresses_;
+  std::deque<Address> groups_;  // joined ones; these only receive
+  std::uint32_t next_number_ = 0;
   std::size_t first_ = 0;  // whose turn it is to be the first to receive
   ReceiveBatch arrived_;
   UdpCounters counters_;

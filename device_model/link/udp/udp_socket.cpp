@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
+#include <netinet/udp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/link/udp/kernel_options.hpp"
 #include "device_model/link/udp/socket_address.hpp"
 #include "wire/network_headers.hpp"
 
@@ -82,6 +84,8 @@ void discard_arrivals(int socket) {
 memory::Descriptor open_udp_socket(const wire::Gid& address, std::uint32_t scope, std::uint16_t port) {
   memory::Descriptor opened = open_unbound(address, port);
   if (!bind_to(opened.get(), address, scope, port)) fail(address, port, "cannot be bound");
+  // Without it (before Linux 5.0) every datagram comes alone.
+  set(opened.get(), IPPROTO_UDP, UDP_GRO, 1);
   return opened;
 }
 

@@ -47,6 +47,16 @@ void IrnRecovery::refused(PacketRange packets, Time now) {
   missing(packets, now);
 }
 
+void IrnRecovery::put_off(PacketRange packets, Time) {
+  next_hole_ = std::max(next_hole_, packets.end());
+  skip_what_has_arrived();
+}
+
+void IrnRecovery::resume(PacketRange packets) {
+  next_hole_ = std::min(next_hole_, packets.first);
+  enter_recovery(packets.first);
+}
+
 // The timeouts send the first missing packet again, and the other holes behind it.
 void IrnRecovery::timed_out(PacketRange oldest, Time now) {
   recovering_ = false;

@@ -22,6 +22,8 @@ class IrnRecovery final : public ScoreboardRecovery {
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
+  void put_off(PacketRange packets, Time now) override;
+  void resume(PacketRange packets) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override;
   bool may_send_new(std::uint64_t in_flight) const override { return in_flight < settings_.irn_window; }
   // As in the paper: what is acknowledged must follow closely, or the cap stops a sender that loses nothing.

@@ -30,6 +30,7 @@ class ProbeTimer {
   // short: it stays as long as it has become (RFC 6298, section 5.5).
   void progress(Time now, bool path_measured) {
     if (path_measured) backoff_ = 0;
+    asked_at_.reset();
     activity(now);
   }
   // A read response has come. Packets that the peer sent right behind it arrive soon or never: the timeout
@@ -37,11 +38,17 @@ class ProbeTimer {
   void responded(Time now, bool path_measured) { progress(now - round_trip_.smoothed(), path_measured); }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
+    asked_at_.reset();
     activity(now);
   }
   // It has fired for the first time since the last progress.
   bool fired_once() const { return backoff_ == 1; }
   Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
+  // The same for a peer that may stay silent while packets arrive: whatever leaves meanwhile, an
+  // acknowledgement that was asked for is overdue.
+  Time deadline_of_answer() const {
+    return std::min(last_activity_, asked_at_.value_or(Time::max())) + backed_off(round_trip_.patience());
+  }
   // `span`, doubled for every time that this fired since the last progress, as far as the longest.
   Nanoseconds backed_off(Nanoseconds span) const {
     return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
@@ -51,6 +58,7 @@ class ProbeTimer {
   // arrived (Karn's algorithm; RFC 6298, section 3), unless the peer answers both.
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
+    if (asks && !asked_at_) asked_at_ = now;
     if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end() && !probed_at_) timed_.reset();
     if (timed_ || again || !asks) return;
     timed_ = packets.first;
@@ -113,6 +121,8 @@ class ProbeTimer {
   std::optional<Time> probed_at_;  // when the first probe for it was sent
   std::optional<Slow> slow_;
   Time last_activity_;
+  std::optional<Time>
+      asked_at_;  // when an acknowledgement was asked for, the first time since the last progress
   unsigned backoff_ = 0;
 };
 

@@ -18,6 +18,7 @@ class SackRecovery final : public SelectiveRecovery {
   void arrived(PacketNumber packet, Source source, Time now) override;
   // From then on it behaves as its base: without reports from the peer, the send order shows nothing.
   void peer_takes_no_part() override { takes_part_ = false; }
+  void peer_takes_part() override { takes_part_ = true; }
 
  private:
   bool takes_part_ = true;

@@ -21,6 +21,11 @@ bool Scoreboard::is_under_way(PacketNumber packet) const {
   return !exact_ || packet >= tracked_end_ || at(packet).state == State::under_way;
 }
 
+bool Scoreboard::is_under_way_again(PacketNumber packet) const {
+  return exact_ && packet < tracked_end_ && is_under_way(packet) &&
+         at(packet).late == Entry::Late::sent_again;
+}
+
 void Scoreboard::sent(PacketRange packets) {
   high_ = packets.end();
   next_order_ += packets.count;

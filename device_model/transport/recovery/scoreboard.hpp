@@ -52,6 +52,8 @@ class Scoreboard {
   }
   // Sent, and neither arrived nor judged lost.
   bool is_under_way(PacketNumber packet) const;
+  // The same, and sent again since.
+  bool is_under_way_again(PacketNumber packet) const;
 
   // Sent for the first time; `packets` begins at end().
   void sent(PacketRange packets);

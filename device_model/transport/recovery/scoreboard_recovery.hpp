@@ -40,6 +40,13 @@ class ScoreboardRecovery : public LossRecovery {
   virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
   // The peer keeps to the specification: it gives no selective acks.
   virtual void peer_takes_no_part() {}
+  // The peer gives selective acks after all.
+  virtual void peer_takes_part() {}
+  // These packets, which are lost, are sent again only after `resume`, or when a timer says again that they
+  // are lost.
+  virtual void put_off(PacketRange packets, Time now) = 0;
+  // Those of these packets that were put off are lost again.
+  virtual void resume(PacketRange packets) = 0;
   // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if it is off; stays in force across `start`.
   virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
 

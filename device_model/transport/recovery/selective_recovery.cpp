@@ -81,6 +81,13 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   }
 }
 
+void SelectiveRecovery::resume(PacketRange packets) {
+  for_covered(packets, [this](PacketNumber packet) {
+    if (board_.is_under_way_again(packet)) board_.lose(packet);
+  });
+  look_at_suspects();
+}
+
 void SelectiveRecovery::refused(PacketRange packets, Time now) {
   missing(packets, now);
   doubt(packets);
@@ -89,7 +96,7 @@ void SelectiveRecovery::refused(PacketRange packets, Time now) {
 void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
   probe_.forget_sample();
   probe_.activity(now);
-  doubt(oldest);
+  peer_ == Peer::drops ? doubt_from(oldest) : doubt(oldest);
 }
 
 void SelectiveRecovery::discarded(PacketNumber from) {
@@ -168,7 +175,7 @@ void SelectiveRecovery::look_at_suspects() {
 
 std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
   if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
-  Time earliest = probe_.deadline();
+  Time earliest = probe_deadline();
   if (const auto again = board_.first_sent_again()) earliest = std::min(earliest, *again + patience_again());
   const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
   return verdict ? std::min(earliest, *verdict) : earliest;
@@ -213,7 +220,7 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
     has_suspects_ = suspects_.any();
     return;
   }
-  const bool probe = now >= probe_.deadline();
+  const bool probe = now >= probe_deadline();
   if (hole_ || suspects_.was_overtaken(board_.unacknowledged())) {
     probe_.forget_sample();
   } else {
@@ -223,7 +230,18 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
   probe_.fired(now);
   // First a tail-loss probe (RFC 8985, section 7.3): its answer acknowledges everything, or names what is
   // missing before it.
-  if (probe) doubt(probe_.fired_once() ? newest : oldest);
+  if (peer_ == Peer::drops) {
+    doubt_from(oldest);
+  } else if (probe) {
+    doubt(probe_.fired_once() ? newest : oldest);
+  }
+}
+
+// A peer that drops what is out of order has none of the packets behind the oldest one that is missing. Nor
+// would it answer the newest: it sends one NAK for a hole (IBTA 9.7.5.2.2).
+void SelectiveRecovery::doubt_from(PacketRange oldest) {
+  doubt(oldest);
+  board_.lose_from(oldest.end());
 }
 
 }  // namespace urnic::transport

@@ -29,7 +29,12 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void arrived(PacketNumber packet, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets) override;
+  void put_off(PacketRange packets, Time now) override { board_.sent_again(packets, now); }
+  void resume(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;
+  // A peer that drops what is behind a hole sends one NAK for it. If that is lost, only an acknowledgement
+  // that does not come tells of the hole.
+  std::uint32_t ack_interval() const override { return peer_ == Peer::drops ? kAckIntervalOfSilentPeer : 0; }
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
@@ -51,6 +56,11 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // times, or bad luck with a few packets would count as a dead path.
   static constexpr int kProbesPerTimeout = 4;
 
+  static constexpr std::uint32_t kAckIntervalOfSilentPeer = 16;
+
+  Time probe_deadline() const {
+    return peer_ == Peer::drops ? probe_.deadline_of_answer() : probe_.deadline();
+  }
   void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
@@ -60,6 +70,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   bool measured() const { return shortest_round_trip() != Nanoseconds{0}; }
   void learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool surely,
                   Time now);
+  void doubt_from(PacketRange oldest);
   void look_at_suspects();
 
   const std::uint32_t reordering_;

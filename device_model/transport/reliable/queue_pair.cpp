@@ -1,6 +1,7 @@
 #include "device_model/transport/reliable/queue_pair.hpp"
 
 #include "device_model/transport/partition_key.hpp"
+#include "wire/selective_ack_offer.hpp"
 
 namespace urnic::transport {
 namespace {
@@ -45,8 +46,10 @@ void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, 
     case QpState::reset:
       shared_.failed = false;
       established_ = false;
+      requester_.forget_peer();
       requester_.reset();
       responder_.reset();
+      shared_.offers.forget_peer();
       return;
     case QpState::error:
       enter_error();
@@ -76,6 +79,7 @@ bool QueuePair::drained() const { return shared_.state == QpState::sqd && reques
 
 void QueuePair::set_recovery(const RecoverySettings& settings) {
   shared_.recovery = settings;
+  shared_.offers.changed();
   requester_.use(settings);
 }
 
@@ -100,6 +104,8 @@ bool QueuePair::lets_in(const wire::Bth& bth, bool request) const {
 
 void QueuePair::receive(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
+  if (bth.opcode == wire::kSelectiveAckOffer) [[unlikely]]
+    return take_offer(packet);
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   // The upper three bits of an opcode name the service. An opcode whose lower bits are reserved is a request
   // that the responder refuses (IBTA 9.7.4.1.4).
@@ -119,11 +125,47 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
   settle();
 }
 
+void QueuePair::take_offer(const InboundPacket& packet) {
+  const std::optional<wire::SelectiveAckOffer> offer = wire::offer_in(packet.headers.selective_ack_eth);
+  if (!pkeys_match(packet.headers.bth.pkey, shared_.parameters.pkey)) return;
+  if (!offer || packet.selective_acks != SelectiveAcks::outside || !takes_requests(shared_.state)) return;
+  shared_.offers.heard(offer->wants_answer);
+  responder_.peer_offers(offer->reads);
+  requester_.peer_offers(offer->gives);
+}
+
+// A peer that does not know the opcode drops the packet (IBTA 9.6). Should it take it for a response all the
+// same, as Soft-RoCE does, the PSN makes it a response to a request of long ago, which is dropped, too
+// (IBTA 9.7.5.1.4).
+void QueuePair::send_offer() {
+  constexpr std::uint32_t kLongAgo = 1u << 22;  // packets; half of those that can be duplicates (IBTA 9.7.1)
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::kSelectiveAckOffer;
+  headers.bth.pkey = shared_.parameters.pkey;
+  headers.bth.destination = shared_.parameters.destination;
+  headers.bth.psn = responder_.expected_psn() - kLongAgo;
+  headers.selective_ack_eth = wire::header_of({.reads = requester_.would_read_selective_acks(),
+                                               .gives = responder_.would_give_selective_acks(),
+                                               .wants_answer = shared_.offers.asks()});
+  ++shared_.config.counters->selective_ack_offers_sent;
+  shared_.config.host->send({.headers = headers,
+                             .bytes = {},
+                             .gather = {},
+                             .tag = {.stream = Stream::responder, .psn = headers.bth.psn}});
+  shared_.offers.sent();
+}
+
 // Responses go first, because the peer waits for them. While both halves have packets to send, half of the
 // room is kept for requests: otherwise a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   std::uint32_t sent = 0;
-  if (takes_requests(shared_.state)) sent = responder_.pump(room_for_responses(now, packets));
+  if (takes_requests(shared_.state)) {
+    if (shared_.offers.owed() && packets > 0) [[unlikely]] {
+      send_offer();
+      ++sent;
+    }
+    sent += responder_.pump(room_for_responses(now, packets - sent));
+  }
   if (requests(shared_.state) && !shared_.failed) {
     sent += requester_.pump(now, packets - sent);
   }

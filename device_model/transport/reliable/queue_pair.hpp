@@ -59,7 +59,9 @@ class QueuePair {
   // unless it `owes_responses`.
   SendPace& pace() { return requester_.pace(); }
   const SendPace& pace() const { return requester_.pace(); }
-  bool owes_responses() const { return takes_requests(shared_.state) && responder_.wants_pump(); }
+  bool owes_responses() const {
+    return takes_requests(shared_.state) && (responder_.wants_pump() || shared_.offers.owed());
+  }
 
   // The responder is about to tell its peer of a hole. The sooner it does, the fewer packets must be held
   // behind the hole: `pump_responses` sends responses alone.
@@ -93,6 +95,9 @@ class QueuePair {
 
  private:
   bool lets_in(const wire::Bth& bth, bool request) const;
+  // Offers of selective acks, to and from a peer outside of this process.
+  [[gnu::cold]] void take_offer(const InboundPacket& packet);
+  [[gnu::cold]] void send_offer();
   std::uint32_t room_for_responses(Time now, std::uint32_t packets);
   // After each call into a half: enters the error state, or raises send_queue_drained.
   void settle();

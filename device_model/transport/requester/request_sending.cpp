@@ -132,15 +132,13 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   SendSlot& slot = window_.at(index);
   PacketRange packets{first, 1};
   if (slot.request.opcode == WorkOpcode::rdma_read) {
-    packets = *recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
-  }
-  // Only a READ that the peer has executed may be repeated in part. Another peer would take the part for a
-  // new request, with its own message number and responder resource.
-  if (slot.request.opcode == WorkOpcode::rdma_read && !slot.answered && executed_until_ <= slot.first) {
-    packets = {slot.first, slot.packets};
+    const std::optional<PacketRange> part = part_to_repeat(slot, first, now);
+    if (!part) return 0;
+    packets = *part;
   }
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
+  slot.repeat_end = packets.end();
   slot.reached_peer = false;
   std::uint32_t sent = 0;
   for (const std::uint32_t copies = copies_of(first); sent < copies; ++sent) {
@@ -148,6 +146,36 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   }
   shared_.config.counters->retransmitted_packets += sent;
   return sent;
+}
+
+// The part of a READ to request again, of which `first` is lost; empty if it is put off.
+std::optional<PacketRange> Requester::part_to_repeat(const SendSlot& slot, PacketNumber first, Time now) {
+  // Only a READ that the peer has executed may be repeated in part. Another peer would take the part for a
+  // new request, with its own message number and responder resource.
+  if (!slot.answered && executed_until_ <= slot.first) return PacketRange{slot.first, slot.packets};
+  if (selective_ != nullptr && selective_acks_.peer_is_stranger()) return next_in_order(slot, first, now);
+  return recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
+}
+
+// A repeated READ may only be a part of what the responder still has to give (IBTA 9.7.5.1), and a responder
+// that knows only the specification's go-back-N may forget what lies before the part that was requested last:
+// Soft-RoCE does. So a stranger is asked from the first missing response on, and asked again only when those
+// have come. One request takes holes together that are close: a round trip costs more than a few responses
+// that are here already.
+std::optional<PacketRange> Requester::next_in_order(const SendSlot& slot, PacketNumber first, Time now) {
+  constexpr std::uint64_t kClose = 16;  // packets
+  if (selective_acks_.recovery_reads()) shared_.offers.missed_packet();
+  const PacketRange hole = *recovery_->resend(static_cast<std::uint32_t>(slot.end() - first));
+  const PacketNumber begin = selective_->first_missing(std::max(slot.first, unacknowledged_), slot.end());
+  if (begin < first && !selective_->is_lost(begin)) {
+    selective_->put_off(hole, now);
+    return std::nullopt;
+  }
+  PacketNumber end = begin == first ? hole.end() : begin + 1;
+  for (PacketNumber next = end; next < slot.end() && next - end < kClose; next = next + 1) {
+    if (selective_->covers(next) && selective_->is_lost(next)) end = next + 1;
+  }
+  return PacketRange{begin, static_cast<std::uint32_t>(end - begin)};
 }
 
 // A burst of losses counted in packets outlasts all retries if each retry is one packet. So the packet for

@@ -29,8 +29,15 @@ void Requester::take_next_recovery() {
   selective_ = recovery_->selective();
   if (selective_ != nullptr) selective_->set_ack_timeout(ack_timer_.interval());
   recovery_->start(next_new_);
+  if (selective_acks_.recovery_reads() != next_reads_selective_acks_) shared_.offers.changed();
   selective_acks_.set_recovery_reads(next_reads_selective_acks_);
   if (selective_ != nullptr && selective_acks_.peer_gives_none()) selective_->peer_takes_no_part();
+}
+
+void Requester::peer_offers(bool gives) {
+  selective_acks_.told(gives);
+  if (selective_ == nullptr) return;
+  gives ? selective_->peer_takes_part() : selective_->peer_takes_no_part();
 }
 
 void Requester::reset() {
@@ -38,9 +45,9 @@ void Requester::reset() {
   ack_timer_.stop();
   started_ = false;
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
-  selective_acks_.forget_peer();
   take_next_recovery();
   recovery_->start(next_new_);
+  if (selective_ != nullptr && selective_acks_.peer_gives_none()) selective_->peer_takes_no_part();
   last_message_ = wire::Msn();
   reads_.clear();
   implied_nak_taken_ = false;

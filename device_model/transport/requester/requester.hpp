@@ -37,8 +37,10 @@ class Requester {
   Requester(const Requester&) = delete;
   Requester& operator=(const Requester&) = delete;
 
-  // Forgets everything (QP to reset).
+  // Forgets everything but what is known of the peer.
   void reset();
+  // Another peer comes (QP to reset).
+  void forget_peer() { selective_acks_.forget_peer(); }
   // First PSN is parameters.send_psn (QP enters RTS from RTR).
   void start(Time now);
   // parameters changed while running (QP stays in or returns to RTS).
@@ -71,6 +73,10 @@ class Requester {
   // Completes everything taken and everything posted with `flushed` (QP in error).
   void flush();
   bool reads_selective_acks() const { return selective_acks_.reads(); }
+  // What it would do with them if the peer gave them.
+  bool would_read_selective_acks() const { return selective_acks_.recovery_reads(); }
+  // A peer outside of this process has said whether it gives them.
+  void peer_offers(bool gives);
   RequesterSnapshot snapshot() const;
   // No send request taken is incomplete (for sqd).
   bool idle() const { return window_.none_incomplete(); }
@@ -91,6 +97,8 @@ class Requester {
   bool send_new(Time now);
   // Sends `first` again, or the part of a READ from `first` on. Returns the number of packets sent.
   std::uint32_t send_again(PacketNumber first, Time now);
+  std::optional<PacketRange> part_to_repeat(const SendSlot& slot, PacketNumber first, Time now);
+  std::optional<PacketRange> next_in_order(const SendSlot& slot, PacketNumber first, Time now);
   std::uint32_t copies_of(PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
@@ -112,6 +120,7 @@ class Requester {
   bool scatter(std::uint32_t index, std::uint64_t offset, std::span<const std::byte> data, bool message_end,
                PacketNumber number);
   void answered(PacketNumber number, Time now);
+  void repeat_what_was_put_off(const SendSlot& slot, PacketNumber number);
   void bad_response();
 
   // selective_acknowledgement.cpp: takes selective acks.

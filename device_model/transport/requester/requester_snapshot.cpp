@@ -14,7 +14,8 @@ RequesterSnapshot Requester::snapshot() const {
                         .waits_for_credit = !window_.all_sent() &&
                                             flow_control_.holds_back(window_.at(window_.sending()), next_new_,
                                                                      unacknowledged_, response_expected()),
-                        .selective_acks = selective_acks_.peer_gives()};
+                        .selective_acks = selective_acks_.agreed(),
+                        .peer_is_stranger = selective_acks_.peer_is_stranger()};
   if (ack_timer_.interval() != Nanoseconds::max()) now.ack_timeout = ack_timer_.interval();
   if (selective_ == nullptr) return now;
   for (PacketNumber packet = unacknowledged_; packet < next_new_ && selective_->covers(packet);

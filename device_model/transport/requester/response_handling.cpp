@@ -26,7 +26,10 @@ void Requester::receive(const InboundPacket& packet, Time now) {
 }
 
 void Requester::take_response(PacketNumber number, const InboundPacket& packet, Time now) {
-  if (packet.headers.bth.opcode == wire::kSelectiveAcknowledge && !is_agreed(packet.headers)) return;
+  if (packet.headers.bth.opcode == wire::kSelectiveAcknowledge && !is_agreed(packet.headers)) {
+    shared_.offers.misunderstood();
+    return;
+  }
   switch (packet.headers.bth.opcode.operation()) {
     case Operation::acknowledge:
       on_acknowledge(number, packet.headers, now);
@@ -194,6 +197,7 @@ void Requester::on_read_response(PacketNumber number, const InboundPacket& packe
     flow_control_.update(packet.headers.aeth);
   }
   answered(number, now);
+  if (!last && slot.asked_again) repeat_what_was_put_off(slot, number);
 }
 
 void Requester::answered(PacketNumber number, Time now) {
@@ -203,6 +207,15 @@ void Requester::answered(PacketNumber number, Time now) {
     selective_->arrived(number, LossRecovery::Source::response, now);
     news(now);
   }
+}
+
+// The part of a READ that a stranger was asked for again is here: now it can be asked for what was put off
+// (next_in_order).
+void Requester::repeat_what_was_put_off(const SendSlot& slot, PacketNumber number) {
+  if (number + 1 != slot.repeat_end || selective_ == nullptr || !selective_acks_.peer_is_stranger()) return;
+  const PacketNumber begin = selective_->first_missing(number + 1, slot.end());
+  if (begin == slot.end()) return;
+  selective_->resume({begin, static_cast<std::uint32_t>(slot.end() - begin)});
 }
 
 // IBTA 9.7.5.1.3, 9.7.4.2: opcode by the packet's place, length by the opcode, a positive AETH where there is

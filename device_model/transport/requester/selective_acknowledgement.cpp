@@ -6,7 +6,7 @@ namespace urnic::transport {
 
 // Only a peer that gives selective acks means one by this opcode.
 bool Requester::is_agreed(const wire::TransportHeaders& selective_acknowledge) const {
-  return selective_acks_.peer_gives() &&
+  return selective_acks_.agreed() &&
          selective_acknowledge.aeth.syndrome == wire::nak_syndrome(wire::NakCode::psn_sequence_error);
 }
 

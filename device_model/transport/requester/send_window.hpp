@@ -29,6 +29,7 @@ struct SendSlot {
   bool asked_again = false;           // a READ of which a part was requested again
   bool reached_peer = false;          // a READ or atomic that the peer keeps until its turn comes
   bool answered = false;              // a READ of which a response has come: the peer has executed it
+  PacketNumber repeat_end;            // behind the part of a READ that was requested again last
   std::uint64_t atomic_original = 0;  // what an atomic returned, in native order
   // Positions in the stream of actions (AccessTag::action).
   std::uint32_t last_send = 0;
@@ -44,6 +45,7 @@ struct SendSlot {
     message = {};
     status = WorkStatus::success;
     asked_again = reached_peer = answered = false;
+    repeat_end = {};
     last_send = last_write = completion = 0;
   }
 };

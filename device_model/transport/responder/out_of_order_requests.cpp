@@ -18,6 +18,8 @@ void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
   if (peer_reads_) {
     reports_.arrived(packet.headers.bth.psn);
   } else {
+    if (!awaiting_expected_ && packet.selective_acks == SelectiveAcks::outside)
+      shared_.offers.missed_packet();
     ask_for_expected();
   }
 }

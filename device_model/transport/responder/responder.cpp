@@ -36,7 +36,7 @@ void Responder::receive(const InboundPacket& packet) {
   if (stopped_) return;
   const wire::Bth& bth = packet.headers.bth;
   const RequestKind kind = request_kind(bth.opcode.operation());
-  if (packet.selective_acks != SelectiveAcks::unknown) {
+  if (packet.selective_acks < SelectiveAcks::unknown) {  // `outside` says nothing either: peer_offers does
     peer_reads_ = packet.selective_acks == SelectiveAcks::yes;
   }
   switch (window_.arrival(bth.psn)) {

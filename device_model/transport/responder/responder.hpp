@@ -61,6 +61,11 @@ class Responder {
   ResponderSnapshot snapshot() const;
   // The peer reads selective acks, and this side holds packets that arrive out of order.
   bool gives_selective_acks() const { return peer_reads_ && keeps(); }
+  // What it would do for a peer that reads them.
+  bool would_give_selective_acks() const { return keeps(); }
+  // A peer outside of this process has said whether it reads them.
+  void peer_offers(bool reads) { peer_reads_ = reads; }
+  wire::Psn expected_psn() const { return window_.expected(); }
 
  private:
   // Why a request is refused for good (IBTA 9.9.3): the NAK for the peer, and the completion of the request's

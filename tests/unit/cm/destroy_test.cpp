@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_user_may_destroy_in_every_event) {
           if (event.told == Told::disconnect_requested) end->manager.disconnect(event.id, wire.now);
         };
       }
-      if (told == Told::rejected) wire.right.verdict = Verdict::no_service;
+      if (told == Told::rejected) wire.right.decision = Decision::no_service;
       if (told == Told::rejected) wire.right.on_event = [](const Event&) {};
       if (told == Told::unanswered) wire.faults.lose = 1000;
       const CommunicationId id = request(wire);

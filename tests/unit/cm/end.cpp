@@ -33,14 +33,14 @@ void End::add(Event event) {
   on_event(event);
 }
 
-Verdict End::requested(const RequestEvent& event) {
-  const Verdict answer = verdict;
+Decision End::requested(const RequestEvent& event) {
+  const Decision answer = decision;
   add({Told::requested, event.id, event.message, event.path});
   return answer;
 }
 
-Verdict End::sidr_requested(const SidrRequestEvent& event) {
-  const Verdict answer = verdict;
+Decision End::sidr_requested(const SidrRequestEvent& event) {
+  const Decision answer = decision;
   add({Told::sidr_requested, event.id, event.message});
   return answer;
 }

@@ -74,7 +74,7 @@ class End : public Host, public User {
   bool has_gid(DeviceIndex, const wire::Gid& gid) const override { return gid == this->gid(); }
 
   // User.
-  Verdict requested(const RequestEvent& event) override;
+  Decision requested(const RequestEvent& event) override;
   void replied(const ReplyEvent& event) override { add({Told::replied, event.id, event.message}); }
   void established(CommunicationId id) override { add({Told::established, id}); }
   void rejected(const RejectEvent& event) override { add({Told::rejected, event.id, event.message}); }
@@ -82,13 +82,13 @@ class End : public Host, public User {
   void disconnect_requested(CommunicationId id) override { add({Told::disconnect_requested, id}); }
   void disconnected(CommunicationId id, Disconnected how) override;
   void time_wait_over(CommunicationId id) override { add({Told::time_wait_over, id}); }
-  Verdict sidr_requested(const SidrRequestEvent& event) override;
+  Decision sidr_requested(const SidrRequestEvent& event) override;
   void sidr_replied(const SidrReplyEvent& event) override {
     add({Told::sidr_replied, event.id, event.message});
   }
 
   std::deque<Event> events;
-  Verdict verdict = Verdict::keep;
+  Decision decision = Decision::keep;
   MtuCode mtu = MtuCode::bytes_4096;
   TimeoutCode ack_delay{15};
   std::optional<Time> wake;  // what the manager has asked for last

@@ -49,10 +49,10 @@ BOOST_AUTO_TEST_CASE(every_answer_frees_a_place_in_the_backlog) {
   wire.left.manager.destroy(given_up, wire.now);
   wire.settle();
   wire.right.expect(Told::rejected);
-  wire.right.verdict = Verdict::drop;
+  wire.right.decision = Decision::drop;
   request_with_qp(wire, 4);
   wire.right.expect(Told::requested);
-  wire.right.verdict = Verdict::keep;
+  wire.right.decision = Decision::keep;
   request_with_qp(wire, 5);
   wire.right.expect(Told::requested);
 }
@@ -98,12 +98,12 @@ BOOST_AUTO_TEST_CASE(listener_that_goes_away_leaves_its_requests_to_the_user) {
 BOOST_AUTO_TEST_CASE(dropped_by_the_user_it_is_a_new_request_when_it_comes_again) {
   FakeWire wire;
   wire.right.manager.listen(kService, 1);
-  wire.right.verdict = Verdict::drop;
+  wire.right.decision = Decision::drop;
   request_with_qp(wire, 1);
   const CommunicationId first = wire.right.expect(Told::requested).id;
   BOOST_TEST(wire.right.entries() == 0u);
   BOOST_TEST((wire.right.manager.reply(first, reply_parameters(), wire.now) == Result::unknown_id));
-  wire.right.verdict = Verdict::keep;
+  wire.right.decision = Decision::keep;
   wire.run(5s);
   wire.right.expect(Told::requested);
   BOOST_TEST(dropped(wire.right) == 1u);

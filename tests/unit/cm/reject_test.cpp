@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
 
 BOOST_AUTO_TEST_CASE(user_has_no_listener_at_the_address) {
   FakeWire wire;
-  wire.right.verdict = Verdict::no_service;
+  wire.right.decision = Decision::no_service;
   request(wire);
   wire.settle();
   wire.right.expect(Told::requested);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(user_has_no_listener_at_the_address) {
 
 BOOST_AUTO_TEST_CASE(user_refuses_at_once) {
   FakeWire wire;
-  wire.right.verdict = Verdict::refuse;
+  wire.right.decision = Decision::refuse;
   request(wire);
   wire.settle();
   BOOST_TEST(last<Rej>(wire).local_id.value == 0u);

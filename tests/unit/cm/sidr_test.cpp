@@ -65,12 +65,12 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
   expect_empty(wire);
 }
 
-BOOST_AUTO_TEST_CASE(verdicts_of_the_user) {
-  for (const auto& [verdict, status] : {std::pair(Verdict::no_service, SidrStatus::unsupported_service),
-                                        std::pair(Verdict::refuse, SidrStatus::rejected)}) {
+BOOST_AUTO_TEST_CASE(decisions_of_the_user) {
+  for (const auto& [decision, status] : {std::pair(Decision::no_service, SidrStatus::unsupported_service),
+                                         std::pair(Decision::refuse, SidrStatus::rejected)}) {
     FakeWire wire;
     wire.right.manager.listen(kService, 1);
-    wire.right.verdict = verdict;
+    wire.right.decision = decision;
     ask(wire);
     BOOST_TEST((std::get<SidrRep>(wire.left.expect(Told::sidr_replied).message).status == status));
     expect_empty(wire);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(verdicts_of_the_user) {
 BOOST_AUTO_TEST_CASE(user_answers_while_it_is_told) {
   FakeWire wire;
   wire.right.manager.listen(kService, 1);
-  wire.right.verdict = Verdict::refuse;
+  wire.right.decision = Decision::refuse;
   wire.right.on_event = [&](const Event& event) { wire.right.manager.sidr_reply(event.id, {}); };
   ask(wire);
   BOOST_TEST(wire.right.count(Message::sidr_rep) == 1u);
@@ -91,12 +91,12 @@ BOOST_AUTO_TEST_CASE(user_answers_while_it_is_told) {
 BOOST_AUTO_TEST_CASE(dropped_request_comes_again) {
   FakeWire wire;
   wire.right.manager.listen(kService, 1);
-  wire.right.verdict = Verdict::drop;
+  wire.right.decision = Decision::drop;
   ask(wire);
   wire.right.expect(Told::sidr_requested);
   BOOST_TEST(wire.right.entries() == 0u);
   BOOST_TEST(wire.right.manager.counters({}).dropped_requests == 1u);
-  wire.right.verdict = Verdict::keep;
+  wire.right.decision = Decision::keep;
   wire.run(5s);
   wire.right.expect(Told::sidr_requested);
 }

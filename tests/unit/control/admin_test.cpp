@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_json_ends_the_conversation) {
   for (const char* text : {"status\n", "{\"cmd\":\n", "[1]\n", "\n", "\xFF\xFE\n"}) {
     AdminProgram admin(process);
     admin.send_text(text);
-    BOOST_TEST(json::parse(admin.receive_line()).contains("error"));
+    BOOST_TEST(parse_json(admin.receive_line()).contains("error"));
     BOOST_TEST(admin.receive_line().empty());
   }
 }
@@ -148,9 +148,9 @@ BOOST_AUTO_TEST_CASE(lines_have_a_limit) {
   AdminProgram admin(process);
   const std::string padding(kMaxAdminLine - 30, ' ');
   admin.send_text("{\"cmd\":\"status\"" + padding + "}\n");
-  BOOST_TEST(json::parse(admin.receive_line()).contains("devices"));
+  BOOST_TEST(parse_json(admin.receive_line()).contains("devices"));
   admin.send_text(std::string(kMaxAdminLine + 1, ' '));
-  BOOST_TEST(json::parse(admin.receive_line()).contains("error"));
+  BOOST_TEST(parse_json(admin.receive_line()).contains("error"));
   BOOST_TEST(admin.receive_line().empty());
 }
 
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(a_request_may_come_in_pieces_and_several_at_once) {
   AdminProgram admin(process);
   admin.send_text("{\"cmd\":");
   admin.send_text("\"status\"}\n{\"cmd\":\"counters\"}\n");
-  BOOST_TEST(json::parse(admin.receive_line()).contains("contexts"));
-  BOOST_TEST(json::parse(admin.receive_line()).contains("devices"));
+  BOOST_TEST(parse_json(admin.receive_line()).contains("contexts"));
+  BOOST_TEST(parse_json(admin.receive_line()).contains("devices"));
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_hands_over_its_ring_and_ends_with_its_connection) {
@@ -262,10 +262,11 @@ BOOST_AUTO_TEST_CASE(a_lease_holds_the_process) {
   AdminProgram watcher(process);
   {
     AdminProgram holder(process);
-    holder.ask({{"cmd", "lease"}});
+    BOOST_TEST(holder.ask({{"cmd", "lease"}}).at("contexts_opened") == 0);
     for (int i = 0; i < 100; ++i) {
       SocketProgram program(process.node(0));
     }
+    BOOST_TEST(holder.ask({{"cmd", "lease"}}).at("contexts_opened") == 100);
     BOOST_TEST(watcher.ask(kStatus).at("leases") == 1);
   }
   process.wait();

@@ -257,25 +257,52 @@ BOOST_AUTO_TEST_CASE(a_lan_limits_the_mtu_of_devices_on_the_switch) {
   BOOST_TEST(!default_configuration().lan);
   const Configuration lan = parse_configuration("[lan]\nlisten = \"/tmp/lan\"\nvlan = 7\n", "lab.toml");
   BOOST_REQUIRE(lan.lan.has_value());
-  BOOST_TEST(lan.lan->socket.path == "/tmp/lan");
-  BOOST_TEST(lan.lan->socket.listens);
-  BOOST_TEST((lan.lan->socket.vlan == std::optional<std::uint16_t>(7)));
+  BOOST_TEST(lan.lan->carrier.name == "/tmp/lan");
+  BOOST_TEST((lan.lan->carrier.kind == link::CarrierKind::listen));
+  BOOST_TEST((lan.lan->vlan == std::optional<std::uint16_t>(7)));
   BOOST_TEST(lan.devices[0].mtu == 1024u);
   const Configuration jumbo = parse_configuration(
       "[device]\nmtu = 2048\n[[devices]]\n[[devices]]\nmtu = 4096\n[lan]\nconnect = \"lan\"\nmtu = 9000\n",
       "lab.toml");
-  BOOST_TEST(!jumbo.lan->socket.listens);
+  BOOST_TEST((jumbo.lan->carrier.kind == link::CarrierKind::connect));
   BOOST_TEST(jumbo.devices[0].mtu == 2048u);
   BOOST_TEST(jumbo.devices[1].mtu == 4096u);
 }
 
+BOOST_AUTO_TEST_CASE(a_lan_on_an_interface) {
+  const Configuration lan = parse_configuration("[lan]\ninterface = \"eth0\"\n", "lab.toml");
+  BOOST_TEST((lan.lan->carrier.kind == link::CarrierKind::interface));
+  BOOST_TEST(lan.lan->mtu == 0u);  // the interface's
+  BOOST_TEST(lan.devices[0].mtu == 4096u);
+  BOOST_TEST((lan.lan->carrier.devices == std::vector{lan.devices[0].mac, lan.devices[1].mac}));
+}
+
+BOOST_AUTO_TEST_CASE(users_of_a_lan) {
+  const Configuration lan =
+      parse_configuration("[lan]\nlisten = \"a\"\nusers = [\"root\", 1234]\ngroup = \"root\"\n", "lab.toml");
+  BOOST_TEST((lan.lan->carrier.access.users == std::vector<uid_t>{0, 1234}));
+  BOOST_TEST((lan.lan->carrier.access.group == std::optional<gid_t>(0)));
+  BOOST_TEST(parse_configuration("[lan]\nlisten = \"a\"\nusers = [\"*\"]\n", "lab.toml")
+                 .lan->carrier.access.everybody);
+}
+
 BOOST_AUTO_TEST_CASE(wrong_settings_of_a_lan) {
-  check_error("[lan]\n", "1", "lan", "either listen or connect");
-  check_error("[lan]\nlisten = \"a\"\nconnect = \"b\"\n", "1", "lan", "either listen or connect");
+  check_error("[lan]\n", "1", "lan", "needs one of listen, connect, datagram, interface, tap");
+  check_error("[lan]\nlisten = \"a\"\nconnect = \"b\"\n", "3", "lan.connect", "only one of");
+  check_error("[lan]\ninterface = \"a-name-that-is-too-long\"\n", "2", "lan.interface",
+              "network interface's name");
+  check_error("[lan]\ndatagram = \"/tmp/a\"\n", "1", "lan.datagram", "remote");
+  check_error("[lan]\ndatagram = \"/tmp/a\"\nremote = \"10.0.0.1:5\"\n", "1", "lan.datagram",
+              "of the same kind");
+  check_error("[lan]\ntap = \"tap0\"\nremote = \"/tmp/b\"\n", "3", "lan.remote", "nothing without datagram");
+  check_error("[lan]\nconnect = \"a\"\nusers = [\"root\"]\n", "3", "lan.users", "nothing without listen");
+  check_error("[lan]\nlisten = \"a\"\nusers = [\"no such user\"]\n", "3", "no such user",
+              "users of this machine");
+  check_error("[lan]\nlisten = \"a\"\ngroup = \"no such group\"\n", "3", "no such group",
+              "a group of this machine");
   check_error("[lan]\nlisten = 3\n", "2", "lan.listen = 3", "the path of a UNIX socket");
   check_error("[lan]\nlisten = \"a\"\nvlan = 4095\n", "3", "lan.vlan = 4095", "1 to 4094");
   check_error("[lan]\nlisten = \"a\"\nmtu = 500\n", "3", "lan.mtu = 500", "576 to 65535");
-  check_error("[engine]\nengines = 2\n[lan]\nlisten = \"a\"\n", "3", "lan", "a single engine");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

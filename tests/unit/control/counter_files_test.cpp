@@ -92,6 +92,7 @@ BOOST_AUTO_TEST_CASE(names_are_the_kernels_and_each_there_once) {
                            "rx_read_repeat_discards",
                            "rx_read_requests",
                            "rx_write_requests",
+                           "tx_selective_ack_offers",
                            "tx_selective_acks"}) {
     BOOST_TEST(names.contains(name), name);
   }
@@ -117,6 +118,7 @@ BOOST_AUTO_TEST_CASE(each_counter_of_the_transport_is_in_its_file) {
       {"held_duplicates", "rx_held_duplicates"},
       {"held_discards", "rx_held_discards"},
       {"read_repeat_discards", "rx_read_repeat_discards"},
+      {"selective_ack_offers_sent", "tx_selective_ack_offers"},
       {"selective_acks_sent", "tx_selective_acks"},
       {"rnr_nak_sent", "out_of_buffer"},
       {"responder_access_errors", "resp_remote_access_errors"},

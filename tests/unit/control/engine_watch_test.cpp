@@ -5,11 +5,11 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "json/json.hpp"
 
 namespace urnic::control::test {
 namespace {

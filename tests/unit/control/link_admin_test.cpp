@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_plan_is_loaded_counts_and_is_cleared) {
   BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
   const json listed = plan("list");
   BOOST_TEST(listed.at("name") == "plan.toml");
-  BOOST_TEST(listed.at("rules") == json::parse(R"([{"name":"a","matches":1},{"name":"b","matches":0}])"));
+  BOOST_TEST(listed.at("rules") == parse_json(R"([{"name":"a","matches":1},{"name":"b","matches":0}])"));
   BOOST_TEST(plan("clear") == listed);
   BOOST_TEST(plan("list").is_null());
   const json counters = admin.ask({{"cmd", "counters"}}).at("devices").at("urnic0");

@@ -153,6 +153,42 @@ BOOST_AUTO_TEST_CASE(one_object_by_its_number) {
              ENOENT);
 }
 
+BOOST_AUTO_TEST_CASE(queue_pairs_of_a_shared_receive_queue) {
+  OpenProgram program(machine);
+  abi::CreateSrqReply srq{};
+  const abi::CreateSrqRequest create_srq{77, program.pd, 16, 1, 0};
+  BOOST_REQUIRE(program.call(ControlOpcode::create_srq, create_srq, srq) == 0);
+  const auto listed = [this] {
+    std::set<std::uint32_t> qpns;
+    const auto srqs = entries_of(ask(dump_of_device(RDMA_NLDEV_CMD_RES_SRQ_GET)), RDMA_NLDEV_ATTR_RES_SRQ,
+                                 RDMA_NLDEV_ATTR_RES_SRQ_ENTRY);
+    BOOST_REQUIRE(srqs.all.size() == 1u);
+    for (const auto& qp : srqs.all[0].table(RDMA_NLDEV_ATTR_RES_QP).entries(RDMA_NLDEV_ATTR_RES_QP_ENTRY))
+      qpns.insert(qp.number(RDMA_NLDEV_ATTR_RES_LQPN));
+    return qpns;
+  };
+  BOOST_TEST(listed().empty());
+
+  abi::CreateQpRequest create_qp = program.qp_request(program.pd, program.cq);
+  create_qp.srq = srq.handle;
+  std::set<std::uint32_t> made;
+  std::vector<std::uint32_t> handles;
+  for (int i = 0; i < 200; ++i) {
+    abi::CreateQpReply qp{};
+    BOOST_REQUIRE(program.call(ControlOpcode::create_qp, create_qp, qp) == 0);
+    handles.push_back(qp.handle);
+    if (i < 100) made.insert(qp.qpn);
+  }
+  program.create_qp(program.pd, program.cq);
+  BOOST_TEST(listed().size() == 128u, "as many as a datagram has room for");
+  for (int i = 100; i < 200; ++i) {
+    abi::DestroyReply reply{};
+    const abi::HandleRequest request{handles[static_cast<std::size_t>(i)], 0};
+    BOOST_REQUIRE(program.call(ControlOpcode::destroy_qp, request, reply) == 0);
+  }
+  BOOST_TEST((listed() == made));
+}
+
 // In portions, each of one datagram; every queue pair comes exactly once.
 BOOST_AUTO_TEST_CASE(many_queue_pairs) {
   OpenProgram program(machine);

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/loop/message_socket.hpp"
+#include "json/json.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
@@ -122,8 +122,8 @@ class AdminProgram {
     return line;
   }
   nlohmann::json ask(const nlohmann::json& request) {
-    send_text(request.dump() + "\n");
-    return nlohmann::json::parse(receive_line());
+    send_text(json_text(request) + "\n");
+    return parse_json(receive_line());
   }
   int descriptor() const { return socket_.get(); }
 

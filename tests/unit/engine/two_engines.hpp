@@ -29,8 +29,8 @@ class TwoEngines {
   }
 
   // On the test's thread: one round of one of them.
-  bool round0() { return (program0.doorbell_set.collect() != 0) | engine0.data_path().round(); }
-  bool round1() { return (program1.doorbell_set.collect() != 0) | engine1.data_path().round(); }
+  bool round0() { return round(program0, engine0); }
+  bool round1() { return round(program1, engine1); }
   // Rounds until neither has anything left to do.
   void run() {
     for (int idle = 0; idle < 3;)
@@ -59,6 +59,12 @@ class TwoEngines {
   Device device1{device_config(2), engine1.data_path(), fabric1};
   Program program0{engine0, device0};
   Program program1{engine1, device1};
+
+ private:
+  static bool round(Program& program, Engine& engine) {
+    const bool rang = program.doorbell_set.collect() != 0;
+    return engine.data_path().round() || rang;
+  }
 };
 
 }  // namespace urnic::engine::test

@@ -3,6 +3,8 @@
 #include <deque>
 
 #include "device_model/link/outer_port.hpp"
+#include "device_model/link/trunk.hpp"
+#include "device_model/link/trunk_ports.hpp"
 #include "sample_frames.hpp"
 
 namespace urnic::link::test {
@@ -124,6 +126,90 @@ BOOST_AUTO_TEST_CASE(the_lan_may_have_something_to_do_by_itself) {
   BOOST_TEST(!fabric.next_due());
   lan.due = now + transport::Nanoseconds(5);
   BOOST_TEST((fabric.next_due() == lan.due));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+// urnic0 and the LAN are the first engine's, urnic1 is the second one's.
+struct TwoEngines {
+  transport::Time now{transport::Nanoseconds(1'000'000)};
+  FakeLan lan;
+  Switch switches[2];
+  TrunkPorts trunk_ports[2] = {TrunkPorts(switches[0]), TrunkPorts(switches[1])};
+  Trunk there{nullptr};
+  Trunk back{nullptr};
+  RememberingReceiver receivers[2];
+  Port* ports[2];
+
+  TwoEngines() {
+    ports[0] = &switches[0].attach(mac_of(0), receivers[0], "urnic0");
+    switches[1].attach_remote(mac_of(0), back, "urnic0");
+    switches[0].attach_remote(mac_of(1), there, "urnic1");
+    ports[1] = &switches[1].attach(mac_of(1), receivers[1], "urnic1");
+    trunk_ports[0].add_outgoing(there, [] {});
+    trunk_ports[0].add_incoming(back);
+    trunk_ports[1].add_outgoing(back, [] {});
+    trunk_ports[1].add_incoming(there);
+    switches[0].join_lan(lan);
+    switches[1].join_lan_by(back);
+  }
+  void rounds() {
+    for (int i = 0; i < 4; ++i) {
+      trunk_ports[i % 2].reclaim();
+      switches[i % 2].deliver_due(now, kEverything);
+      trunk_ports[i % 2].take(now, 100, 100'000);
+      switches[i % 2].release();
+      trunk_ports[i % 2].release();
+      trunk_ports[i % 2].publish();
+    }
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(lan_of_two_engines, TwoEngines)
+
+BOOST_AUTO_TEST_CASE(frames_pass_both_ways) {
+  lan.coming.push_back(bytes_of(SampleFrame({.psn = 5, .from = 9, .to = 1}).frame()));
+  rounds();
+  BOOST_TEST(receivers[1].psns() == "5 ");
+  BOOST_TEST(receivers[0].arrivals.empty());
+  ports[1]->transmit(SampleFrame({.psn = 6, .from = 1, .to = 9}).frame(), {}, now);
+  rounds();
+  BOOST_REQUIRE_EQUAL(lan.left.size(), 1u);
+  BOOST_TEST((lan.left[0] == bytes_of(SampleFrame({.psn = 6, .from = 1, .to = 9}).frame())));
+}
+
+BOOST_AUTO_TEST_CASE(groups_are_heard_on_all_engines_and_outside) {
+  std::vector<std::byte> frame = JoinedSwitch::to_all(1);
+  ports[1]->transmit({frame, {}, {}}, {}, now);
+  rounds();
+  BOOST_TEST(lan.left.size() == 1u);
+  BOOST_TEST(receivers[0].arrivals.size() == 1u);
+  lan.coming.push_back(JoinedSwitch::to_all(9));
+  rounds();
+  BOOST_TEST(receivers[0].arrivals.size() == 2u);
+  BOOST_TEST(receivers[1].arrivals.size() == 2u);
+  BOOST_TEST(lan.left.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_receivers_link_acts) {
+  switches[1].link(1).configure(Direction::receive, {.loss = 1});
+  lan.coming.push_back(bytes_of(SampleFrame({.from = 9, .to = 1}).frame()));
+  rounds();
+  BOOST_TEST(receivers[1].arrivals.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_trunk_waits_for_the_lan) {
+  lan.room = false;
+  ports[1]->transmit(SampleFrame({.from = 1, .to = 9}).frame(), {}, now);
+  rounds();
+  BOOST_TEST(lan.left.empty());
+  lan.room = true;
+  rounds();
+  BOOST_TEST(lan.left.size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

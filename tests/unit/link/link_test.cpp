@@ -187,6 +187,24 @@ BOOST_AUTO_TEST_CASE(a_cut_link_is_down_both_ways_until_it_is_restored) {
   BOOST_TEST(receivers[1].arrivals[0].direct);
 }
 
+// Two causes: a person cuts the link, and the wire behind it fails.
+BOOST_AUTO_TEST_CASE(a_link_is_up_with_a_carrier_and_without_a_cut) {
+  Link& link = fabric.link(1);
+  link.set_carrier(false);
+  send_psn(100);
+  BOOST_TEST(receivers[1].arrivals.empty());
+  link.cut(transport::Time::max());
+  link.set_carrier(true);
+  BOOST_TEST(!link.up(now));
+  link.set_carrier(false);
+  link.restore();
+  BOOST_TEST(!link.up(now));
+  link.set_carrier(true);
+  BOOST_TEST(link.up(now));
+  send_psn(101);
+  BOOST_TEST(receivers[1].psns() == "101 ");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_under_way_when_the_link_is_cut_does_not_arrive) {
   fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1000)});
   send_psn(100);

@@ -14,6 +14,7 @@ struct Experiment {
   Nanoseconds delay = std::chrono::microseconds(5);  // each way
   double bits_per_second = 100e9;
   LossSettings loss;  // in both directions
+  Peer peer = Peer::same_process;
   std::uint64_t seed = 1;
 };
 

@@ -49,7 +49,12 @@ class Laboratory : private bench::TwoEnds<LaboratoryEnd> {
   WorkStatus first_failure(std::size_t side) const { return end(side).first_failure; }
   Nanoseconds last_completion(std::size_t side) const { return end(side).last_completion; }
   // Receive completions with success.
-  std::uint64_t received(std::size_t side) const { return end(side).received; }
+  std::uint64_t received(std::size_t side) const {
+    return end(side).soft_roce != nullptr ? end(side).soft_roce->messages_received() : end(side).received;
+  }
+
+  // Side 1 if it is Soft-RoCE, else null.
+  const SoftRoceResponder* soft_roce() const { return end(1).soft_roce.get(); }
 
   void observe(Observer* observer) { observer_ = observer; }
 

@@ -5,10 +5,16 @@ namespace urnic::transport::lab {
 LaboratoryEnd::LaboratoryEnd(const LaboratorySettings& settings, std::size_t side, Link& link,
                              Observer* const& observer)
     : side_(side),
+      peer_(settings.peer),
       link_(link),
       observer_(observer),
       reorder_pool_(2 * settings.window_packets),  // one queue pair may hold half of a pool
-      qp(make_config(settings)) {}
+      qp(make_config(settings)) {
+  if (side == 1 && settings.peer == Peer::soft_roce) {
+    soft_roce = std::make_unique<SoftRoceResponder>(
+        *this, SoftRoceSettings{settings.first_psn, settings.path_mtu, settings.max_reads});
+  }
+}
 
 QpConfig LaboratoryEnd::make_config(const LaboratorySettings& settings) {
   QpConfig config;
@@ -30,6 +36,7 @@ QpConfig LaboratoryEnd::make_config(const LaboratorySettings& settings) {
 void LaboratoryEnd::arrive(const Flight& flight, Time now) {
   now_ = now;
   if (observer_ != nullptr) observer_->arrived(side_, flight, this->now());
+  if (soft_roce != nullptr) return soft_roce->receive(flight.headers, flight.payload);
   qp.receive({.headers = flight.headers,
               .payload = payload_of(flight.payload),
               .selective_acks = flight.selective_acks},
@@ -44,13 +51,13 @@ void LaboratoryEnd::on_timer(Time now) {
 
 void LaboratoryEnd::transmit(Time now) {
   now_ = now;
-  qp.pump(now, 1);
+  soft_roce != nullptr ? soft_roce->transmit() : void(qp.pump(now, 1));
 }
 
 void LaboratoryEnd::settle(Time now) {
   now_ = now;
   reorder_pool_.batch_flushed();
-  wants_to_send_ = qp.wants_pump();
+  wants_to_send_ = soft_roce != nullptr ? soft_roce->wants_to_transmit() : qp.wants_pump();
   deadline_ = qp.deadline();
 }
 
@@ -58,7 +65,8 @@ void LaboratoryEnd::send(const OutboundPacket& packet) {
   std::uint32_t payload = static_cast<std::uint32_t>(packet.bytes.size());
   for (const MemoryRange& range : packet.gather) payload += range.length;
   const bool request = wire::traits(packet.headers.bth.opcode).request;
-  link_.send(packet.headers, payload, now_, qp.selective_acks(request));
+  link_.send(packet.headers, payload, now_,
+             peer_ == Peer::same_process ? qp.selective_acks(request) : SelectiveAcks::outside);
   if (observer_ != nullptr) observer_->sent(side_, packet.headers, payload, now());
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "device_model/transport/reliable/queue_pair.hpp"
 #include "device_model/transport/responder/reorder_buffer.hpp"
 #include "tests/unit/recovery/laboratory_settings.hpp"
+#include "tests/unit/recovery/soft_roce_responder.hpp"
 #include "tests/unit/recovery/uniform_queues.hpp"
 #include "tests/unit/recovery/weightless_memory.hpp"
 
@@ -52,6 +54,7 @@ class LaboratoryEnd final : public Host {
   Nanoseconds now() const { return now_.time_since_epoch(); }
 
   const std::size_t side_;
+  const Peer peer_;
   Link& link_;
   Observer* const& observer_;
   Time now_{};
@@ -65,6 +68,7 @@ class LaboratoryEnd final : public Host {
   UniformReceiveQueue receives;
   Counters counters;
   QueuePair qp;
+  std::unique_ptr<SoftRoceResponder> soft_roce;  // takes the place of `qp`
 
   std::uint64_t completed = 0;
   std::uint64_t failed = 0;

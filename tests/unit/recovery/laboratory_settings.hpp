@@ -16,7 +16,15 @@ inline constexpr Nanoseconds kNever = Nanoseconds::max();
 
 inline double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
+// What side 1 is for side 0.
+enum class Peer : std::uint8_t {
+  same_process,  // another QP of the same device process: packets have out-of-band data
+  other_host,    // a urnic beyond a network
+  soft_roce,     // Linux's responder (soft_roce_responder.hpp) beyond a network
+};
+
 struct LaboratorySettings {
+  Peer peer = Peer::same_process;
   // Of the two directions, by the side that sends.
   std::array<LinkSettings, 2> links;
   // Of the two sides. What a responder keeps and a requester offers follows from them.

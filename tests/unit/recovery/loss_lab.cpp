@@ -1,15 +1,15 @@
 // loss_lab: goodput and completion times of all recoveries under virtual time, as JSON on standard output.
 // The same seed gives the same output on every machine.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.hpp"
+#include "json/json.hpp"
 #include "tests/unit/recovery/completion_times.hpp"
 #include "tests/unit/recovery/goodput.hpp"
 #include "tests/unit/recovery/names.hpp"
@@ -158,35 +158,35 @@ Json run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  urnic::command_line::CommandLine app(
       "Goodput and completion times of the loss recoveries on a 100 Gbit/s link, under virtual time, as "
       "JSON.\n"
       "Example: loss_lab --recovery sack --mtu 4096 --loss 0,0.01 --delay-us 5");
   Options options;
-  app.add_option("--seed", options.seed, "What all chance follows from")->capture_default_str();
+  app.add_option("--seed", options.seed, "What all chance follows from").show_default();
   app.add_flag("--quick", options.quick, "A sixth of the virtual time, a fifth of the messages");
   app.add_option("--recovery", options.modes, "Only these")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"gbn", "selective", "irn", "sack"}));
+      .delimiter(',')
+      .one_of({"gbn", "selective", "irn", "sack"});
   app.add_option("--loss", options.losses, "Shares of packets lost")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
+      .delimiter(',')
+      .between(0.0, 0.9)
+      .show_default();
   app.add_option("--mtu", options.mtus, "Path MTUs in bytes")
-      ->delimiter(',')
-      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}))
-      ->capture_default_str();
+      .delimiter(',')
+      .one_of({"256", "512", "1024", "2048", "4096"})
+      .show_default();
   app.add_option("--delay-us", options.delays_us, "Delays each way in microseconds")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 100'000))
-      ->capture_default_str();
+      .delimiter(',')
+      .between(0, 100'000)
+      .show_default();
   app.add_option("--burst", options.bursts, "Mean lengths of bursts of losses in packets; 1: each by itself")
-      ->delimiter(',')
-      ->check(CLI::Range(1.0, 1000.0))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+      .delimiter(',')
+      .between(1.0, 1000.0)
+      .show_default();
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
-    std::cout << run(options).dump(1) << '\n';
+    std::cout << urnic::json_lines(run(options)) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "loss_lab: " << error.what() << '\n';
     return 1;

@@ -1,12 +1,12 @@
 // repair_lab: how long the repair of one loss takes by its place in a message, and how many packets are sent
 // again needlessly over links that reorder, under virtual time, as JSON on standard output.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <exception>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "command_line/command_line.hpp"
+#include "json/json.hpp"
 #include "tests/unit/recovery/completion_times.hpp"
 #include "tests/unit/recovery/names.hpp"
 #include "tests/unit/recovery/needless.hpp"
@@ -105,16 +105,16 @@ Json needless() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  urnic::command_line::CommandLine app(
       "How long the repair of one loss takes with each recovery, and what is sent again needlessly, on a 100 "
       "Gbit/s link under virtual time, as JSON.");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     const Json result{{"link_gbps", Experiment{}.bits_per_second / 1e9},
                       {"held_back", kShare},
                       {"repair", repairs()},
                       {"needless", needless()}};
-    std::cout << result.dump(1) << '\n';
+    std::cout << urnic::json_lines(result) << '\n';
   } catch (const std::exception& error) {
     std::cerr << "repair_lab: " << error.what() << '\n';
     return 1;

@@ -24,6 +24,7 @@ inline constexpr std::array<NamedCounter, sizeof(Counters) / sizeof(std::uint64_
     {"held_duplicates", &Counters::held_duplicates},
     {"held_discards", &Counters::held_discards},
     {"read_repeat_discards", &Counters::read_repeat_discards},
+    {"selective_ack_offers_sent", &Counters::selective_ack_offers_sent},
     {"selective_acks_sent", &Counters::selective_acks_sent},
     {"rnr_nak_sent", &Counters::rnr_nak_sent},
     {"responder_access_errors", &Counters::responder_access_errors},

@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(every_cm_message_encodes_to_the_same_bytes) {
     CmMessage decoded;
     BOOST_TEST_CONTEXT("frame " << number) {
       BOOST_TEST(decode(golden.mad, decoded) == MadError::none);
-      const Mad again =
-          std::visit([&](const auto& m) { return encode(m, golden.header.transaction); }, decoded);
+      const Mad again = std::visit(
+          [&header = golden.header](const auto& m) { return encode(m, header.transaction); }, decoded);
       BOOST_TEST((again == golden.mad));
     }
   }

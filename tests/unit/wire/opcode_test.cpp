@@ -91,6 +91,7 @@ constexpr std::array kTable38 = std::to_array<Row>({
     {0xB7, "XRC Send Only Invalidate", has_xrceth | has_ieth, 20, request | first | last | payload},
     {0xBD, "XRC Atomic Write", has_xrceth | has_reth, 32, request | first | last | payload},
     {0xF1, "Selective Acknowledge", has_aeth | has_selective_ack, 28, first | last},
+    {0xF5, "Selective Ack Offer", has_selective_ack, 24, first | last},
 });
 
 unsigned flags_of(const OpcodeTraits& opcode) {

@@ -9,6 +9,7 @@
 
 #include "wire/aeth.hpp"
 #include "wire/frame.hpp"
+#include "wire/selective_ack_offer.hpp"
 
 namespace {
 
@@ -58,6 +59,12 @@ TransportHeaders report(std::uint32_t psn, std::uint32_t latest, std::uint64_t e
   return headers;
 }
 
+TransportHeaders offer(const urnic::wire::SelectiveAckOffer& offer) {
+  TransportHeaders headers = packet(urnic::wire::kSelectiveAckOffer, 0xC00000);
+  headers.selective_ack_eth = urnic::wire::header_of(offer);
+  return headers;
+}
+
 class Capture {
  public:
   explicit Capture(const char* path)
@@ -104,5 +111,6 @@ int main(int argc, char** argv) {
   capture.add(ipv4(), nak(NakCode::psn_sequence_error, 100));
   capture.add(ipv4(), report(100, 500, ~std::uint64_t{0}));
   capture.add(ipv4(), report(100, 99, ~std::uint64_t{0}));
+  capture.add(ipv4(), offer({.reads = true, .gives = false, .wants_answer = true}));
   return 0;
 }

@@ -22,6 +22,7 @@ EXPECTED = [
     NOTHING,
     ("0x60", "7", "100", "500", "0xffffffffffffffff", "436-500"),
     ("0x60", "7", "100", "99", "0xffffffffffffffff", ""),
+    NOTHING,
 ]
 
 
@@ -50,6 +51,11 @@ class Dissector(unittest.TestCase):
 
     def test_the_packet_list_says_what_is_missing(self):
         self.assertIn("[missing 100, arrived 101, 103-104]", self.tshark("-Y", "frame.number == 3"))
+
+    def test_an_offer(self):
+        self.assertIn("Selective Ack Offer [reads, wants an answer]", self.tshark("-Y", "frame.number == 8"))
+        numbers = self.tshark("-Y", "urnic.offer.reads == 1 && urnic.offer.gives == 0", "-T", "fields", "-e", "frame.number")
+        self.assertEqual(numbers.split(), ["8"])
 
     # Without the script tshark shows a manufacturer's packet.
     def test_stock_tshark_shows_a_vendors_packet(self):

@@ -1,16 +1,21 @@
-#include "device_model/link/frames/frame_socket.hpp"
+#include "device_model/link/frames/lan_port.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "device_model/link/frames/carrier_settings.hpp"
+#include "device_model/link/frames/frame_stream.hpp"
+#include "device_model/memory/descriptor.hpp"
 #include "sample_frames.hpp"
 #include "wire/ethernet.hpp"
 
@@ -79,23 +84,26 @@ struct Peer {
   }
 };
 
+std::unique_ptr<FrameCarrier> open(CarrierKind kind, const std::string& name,
+                                   const std::string& remote = "") {
+  return open_carrier({.kind = kind, .name = name, .remote = remote});
+}
+std::unique_ptr<FrameCarrier> listener(const std::string& path) { return open(CarrierKind::listen, path); }
+
 struct Listening {
   Folder folder;
   std::string path = folder.path / "lan";
   transport::Time now{std::chrono::seconds(1)};
   int wakes = 0;
   TakenFrames taken;
-  FrameSocket lan = make({});
+  LanPort lan{listener(path), {}, [this] { ++wakes; }};
 
-  FrameSocket make(std::optional<std::uint16_t> vlan) {
-    return FrameSocket({path, true, vlan}, [this] { ++wakes; });
-  }
-  void round(FrameSocket& socket) {
+  void round(LanPort& socket) {
     socket.take(taken, now, kEverything);
     socket.release();
   }
   void round() { round(lan); }
-  void send(FrameSocket& socket, const Bytes& frame) {
+  void send(LanPort& socket, const Bytes& frame) {
     socket.arrive({frame, {}, {}}, {});
     socket.flush();
   }
@@ -116,7 +124,7 @@ Bytes tagged(const Bytes& frame, std::uint16_t control) {
   return result;
 }
 
-BOOST_FIXTURE_TEST_SUITE(frame_socket, Listening)
+BOOST_FIXTURE_TEST_SUITE(lan_port, Listening)
 
 BOOST_AUTO_TEST_CASE(frames_pass_both_ways) {
   const Peer peer(path);
@@ -155,7 +163,7 @@ BOOST_AUTO_TEST_CASE(one_peer_follows_another) {
   second.send(frame_of(60, 2));
   for (int i = 0; i < 3; ++i) round();
   BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 2)}));
-  BOOST_TEST(lan.counters().connections == 2u);
+  BOOST_TEST(lan.counters().carrier.connections == 2u);
   send(lan, frame_of(60, 3));
   BOOST_TEST((second.receive() == std::vector<Bytes>{frame_of(60, 3)}));
 }
@@ -241,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_priority_tag_is_no_vlan) {
 
 BOOST_AUTO_TEST_CASE(a_vlans_frames_are_tagged) {
   path += "-7";
-  FrameSocket member = make(7);
+  LanPort member(listener(path), 7, [] {});
   const Peer peer(path);
   round(member);
   peer.send(tagged(frame_of(60, 1), 0x6007));
@@ -254,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_vlans_frames_are_tagged) {
 }
 
 BOOST_AUTO_TEST_CASE(a_socket_that_nobody_serves_is_taken_over) {
-  BOOST_CHECK_THROW(make({}), std::system_error);  // served
+  BOOST_CHECK_THROW(listener(path), std::system_error);  // served
   const std::string left = folder.path / "left";
   {
     memory::Descriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
@@ -263,18 +271,120 @@ BOOST_AUTO_TEST_CASE(a_socket_that_nobody_serves_is_taken_over) {
     std::memcpy(address.sun_path, left.c_str(), left.size());
     BOOST_REQUIRE(bind(dead.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   }
-  const FrameSocket next({left, true, {}}, [] {});
+  const LanPort next(listener(left), {}, [] {});
   const Peer peer(left);
 }
 
-BOOST_AUTO_TEST_CASE(who_connects_needs_a_listener) {
-  FrameSocket other({path, false, {}}, [] {});
-  BOOST_TEST(other.is_connected());
+BOOST_AUTO_TEST_CASE(who_connects_waits_for_a_listener_and_comes_back) {
+  const std::string later = folder.path / "later";
+  LanPort other(open(CarrierKind::connect, later), {}, [] {});
+  BOOST_TEST(!other.is_connected());
+  for (std::uint8_t number = 1; number <= 2; ++number) {
+    LanPort first(listener(later), {}, [] {});
+    for (int i = 0; i < 2; ++i) round(other);  // notices the loss of the former one
+    now += std::chrono::milliseconds(200);
+    round(other);
+    BOOST_TEST(other.is_connected());
+    round(first);
+    send(other, frame_of(60, number));
+    round(first);
+    BOOST_TEST((taken.frames.back() == frame_of(60, number)));
+    send(first, frame_of(60, 9));  // lost with its sender
+  }
+  round(other);
+  round(other);
+  BOOST_TEST(!other.is_connected());
+  BOOST_TEST(other.counters().carrier.connections == 2u);
+}
+
+// A stream is cut anywhere, and what follows is whole frames again.
+BOOST_AUTO_TEST_CASE(a_frame_that_was_sent_in_part_is_sent_whole) {
+  const Peer peer(path);
   round();
-  send(other, frame_of(60, 1));
+  const int little = 4096;
+  setsockopt(peer.socket.get(), SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+  for (int i = 0; i < 400; ++i) send(lan, frame_of(1000 + static_cast<std::size_t>(i), 1));
+  Bytes stream;
+  for (int i = 0; i < 10000 && stream.size() < 400 * 1204 - 600; ++i) {
+    std::array<std::byte, 1777> bytes;
+    const ssize_t count = recv(peer.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (count > 0) stream.insert(stream.end(), bytes.begin(), bytes.begin() + count);
+    lan.flush();
+  }
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < 400; ++i) {
+    BOOST_REQUIRE(at + kLengthBytes <= stream.size());
+    BOOST_REQUIRE_EQUAL(wire::load_be32(stream.data() + at), 1000 + i);
+    at += kLengthBytes + 1000 + i;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_lets_only_its_users_in) {
+  const std::string shared = folder.path / "shared";
+  const auto mode = [&] {
+    return std::filesystem::status(shared).permissions() & std::filesystem::perms::all;
+  };
+  for (const bool allowed : {true, false}) {
+    CarrierSettings settings{.kind = CarrierKind::listen, .name = shared};
+    settings.access.users = {12345};
+    settings.access.everybody = allowed;
+    LanPort guarded(open_carrier(settings), {}, [] {});
+    BOOST_TEST((mode() == std::filesystem::perms(0666)));
+    const Peer peer(shared);
+    round(guarded);
+    // This process's own user is always let in; whom SO_PEERCRED names is tested with two users.
+    BOOST_TEST(guarded.is_connected());
+  }
+  const LanPort own(listener(shared), {}, [] {});
+  BOOST_TEST((mode() == std::filesystem::perms(0600)));
+}
+
+BOOST_AUTO_TEST_CASE(datagrams_between_two_paths) {
+  const std::string one = folder.path / "one";
+  const std::string two = folder.path / "two";
+  LanPort first(open(CarrierKind::datagram, one, two), {}, [] {});
+  send(first, frame_of(60, 1));
+  BOOST_TEST(first.counters().unconnected == 1u);
+  for (int restart = 0; restart < 2; ++restart) {
+    LanPort second(open(CarrierKind::datagram, two, one), {}, [] {});
+    now += std::chrono::milliseconds(1100);
+    round(first);
+    round(second);
+    for (std::uint8_t i = 0; i < 5; ++i) {
+      taken.frames.clear();
+      send(first, frame_of(60, 2));
+      send(second, frame_of(9000, 3));
+      round(first);
+      round(second);
+      BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(9000, 3), frame_of(60, 2)}));
+    }
+  }
+  send(first, frame_of(60, 2));
+  BOOST_TEST(!first.is_connected());
+}
+
+BOOST_AUTO_TEST_CASE(datagrams_over_udp) {
+  const std::string one = "127.0.0.1:47919";
+  const std::string two = "127.0.0.1:47920";
+  LanPort first(open(CarrierKind::datagram, one, two), {}, [] {});
+  send(first, frame_of(60, 1));  // nobody is there: refused, which must not end anything
+  LanPort second(open(CarrierKind::datagram, two, one), {}, [] {});
+  round(first);
+  for (int i = 0; i < 3; ++i) send(first, frame_of(60, 2));
+  round(second);
+  BOOST_TEST(taken.frames.size() >= 2u);
+  BOOST_CHECK_THROW(open(CarrierKind::datagram, "localhost", two), std::system_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_query_is_answered_with_the_groups) {
+  const wire::Gid group{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 239, 1, 2, 3}};
+  const Peer peer(path);
   round();
-  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1)}));
-  BOOST_CHECK_THROW(FrameSocket({folder.path / "nobody", false, {}}, [] {}), std::system_error);
+  lan.groups().set_members({{mac_of(1), group, gid_of(1)}});
+  BOOST_TEST(wakes == 1);
+  round();
+  BOOST_TEST(peer.receive().size() == 1u);
+  BOOST_TEST(lan.counters().reports == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
