@@ -20,6 +20,9 @@ import time
 ORDINARY_USER = 65534
 DEVICES = ("urnic0", "urnic1")
 MTUS = (256, 512, 1024, 2048, 4096)
+# Seconds until what has not happened counts as hanging: more than anything takes on the busiest machine. A test that
+# passes never waits so long.
+PATIENCE = 300.0
 
 
 def tree():
@@ -30,7 +33,7 @@ def tree():
     return pathlib.Path(os.path.realpath(link))
 
 
-def wait_until(condition, what, timeout=30.0):
+def wait_until(condition, what, timeout=PATIENCE):
     """Calls `condition` until it is true; AssertionError with `what` after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while not condition():
@@ -102,7 +105,7 @@ class Program:
             self._output.close()
         return self._text
 
-    def wait(self, timeout=60.0):
+    def wait(self, timeout=PATIENCE):
         """Waits for the exit status. If the program does not end in time, kills it and raises AssertionError."""
         try:
             self.process.wait(timeout)
@@ -112,7 +115,7 @@ class Program:
         self.output()
         return self.status
 
-    def wait_for_output(self, text, timeout=30.0):
+    def wait_for_output(self, text, timeout=PATIENCE):
         wait_until(lambda: text in self.output() or self.status is not None, f"'{text}' from {self}", timeout)
         if text not in self.output():
             raise AssertionError(f"{self} ended without saying '{text}'")
@@ -132,7 +135,7 @@ def end_pair(first, second, timeout, log):
     """Waits until a server and its client have ended with status 0; returns (server's output, client's output).
     Kills both otherwise; the AssertionError ends with what `log` returns."""
     try:
-        statuses = (second.wait(timeout), first.wait(10.0))
+        statuses = (second.wait(timeout), first.wait(timeout))
     except AssertionError as hung:
         raise AssertionError(f"{hung}\nthe server: {first}\nthe client: {second}\n{log()}") from None
     finally:
@@ -190,7 +193,7 @@ class Fabric:
         self._programs = [other for other in self._programs if other not in ended] + [program]
         return program
 
-    def run(self, *command, timeout=60.0, status=0, environment=None):
+    def run(self, *command, timeout=PATIENCE, status=0, environment=None):
         """Runs a command to its end and returns its output. AssertionError if its exit status is not `status`."""
         program = self.start(*command, environment=environment)
         ended = program.wait(timeout)
@@ -211,7 +214,7 @@ class Fabric:
     def start_on_urnic(self, *command):
         return self.start(*self.on_urnic(*command))
 
-    def run_on_urnic(self, *command, timeout=60.0, status=0):
+    def run_on_urnic(self, *command, timeout=PATIENCE, status=0):
         return self.run(*self.on_urnic(*command), timeout=timeout, status=status)
 
     def start_pair(self, server, client):
@@ -222,7 +225,7 @@ class Fabric:
         wait_until(lambda: is_listening(port) or first.status is not None, f"a listening server: {first}")
         return first, self.start_on_urnic(*client, "-p", port, "127.0.0.1")
 
-    def run_pair(self, server, client, timeout=60.0):
+    def run_pair(self, server, client, timeout=PATIENCE):
         """Runs both until they end with status 0; returns (server's output, client's output)."""
         return end_pair(*self.start_pair(server, client), timeout, self.log)
 
@@ -267,7 +270,7 @@ class Fabric:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
             try:
-                wait_until(lambda: self.device_process() is None, "the end of the device process", 10.0)
+                wait_until(lambda: self.device_process() is None, "the end of the device process")
             except AssertionError:
                 os.kill(pid, signal.SIGKILL)
                 raise

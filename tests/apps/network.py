@@ -109,7 +109,7 @@ class _Network:
         for namespace in reversed(self._namespaces):
             namespace.end()
 
-    def run_pair(self, server, client, timeout=60.0, between=(0, 1)):
+    def run_pair(self, server, client, timeout=fabric.PATIENCE, between=(0, 1)):
         """Runs a server on the first of two hosts and its client on the second one, until both end with status 0. Both
         take the TCP port with -p, and the client the server's address as its last argument. Returns both outputs."""
         port = fabric.free_port()

@@ -27,7 +27,7 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(program.kill)
         return program
 
-    def run_on_urnic(self, *command, environment=None, timeout=60.0):
+    def run_on_urnic(self, *command, environment=None, timeout=fabric.PATIENCE):
         """Runs a command on urnic to its end, which must be good; returns its output."""
         return self.fabric.run(*self.fabric.on_urnic(*command), environment=environment, timeout=timeout)
 
@@ -44,7 +44,7 @@ class ProgramTest(unittest.TestCase):
             raise AssertionError(f"the server has ended: {server}")
         return server
 
-    def end_well(self, server, timeout=30.0):
+    def end_well(self, server, timeout=fabric.PATIENCE):
         """Waits for a server that ends after its client."""
         self.assertEqual(server.wait(timeout), 0, server)
 

@@ -207,7 +207,7 @@ class Capture(unittest.TestCase):
         """The kernel may end a write of many records within a record. All records before it are whole."""
         def check(path):
             program = self.fabric.start(self.fabric.verbs_program("check_capture"), path)
-            program.wait(60)
+            program.wait()
             lines = program.output().splitlines()
             found = json.loads(next(line for line in lines if line.startswith("{")))
             self.assertGreaterEqual(found["frames"], 100)

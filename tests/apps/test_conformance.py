@@ -75,7 +75,7 @@ class Conformance(unittest.TestCase):
             with self.subTest(module):
                 said = own.run_on_urnic(
                     *prefix, "/usr/bin/python3", "-B", suite / "run_tests.py", "--dev", "urnic0", "--port", "1", "--gid",
-                    "1", "--verbose", f"tests.test_{module}", timeout=180)
+                    "1", "--verbose", f"tests.test_{module}")
                 found = results(said)
                 self.assertEqual(len(found), self.expected.tests[module], f"not every test was understood:\n{said}")
                 for name, outcome in found:

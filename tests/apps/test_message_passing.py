@@ -6,12 +6,16 @@ import re
 import unittest
 
 import fabric
+import network
 from program_pairs import LOSSY, ProgramTest
 
 # UCX takes shared memory between processes of one machine, unless it is told its transports. `rc` has `ud` to connect by.
 UCX_TRANSPORTS = ("rc", "ud")
-UCX_TESTS = ("tag_lat", "tag_bw", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_fadd", "ucp_swap", "ucp_cswap", "ucp_add",
-             "stream_lat", "stream_bw", "ucp_am_lat", "ucp_am_bw")
+UCX_TESTS = ("tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_fadd",
+             "ucp_swap", "ucp_cswap", "ucp_add", "stream_lat", "stream_bw", "ucp_am_lat", "ucp_am_bw")
+# Those of UCX's lower half (UCT) that the transport has.
+UCT_TESTS = {"rc_verbs": ("am_lat", "am_bw", "put_lat", "put_bw", "get -D bcopy", "fadd", "cswap", "add_lat", "add_mr"),
+             "ud_verbs": ("am_lat", "am_bw")}
 OPEN_MPI = ("mpirun.openmpi", "--oversubscribe", "--mca", "btl", "^openib,ofi")
 OVER_UCX = ("--mca", "pml", "ucx")
 
@@ -58,11 +62,11 @@ class Libfabric(ProgramTest):
 
 
 class Ucx(ProgramTest):
-    def perftest(self, test, size, **environment):
+    def perftest(self, test, size, *options, **environment):
         port = fabric.free_port()
         self.serve("ucx_perftest", "-p", port, tcp_port=port, environment=environment)
         output = self.run_on_urnic("ucx_perftest", "-p", port, "127.0.0.1", "-t", test, "-n", "200", "-w", "10", "-s", size,
-                                   environment=environment)
+                                   *options, environment=environment)
         self.assertRegex(output, r"Final: +200 ")
         self.assertNotIn("ERROR", output)
 
@@ -72,6 +76,12 @@ class Ucx(ProgramTest):
                 with self.subTest(transport=transport, test=test), self.over_urnic(least=100):
                     self.perftest(test, "8", UCX_TLS=f"{transport},self", UCX_NET_DEVICES="urnic0:1")
 
+    def test_lower_half(self):
+        for transport, tests in UCT_TESTS.items():
+            for test in tests:
+                with self.subTest(transport=transport, test=test), self.over_urnic(least=100):
+                    self.perftest(*test.split()[:1], "8", *test.split()[1:], "-x", transport, "-d", "urnic0:1")
+
     def test_large_messages_and_both_devices(self):
         for transport in UCX_TRANSPORTS:
             for device in ("urnic0:1", "urnic1:1"):
@@ -79,6 +89,9 @@ class Ucx(ProgramTest):
                     self.perftest("tag_bw", "1000000", UCX_TLS=f"{transport},self", UCX_NET_DEVICES=device)
 
     def test_nothing_set_but_the_devices(self):
+        for test in UCX_TESTS:
+            with self.subTest(test=test):
+                self.perftest(test, "8", UCX_NET_DEVICES="urnic0:1,urnic1:1")
         self.perftest("tag_bw", "1000000", UCX_NET_DEVICES="urnic0:1,urnic1:1")
 
     def test_connecting_by_rdma_cm(self):
@@ -157,6 +170,80 @@ class Hpcc(ProgramTest):
 
 class HpccWithLoss(Hpcc):
     configuration = LOSSY
+
+
+# What mpirun starts instead of ssh: the command, on the host that the first argument names.
+REMOTE_SHELL = """#!/bin/sh
+while case "$1" in -*) true;; *) false;; esac; do shift; done
+host=$1
+shift
+case "$host" in
+%s
+*) echo "no host $host" >&2; exit 1;;
+esac
+exec nsenter -t "$pid" -n -- env -u LD_PRELOAD URNIC_DIR="$directory" %s run -- sh -c "$*"
+"""
+
+
+class TwoHosts(unittest.TestCase):
+    """Programs on two hosts that a cable joins, each with a device on UDP."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.network = cls.enterClassContext(network.TwoHosts())
+        for host in cls.network.hosts:
+            host.up_on_udp()
+
+    def received(self):
+        return [host.status()["devices"][0]["wire"]["counters"]["received"] for host in self.network.hosts]
+
+    def test_ucx(self):
+        for transport in UCX_TRANSPORTS:
+            for test, size in (("tag_lat", 8), ("tag_bw", 1000000), ("ucp_put_bw", 100000), ("ucp_get", 100000),
+                               ("ucp_fadd", 8), ("ucp_am_bw", 8)):
+                with self.subTest(transport=transport, test=test):
+                    common = ("env", f"UCX_TLS={transport},self", "UCX_NET_DEVICES=urnic0:1", "ucx_perftest")
+                    before = self.received()
+                    _, output = self.network.run_pair(common, (*common, "-t", test, "-n", 200, "-w", 10, "-s", size),
+                                                      timeout=120)
+                    self.assertRegex(output, r"Final: +200 ")
+                    self.assertNotIn("ERROR", output)
+                    self.assertTrue(all(now > then for now, then in zip(self.received(), before)))
+
+    def remote_shell(self):
+        one = self.network.hosts[0]
+        hosts = "\n".join(f"{host.address}) pid={host.namespace.pid} directory={host.run_directory};;"
+                          for host in self.network.hosts)
+        script = one.home / "remote_shell"
+        script.write_text(REMOTE_SHELL % (hosts, one.urnic))
+        script.chmod(0o755)
+        return script
+
+    def check_mpi(self, implementation, *command):
+        one = self.network.hosts[0]
+        source, binary = one.copy_home("programs", "mpi_check.c"), one.home / f"mpi_check_{implementation}"
+        one.run(f"mpicc.{implementation}", "-O2", "-o", binary, source)
+        before = self.received()
+        output = one.run_on_urnic(*command, "-n", 2, binary, timeout=300)
+        self.assertIn("2 ranks: all data was right", output)
+        self.assertTrue(all(now > then + 1000 for now, then in zip(self.received(), before)), (before, self.received()))
+
+    def addresses(self):
+        return ",".join(host.address for host in self.network.hosts)
+
+    def test_open_mpi(self):
+        for transport in UCX_TRANSPORTS:
+            with self.subTest(transport):
+                self.check_mpi("openmpi", *OPEN_MPI, *OVER_UCX, "--mca", "osc", "ucx", "--allow-run-as-root", "--mca",
+                               "plm_rsh_agent", self.remote_shell(), "--host", self.addresses(), "-x", f"UCX_TLS={transport},self", "-x",
+                               "UCX_NET_DEVICES=urnic0:1")
+
+    def test_mpich(self):
+        for transport in UCX_TRANSPORTS:
+            with self.subTest(transport):
+                self.check_mpi("mpich", "mpirun.mpich", "-ppn", 1, "-genvnone", "-launcher", "ssh", "-launcher-exec", self.remote_shell(), "-hosts",
+                               self.addresses(), "-genv", "UCX_TLS", f"{transport},self", "-genv", "UCX_NET_DEVICES",
+                               "urnic0:1")
 
 
 if __name__ == "__main__":

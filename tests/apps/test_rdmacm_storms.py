@@ -40,7 +40,7 @@ class RdmaCmStorms(unittest.TestCase):
         server = self.fabric.start_on_urnic("rping", "-s", "-p", 9999, "-V", "-C", 10)
         fabric.wait_until(lambda: any(listener["address"].endswith(":9999") for listener in self.rdma_cm()["listeners"]), "a listener")
         self.fabric.run_on_urnic("rping", "-c", "-a", address, "-p", 9999, "-V", "-C", 10)
-        self.assertEqual(server.wait(20), 0)
+        self.assertEqual(server.wait(), 0)
 
     def check_nothing_is_left(self):
         def is_empty():
@@ -48,7 +48,7 @@ class RdmaCmStorms(unittest.TestCase):
             return (status["rdma_cm"] == {"identifiers": 0, "connections": 0, "listeners": []} and
                     all(limit["used"] == 0 for name, limit in status["limits"].items()
                         if name in ("rdma_cm_ids", "contexts", "queue_pairs", "completion_queues")))
-        fabric.wait_until(is_empty, f"nothing left: {self.fabric.status()}", 180)
+        fabric.wait_until(is_empty, f"nothing left: {self.fabric.status()}")
 
     def test_requests_that_nobody_accepts(self):
         """The listener's backlog is full, and its program reads no events."""
@@ -56,7 +56,7 @@ class RdmaCmStorms(unittest.TestCase):
         listener = self.start_server("python3", "-B", program, "a_listener_that_reads_nothing")
         flooders = [self.fabric.start_on_urnic("cmtime", "-s", "127.0.0.1", "-c", FLOOD) for _ in range(FLOODERS)]
         # A request whose listener has no room is dropped, so no more connections than identifiers of the flooders.
-        fabric.wait_until(lambda: self.rdma_cm()["connections"] >= FLOOD, f"a flood: {self.fabric.status()}", 120)
+        fabric.wait_until(lambda: self.rdma_cm()["connections"] >= FLOOD, f"a flood: {self.fabric.status()}")
         self.check_others("127.0.0.2")
         self.assertLessEqual(self.rdma_cm()["identifiers"], FLOODERS * (FLOOD + 2) + 1024 + 4)
         self.assertIsNone(listener.status)
@@ -92,7 +92,7 @@ class RdmaCmStorms(unittest.TestCase):
         time.sleep(max(0.0, end - time.monotonic()))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(client.pid, signal.SIGKILL)
-        client.wait(60)
+        client.wait()
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ class Qemu(ProgramTest):
             machine("migrate-set-capabilities", capabilities=capabilities)
         with self.over_urnic(least=100):
             source("migrate", uri=uri)
-            fabric.wait_until(lambda: source("query-migrate")["status"] in ("completed", "failed"), "the migration", 120)
+            fabric.wait_until(lambda: source("query-migrate")["status"] in ("completed", "failed"), "the migration")
         self.assertEqual(source("query-migrate")["status"], "completed")
         destination("pmemsave", val=0, size=32 << 20, filename=str(after))
         self.assertTrue(filecmp.cmp(before, after, shallow=False))

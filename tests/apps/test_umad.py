@@ -71,7 +71,7 @@ class Umad(unittest.TestCase):
     def test_server_ends_with_the_device_process(self):
         server = self.ping_server()
         self.fabric.run(self.fabric.urnic, "down")
-        server.wait(10.0)
+        server.wait()
 
     def test_counters(self):
         before = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1"))

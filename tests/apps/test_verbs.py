@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 """Our own verbs programs, between two devices and on one."""
 
+import contextlib
 import os
+import pathlib
+import re
 import signal
 import time
 import unittest
@@ -25,9 +28,8 @@ class OnOneFabric(unittest.TestCase):
         self.assertEqual(self.fabric.device_process(), self.process, "the device process has ended")
         self.assertEqual(self.fabric.status()["contexts"], [], "contexts are left of programs that have ended")
 
-    def check(self, name, *arguments, timeout=180):
-        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error", "--", *arguments,
-                                          timeout=timeout)
+    def check(self, name, *arguments):
+        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error", "--", *arguments)
         self.assertIn("No errors detected", output)
 
 
@@ -99,7 +101,7 @@ class Verbs(OnOneFabric):
         self.check("verbs_spin", *ACROSS)
 
     def test_large(self):
-        self.check("verbs_large", *ACROSS, timeout=400)
+        self.check("verbs_large", *ACROSS)
 
     def test_thousand_queue_pairs(self):
         self.check("verbs_many", *ACROSS)
@@ -166,7 +168,7 @@ class Hostile(unittest.TestCase):
     def check(self, name):
         neighbour = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
         neighbour.wait_for_output("running")
-        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error", timeout=240)
+        output = self.fabric.run_on_urnic(self.fabric.verbs_program(name), "--log_level=error")
         self.assertIn("No errors detected", output)
         self.assertIsNone(neighbour.status, f"the neighbour has ended: {neighbour}\n{self.fabric.log()}")
         os.kill(neighbour.pid, signal.SIGTERM)
@@ -186,21 +188,39 @@ class Hostile(unittest.TestCase):
 
 class Idle(unittest.TestCase):
     def test_no_processor_time_when_nothing_happens(self):
-        """With a connected program that waits, and without any program."""
+        """With a connected program that waits: two looks a second at most, and no thread that spins."""
         with fabric.Fabric() as own:
             own.up()
             waiting = own.start_on_urnic(own.verbs_program("verbs_device_death"), "sleep")
             waiting.wait_for_output("waiting")
-            time.sleep(1)
-            before = self.ticks(own)
-            time.sleep(5)
-            self.assertLessEqual(self.ticks(own) - before, 1, "an idle device process uses the processor")
+            # What the program's start left to do may last for a while on a busy machine: several windows.
+            windows = []
+            while len(windows) < 8 and not (windows and self.is_idle(*windows[-1])):
+                windows.append(self.window(own.device_process()))
+            self.assertTrue(self.is_idle(*windows[-1]),
+                            f"an idle device process uses the processor (seconds, sleeps, busy seconds): {windows}")
             waiting.kill()
 
-    def ticks(self, own):
-        with open(f"/proc/{own.device_process()}/stat", encoding="ascii") as stat:
-            fields = stat.read().rsplit(")", 1)[1].split()
-        return int(fields[11]) + int(fields[12])
+    @staticmethod
+    def is_idle(seconds, sleeps, busy):
+        return sleeps <= 3 * seconds and busy <= 0.05 * seconds
+
+    @classmethod
+    def window(cls, process):
+        """Of two seconds: how long they were, how often a thread went to sleep, how long threads used a processor."""
+        start, (sleeps, busy) = time.monotonic(), cls.use(process)
+        time.sleep(2)
+        sleeps_after, busy_after = cls.use(process)
+        return time.monotonic() - start, sleeps_after - sleeps, busy_after - busy
+
+    @staticmethod
+    def use(process):
+        sleeps, busy = 0, 0.0
+        for thread in pathlib.Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+                sleeps += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (thread / "status").read_text(), re.M)[1])
+                busy += int((thread / "schedstat").read_text().split()[0]) / 1e9
+        return sleeps, busy
 
 
 if __name__ == "__main__":

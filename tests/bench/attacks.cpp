@@ -4,7 +4,6 @@
 #include <sys/select.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "device_model/abi/doorbells.hpp"
 #include "tests/apps/programs/control_client.hpp"
 #include "tests/apps/programs/requests.hpp"
@@ -191,11 +191,14 @@ const std::map<std::string, std::function<void()>> kAttacks{{"dying_qp", dying_q
 }  // namespace urnic::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("What a program can do to others by what it makes the device process do", "attacks");
+  urnic::command_line::CommandLine app(
+      "What a program can do to others by what it makes the device process do", "attacks");
   std::string attack;
-  app.add_option("ATTACK", attack, "which one")->required()->check(CLI::IsMember(urnic::bench::kAttacks));
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : urnic::bench::kAttacks) names.push_back(name);
+  app.add_option("ATTACK", attack, "which one").required().one_of(names);
   app.footer("Example: echo | urnic run -- attacks mappings");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     urnic::bench::kAttacks.at(attack)();
   } catch (const std::exception& problem) {

@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 
+#include "command_line/command_line.hpp"
 #include "tests/apps/programs/require.hpp"
 #include "tests/bench/rdma_connections.hpp"
 #include "tests/bench/tcp_connections.hpp"
@@ -99,23 +99,24 @@ void hold(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("How many connections a second two programs make and end by rdma_cm, beside TCP over loopback",
-               "connect_by_address");
+  urnic::command_line::CommandLine app(
+      "How many connections a second two programs make and end by rdma_cm, beside TCP over loopback",
+      "connect_by_address");
   Options options;
-  app.add_option("--address", options.address, "of the server")->capture_default_str();
+  app.add_option("--address", options.address, "of the server").show_default();
   app.add_option("--connections", options.connections, "how many, for the rate")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+      .between(1, 1000000)
+      .show_default();
   app.add_option("--at-once", options.at_once, "how many are under way at a time")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      .between(1, 1000)
+      .show_default();
   app.add_option("--one-by-one", options.one_by_one, "how many, for the time of one")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+      .between(1, 1000000)
+      .show_default();
   app.add_option("--open", options.open, "instead: makes so many, all open at a time, then ends them")
-      ->check(CLI::Range(1, 32768));
+      .between(1, 32768);
   app.footer("Example: urnic run -- connect_by_address --open 10000");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     if (options.open != 0) {
       hold(options);

@@ -1,10 +1,10 @@
 // Measures how fast a program creates QPs, brings them from RESET to RTS, and destroys them. Prints one JSON
 // object; a QP is one end of a connection.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <optional>
 
+#include "command_line/command_line.hpp"
 #include "tests/bench/connections.hpp"
 
 namespace {
@@ -29,13 +29,14 @@ void measure(std::size_t connections) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("How many QPs a second a program creates and connects, on urnic0 and urnic1", "connect_rate");
+  urnic::command_line::CommandLine app(
+      "How many QPs a second a program creates and connects, on urnic0 and urnic1", "connect_rate");
   std::size_t connections = 1000;
   app.add_option("--connections", connections, "connections, of two QPs each")
-      ->check(CLI::Range(1, 32768))
-      ->capture_default_str();
+      .between(1, 32768)
+      .show_default();
   app.footer("Example: urnic run -- connect_rate --connections 1000");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     measure(connections);
   } catch (const std::exception& problem) {

@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <map>
 #include <string>
 
+#include "command_line/command_line.hpp"
 #include "tests/bench/other_process.hpp"
 
 namespace {
@@ -58,14 +57,15 @@ bool move_message(const Ends& ends, Mapped mapped, std::size_t bytes) {
 int main(int argc, char** argv) {
   std::size_t bytes = 65536;
   double seconds = 0.5;
-  Mapped mapped = Mapped::none;
-  CLI::App app("What copying from one process to another by a third one costs", "copy_limit");
-  app.add_option("--bytes", bytes, "size of a message")->check(CLI::Range(1, 1 << 30));
-  app.add_option("--seconds", seconds, "length of the measurement")->check(CLI::PositiveNumber);
-  app.add_option("--mapped", mapped, "whose memory is in our own address space too: none, source, both")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Mapped>{
-          {"none", Mapped::none}, {"source", Mapped::source}, {"both", Mapped::both}}));
-  CLI11_PARSE(app, argc, argv);
+  std::string whose = "none";
+  urnic::command_line::CommandLine app("What copying from one process to another by a third one costs",
+                                       "copy_limit");
+  app.add_option("--bytes", bytes, "size of a message").between(1, 1 << 30);
+  app.add_option("--seconds", seconds, "length of the measurement").positive();
+  app.add_option("--mapped", whose, "whose memory is in our own address space too: none, source, both")
+      .one_of({"none", "source", "both"});
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
+  const Mapped mapped = whose == "both" ? Mapped::both : whose == "source" ? Mapped::source : Mapped::none;
 
   using urnic::bench::make_region, urnic::bench::make_shared_region;
   std::byte* const source = mapped == Mapped::none ? make_region(bytes) : make_shared_region(bytes);

@@ -1,9 +1,9 @@
 // Holds connected, idle QPs while the bench observes the device process. Prints "ready" once the QPs are
 // connected, and ends at the end of its standard input.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 
+#include "command_line/command_line.hpp"
 #include "tests/bench/connections.hpp"
 
 namespace {
@@ -19,14 +19,14 @@ void stay(std::size_t connections) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Holds connected, idle QPs between urnic0 and urnic1 until the end of its standard input",
-               "idle_qps");
+  urnic::command_line::CommandLine app(
+      "Holds connected, idle QPs between urnic0 and urnic1 until the end of its standard input", "idle_qps");
   std::size_t connections = 500;
   app.add_option("--connections", connections, "connections, of two QPs each")
-      ->check(CLI::Range(1, 32768))
-      ->capture_default_str();
+      .between(1, 32768)
+      .show_default();
   app.footer("Example: urnic run -- idle_qps --connections 500");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     stay(connections);
   } catch (const std::exception& problem) {

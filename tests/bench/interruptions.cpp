@@ -3,20 +3,22 @@
 // shorter. Prints one JSON object: the length that interruptions reach or exceed --per-second times a second.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <vector>
 
+#include "command_line/command_line.hpp"
+
 int main(int argc, char** argv) {
   using Clock = std::chrono::steady_clock;
   double seconds = 0.5;
   double per_second = 100;
-  CLI::App app("How long a thread is kept from running, so many times a second", "interruptions");
-  app.add_option("--seconds", seconds, "length of the measurement")->check(CLI::PositiveNumber);
-  app.add_option("--per-second", per_second, "how often")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  urnic::command_line::CommandLine app("How long a thread is kept from running, so many times a second",
+                                       "interruptions");
+  app.add_option("--seconds", seconds, "length of the measurement").positive();
+  app.add_option("--per-second", per_second, "how often").positive();
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
 
   // A shorter gap is the loop itself.
   constexpr std::chrono::nanoseconds kShortest{1'000};

@@ -1,12 +1,12 @@
 // RDMA writes on many QPs in turn, one write on each. The number of outstanding writes is the same for one QP
 // and for thousands, so only the number of QPs makes a difference. Prints one JSON object.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "tests/apps/programs/memory.hpp"
 #include "tests/apps/programs/requests.hpp"
 #include "tests/apps/programs/require.hpp"
@@ -121,22 +121,19 @@ void run(const Options& options) {
 }  // namespace urnic::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("RDMA writes from urnic0 to urnic1 on many QPs that take turns", "turns");
+  urnic::command_line::CommandLine app("RDMA writes from urnic0 to urnic1 on many QPs that take turns",
+                                       "turns");
   urnic::bench::Options options;
-  app.add_option("--connections", options.connections, "that take turns")
-      ->check(CLI::Range(1, 32768))
-      ->capture_default_str();
-  app.add_option("--bytes", options.bytes, "of each write")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  app.add_option("--connections", options.connections, "that take turns").between(1, 32768).show_default();
+  app.add_option("--bytes", options.bytes, "of each write").between(1, 1 << 20).show_default();
   app.add_option("--under-way", options.under_way, "writes, on all QPs together")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+      .between(1, 4096)
+      .show_default();
   app.add_option("--seconds", options.seconds, "length of the measurement")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
+      .between(0.1, 600.0)
+      .show_default();
   app.footer("Example: urnic run -- turns --connections 256");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     urnic::bench::run(options);
   } catch (const std::exception& problem) {

@@ -16,7 +16,7 @@ import re
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-TOP_FOLDERS = "device_model provider tests tools docs wire trust cmake systemd .ci".split()
+TOP_FOLDERS = "device_model provider tests tools docs wire trust cmake systemd packaging debian .ci".split()
 # A name that ends so is a file of the sources, wherever it is.
 SUFFIXES = ".cpp .hpp .c .py .md .lua .svg .cmake .bash".split()
 # Words that stand for any name, and the beginnings of names that are not of the sources.

@@ -25,7 +25,8 @@ ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link"
 ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
     "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "management",
     "doorbells")}
-BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/frames", "wire/mad",
+BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
+                 "device_model/link/frames", "wire/mad",
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
@@ -38,6 +39,8 @@ LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETL
 MAY_KNOW = {
     "wire": set(),
     "wire/mad": {"wire"},
+    "command_line": set(),
+    "json": set(),
     "trust": {"device_model/abi", "device_model/memory"},
     "device_model/abi": set(),
     **TRANSPORT,
@@ -47,8 +50,9 @@ MAY_KNOW = {
     "device_model/link": TRANSPORT_FOR_ALL,
     "device_model/link/udp": {"device_model/link", "device_model/memory", *TRANSPORT_FOR_ALL},
     "device_model/link/neighbours": {"device_model/link", *TRANSPORT_FOR_ALL},
-    "device_model/link/frames": {"device_model/link", "device_model/link/neighbours", "device_model/memory",
-                                 *TRANSPORT_FOR_ALL},
+    "device_model/link/membership": TRANSPORT_FOR_ALL,
+    "device_model/link/frames": {"device_model/link", "device_model/link/neighbours", "device_model/link/membership",
+                                 "device_model/memory", *TRANSPORT_FOR_ALL},
     "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
     "device_model/capture": {"device_model/memory", "wire"},
     **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}
@@ -77,14 +81,15 @@ MAY_KNOW = {
     UMAD: {LOG, LOOP, FABRIC, GSI, "wire/mad", *BELOW_CONTROL},
     RDMA_CM: {LOG, LOOP, FABRIC, GSI, "device_model/cm", "wire/mad", *BELOW_CONTROL},
     NETLINK: {LOG, LOOP, FABRIC, OBJECTS, SYSFS, *BELOW_CONTROL},
-    ADMIN: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, *BELOW_CONTROL},
+    ADMIN: {"json", LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
     "provider": set(),
     # Its other folders are one: an object's fast path belongs to the object.
-    "provider/plugin": {"provider", "provider/plugin/freestanding", "device_model/abi", "trust"},
+    "provider/plugin": {"provider", "provider/plugin/freestanding", "provider/plugin/library", "device_model/abi", "trust"},
     "provider/plugin/freestanding": set(),
-    "provider/kernel": {"device_model/abi", "trust"},
-    "tools/urnic": {"device_model/abi", "device_model/capture", "device_model/memory", "trust"},
+    "provider/plugin/library": {"provider"},
+    "provider/kernel": {"provider", "device_model/abi", "trust"},
+    "tools/urnic": {"command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust"},
 }
 
 
@@ -137,7 +142,7 @@ def main():
     self_test()
     problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
     files = 0
-    for top in ("wire", "trust", "device_model", "provider", "tools/urnic"):
+    for top in ("command_line", "json", "wire", "trust", "device_model", "provider", "tools/urnic"):
         for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
             path = str(file.relative_to(SOURCES))
             files += 1

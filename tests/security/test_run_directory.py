@@ -85,7 +85,7 @@ class SomebodyElses(unittest.TestCase):
                         ("preloaded pingpong", ("ibv_rc_pingpong", "-d", "urnic0", "-g", 1), variables)):
                     with self.subTest(name):
                         program = own.start(*command, environment=environment)
-                        self.assertNotEqual(program.wait(30.0), 0, program)
+                        self.assertNotEqual(program.wait(), 0, program)
                         text = program.output()
                         self.assertIn("another user", text, program)
                         self.assertNotIn("taken", self.said(own), f"{program} has handed something to the attacker")
@@ -108,7 +108,7 @@ class SomebodyElses(unittest.TestCase):
             attacker = self.prepare(own, ATTACKER)
             variables = {**self.variables, "URNIC_DIR": str(own.run_directory)}
             program = own.start("ibv_devinfo", "-d", "urnic0", environment=variables)
-            program.wait(30.0)
+            program.wait()
             self.assertRegex(self.said(own), "taken: [0-9]+ bytes, [1-9]", program)
             attacker.kill()
             attacker.wait()

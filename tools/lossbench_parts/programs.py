@@ -58,10 +58,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def is_listening(port):
+def is_listening(port, tables=pathlib.Path("/proc/net")):
     """Reads the kernel's tables: a connection would use up the only one that the server accepts."""
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with contextlib.suppress(FileNotFoundError), open(table, encoding="ascii") as lines:
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(FileNotFoundError), open(tables / table, encoding="ascii") as lines:
             for line in lines:
                 fields = line.split()
                 if fields[1].endswith(f":{port:04X}") and fields[3] == "0A":
@@ -70,13 +70,14 @@ def is_listening(port):
 
 
 @contextlib.contextmanager
-def server(command, port, environment, timeout):
-    """Runs a server; yields once it listens. Its output goes to a file, because a pipe that nobody reads would stop it."""
+def server(command, port, environment, timeout, tables=pathlib.Path("/proc/net")):
+    """Runs a server; yields once it listens, as the kernel's `tables` of its host say. Its output goes to a file, because a
+    pipe that nobody reads would stop it."""
     output = tempfile.TemporaryFile("w+")
     process = start(command, environment, output)
     try:
         deadline = time.monotonic() + timeout
-        while not is_listening(port):
+        while not is_listening(port, tables):
             if process.poll() is not None:
                 output.seek(0)
                 raise Failed(f"{program_of(command)} (server): {last_line(output.read())}")

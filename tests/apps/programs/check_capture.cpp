@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "json/json.hpp"
 #include "wire/frame.hpp"
 
 namespace {
@@ -86,6 +86,6 @@ int main(int argc, char** argv) {
                               {"faults", findings.faults},
                               {"without_udp_checksum", findings.without_udp_checksum},
                               {"opcodes", opcodes}};
-  fmt::print("{}\n", report.dump());
+  fmt::print("{}\n", json_text(report));
   return findings.faults == 0 ? 0 : 1;
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include <exception>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "tests/apps/programs/requests.hpp"
 #include "tests/apps/programs/require.hpp"
 #include "tests/apps/programs/threads.hpp"
@@ -172,17 +172,15 @@ void stand_by(const Options& options) {
 }  // namespace urnic::apps
 
 int main(int argc, char** argv) {
-  CLI::App app("Ping-pong and control requests, and how long they take", "verbs_bystander");
+  urnic::command_line::CommandLine app("Ping-pong and control requests, and how long they take",
+                                       "verbs_bystander");
   urnic::apps::Options options;
-  app.add_option("--devices", options.devices, "both ends are on")->expected(2)->capture_default_str();
-  app.add_option("--bytes", options.bytes, "of a message")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "after which it ends; 0: when it is told to")
-      ->capture_default_str();
-  app.add_option("--pause-us", options.pause_us, "between two control requests")->capture_default_str();
+  app.add_option("--devices", options.devices, "both ends are on").expected(2, 2).show_default();
+  app.add_option("--bytes", options.bytes, "of a message").between(1, 1 << 20).show_default();
+  app.add_option("--seconds", options.seconds, "after which it ends; 0: when it is told to").show_default();
+  app.add_option("--pause-us", options.pause_us, "between two control requests").show_default();
   app.footer("Example: urnic run -- verbs_bystander --seconds 5");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   std::signal(SIGTERM, [](int) { urnic::apps::told_to_end = 1; });
   try {
     urnic::apps::stand_by(options);

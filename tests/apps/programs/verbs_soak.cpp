@@ -4,7 +4,6 @@
 //
 // Usage: verbs_soak --seconds N [--seed S] [DEVICE DEVICE]. What is sent follows from the seed, which it
 // prints. Exit status 0 if everything was right until the end; else it says what was not, and on which QP.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "tests/apps/programs/require.hpp"
 #include "tests/apps/programs/soak_lane.hpp"
 
@@ -240,18 +240,15 @@ int main(int argc, char** argv) {
   urnic::apps::Options options;
   std::random_device entropy;
   options.seed = entropy();
-  CLI::App program("Mixed traffic on many QPs, every byte checked");
+  urnic::command_line::CommandLine program("Mixed traffic on many QPs, every byte checked");
   program.add_option("--seed", options.seed, "What is sent follows from it; a fresh one if left out");
   program.add_option("--seconds", options.seconds, "How long; what is under way then is finished");
-  program.add_option("--connections", options.connections, "Each has a QP at both devices")
-      ->check(CLI::Range(1, 1000));
-  program.add_option("--longest", options.longest, "The longest message, bytes")
-      ->check(CLI::Range(1, 64 << 20));
-  program.add_option("--timeout", options.timeout, "Code of the QPs' local ACK timeout")
-      ->check(CLI::Range(1, 31));
+  program.add_option("--connections", options.connections, "Each has a QP at both devices").between(1, 1000);
+  program.add_option("--longest", options.longest, "The longest message, bytes").between(1, 64 << 20);
+  program.add_option("--timeout", options.timeout, "Code of the QPs' local ACK timeout").between(1, 31);
   program.add_option("--patience", options.patience, "Seconds after which a QP without completions is stuck");
-  program.add_option("DEVICE", options.devices, "Two devices, or one twice")->expected(2);
-  CLI11_PARSE(program, argc, argv);
+  program.add_option("DEVICE", options.devices, "Two devices, or one twice").expected(2, 2);
+  if (int status = 0; !program.parse(argc, argv, status)) return status;
   try {
     return urnic::apps::soak(options);
   } catch (const std::exception& error) {

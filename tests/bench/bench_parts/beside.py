@@ -15,11 +15,19 @@ from lossbench_parts.programs import Failed, free_port, last_line, output_of, se
 
 def qperf(test, message_bytes, seconds, timeout):
     """TCP over loopback: bytes per second for tcp_bw, seconds (one way) for tcp_lat."""
-    port, data_port = free_port(), free_port()
-    key = "bw" if test == "tcp_bw" else "latency"
+    port = free_port()
     with server(["qperf", "-lp", str(port)], port, os.environ, 20):
-        text = output_of(["qperf", "127.0.0.1", "-lp", str(port), "-ip", str(data_port), "-uu", "-e", "6", "-t",
-                          str(seconds), "-m", str(message_bytes), test], os.environ, timeout)
+        text = output_of(qperf_client("127.0.0.1", port, test, message_bytes, seconds), os.environ, timeout)
+    return qperf_figure(test, text)
+
+
+def qperf_client(address, port, test, message_bytes, seconds):
+    return ["qperf", address, "-lp", str(port), "-ip", str(free_port()), "-uu", "-e", "6", "-t", str(seconds), "-m",
+            str(message_bytes), test]
+
+
+def qperf_figure(test, text):
+    key = "bw" if test == "tcp_bw" else "latency"
     found = re.search(rf"{key}\s*=\s*([\d.]+)", text)
     if not found:
         raise Failed(f"no {key} in qperf's output: {last_line(text)}")

@@ -1,6 +1,7 @@
 """A device process, and the resources that it uses by the kernel's account."""
 
 import contextlib
+import json
 import os
 import pathlib
 import subprocess
@@ -19,8 +20,9 @@ class Device:
     running = []
     used_before = 0.0  # processor seconds of all devices that have ended
 
-    def __init__(self, urnic, settings=None):
-        self.urnic = urnic
+    def __init__(self, urnic, settings=None, enter=()):
+        """`enter`: the words in front of a command that runs where the device is."""
+        self.urnic, self.enter = urnic, list(enter)
         self._folder = tempfile.TemporaryDirectory(prefix="urnic-bench-")
         self._configuration = []
         if settings:
@@ -45,11 +47,11 @@ class Device:
             with contextlib.suppress(Failed):
                 Device.used_before += self.processor_seconds()
         with contextlib.suppress(Failed):
-            output_of([self.urnic, "down"], self.environment, 20)
+            output_of([*self.enter, self.urnic, "down"], self.environment, 20)
         self._folder.cleanup()
 
     def _up(self):
-        process = start([self.urnic, "up", *self._configuration], self.environment)
+        process = start([*self.enter, self.urnic, "up", *self._configuration], self.environment)
         try:
             text, _ = process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
@@ -71,6 +73,13 @@ class Device:
             path = pathlib.Path(self.environment["URNIC_DIR"], "urnicd.log")
             return last_line(path.read_text(encoding="utf-8", errors="replace"))
         return "none"
+
+    def set_link(self, *settings):
+        """`urnic link set` of its only device."""
+        output_of([*self.enter, self.urnic, "link", "set", "urnic0", *settings], self.environment, 20)
+
+    def counters(self):
+        return json.loads(output_of([*self.enter, self.urnic, "counters", "--json"], self.environment, 20))
 
     def processor_seconds(self):
         """The processor time of all its threads, in seconds, from the scheduler, which counts nanoseconds."""

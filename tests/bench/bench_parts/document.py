@@ -1,6 +1,6 @@
 """Generates the figures in docs/performance.md from a run. The prose around them is written by hand and stays."""
 
-from bench_parts import report, summary
+from bench_parts import report, summary, wires
 from bench_parts.goals import GOALS
 from bench_parts.measurements import PAIRS, TURNS
 from bench_parts.panels import relative
@@ -11,27 +11,34 @@ BEGIN = "<!-- what follows is made by tests/bench/bench --write: edit above or b
 END = "<!-- end of what is made -->"
 
 
-def with_figures(document, record):
-    """`document` with new text between the two marks. ValueError unless each mark occurs exactly once."""
+def with_figures(document, text):
+    """`document` with the new `text` between the two marks. ValueError unless each mark occurs exactly once."""
     if document.count(BEGIN) != 1 or document.count(END) != 1:
         raise ValueError(f"has not one line '{BEGIN}' and one line '{END}'")
     before, rest = document.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{figures(record)}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
 
 
 def figures(record):
     results = report.by_name(record, 0)
-    parts = [report.machine_line(record) + ".", "## Goals", goals(results), "## What was measured", measured(record)]
+    parts = [report.machine_line(record) + ".", "## Goals", goals(results, GOALS), "## What was measured", measured(record)]
     parts += ["## How cost grows", "![Bandwidth and latency over message size; many QPs and many programs]"
               "(images/performance.svg)", sizes(results), scale(results)]
     parts += ["## Reaching memory", memory(results)]
     return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
 
 
-def goals(results):
+def wire_figures(record):
+    results = report.by_name(record, 0)
+    parts = [report.machine_line(record) + ".", goals(results, wires.GOALS), measured(record),
+             "![Bandwidth and latency over the MTU](images/wires.svg)"]
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def goals(results, wanted):
     rows = [["figure", "median (least – most)", "goal", "reached"]]
-    rows += [[goal.figure, *report.goal_cells(goal, results)] for goal in GOALS if goal.name in results]
+    rows += [[goal.figure, *report.goal_cells(goal, results)] for goal in wanted if goal.name in results]
     return markdown(rows)
 
 

@@ -1,6 +1,6 @@
 """The figures of a record as panels: how cost grows."""
 
-from bench_parts import report, summary
+from bench_parts import report, summary, wires
 from bench_parts.measurements import PAIRS, TURNS
 from plotter.panel import LinearScale, LogScale, Panel, sheet
 
@@ -44,7 +44,22 @@ def panels(record):
                 lambda count: str(round(count)), summary.number)
 
 
-def svg(record):
+def wire_panels(record):
+    results = report.by_name(record, 0)
+
+    def over_mtu(words):
+        points = {f"{title}, {offloads}": {mtu: summary.spread(summary.values(results.get(f"{name} {mtu} {offloads}", [])))
+                                           for mtu in wires.MTUS} for name, title in words for offloads in wires.OFFLOADS}
+        return {title: {mtu: found[0] for mtu, found in each.items() if found} for title, each in points.items()}
+
+    for head, unit, words in (
+            ("Bandwidth over the MTU, offloads on and off", "GB/s", (("udp write", "ib_write_bw"), ("tcp_bw", "TCP"))),
+            ("Latency over the MTU, offloads on and off", "µs, one way", (("udp send_lat", "ib_send_lat"), ("tcp_lat", "TCP")))):
+        yield Panel(head, unit, over_mtu(words), lambda values: LogScale(values, 2), LinearScale,
+                    lambda mtu: f"{round(mtu):,}", summary.number)
+
+
+def svg(record, made=panels):
     """The plots of a record as SVG; None if it has no figures to draw."""
-    drawn = [panel for panel in panels(record) if panel.lines]
+    drawn = [panel for panel in made(record) if panel.lines]
     return sheet([drawn[at:at + 2] for at in range(0, len(drawn), 2)], 360, 200)

@@ -34,7 +34,7 @@ def column(table, beginning):
 
 
 def command(device, program, options, port):
-    return [device.urnic, "run", "--", program, "-F", "-p", str(port), *options]
+    return [*device.enter, device.urnic, "run", "--", program, "-F", "-p", str(port), *options]
 
 
 def output(device, program, options, timeout):
@@ -43,6 +43,20 @@ def output(device, program, options, timeout):
     words = command(device, program, options, port)
     with server(words + ["-d", "urnic0"], port, device.environment, 20):
         return output_of(words + ["-d", "urnic1", "127.0.0.1"], device.environment, timeout)
+
+
+def outputs_between(receiver, senders, program, options, timeout):
+    """The clients' outputs: one on each of the devices `senders`, all at once, with servers on the device `receiver`. All
+    are alone on their hosts."""
+    with contextlib.ExitStack() as servers:
+        clients = []
+        for sender in senders:
+            port = free_port()
+            words = ["-d", "urnic0", "-x", "0"]
+            servers.enter_context(server(command(receiver, program, options, port) + words, port, receiver.environment, 20,
+                                         receiver.host.tables))
+            clients.append((command(sender, program, options, port) + words + [receiver.host.address], sender.environment))
+        return outputs_at_once(clients, timeout)
 
 
 def gigabytes(table):
@@ -59,10 +73,15 @@ def message_rate(device, program, options, timeout):
 
 
 def latencies(device, program, options, timeout):
+    """As `latencies_of`."""
+    return latencies_of(output(device, program, options, timeout))
+
+
+def latencies_of(text):
     """For each size: typical, mean and 99.9th percentile of the one-way latency, in microseconds."""
     return {int(column(table, "#bytes")): {"typical": column(table, "t_typical"), "mean": column(table, "t_avg"),
                                            "p99.9": column(table, "99.9%")}
-            for table in tables(output(device, program, options, timeout))}
+            for table in tables(text)}
 
 
 def bandwidth_of_pairs(device, count, program, options, timeout):
@@ -73,16 +92,18 @@ def bandwidth_of_pairs(device, count, program, options, timeout):
             port = free_port()
             words = command(device, program, options, port)
             servers.enter_context(server(words + ["-d", "urnic0"], port, device.environment, 20))
-            clients.append(words + ["-d", "urnic1", "127.0.0.1"])
-        figures = outputs_at_once(clients, device.environment, timeout)
+            clients.append((words + ["-d", "urnic1", "127.0.0.1"], device.environment))
+        figures = outputs_at_once(clients, timeout)
     figures = [gigabytes(tables(text)[0]) for text in figures]
     return sum(figures), min(figures) * count / sum(figures)
 
 
-def outputs_at_once(commands, environment, timeout):
+def outputs_at_once(commands, timeout):
+    """`commands`: pairs of a command and its environment."""
     processes = []
     try:
-        processes = [start(words, environment) for words in commands]
+        for words, environment in commands:
+            processes.append(start(words, environment))
         deadline = time.monotonic() + timeout
         return [output_until(process, deadline) for process in processes]
     finally:

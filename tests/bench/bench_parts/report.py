@@ -1,7 +1,6 @@
 """The record of a run as text for a terminal."""
 
 from bench_parts.device import NOT_AVAILABLE
-from bench_parts.goals import GOALS
 from bench_parts.summary import failure, in_words, number, spread, values
 
 
@@ -36,7 +35,9 @@ NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "me
          ("round_trip", 1, "a round trip {} µs"), ("round_trip_p99", 1, "its 99th percentile {} µs"),
          ("worst_round_trip", 1, "the worst {} µs"), ("one_us", 1, "one alone {} µs until established"),
          ("one_by_one_per_second", 1, "one by one {} /s"), ("tcp_per_second", 1, "TCP one by one {} /s"),
-         ("tcp_one_us", 1, "TCP one alone {} µs"), ("ended_per_second", 1, "then ended {} /s"))
+         ("tcp_one_us", 1, "TCP one alone {} µs"), ("kernel_drops", 1, "the kernel dropped {}"),
+         ("no_buffer", 1, "no room for {}"), ("per_call", 1, "{} packets a system call"),
+         ("receiver_seconds", 1, "receiving engine {} s"), ("sender_seconds", 1, "sending engine {} s"), ("ended_per_second", 1, "then ended {} /s"))
 
 
 def note(results):
@@ -44,10 +45,10 @@ def note(results):
     return ", ".join(words.format(number(factor * figures[0])) for words, factor, figures in found if figures)
 
 
-def goals_text(record, build=0):
+def goals_text(record, goals, build=0):
     results = by_name(record, build)
     lines = []
-    for goal in GOALS:
+    for goal in goals:
         if goal.name in results:
             figure, wanted, verdict = goal_cells(goal, results)
             lines.append(f"  {goal.figure.replace('`', ''):<62} {figure:<32} {wanted:<12} {verdict}")
@@ -92,8 +93,8 @@ def comparison_text(record):
     return lines
 
 
-def text(record):
-    parts = [machine_line(record), "", "Goals", *goals_text(record), "", "Figures", *figures_text(record)]
+def text(record, goals):
+    parts = [machine_line(record), "", "Goals", *goals_text(record, goals), "", "Figures", *figures_text(record)]
     if len(record["builds"]) > 1:
         head = f"  {'':<62} {'this':>9} {'other':>9} {'':<5} this / other"
         parts += ["", f"Beside the build in {record['builds'][1]}", head, *comparison_text(record)]

@@ -2,13 +2,13 @@
 // from its seed; their effect on the device depends on how the threads take turns, too.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 
+#include "command_line/command_line.hpp"
 #include "tests/security/device_fuzz/program.hpp"
 #include "tests/security/device_fuzz/scribbler.hpp"
 
@@ -84,7 +84,8 @@ void attack(const Options& options) {
 }  // namespace urnic::device_fuzz
 
 int main(int argc, char** argv) {
-  CLI::App app("A hostile program that attacks a device process; fuzz_device.py starts it", "fuzz_attacker");
+  urnic::command_line::CommandLine app(
+      "A hostile program that attacks a device process; fuzz_device.py starts it", "fuzz_attacker");
   urnic::device_fuzz::Options options;
   bool names = false;
   app.add_option("--run-dir", options.run_directory, "of the device process");
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "after which it ends");
   app.add_option("--device-process", options.device_process, "its pid");
   app.add_flag("--names", names, "print the names of the counts, and end");
-  CLI11_PARSE(app, argc, argv);
+  if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {
     if (names) {
       for (const char* name : urnic::device_fuzz::kCountNames) std::puts(name);
