@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "device_model/settings/table_reader.hpp"
+
 namespace urnic::control {
 namespace {
 

@@ -6,7 +6,10 @@
 #include <optional>
 
 #include "device_model/link/frames/carrier_settings.hpp"
-#include "device_model/settings/table_reader.hpp"
+
+namespace urnic::settings {
+class TableReader;
+}
 
 namespace urnic::control {
 
