@@ -89,7 +89,9 @@ MAY_KNOW = {
     "provider/plugin/freestanding": set(),
     "provider/plugin/library": {"provider"},
     "provider/kernel": {"provider", "device_model/abi", "trust"},
-    "tools/urnic": {"command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust"},
+    "analysis/capture_files": {"wire"},
+    "analysis/dissection": {"wire", "wire/mad"},
+    "tools/urnic": {"analysis/capture_files", "analysis/dissection", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust"},
 }
 
 
@@ -142,7 +144,7 @@ def main():
     self_test()
     problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
     files = 0
-    for top in ("command_line", "json", "wire", "trust", "device_model", "provider", "tools/urnic"):
+    for top in ("command_line", "json", "wire", "trust", "analysis", "device_model", "provider", "tools/urnic"):
         for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
             path = str(file.relative_to(SOURCES))
             files += 1

@@ -1,5 +1,5 @@
 // Where each field of the CM's messages lies: bytes count from the end of the MAD header (IBTA 12.6, 12.8,
-// 12.11). What has no field here is reserved. For cm_messages.cpp only.
+// 12.11). What has no field here is reserved. For cm_messages.cpp, and for who names the fields.
 #pragma once
 
 #include "wire/mad/cm_messages.hpp"

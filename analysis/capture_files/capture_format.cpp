@@ -1,0 +1,65 @@
+#include "analysis/capture_files/capture_format.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "analysis/capture_files/ethernet_frame.hpp"
+#include "wire/byte_order.hpp"
+
+namespace urnic::analysis {
+namespace {
+
+// A file's interfaces are an attacker's to number; urnic's own captures have three for each device.
+constexpr std::size_t kMostInterfaces = 65536;
+
+CapturePoint point_named(std::string_view name) {
+  if (name == "before") return CapturePoint::before;
+  if (name == "after") return CapturePoint::after;
+  if (name == "dropped") return CapturePoint::dropped;
+  return CapturePoint::unknown;
+}
+
+}  // namespace
+
+std::uint16_t ByteOrder::u16(std::span<const std::byte> bytes, std::size_t at) const {
+  if (big_endian_) return wire::load_be16(&bytes[at]);
+  std::uint16_t value;
+  std::memcpy(&value, &bytes[at], sizeof value);
+  return value;
+}
+
+std::uint32_t ByteOrder::u32(std::span<const std::byte> bytes, std::size_t at) const {
+  if (big_endian_) return wire::load_be32(&bytes[at]);
+  std::uint32_t value;
+  std::memcpy(&value, &bytes[at], sizeof value);
+  return value;
+}
+
+void CaptureFormat::add_interface(CaptureInterface interface) {
+  if (interfaces_.size() == kMostInterfaces)
+    throw CaptureError("more than " + std::to_string(kMostInterfaces) + " interfaces");
+  const std::size_t slash = interface.name.rfind('/');
+  if (slash != std::string::npos) {
+    interface.point = point_named(std::string_view(interface.name).substr(slash + 1));
+    if (interface.point != CapturePoint::unknown) interface.device = interface.name.substr(0, slash);
+  }
+  interfaces_.push_back(std::move(interface));
+}
+
+void CaptureFormat::set_bytes(CapturedPacket& packet, std::span<const std::byte> bytes,
+                              std::uint32_t original) {
+  const LinkType link = interfaces_[packet.interface].link;
+  if (!is_supported(link)) {
+    throw CaptureError("its packets have link type " + std::to_string(static_cast<unsigned>(link)) +
+                       "; read are Ethernet (1), raw IP (101, 228, 229) and Linux cooked (113, 276)");
+  }
+  const auto frame = ethernet_frame(link, bytes, frame_);
+  // A packet that is shorter than its link's header is no more than these bytes.
+  packet.bytes = frame.value_or(std::span<const std::byte>{});
+  const std::int64_t length = std::max<std::int64_t>(original, static_cast<std::int64_t>(bytes.size()));
+  packet.original_bytes =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(length + frame_growth(link), 0, UINT32_MAX));
+}
+
+}  // namespace urnic::analysis

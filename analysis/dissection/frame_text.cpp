@@ -1,0 +1,199 @@
+#include "analysis/dissection/frame_text.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "analysis/dissection/field_value.hpp"
+#include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/selective_ack_ranges.hpp"
+#include "wire/aeth.hpp"
+#include "wire/byte_order.hpp"
+#include "wire/ipv4_mapped.hpp"
+#include "wire/selective_ack_offer.hpp"
+
+namespace urnic::analysis {
+namespace {
+
+using wire::traits;
+
+std::string nak_text(std::uint8_t code) {
+  switch (static_cast<wire::NakCode>(code)) {
+    case wire::NakCode::psn_sequence_error:
+      return "PSN sequence error";
+    case wire::NakCode::invalid_request:
+      return "invalid request";
+    case wire::NakCode::remote_access_error:
+      return "remote access error";
+    case wire::NakCode::remote_operational_error:
+      return "remote operational error";
+    case wire::NakCode::invalid_rd_request:
+      return "invalid RD request";
+  }
+  return fmt::format("reserved code {}", code);
+}
+
+std::string credits_text(std::uint8_t code) {
+  if (code == wire::kInvalidCreditCode) return "ACK";
+  return fmt::format("ACK, {} credits", wire::credits_from_code(code));
+}
+
+std::string offer_text(const wire::SelectiveAckEth& header) {
+  const auto offer = wire::offer_in(header);
+  if (!offer) return "not urnic's";
+  std::string text;
+  const auto add = [&text](bool is_so, const char* what) {
+    if (is_so) text += std::string(text.empty() ? "" : ", ") + what;
+  };
+  add(offer->reads, "reads");
+  add(offer->gives, "gives");
+  add(offer->wants_answer, "wants an answer");
+  return text;
+}
+
+// What the extended headers say, in a few words.
+std::string extended_summary(const wire::TransportHeaders& headers, std::uint16_t present) {
+  std::string text;
+  const auto add = [&text](const std::string& words) { text += " " + words; };
+  if (present & wire::has_deth)
+    add(fmt::format("SrcQP={:#x} QKey={:#x}", headers.deth.source.value, headers.deth.qkey));
+  if (present & wire::has_xrceth) add(fmt::format("SRQ={:#x}", headers.xrceth.srq_number));
+  if (present & wire::has_reth) {
+    add(fmt::format("VA={:#x} RKey={:#x} Len={}", headers.reth.virtual_address, headers.reth.rkey.value,
+                    headers.reth.dma_length));
+  }
+  if (present & wire::has_atomic_eth) {
+    add(fmt::format("VA={:#x} RKey={:#x}", headers.atomic_eth.virtual_address,
+                    headers.atomic_eth.rkey.value));
+  }
+  if (present & wire::has_aeth) {
+    if (wire::kind(headers.aeth.syndrome) != wire::AethKind::ack)
+      add(fmt::format("[{}]", syndrome_text(headers.aeth.syndrome)));
+    add(fmt::format("MSN={}", headers.aeth.msn.value));
+  }
+  if (present & wire::has_immediate) {
+    const auto& b = headers.immediate.bytes;
+    add(fmt::format("Imm={:#04x}{:02x}{:02x}{:02x}", b[0], b[1], b[2], b[3]));
+  }
+  if (present & wire::has_ieth) add(fmt::format("Invalidate={:#x}", headers.invalidate.value));
+  return text;
+}
+
+std::string refusal_text(const Dissection& dissection) {
+  if (dissection.is_cut()) return "captured in part";
+  return wire::describe(dissection.verdict());
+}
+
+std::string title_of(const PlacedHeader& placed, const Dissection& dissection) {
+  const auto& headers = dissection.transport();
+  const std::string title = placed.header->title;
+  if (placed.header == &kBthHeader) {
+    return fmt::format("{}: {}, PSN {}, QP {:#x}", title, wire::name(headers.bth.opcode),
+                       headers.bth.psn.value(), headers.bth.destination.value);
+  }
+  if (placed.header == &kAethHeader && dissection.find(kAethHeader)->bytes != 0)
+    return fmt::format("{}: {}", title, syndrome_text(headers.aeth.syndrome));
+  if (placed.header == &kPayloadHeader) return fmt::format("{}: {} bytes", title, placed.bytes);
+  if (placed.header == &kIcrcHeader) {
+    const IcrcCheck check = dissection.icrc();
+    const char* const is = check == IcrcCheck::right   ? "right"
+                           : check == IcrcCheck::wrong ? "WRONG"
+                                                       : "not checked";
+    return fmt::format("{}: {}", title, is);
+  }
+  return title;
+}
+
+void add_computed(HeaderText& text, const Dissection& dissection) {
+  const auto& headers = dissection.transport();
+  if (text.header == &kSelectiveAckHeader) {
+    text.fields.push_back({nullptr, "First missing PSN", std::to_string(headers.bth.psn.value()), 0, 0});
+    const auto ranges = selective_ack_ranges(headers.bth.psn, headers.selective_ack_eth);
+    text.fields.push_back({nullptr, "Arrived behind it", ranges_text(ranges), 0, 0});
+  }
+  if (text.header == &kIcrcHeader && dissection.icrc() == IcrcCheck::wrong)
+    text.fields.push_back(
+        {nullptr, "Right would be", fmt::format("{:#010x}", dissection.right_icrc()), 0, 0});
+}
+
+}  // namespace
+
+std::string syndrome_text(std::uint8_t syndrome) {
+  const std::uint8_t code = wire::code(syndrome);
+  switch (wire::kind(syndrome)) {
+    case wire::AethKind::ack:
+      return credits_text(code);
+    case wire::AethKind::rnr_nak: {
+      const auto wait = std::chrono::duration<double, std::milli>(wire::rnr_timer(code));
+      return fmt::format("RNR NAK, wait {:g} ms", wait.count());
+    }
+    case wire::AethKind::nak:
+      return "NAK, " + nak_text(code);
+    case wire::AethKind::reserved:
+      break;
+  }
+  return "reserved syndrome";
+}
+
+std::string address_text(const wire::Gid& gid) {
+  char text[INET6_ADDRSTRLEN];
+  const bool ipv4 =
+      std::memcmp(gid.bytes.data(), wire::kIpv4MappedPrefix.data(), wire::kIpv4MappedPrefix.size()) == 0;
+  const std::uint8_t* const from = gid.bytes.data() + (ipv4 ? wire::kIpv4MappedPrefix.size() : 0);
+  return inet_ntop(ipv4 ? AF_INET : AF_INET6, from, text, sizeof text) != nullptr ? text : "";
+}
+
+std::string summary(const Dissection& dissection) {
+  if (!dissection.is_roce()) {
+    const PlacedHeader* const last = dissection.headers().empty() ? nullptr : &dissection.headers().back();
+    return fmt::format("not RoCE: {}", last == nullptr ? "too short" : last->header->title);
+  }
+  const auto& headers = dissection.transport();
+  std::string text = fmt::format("{} PSN={} QP={:#x}", wire::name(headers.bth.opcode),
+                                 headers.bth.psn.value(), headers.bth.destination.value);
+  const std::uint16_t present = traits(headers.bth.opcode).headers;
+  if (headers.bth.opcode == wire::kSelectiveAckOffer) {
+    text += fmt::format(" [{}]", offer_text(headers.selective_ack_eth));
+  } else {
+    text += extended_summary(headers, present);
+    if (present & wire::has_selective_ack) {
+      const auto ranges = selective_ack_ranges(headers.bth.psn, headers.selective_ack_eth);
+      if (!ranges.empty()) text += fmt::format(" [arrived {}]", ranges_text(ranges));
+    }
+  }
+  for (const PlacedHeader& placed : dissection.headers()) {
+    const bool is_cm =
+        std::find(cm_headers().begin(), cm_headers().end(), placed.header) != cm_headers().end();
+    if (is_cm)
+      text += fmt::format(
+          " {}",
+          std::string_view(placed.header->title).substr(0, std::string_view(placed.header->title).find(':')));
+  }
+  if (dissection.payload_bytes() != 0 && traits(headers.bth.opcode).carries_payload)
+    text += fmt::format(" {} bytes", dissection.payload_bytes());
+  if (headers.bth.ack_request) text += " AckReq";
+  if (headers.bth.solicited) text += " SE";
+  if (dissection.verdict() != wire::ParseError::none) text += fmt::format(" ({})", refusal_text(dissection));
+  return text;
+}
+
+std::vector<HeaderText> tree_of(const Dissection& dissection) {
+  std::vector<HeaderText> tree;
+  for (const PlacedHeader& placed : dissection.headers()) {
+    HeaderText text{placed.header, title_of(placed, dissection), placed.offset, placed.bytes, {}};
+    for (const Field& field : placed.header->fields) {
+      const PlacedField where = place(placed, field);
+      const FieldValue value = read_value(where, dissection.frame());
+      text.fields.push_back(
+          {&field, field.label, value_and_meaning(field, value), where.first_bit, where.width});
+    }
+    add_computed(text, dissection);
+    tree.push_back(std::move(text));
+  }
+  return tree;
+}
+
+}  // namespace urnic::analysis
