@@ -47,6 +47,11 @@ FlowIndex FlowTable::flow_of(const Dissection& packet) {
   return make(key, packet.transport().bth.opcode.service());
 }
 
+FlowIndex FlowTable::find(const Dissection& packet) const {
+  const auto found = index_.find(key_of(packet));
+  return found == index_.end() ? kNoFlow : found->second;
+}
+
 FlowIndex FlowTable::make(const FlowKey& key, wire::Service service) {
   if (flows_.size() == kMostFlows) return kNoFlow;
   const auto flow = static_cast<FlowIndex>(flows_.size());
@@ -77,8 +82,11 @@ FlowIndex FlowTable::renew(FlowIndex flow) {
   // Keys of the old connection only.
   if (opposite != kNoFlow) release(states_[opposite].key);
   const wire::Service service = flows_[flow].service;
+  const bool was_watched = states_[flow].is_watched;
   release(key);
-  return make(key, service);
+  const FlowIndex renewed = make(key, service);
+  if (renewed != kNoFlow) states_[renewed].is_watched = was_watched;
+  return renewed;
 }
 
 void FlowTable::release(const FlowKey& key) {

@@ -42,6 +42,7 @@ struct FlowState {
   bool is_watched = false;  // the capture has a point at the receiver
   std::uint32_t messages = 0;
   std::uint32_t message_bytes = 0;
+  bool message_is_whole = false;      // so far
   std::vector<FlowIndex> candidates;  // for the opposite flow, while several fit
 };
 
@@ -52,6 +53,8 @@ class FlowTable {
 
   // The packet's flow, made if it is its first packet; kNoFlow if there are too many.
   FlowIndex flow_of(const Dissection& packet);
+  // The same, without making one.
+  FlowIndex find(const Dissection& packet) const;
   // The flow's QP number serves another connection from now on: returns that one's flow.
   FlowIndex renew(FlowIndex flow);
 

@@ -88,8 +88,8 @@ struct FlowTracker::Tables {
   RecordJoin join;
   // Points that the capture has, by device.
   std::set<std::string> devices_with_arrivals;
-  std::set<std::string> devices_with_losses;
   std::size_t known_interfaces = 0;
+  bool arrivals_are_seen = false;
   bool losses_are_seen = false;
   std::set<wire::Gid> watched;  // addresses of devices whose arrivals are seen
   struct Connecting {
@@ -166,10 +166,12 @@ void FlowTracker::learn_points(const std::vector<CaptureInterface>& interfaces) 
   }
 }
 
-// A device with a point for what it sends has the address from which it sends.
+// A device with a point for what it sends has the address from which it sends. A file may describe points
+// whose records somebody has taken out.
 void FlowTracker::learn_address(const Seen& seen) {
+  if (seen.point == CapturePoint::after) tables_->arrivals_are_seen = true;
   auto& watched = tables_->watched;
-  if (watched.size() >= kMostAddresses) return;
+  if (!tables_->arrivals_are_seen || watched.size() >= kMostAddresses) return;
   const wire::NetworkHeaders& network = seen.dissection.network();
   if (seen.point == CapturePoint::before && tables_->devices_with_arrivals.count(seen.device) != 0)
     watched.insert(network.source);
@@ -197,14 +199,17 @@ Packet FlowTracker::packet_of(const Seen& seen) {
     packet.latest = headers.selective_ack_eth.latest;
     packet.earlier = headers.selective_ack_eth.earlier;
   }
-  if (seen.is_right()) packet.flow = tables_->flows.flow_of(seen.dissection);
+  packet.identification = seen.dissection.network().ip_identification;
+  // A damaged packet may name a QP that nobody has.
+  packet.flow =
+      seen.is_right() ? tables_->flows.flow_of(seen.dissection) : tables_->flows.find(seen.dissection);
   return packet;
 }
 
 PacketId FlowTracker::find_packet(const Seen& seen, const Packet& packet) const {
   if (seen.point != CapturePoint::after && seen.point != CapturePoint::dropped) return kNoPacket;
   if (packet.injected) return kNoPacket;
-  if (packet.flow != kNoFlow) return tables_->join.find(packets_, packet, tables_->losses_are_seen);
+  if (seen.is_right()) return tables_->join.find(packets_, packet, tables_->losses_are_seen);
   const PlacedHeader* const icrc = seen.dissection.find(kIcrcHeader);
   if (icrc == nullptr) return kNoPacket;
   return tables_->join.find_damaged(packets_, wire::load_be32(&seen.record.bytes[icrc->offset]));
@@ -213,11 +218,9 @@ PacketId FlowTracker::find_packet(const Seen& seen, const Packet& packet) const 
 PacketId FlowTracker::create(const Seen& seen, Packet packet) {
   keep_comment(seen, packet);
   const PacketId id = packets_.add(packet);
-  if (packet.flow == kNoFlow) {
-    // At the sender or on its way a wrong packet is one that no receiver takes.
-    if (!seen.is_right()) tables_->judge.set_fate(id, Fate::damaged, seen.sighting());
-    return id;
-  }
+  // At the sender or on its way a wrong packet is one that no receiver takes.
+  if (!seen.is_right()) tables_->judge.set_fate(id, Fate::damaged, seen.sighting());
+  if (!seen.is_right() || packet.flow == kNoFlow) return id;
   learn_connection(seen.dissection);
   see_sent(seen, id);
   changed_.erase(std::remove(changed_.begin(), changed_.end(), id), changed_.end());
@@ -225,11 +228,13 @@ PacketId FlowTracker::create(const Seen& seen, Packet packet) {
 }
 
 void FlowTracker::see_sent(const Seen& seen, PacketId id) {
+  const wire::Gid& receiver = seen.dissection.network().destination;
+  FlowState& first = tables_->flows.state(packets_[id].flow);
+  if (!first.is_watched) first.is_watched = tables_->watched.count(receiver) != 0;
   tables_->judge.sent(id);
   const Packet& packet = packets_[id];
   if (packet.flow == kNoFlow) return;
   FlowState& state = tables_->flows.state(packet.flow);
-  if (!state.is_watched) state.is_watched = tables_->watched.count(state.key.destination.address) != 0;
   if (packet.congestion) ++tables_->flows.flows()[packet.flow].counters.congestion_marks;
   if (seen.point == CapturePoint::before) {
     const PlacedHeader* const icrc = seen.dissection.find(kIcrcHeader);

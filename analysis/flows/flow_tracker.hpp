@@ -77,21 +77,6 @@ class FlowTracker {
   void see_arrival(const Seen& seen, PacketId id);
   void see_drop(const Seen& seen, PacketId id);
 
-  void judge_sent(const Seen& seen, PacketId id);
-  void judge_request(const Seen& seen, PacketId id);
-  void judge_previous(const Packet& packet, PacketId previous, bool asked, bool answered, bool going_back);
-  void count_message(Packet& packet);
-  void judge_arrival(const Seen& seen, PacketId id);
-  void judge_answer(const Seen& seen, PacketId id);
-  void judge_read_response(const Seen& seen, Packet& packet);
-  void judge_acknowledgement(const Seen& seen, Packet& packet);
-  void acknowledge(const Seen& seen, Packet& packet, wire::Psn end);
-  void report(const Seen& seen, const Packet& packet);
-  void refuse(const Packet& packet);
-  void limit_slots(FlowIndex flow, std::size_t before);
-
-  void set_fate(PacketId id, Fate fate, FrameNumber record, std::int64_t time);
-
   PacketStore packets_;
   std::unique_ptr<Tables> tables_;
   std::vector<PacketId> changed_;

@@ -35,7 +35,14 @@ bool is_last(wire::Opcode opcode) { return wire::traits(opcode).last; }
 
 void PacketJudge::sent(PacketId id) {
   if (packets_[id].role == Role::request) request(id);
+  if (packets_[id].role == Role::datagram) datagram(packets_[id]);
   if (packets_[id].flow != kNoFlow) count_sent(packets_[id]);
+}
+
+void PacketJudge::datagram(Packet& packet) {
+  ++flows_.flows()[packet.flow].counters.messages;
+  packet.is_counted = !flows_.state(packet.flow).is_watched;
+  if (packet.is_counted) add_goodput(packet.flow, packet.payload, packet.sent);
 }
 
 void PacketJudge::count_sent(const Packet& packet) {
@@ -93,6 +100,13 @@ void PacketJudge::request(PacketId id) {
 // Why was the packet sent again? Where arrivals are seen, their records say what became of the one before.
 void PacketJudge::previous_transmission(Packet& packet, const OrderVerdict& verdict) {
   if (packets_.has(verdict.of_id)) packet.message = packets_[verdict.of_id].message;
+  const bool same_datagram = packets_.has(verdict.of_id) && packet.identification != 0 &&
+                             packets_[verdict.of_id].identification == packet.identification;
+  if (same_datagram) {
+    packet.order = Order::copy;
+    ++flows_.flows()[packet.flow].counters.copies;
+    return;
+  }
   if (flows_.state(packet.flow).is_watched || verdict.was_answered) return;
   const Sighting seen{packet.sent, packet.number};
   if (verdict.was_asked_for) {
@@ -107,11 +121,13 @@ void PacketJudge::count_message(Packet& packet) {
   if (is_first(packet.opcode)) {
     ++state.messages;
     state.message_bytes = 0;
+    state.message_is_whole = true;
   }
+  if (packet.order != Order::next && !is_first(packet.opcode)) state.message_is_whole = false;
   state.message_bytes += packet.payload;
   packet.message = state.messages;
   if (!is_last(packet.opcode)) return;
-  packet.message_bytes = std::max(state.message_bytes, packet.payload == 0 ? packet.length : 0);
+  if (state.message_is_whole) packet.message_bytes = state.message_bytes;
   ++flows_.flows()[packet.flow].counters.messages;
 }
 
@@ -119,8 +135,9 @@ void PacketJudge::arrived(PacketId id, const Sighting& seen) {
   Packet& packet = packets_[id];
   packet.arrived = seen.time;
   set_fate(id, Fate::arrived, seen);
-  if (packet.flow == kNoFlow || packet.role != Role::request) return;
-  packet.arrival = flows_.state(packet.flow).requests.arrive(packet.psn);
+  const bool carries = packet.role == Role::request || packet.role == Role::datagram;
+  if (packet.flow == kNoFlow || !carries) return;
+  if (packet.role == Role::request) packet.arrival = flows_.state(packet.flow).requests.arrive(packet.psn);
   if (packet.arrival == Arrival::again || packet.is_counted) return;
   packet.is_counted = true;
   add_goodput(packet.flow, packet.payload, seen.time);

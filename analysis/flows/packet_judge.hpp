@@ -34,6 +34,7 @@ class PacketJudge {
 
  private:
   void request(PacketId id);
+  void datagram(Packet& packet);
   void count_sent(const Packet& packet);
   void previous_transmission(Packet& packet, const OrderVerdict& verdict);
   void count_message(Packet& packet);
