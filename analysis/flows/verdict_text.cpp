@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/dissection/frame_text.hpp"
 #include "analysis/dissection/selective_ack_ranges.hpp"
 
 namespace urnic::analysis {
@@ -120,6 +121,32 @@ std::string fate_text(const FlowTracker& tracker, const Packet& packet) {
   return {};
 }
 
+bool is_nak(const Packet& packet) {
+  return packet.answer == Answer::sequence_nak || packet.answer == Answer::rnr_nak ||
+         packet.answer == Answer::error_nak || packet.answer == Answer::selective;
+}
+
+std::string text_of(const FlowTracker& tracker, const Packet& packet, bool with_ordinary) {
+  Phrases phrases;
+  if (packet.injected) phrases.add("made by a fault");
+  phrases.add(order_text(packet));
+  const bool ends_message = packet.message_bytes != 0 && packet.order != Order::copy;
+  if (with_ordinary && ends_message)
+    phrases.add(fmt::format("ends message {}: {} bytes", packet.message, packet.message_bytes));
+  if (with_ordinary || is_nak(packet)) phrases.add(answer_text(packet));
+  if (with_ordinary) phrases.add(acknowledged_text(packet));
+  if (packet.is_repeated_ack) phrases.add("acknowledges nothing new");
+  const bool has_unknown_peer = packet.role == Role::response && packet.flow != kNoFlow &&
+                                tracker.flows()[packet.flow].opposite == kNoFlow;
+  if (has_unknown_peer) phrases.add("of an unknown connection");
+  if (packet.congestion) phrases.add("marked: congestion experienced");
+  phrases.add(arrival_text(packet));
+  phrases.add(fate_text(tracker, packet));
+  const bool comment_is_told = packet.fate == Fate::dropped || packet.injected;
+  if (packet.has_comment && !comment_is_told) phrases.add(tracker.comment(packet.number));
+  return phrases.text();
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& all_verdict_words() {
@@ -155,23 +182,24 @@ std::vector<std::string_view> verdict_words(const Packet& packet) {
 }
 
 std::string verdict_text(const FlowTracker& tracker, const Packet& packet) {
-  Phrases phrases;
-  if (packet.injected) phrases.add("made by a fault");
-  phrases.add(order_text(packet));
-  if (packet.message_bytes != 0 && packet.message != 0)
-    phrases.add(fmt::format("ends message {}: {} bytes", packet.message, packet.message_bytes));
-  phrases.add(answer_text(packet));
-  phrases.add(acknowledged_text(packet));
-  if (packet.is_repeated_ack) phrases.add("acknowledges nothing new");
-  const bool has_unknown_peer = packet.role == Role::response && packet.flow != kNoFlow &&
-                                tracker.flows()[packet.flow].opposite == kNoFlow;
-  if (has_unknown_peer) phrases.add("of an unknown connection");
-  if (packet.congestion) phrases.add("marked: congestion experienced");
-  phrases.add(arrival_text(packet));
-  phrases.add(fate_text(tracker, packet));
-  const bool comment_is_told = packet.fate == Fate::dropped;
-  if (packet.has_comment && !comment_is_told && !packet.injected) phrases.add(tracker.comment(packet.number));
-  return phrases.text();
+  return text_of(tracker, packet, true);
+}
+
+std::string remark_text(const FlowTracker& tracker, const Packet& packet) {
+  return text_of(tracker, packet, false);
+}
+
+std::string short_text(const Packet& packet) {
+  std::string_view name = wire::name(packet.opcode);
+  // The connection is of one service.
+  for (const std::string_view service : {"RC ", "UC ", "XRC "})
+    if (name.starts_with(service)) name.remove_prefix(service.size());
+  if (name == "Acknowledge")
+    name = packet.answer == Answer::rnr_nak ? "RNR NAK" : is_nak(packet) ? "NAK" : "ACK";
+  std::string text = fmt::format("{} {}", name, packet.psn.value());
+  if (is_nak(packet) && packet.answer != Answer::selective && packet.answer != Answer::rnr_nak)
+    text += syndrome_text(packet.syndrome).substr(std::string_view("NAK").size());
+  return text;
 }
 
 const char* describe(Pairing pairing) {

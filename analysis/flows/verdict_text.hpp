@@ -19,6 +19,12 @@ const std::vector<std::string_view>& all_verdict_words();
 // next packet of its flow, of which there is no more to say.
 std::string verdict_text(const FlowTracker& tracker, const Packet& packet);
 
+// The same without what happens to every packet: ends of messages, and what is acknowledged.
+std::string remark_text(const FlowTracker& tracker, const Packet& packet);
+
+// A packet in a few words: "Send Middle 6820633", "NAK 6820633, PSN sequence error".
+std::string short_text(const Packet& packet);
+
 // How two flows are known to be one connection.
 const char* describe(Pairing pairing);
 

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_set>
+
+#include "analysis/pictures/psn_plot.hpp"
+#include "analysis/pictures/svg_document.hpp"
+#include "analysis/pictures/time_scale.hpp"
+
+namespace urnic::analysis {
+namespace {
+
+constexpr int kLeft = 84;
+constexpr int kRight = 20;
+constexpr int kTop = 44;
+constexpr int kBottom = 46;
+constexpr int kLegend = 34;
+
+constexpr std::string_view kShapes =
+    ".axis{stroke-width:1}.acknowledged{fill:none;stroke-width:1.4}.mark{fill:none;stroke-width:1.6}"
+    ".sent,.response,.reported{stroke-width:3.2;stroke-linecap:round}.reported{stroke-width:2.2}.lost{stroke-"
+    "width:2.2}";
+constexpr std::string_view kColours =
+    ".axis{stroke:$text}.acknowledged{stroke:$ack}.sent{stroke:$sent}.retransmitted{stroke:$again}"
+    ".lost{stroke:$lost}.response{stroke:$response}.nak{stroke:$nak}.reported{stroke:$response}";
+
+// How a kind of point is drawn: a path that begins at the point.
+struct Mark {
+  PointKind kind;
+  const char* style;
+  const char* name;
+  const char* path;
+};
+
+// What matters most is drawn last. Each kind has a shape of its own.
+constexpr std::array kMarks{
+    Mark{PointKind::reported, "reported", "reported by a selective ACK", "h0"},
+    Mark{PointKind::sent, "sent", "sent", "h0"},
+    Mark{PointKind::response, "response", "READ response", "h0"},
+    Mark{PointKind::retransmitted, "retransmitted", "sent again", "m-4 3l4 -7l4 7z"},
+    Mark{PointKind::nak, "nak", "NAK", "m-4 0l4 -4l4 4l-4 4z"},
+    Mark{PointKind::lost, "lost", "lost", "m-4 -4l8 8m0 -8l-8 8"},
+};
+
+class SvgPlot {
+ public:
+  SvgPlot(const PsnPlot& plot, const PlotStyle& style, int offset)
+      : plot_(plot),
+        width_(std::max(style.width, PlotStyle::kNarrowest) - kLeft - kRight),
+        height_(style.height - kTop - kBottom),
+        top_(offset + kTop),
+        unit_(time_unit(plot.end)) {}
+
+  std::string draw() const {
+    std::string text =
+        fmt::format("<text class=\"title\" x=\"{}\" y=\"{}\">{} to {}, PSNs from {}</text>\n", kLeft,
+                    top_ - 14, svg_text(plot_.from), svg_text(plot_.to), plot_.first_psn);
+    text += axes();
+    text += acknowledged();
+    for (const Mark& mark : kMarks) text += points(mark);
+    return text;
+  }
+
+ private:
+  double span() const { return static_cast<double>(std::max<std::int64_t>(plot_.end, 1)); }
+  double psns() const { return static_cast<double>(std::max<std::int64_t>(plot_.psns, 1)); }
+  double x(double time) const { return kLeft + time / span() * width_; }
+  double y(double psn) const { return top_ + height_ - psn / psns() * height_; }
+
+  std::string axes() const {
+    std::string text;
+    for (const double psn : round_numbers(0, psns(), 6)) {
+      text += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
+                          kLeft + width_, y(psn), y(psn));
+      text += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{:.0f}</text>\n", kLeft - 8, y(psn) + 4,
+                          psn);
+    }
+    for (const double time : round_numbers(0, span() / unit_.nanoseconds, 8)) {
+      const double at = x(time * unit_.nanoseconds);
+      text += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
+                          top_, top_ + height_);
+      text += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{}\">{:g}</text>\n", at,
+                          top_ + height_ + 18, time);
+    }
+    text += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{} {}v{}h{}\"/>\n", kLeft, top_, height_,
+                        width_);
+    text += fmt::format("<text class=\"faint end\" x=\"{}\" y=\"{}\">time in {}</text>", kLeft + width_,
+                        top_ + height_ + 36, unit_.name);
+    text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\">PSN</text>\n", 16, top_ - 14);
+    return text;
+  }
+
+  // As a staircase; steps within a pixel are one.
+  std::string acknowledged() const {
+    if (plot_.acknowledged.empty()) return {};
+    std::string path = fmt::format("M{:.1f} {:.1f}", x(0), y(0));
+    std::int64_t highest = 0;
+    long last_pixel = -1;
+    for (const AcknowledgedStep& step : plot_.acknowledged) {
+      if (step.psn <= highest) continue;
+      highest = step.psn;
+      const long pixel = std::lround(x(static_cast<double>(step.time)) * 2);
+      if (pixel == last_pixel && &step != &plot_.acknowledged.back()) continue;
+      last_pixel = pixel;
+      path +=
+          fmt::format("H{:.1f}V{:.1f}", x(static_cast<double>(step.time)), y(static_cast<double>(highest)));
+    }
+    return fmt::format("<path class=\"acknowledged\" d=\"{}H{:.1f}\"><title>acknowledged</title></path>\n",
+                       path, x(span()));
+  }
+
+  std::string points(const Mark& mark) const {
+    std::unordered_set<std::uint64_t> drawn;
+    std::string path;
+    for (const PlotPoint& point : plot_.points) {
+      if (point.kind != mark.kind) continue;
+      const double px = x(static_cast<double>(point.time));
+      const double py = y(static_cast<double>(point.psn) + 0.5);
+      const auto pixel =
+          static_cast<std::uint64_t>(std::lround(px)) << 32 | static_cast<std::uint32_t>(std::lround(py));
+      if (drawn.insert(pixel).second) path += fmt::format("M{:.1f} {:.1f}{}", px, py, mark.path);
+    }
+    if (path.empty()) return {};
+    return fmt::format("<path class=\"mark {}\" d=\"{}\"><title>{}</title></path>\n", mark.style, path,
+                       mark.name);
+  }
+
+  const PsnPlot& plot_;
+  int width_;
+  int height_;
+  int top_;
+  TimeUnit unit_;
+};
+
+std::size_t count(const std::vector<PsnPlot>& plots, PointKind kind) {
+  std::size_t all = 0;
+  for (const PsnPlot& plot : plots)
+    all += static_cast<std::size_t>(
+        std::count_if(plot.points.begin(), plot.points.end(),
+                      [kind](const PlotPoint& point) { return point.kind == kind; }));
+  return all;
+}
+
+std::string legend(const std::vector<PsnPlot>& plots) {
+  std::string text;
+  double x = kLeft;
+  const auto add = [&](const std::string& sample, std::string_view name) {
+    text += sample + fmt::format("<text x=\"{:.0f}\" y=\"22\">{}</text>\n", x + 14, name);
+    x += 40 + 6.6 * static_cast<double>(name.size());
+  };
+  for (const Mark& mark : kMarks)
+    if (count(plots, mark.kind) != 0)
+      add(fmt::format("<path class=\"mark {}\" d=\"M{:.0f} 18{}\"/>", mark.style, x, mark.path), mark.name);
+  add(fmt::format("<path class=\"acknowledged\" d=\"M{:.0f} 18h16\"/>", x - 8), "acknowledged");
+  return text;
+}
+
+}  // namespace
+
+std::string draw_svg(const std::vector<PsnPlot>& plots, const PlotStyle& style) {
+  const int width = std::max(style.width, PlotStyle::kNarrowest);
+  const int height = kLegend + style.height * static_cast<int>(std::max<std::size_t>(plots.size(), 1));
+  const std::string title = plots.empty()
+                                ? "PSN over time: no requests"
+                                : fmt::format("PSN over time between {} and {}", plots[0].from, plots[0].to);
+  const std::string description = fmt::format(
+      "Each mark is a packet, at its time and its packet sequence number: {} sent, {} sent again, {} lost, "
+      "{} READ "
+      "responses, {} NAKs. A line shows what is acknowledged.",
+      count(plots, PointKind::sent), count(plots, PointKind::retransmitted), count(plots, PointKind::lost),
+      count(plots, PointKind::response), count(plots, PointKind::nak));
+  SvgDocument document(width, height, title, description, kShapes, kColours);
+  document.add(legend(plots));
+  for (std::size_t i = 0; i < plots.size(); ++i)
+    document.add(SvgPlot(plots[i], style, kLegend + style.height * static_cast<int>(i)).draw());
+  return document.finish();
+}
+
+}  // namespace urnic::analysis
