@@ -12,7 +12,7 @@
 namespace urnic::analysis {
 namespace {
 
-constexpr std::size_t kReadBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;
 
 int open_or_fail(const std::string& path) {
   const int descriptor =
@@ -27,10 +27,14 @@ CaptureFile::CaptureFile(const std::string& path) : path_(path), descriptor_(ope
 
 CaptureFile::~CaptureFile() { close(descriptor_); }
 
-bool CaptureFile::next(CapturedPacket& packet) {
+bool CaptureFile::next(CapturedPacket& packet) { return take(packet, true); }
+
+bool CaptureFile::next_there(CapturedPacket& packet) { return take(packet, false); }
+
+bool CaptureFile::take(CapturedPacket& packet, bool may_read) {
   try {
     while (!parser_.next(packet))
-      if (!read_more()) return false;
+      if (!may_read || !read_more()) return false;
     return true;
   } catch (const CaptureError& error) {
     throw CaptureError((path_ == "-" ? "standard input" : path_) + ": " + error.what());

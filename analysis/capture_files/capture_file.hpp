@@ -23,6 +23,8 @@ class CaptureFile {
   // Takes the next packet; false at the file's present end. A later call continues if the file has grown. On
   // a pipe it waits for bytes. Throws CaptureError, with the path.
   bool next(CapturedPacket& packet);
+  // The same, of what has been read already: never waits. False says nothing about the file's end.
+  bool next_there(CapturedPacket& packet);
   // After `next` returned false.
   End end() const { return parser_.rest() == 0 ? End::whole : End::within_record; }
 
@@ -32,6 +34,7 @@ class CaptureFile {
   int descriptor() const { return descriptor_; }
 
  private:
+  bool take(CapturedPacket& packet, bool may_read);
   bool read_more();
 
   std::string path_;

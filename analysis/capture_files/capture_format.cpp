@@ -36,15 +36,22 @@ std::uint32_t ByteOrder::u32(std::span<const std::byte> bytes, std::size_t at) c
   return value;
 }
 
+CaptureInterface named_interface(std::string name, std::string description, LinkType link) {
+  CaptureInterface interface {
+    .name = std::move(name), .description = std::move(description), .link = link, .device = {}
+  };
+  const std::size_t slash = interface.name.rfind('/');
+  if (slash == std::string::npos) return interface;
+  interface.point = point_named(std::string_view(interface.name).substr(slash + 1));
+  if (interface.point != CapturePoint::unknown) interface.device = interface.name.substr(0, slash);
+  return interface;
+}
+
 void CaptureFormat::add_interface(CaptureInterface interface) {
   if (interfaces_.size() == kMostInterfaces)
     throw CaptureError("more than " + std::to_string(kMostInterfaces) + " interfaces");
-  const std::size_t slash = interface.name.rfind('/');
-  if (slash != std::string::npos) {
-    interface.point = point_named(std::string_view(interface.name).substr(slash + 1));
-    if (interface.point != CapturePoint::unknown) interface.device = interface.name.substr(0, slash);
-  }
-  interfaces_.push_back(std::move(interface));
+  interfaces_.push_back(
+      named_interface(std::move(interface.name), std::move(interface.description), interface.link));
 }
 
 void CaptureFormat::set_bytes(CapturedPacket& packet, std::span<const std::byte> bytes,

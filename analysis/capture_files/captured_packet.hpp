@@ -34,6 +34,10 @@ struct CaptureInterface {
   std::string device;                          // "urnic0", if the name tells a point
 };
 
+// The interface of that name; device and point follow from it.
+CaptureInterface named_interface(std::string name, std::string description,
+                                 LinkType link = LinkType::ethernet);
+
 // Views: `bytes` and `comment` belong to the reader and live until its next call.
 struct CapturedPacket {
   std::uint64_t number = 0;          // in the file, from 1, as Wireshark counts

@@ -56,7 +56,7 @@ std::string order_text(const Packet& packet) {
 }
 
 std::string arrival_text(const Packet& packet) {
-  if (packet.arrival == Arrival::early) return "arrives early: PSNs before it have not arrived";
+  if (packet.arrival == Arrival::early) return "arrives early";
   if (packet.arrival == Arrival::again) return "arrives again";
   return {};
 }

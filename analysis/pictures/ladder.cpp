@@ -64,6 +64,7 @@ void count_overtakers(std::vector<LadderArrow>& arrows) {
 
 Ladder ladder_of(const FlowTracker& tracker, const Connection& connection, const LadderChoice& choice) {
   Ladder ladder;
+  ladder.begin = tracker.first_time();
   ladder.left = left_end(tracker, connection);
   ladder.right = right_end(tracker, connection);
   const PacketStore& packets = tracker.packets();
@@ -76,7 +77,6 @@ Ladder ladder_of(const FlowTracker& tracker, const Connection& connection, const
       ++ladder.left_out;
       continue;
     }
-    if (ladder.arrows.empty()) ladder.begin = packet.sent;
     ladder.arrows.push_back(arrow_of(tracker, packet, ladder, from_left));
   }
   count_overtakers(ladder.arrows);

@@ -22,7 +22,7 @@ enum class ArrowKind : std::uint8_t {
 
 struct LadderArrow {
   FrameNumber number = 0;
-  std::int64_t sent = 0;     // nanoseconds since the ladder's first packet
+  std::int64_t sent = 0;     // nanoseconds since the capture's first packet
   std::int64_t arrived = 0;  // likewise; as `sent` if it was not seen
   bool from_left = false;
   bool is_lost = false;  // ends in a cross

@@ -75,7 +75,7 @@ class Heights {
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& a, const Event& b) { return a.time < b.time; });
     const std::int64_t usual = usual_interval(events);
-    for (std::size_t i = 0; i < events.size(); ++i) place(events, i, usual);
+    for (std::size_t i = 0; i < events.size(); ++i) place(ladder, events, i, usual);
     for (std::size_t i = 0; i < ladder.arrows.size(); ++i)
       if (!ladder.arrows[i].arrival_is_seen) spans_[i].end = spans_[i].begin + kUnseenSlope;
     for (const Span& span : spans_) bottom_ = std::max({bottom_, span.begin, span.end});
@@ -101,23 +101,25 @@ class Heights {
     return std::max<std::int64_t>(*middle, 1);
   }
 
-  void place(const std::vector<Event>& events, std::size_t i, std::int64_t usual) {
+  void place(const Ladder& ladder, const std::vector<Event>& events, std::size_t i, std::int64_t usual) {
     const Event& event = events[i];
     const std::int64_t waited = i == 0 ? 0 : event.time - events[i - 1].time;
-    if (static_cast<double>(waited) > kPauseFactor * static_cast<double>(usual)) {
+    const double ratio = static_cast<double>(waited) / static_cast<double>(usual);
+    // While a packet is on its way, its arrow shows the time.
+    if (ratio > kPauseFactor && under_way_ == 0) {
       pauses_.push_back({at_ + kPauseRoom * 0.7, waited});
       at_ += kPauseRoom;
     }
     // A longer wait shows as more room, up to three times.
-    const double ratio = static_cast<double>(waited) / static_cast<double>(usual);
-    const double room = kBetweenEvents * std::clamp(std::log2(1 + ratio), 1.0, 3.0);
-    at_ = i == 0 ? at_ : at_ + room;
+    if (i != 0) at_ += kBetweenEvents * std::clamp(std::log2(1 + ratio), 1.0, 3.0);
     if (event.is_sent) {
       at_ = std::max(at_, last_sent_ + kBetweenSends);
       last_sent_ = at_;
       spans_[event.arrow].begin = at_;
+      under_way_ += ladder.arrows[event.arrow].arrival_is_seen ? 1 : 0;
     } else {
       spans_[event.arrow].end = at_;
+      --under_way_;
     }
   }
 
@@ -125,6 +127,7 @@ class Heights {
   std::vector<Pause> pauses_;
   double at_ = kTop + kLegendHeight;
   double last_sent_ = 0;
+  int under_way_ = 0;
   double bottom_ = kTop + kLegendHeight;
 };
 
@@ -262,7 +265,7 @@ class SvgLadder {
 
   // What fits beside the ladder; all of it is in the hover text.
   std::string shortened(const std::string& remark) const {
-    const auto fitting = static_cast<std::size_t>((width_ - right_ - 20) / 5.6);
+    const auto fitting = static_cast<std::size_t>((width_ - right_ - 20) / 6.4);
     return remark.size() <= fitting ? remark : remark.substr(0, fitting - 3) + "...";
   }
 

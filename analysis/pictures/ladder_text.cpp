@@ -56,8 +56,7 @@ class TextLadder {
     remarks_ = beside_ ? static_cast<std::size_t>(inner) - rungs_ - 2 : 0;
     // Narrow ladders take all columns, since the remarks are on the rungs.
     if (!beside_) rungs_ = static_cast<std::size_t>(inner);
-    const std::int64_t span = ladder.arrows.empty() ? 0 : ladder.arrows.back().sent;
-    unit_ = time_unit(span);
+    unit_ = time_unit(ladder.arrows.empty() ? 0 : ladder.arrows.back().sent);
   }
 
   void draw(const std::function<void(std::string_view)>& line) const {

@@ -36,39 +36,24 @@ std::vector<std::string> points_for(const CaptureRequest& request) {
   return request.points.empty() ? std::vector<std::string>{"before"} : request.points;
 }
 
-std::vector<capture::Interface> interfaces_in(const nlohmann::json& answer) {
-  std::vector<capture::Interface> interfaces;
-  for (const auto& interface : answer.at("interfaces")) {
-    const auto device = interface.at("device").get<std::string>();
-    interfaces.push_back({fmt::format("{}/{}", device, interface.at("point").get<std::string>()),
-                          fmt::format("{}: {}", device, interface.at("description").get<std::string>())});
-  }
-  return interfaces;
-}
-
 }  // namespace
 
-CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) : client_(std::move(client)) {
-  nlohmann::json asked{{"cmd", "capture"}, {"points", points_for(request)}};
-  if (!request.device.empty()) asked["device"] = request.device;
+CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) {
+  const std::vector<std::string> points = points_for(request);
   file_ = create(request.file);
-  const std::vector<capture::Interface> interfaces = interfaces_in(client_.ask(asked));
-  std::vector<memory::Descriptor> descriptors = client_.take_descriptors();
-  if (descriptors.size() != 2) throw Failure("the device process did not hand over its capture ring");
-  file_->describe_interfaces(interfaces);
-  reader_ = std::make_unique<capture::CaptureReader>(std::move(descriptors[0]), std::move(descriptors[1]),
-                                                     interfaces.size());
+  capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device);
+  file_->describe_interfaces(capture_->interfaces());
 }
 
 bool CaptureFile::write_some(std::uint64_t most) {
   capture::CapturedFrame frame;
   std::uint64_t taken = 0;
-  while (taken < most && reader_->next(frame)) {
+  while (taken < most && capture_->reader().next(frame)) {
     file_->write(frame);
     ++taken;
   }
   file_->flush();
-  reader_->release();
+  capture_->reader().release();
   written_ += taken;
   return taken == most;
 }
@@ -85,14 +70,14 @@ bool CaptureFile::write_until(int stop) {
     const std::uint64_t before = written_;
     if (!write_some(kFrames)) {
       if (written_ != before) {
-        reader_->rest(stop, kGather);
+        capture_->reader().rest(stop, kGather);
       } else {
-        reader_->wait(stop, kLook);
+        capture_->reader().wait(stop, kLook);
       }
     }
-    device_ended = is_readable(client_.descriptor());
+    device_ended = is_readable(capture_->descriptor());
   }
-  reader_->stop_here();
+  capture_->reader().stop_here();
   while (write_some(kFrames)) {
   }
   return !device_ended;

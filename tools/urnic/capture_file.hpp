@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "device_model/capture/capture_ring.hpp"
 #include "device_model/capture/frame_file.hpp"
 #include "tools/urnic/admin_client.hpp"
+#include "tools/urnic/running_capture.hpp"
 
 namespace urnic::cli {
 
@@ -32,15 +32,14 @@ class CaptureFile {
 
   // Frames in the file; frames that the engine dropped because this reader was slow.
   std::uint64_t written() const { return written_; }
-  std::uint64_t dropped() const { return reader_->dropped(); }
+  std::uint64_t dropped() const { return capture_->reader().dropped(); }
 
  private:
   // Writes at most `most` frames to the file and gives their room in the ring back; false if the ring ran
   // empty.
   bool write_some(std::uint64_t most);
 
-  AdminClient client_;
-  std::unique_ptr<capture::CaptureReader> reader_;
+  std::unique_ptr<RunningCapture> capture_;
   std::unique_ptr<capture::FrameFile> file_;  // destroyed before the ring, where its unwritten frames lie
   std::uint64_t written_ = 0;
 };

@@ -37,8 +37,11 @@ int main(int argc, char** argv) {
   add_doctor(urnic);
   add_fault(urnic);
   add_gid(urnic);
+  add_ladder(urnic);
   add_link(urnic);
+  add_plot(urnic);
   add_set(urnic);
+  add_trace(urnic);
   try {
     if (argc > 1 && argv[1][0] != '-' && !urnic.has_subcommand(argv[1])) {
       throw Failure(fmt::format("there is no command '{}' (see urnic --help)", argv[1]), exit_usage);

@@ -1,0 +1,27 @@
+// A libpcap expression, as tcpdump takes it, on frames.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace urnic::analysis {
+
+class PacketFilter {
+ public:
+  // Throws CaptureError with libpcap's words if the expression is none.
+  explicit PacketFilter(const std::string& expression);
+  ~PacketFilter();
+  PacketFilter(PacketFilter&&) noexcept;
+  PacketFilter& operator=(PacketFilter&&) = delete;
+
+  // `frame`: as far as it was captured; `original_bytes` as on the wire.
+  bool matches(std::span<const std::byte> frame, std::size_t original_bytes) const;
+
+ private:
+  struct Program;
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace urnic::analysis

@@ -1,0 +1,32 @@
+// A capture of a running device process: its ring, and the interfaces that it has.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device_model/capture/capture_ring.hpp"
+#include "device_model/capture/frame_file.hpp"
+#include "tools/urnic/admin_client.hpp"
+
+namespace urnic::cli {
+
+class RunningCapture {
+ public:
+  // `points`: some of before, after, dropped; `device`: empty for all. Throws Failure, std::system_error or
+  // std::runtime_error. The capture ends with this object.
+  RunningCapture(AdminClient client, const std::vector<std::string>& points, const std::string& device);
+
+  capture::CaptureReader& reader() { return *reader_; }
+  const capture::CaptureReader& reader() const { return *reader_; }
+  const std::vector<capture::Interface>& interfaces() const { return interfaces_; }
+  // Becomes readable when the device process ends.
+  int descriptor() const { return client_.descriptor(); }
+
+ private:
+  AdminClient client_;
+  std::vector<capture::Interface> interfaces_;
+  std::unique_ptr<capture::CaptureReader> reader_;
+};
+
+}  // namespace urnic::cli
