@@ -37,7 +37,8 @@ bool is_chosen(const Packet& packet, const LadderChoice& choice) {
 
 class PlotMaker {
  public:
-  PlotMaker(FlowIndex requests, FlowIndex answers) : requests_(requests), answers_(answers) {}
+  PlotMaker(FlowIndex requests, FlowIndex answers, std::int64_t zero)
+      : requests_(requests), answers_(answers), zero_(zero) {}
 
   void add(const Packet& packet) {
     if (packet.flow == kNoFlow || packet.order == Order::copy) return;
@@ -56,10 +57,7 @@ class PlotMaker {
 
  private:
   void add_request(const Packet& packet) {
-    if (!psns_.has_begun()) {
-      plot_.first_psn = packet.psn.value();
-      plot_.begin = packet.sent;
-    }
+    if (!psns_.has_begun()) plot_.first_psn = packet.psn.value();
     const PointKind kind = is_lost(packet.fate)                    ? PointKind::lost
                            : packet.order == Order::retransmission ? PointKind::retransmitted
                                                                    : PointKind::sent;
@@ -83,7 +81,7 @@ class PlotMaker {
     if (packet.answer == Answer::none || packet.acks == 0) return;
     const bool names_next =
         packet.answer != Answer::acknowledge && packet.answer != Answer::atomic_response && !is_response;
-    plot_.acknowledged.push_back({time - plot_.begin, names_next ? psn : psn + 1});
+    plot_.acknowledged.push_back({time - zero_, names_next ? psn : psn + 1});
   }
 
   void add_reported(const Packet& packet, std::int64_t time) {
@@ -94,23 +92,41 @@ class PlotMaker {
   }
 
   void put(std::int64_t time, std::int64_t psn, PointKind kind) {
-    plot_.points.push_back({time - plot_.begin, psn, kind});
-    plot_.end = std::max(plot_.end, time - plot_.begin);
+    plot_.points.push_back({time - zero_, psn, kind});
     plot_.psns = std::max(plot_.psns, psn + 1);
   }
 
   FlowIndex requests_;
   FlowIndex answers_;
+  std::int64_t zero_;  // the capture's first packet
   PsnCounter psns_;
   PsnPlot plot_;
 };
+
+// All have the same time, so that they can be compared.
+void set_time(std::vector<PsnPlot>& plots) {
+  std::int64_t begin = INT64_MAX;
+  std::int64_t end = INT64_MIN;
+  const auto include = [&](std::int64_t time) {
+    begin = std::min(begin, time);
+    end = std::max(end, time);
+  };
+  for (const PsnPlot& plot : plots) {
+    for (const PlotPoint& point : plot.points) include(point.time);
+    for (const AcknowledgedStep& step : plot.acknowledged) include(step.time);
+  }
+  for (PsnPlot& plot : plots) {
+    plot.begin = begin;
+    plot.end = end;
+  }
+}
 
 }  // namespace
 
 std::vector<PsnPlot> psn_plots(const FlowTracker& tracker, const Connection& connection,
                                const LadderChoice& choice) {
-  PlotMaker left(connection.from_left, connection.from_right);
-  PlotMaker right(connection.from_right, connection.from_left);
+  PlotMaker left(connection.from_left, connection.from_right, tracker.first_time());
+  PlotMaker right(connection.from_right, connection.from_left, tracker.first_time());
   const PacketStore& packets = tracker.packets();
   for (PacketId id = packets.begin(); id < packets.end(); ++id) {
     if (!is_chosen(packets[id], choice)) continue;
@@ -125,6 +141,7 @@ std::vector<PsnPlot> psn_plots(const FlowTracker& tracker, const Connection& con
     plot.to = maker == &left ? right_end(tracker, connection) : left_end(tracker, connection);
     plots.push_back(std::move(plot));
   }
+  set_time(plots);
   return plots;
 }
 

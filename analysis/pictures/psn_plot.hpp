@@ -20,7 +20,7 @@ enum class PointKind : std::uint8_t {
   reported,  // by a selective acknowledge
 };
 
-// Time in nanoseconds since the plot's first packet; the PSN counts from the first one.
+// Time in nanoseconds since the capture's first packet; the PSN counts from the plot's first one.
 struct PlotPoint {
   std::int64_t time = 0;
   std::int64_t psn = 0;
@@ -38,14 +38,16 @@ struct PsnPlot {
   std::string from;
   std::string to;
   std::uint32_t first_psn = 0;
-  std::int64_t begin = 0;  // nanoseconds since the Unix epoch
-  std::int64_t end = 0;    // nanoseconds since `begin`
+  std::int64_t begin =
+      0;  // the connection's first and last time: nanoseconds since the capture's first packet
+  std::int64_t end = 0;
   std::int64_t psns = 0;
   std::vector<PlotPoint> points;  // in the order of time
   std::vector<AcknowledgedStep> acknowledged;
 };
 
-// One plot for each end that sends requests; at most two. Of the packets that the tracker still has.
+// One plot for each end that sends requests; at most two, of the same time. Of the packets that the tracker
+// still has.
 std::vector<PsnPlot> psn_plots(const FlowTracker& tracker, const Connection& connection,
                                const LadderChoice& choice);
 

@@ -64,9 +64,10 @@ class SvgPlot {
   }
 
  private:
-  double span() const { return static_cast<double>(std::max<std::int64_t>(plot_.end, 1)); }
+  double begin() const { return static_cast<double>(plot_.begin); }
+  double end() const { return static_cast<double>(std::max(plot_.end, plot_.begin + 1)); }
   double psns() const { return static_cast<double>(std::max<std::int64_t>(plot_.psns, 1)); }
-  double x(double time) const { return kLeft + time / span() * width_; }
+  double x(double time) const { return kLeft + (time - begin()) / (end() - begin()) * width_; }
   double y(double psn) const { return top_ + height_ - psn / psns() * height_; }
 
   std::string axes() const {
@@ -77,7 +78,7 @@ class SvgPlot {
       text += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{:.0f}</text>\n", kLeft - 8, y(psn) + 4,
                           psn);
     }
-    for (const double time : round_numbers(0, span() / unit_.nanoseconds, 8)) {
+    for (const double time : round_numbers(begin() / unit_.nanoseconds, end() / unit_.nanoseconds, 8)) {
       const double at = x(time * unit_.nanoseconds);
       text += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
                           top_, top_ + height_);
@@ -95,7 +96,7 @@ class SvgPlot {
   // As a staircase; steps within a pixel are one.
   std::string acknowledged() const {
     if (plot_.acknowledged.empty()) return {};
-    std::string path = fmt::format("M{:.1f} {:.1f}", x(0), y(0));
+    std::string path = fmt::format("M{:.1f} {:.1f}", x(begin()), y(0));
     std::int64_t highest = 0;
     long last_pixel = -1;
     for (const AcknowledgedStep& step : plot_.acknowledged) {
@@ -108,7 +109,7 @@ class SvgPlot {
           fmt::format("H{:.1f}V{:.1f}", x(static_cast<double>(step.time)), y(static_cast<double>(highest)));
     }
     return fmt::format("<path class=\"acknowledged\" d=\"{}H{:.1f}\"><title>acknowledged</title></path>\n",
-                       path, x(span()));
+                       path, x(end()));
   }
 
   std::string points(const Mark& mark) const {

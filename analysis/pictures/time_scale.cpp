@@ -7,8 +7,8 @@
 namespace urnic::analysis {
 
 TimeUnit time_unit(std::int64_t span) {
-  if (span < 1'000'000) return {"us", 1e3, 1};
-  if (span < 1'000'000'000) return {"ms", 1e6, 3};
+  if (span < 10'000'000) return {"us", 1e3, 1};
+  if (span < 10'000'000'000) return {"ms", 1e6, 3};
   return {"s", 1e9, 6};
 }
 
