@@ -107,6 +107,14 @@ std::string title_of(const PlacedHeader& placed, const Dissection& dissection) {
   return title;
 }
 
+// Of bytes, no more than a line shows.
+std::string shown_value(const Field& field, const FieldValue& value) {
+  constexpr std::size_t kMostBytes = 32;
+  if (value.bytes.size() <= kMostBytes) return value_and_meaning(field, value);
+  const FieldValue beginning{0, {value.bytes.begin(), value.bytes.begin() + kMostBytes}};
+  return fmt::format("{} ... ({} bytes)", value_text(field, beginning), value.bytes.size());
+}
+
 void add_computed(HeaderText& text, const Dissection& dissection) {
   const auto& headers = dissection.transport();
   if (text.header == &kSelectiveAckHeader) {
@@ -187,8 +195,7 @@ std::vector<HeaderText> tree_of(const Dissection& dissection) {
     for (const Field& field : placed.header->fields) {
       const PlacedField where = place(placed, field);
       const FieldValue value = read_value(where, dissection.frame());
-      text.fields.push_back(
-          {&field, field.label, value_and_meaning(field, value), where.first_bit, where.width});
+      text.fields.push_back({&field, field.label, shown_value(field, value), where.first_bit, where.width});
     }
     add_computed(text, dissection);
     tree.push_back(std::move(text));

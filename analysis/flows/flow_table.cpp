@@ -90,12 +90,12 @@ FlowIndex FlowTable::renew(FlowIndex flow) {
 }
 
 void FlowTable::release(const FlowKey& key) {
+  known_pairs_.erase(key);
   const auto found = index_.find(key);
   if (found == index_.end()) return;
   auto& between = between_[between_key(key.source, key.destination.address)];
   between.erase(std::remove(between.begin(), between.end(), found->second), between.end());
   index_.erase(found);
-  known_pairs_.erase(key);
 }
 
 void FlowTable::pair(FlowIndex one, FlowIndex other, Pairing how) {
@@ -112,22 +112,22 @@ void FlowTable::pair_if_known(FlowIndex flow) {
   const auto known = known_pairs_.find(states_[flow].key);
   if (known == known_pairs_.end()) return;
   // Known even before the other end has sent anything.
-  flows_[flow].source_qp = known->second.destination.qp;
+  flows_[flow].source_qp = known->second.opposite.destination.qp;
   flows_[flow].pairing = Pairing::by_cm;
-  const auto opposite = index_.find(known->second);
+  const auto opposite = index_.find(known->second.opposite);
   if (opposite != index_.end()) pair(flow, opposite->second, Pairing::by_cm);
 }
 
-void FlowTable::learn_pair(const QueuePairEnd& one, const QueuePairEnd& other) {
+void FlowTable::learn_pair(const QueuePairEnd& one, const QueuePairEnd& other, std::uint64_t identity) {
   const FlowKey to_other{one.address, other, {}};
   const FlowKey to_one{other.address, one, {}};
   const auto known = known_pairs_.find(to_other);
-  if (known != known_pairs_.end() && known->second == to_one) return;
-  if (known_pairs_.size() >= kMostKnownPairs) return;
+  if (known != known_pairs_.end() && known->second.identity == identity) return;
   release(to_other);
   release(to_one);
-  known_pairs_[to_other] = to_one;
-  known_pairs_[to_one] = to_other;
+  if (known_pairs_.size() >= kMostKnownPairs) return;
+  known_pairs_[to_other] = {to_one, identity};
+  known_pairs_[to_one] = {to_other, identity};
 }
 
 void FlowTable::pair_by_answer(FlowIndex flow, wire::Psn psn, bool to_read) {

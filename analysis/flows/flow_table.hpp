@@ -58,8 +58,8 @@ class FlowTable {
   // The flow's QP number serves another connection from now on: returns that one's flow.
   FlowIndex renew(FlowIndex flow);
 
-  // The connection manager has named both ends.
-  void learn_pair(const QueuePairEnd& one, const QueuePairEnd& other);
+  // The connection manager has named both ends. `identity` tells a repeated message from a new connection.
+  void learn_pair(const QueuePairEnd& one, const QueuePairEnd& other, std::uint64_t identity);
   // An answer with this PSN goes to the flow's QP: pairs the flow with the one whose requests it fits, if
   // there is only one.
   void pair_by_answer(FlowIndex flow, wire::Psn psn, bool to_read);
@@ -82,7 +82,11 @@ class FlowTable {
   std::vector<FlowState> states_;
   Index index_;
   // The connection manager's pairs, in both directions.
-  std::unordered_map<FlowKey, FlowKey, FlowKeyHash> known_pairs_;
+  struct KnownPair {
+    FlowKey opposite;
+    std::uint64_t identity;
+  };
+  std::unordered_map<FlowKey, KnownPair, FlowKeyHash> known_pairs_;
   // Flows between two addresses: the key has no QPs.
   std::unordered_map<FlowKey, std::vector<FlowIndex>, FlowKeyHash> between_;
 };

@@ -314,7 +314,9 @@ void FlowTracker::learn_connection(const Dissection& dissection) {
         found->second.passive != network.source) {
       return;
     }
-    tables_->flows.learn_pair(found->second.active, {network.source, reply.local_qpn});
+    const std::uint64_t identity =
+        std::uint64_t{reply.local_id.value} << 32 | (reply.remote_id.value ^ reply.starting_psn.value());
+    tables_->flows.learn_pair(found->second.active, {network.source, reply.local_qpn}, identity);
   }
 }
 

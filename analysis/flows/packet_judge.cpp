@@ -80,13 +80,16 @@ void PacketJudge::request(PacketId id) {
                                               .payload = packet.payload,
                                               .is_read = is_read,
                                               .psns = is_read ? psns_of(packet) : 1,
-                                              .length = packet.length});
+                                              .length = packet.length,
+                                              .identification = packet.identification});
   bound_slots(packet.flow);
   packet.order = verdict.order;
   packet.of = verdict.of;
   packet.gap = verdict.gap;
   packet.transmission = verdict.transmission;
-  if (verdict.order == Order::retransmission) {
+  if (verdict.order == Order::copy) {
+    ++flows_.flows()[packet.flow].counters.copies;
+  } else if (verdict.order == Order::retransmission) {
     previous_transmission(packet, verdict);
   } else {
     count_message(packet);
@@ -100,13 +103,6 @@ void PacketJudge::request(PacketId id) {
 // Why was the packet sent again? Where arrivals are seen, their records say what became of the one before.
 void PacketJudge::previous_transmission(Packet& packet, const OrderVerdict& verdict) {
   if (packets_.has(verdict.of_id)) packet.message = packets_[verdict.of_id].message;
-  const bool same_datagram = packets_.has(verdict.of_id) && packet.identification != 0 &&
-                             packets_[verdict.of_id].identification == packet.identification;
-  if (same_datagram) {
-    packet.order = Order::copy;
-    ++flows_.flows()[packet.flow].counters.copies;
-    return;
-  }
   if (flows_.state(packet.flow).is_watched || verdict.was_answered) return;
   const Sighting seen{packet.sent, packet.number};
   if (verdict.was_asked_for) {

@@ -72,12 +72,16 @@ void RequestWindow::fill(RequestSlot& slot, const SentRequest& request) {
   slot.id = request.id;
   slot.time = request.time;
   slot.payload = request.payload;
+  slot.identification = request.identification;
   slot.is_read = request.is_read;
   slot.is_asked_for = false;
   if (slot.transmissions != UINT16_MAX) ++slot.transmissions;
 }
 
 OrderVerdict RequestWindow::repeat(RequestSlot& slot, const SentRequest& request) {
+  const bool is_copy = request.identification != 0 && request.identification == slot.identification;
+  if (is_copy)
+    return {.order = Order::copy, .of = slot.number, .of_id = slot.id, .transmission = slot.transmissions};
   OrderVerdict verdict{.of = slot.number,
                        .of_id = slot.id,
                        .was_asked_for = slot.is_asked_for,
@@ -139,6 +143,7 @@ void RequestWindow::go_back(wire::Psn psn) {
 Arrival RequestWindow::arrive(wire::Psn psn) {
   RequestSlot* const here = slot(psn);
   if (here == nullptr) return Arrival::not_seen;
+  skip_arrived();
   if (distance(expected_, psn) < 0 || here->has_arrived) return Arrival::again;
   const bool in_order = psn == expected_;
   // A READ takes the PSNs of its response.
@@ -146,11 +151,15 @@ Arrival RequestWindow::arrive(wire::Psn psn) {
     if (same->number != here->number || (part != psn && !same->is_read)) break;
     same->has_arrived = true;
   }
-  while (const RequestSlot* const arrived = slot(expected_)) {
-    if (!arrived->has_arrived) break;
+  skip_arrived();
+  return in_order ? Arrival::in_order : Arrival::early;
+}
+
+void RequestWindow::skip_arrived() {
+  while (const RequestSlot* const next = slot(expected_)) {
+    if (!next->has_arrived) return;
     ++expected_;
   }
-  return in_order ? Arrival::in_order : Arrival::early;
 }
 
 void RequestWindow::trim() {

@@ -22,6 +22,7 @@ struct SentRequest {
   bool is_read = false;
   std::uint32_t psns = 1;    // a READ takes one for each packet of its response, as far as it is known
   std::uint32_t length = 0;  // of a READ: bytes
+  std::uint16_t identification = 0;  // of IPv4; another packet of the sender has another one, unless it is 0
 };
 
 // What the window says of it.
@@ -52,6 +53,7 @@ struct RequestSlot {
   std::int64_t time = 0;
   std::uint32_t payload = 0;
   std::uint16_t transmissions = 0;
+  std::uint16_t identification = 0;
   bool is_read = false;
   bool is_acked = false;
   bool is_reported = false;  // by a selective acknowledge
@@ -98,6 +100,7 @@ class RequestWindow {
   bool is_end_of_read(std::uint32_t missing) const;
   OrderVerdict repeat(RequestSlot& slot, const SentRequest& request);
   void fill(RequestSlot& slot, const SentRequest& request);
+  void skip_arrived();
   void trim();
 
   std::deque<RequestSlot> slots_;
