@@ -15,16 +15,18 @@ bool is_readable(int descriptor) {
   return poll(&look, 1, 0) > 0;
 }
 
-bool is_pcapng(const std::string& file) { return std::filesystem::path(file).extension() == ".pcapng"; }
+bool is_pcapng(const CaptureRequest& request) {
+  return request.pcapng || std::filesystem::path(request.file).extension() == ".pcapng";
+}
 
-std::unique_ptr<capture::FrameFile> create(const std::string& file) {
-  if (is_pcapng(file)) return std::make_unique<capture::PcapngFile>(file, "urnic " URNIC_VERSION);
-  return std::make_unique<capture::PcapFile>(file);
+std::unique_ptr<capture::FrameFile> create(const CaptureRequest& request) {
+  if (is_pcapng(request)) return std::make_unique<capture::PcapngFile>(request.file, "urnic " URNIC_VERSION);
+  return std::make_unique<capture::PcapFile>(request.file);
 }
 
 // A classic file holds each packet once, since it cannot say at which capture point a packet was seen.
 std::vector<std::string> points_for(const CaptureRequest& request) {
-  if (is_pcapng(request.file)) {
+  if (is_pcapng(request)) {
     return request.points.empty() ? std::vector<std::string>{"before", "after", "dropped"} : request.points;
   }
   if (request.points.size() > 1) {
@@ -40,7 +42,7 @@ std::vector<std::string> points_for(const CaptureRequest& request) {
 
 CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) {
   const std::vector<std::string> points = points_for(request);
-  file_ = create(request.file);
+  file_ = create(request);
   capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device);
   file_->describe_interfaces(capture_->interfaces());
 }

@@ -13,8 +13,9 @@
 namespace urnic::cli {
 
 struct CaptureRequest {
-  std::string file;    // a name that ends in .pcapng makes pcapng, any other, also "-", classic pcap
-  std::string device;  // empty: every device
+  std::string file;     // a name that ends in .pcapng makes pcapng, any other, also "-", classic pcap
+  bool pcapng = false;  // whatever the name
+  std::string device;   // empty: every device
   // before, after, dropped. Empty: all of them in pcapng, before in pcap.
   std::vector<std::string> points;
 };

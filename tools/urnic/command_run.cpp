@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "tools/urnic/preload_check.hpp"
 #include "tools/urnic/signals.hpp"
 #include "tools/urnic/udp_option.hpp"
+#include "tools/urnic/wireshark_window.hpp"
 
 namespace urnic::cli {
 
@@ -40,6 +42,7 @@ struct RunOptions {
   std::string configuration;
   std::vector<std::string> udp;
   CaptureRequest capture;
+  bool wireshark = false;
   std::string faults;
   std::vector<std::string> command;
 };
@@ -68,9 +71,9 @@ void check_command(const std::string& command) {
 }
 
 // A terminal sends Ctrl-C to the command itself, which is in the same process group; a signal that only urnic
-// gets is passed on.
+// gets is passed on. SIGPIPE is about the capture's reader.
 void pass_on(int signal, pid_t child) {
-  if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD) kill(child, signal);
+  if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD && signal != SIGPIPE) kill(child, signal);
 }
 
 // Returns the status of waitpid.
@@ -107,32 +110,48 @@ void explain_failure(AdminClient& lease, std::uint64_t opened_before, const std:
 // Writes a capture on a thread of its own while the command runs.
 class BackgroundCapture {
  public:
-  BackgroundCapture(AdminClient client, const CaptureRequest& request)
-      : name_(request.file), file_(std::move(client), request), stop_(eventfd(0, EFD_CLOEXEC)) {
+  // `name`: of the capture, for messages.
+  BackgroundCapture(AdminClient client, const CaptureRequest& request, std::string name)
+      : name_(std::move(name)),
+        file_(std::make_unique<CaptureFile>(std::move(client), request)),
+        stop_(eventfd(0, EFD_CLOEXEC)) {
     thread_ = std::thread([this] { write(); });
   }
   ~BackgroundCapture() {
     eventfd_write(stop_.get(), 1);
     thread_.join();
-    if (!problem_.empty()) fmt::print(stderr, "urnic: {}: {}\n", name_, problem_);
-    if (file_.dropped() > 0) fmt::print(stderr, "urnic: {}: {} frames were lost\n", name_, file_.dropped());
+    if (!problem_.empty()) fmt::print(stderr, "urnic: {} ended early: {}\n", name_, problem_);
+    if (dropped_ > 0) fmt::print(stderr, "urnic: {}: {} frames were lost\n", name_, dropped_);
   }
 
  private:
   void write() {
     try {
-      file_.write_until(stop_.get());
+      file_->write_until(stop_.get());
     } catch (const std::exception& error) {
       problem_ = error.what();
     }
+    dropped_ = file_->dropped();
+    // Ends the capture, so that the devices do not wait for a file that takes no more.
+    file_.reset();
   }
 
   std::string name_;
-  CaptureFile file_;
+  std::unique_ptr<CaptureFile> file_;
   memory::Descriptor stop_;
   std::string problem_;
+  std::uint64_t dropped_ = 0;
   std::thread thread_;
 };
+
+void capture_for_wireshark(std::optional<BackgroundCapture>& capture, AdminClient client,
+                           const CaptureRequest& request) {
+  try {
+    capture.emplace(std::move(client), request, "the capture for Wireshark");
+  } catch (const std::system_error&) {
+    throw Failure("Wireshark has ended at once: start it by hand to see why");
+  }
+}
 
 int run_command(const RunOptions& options) {
   check_command(options.command.front());
@@ -143,9 +162,22 @@ int run_command(const RunOptions& options) {
   AdminClient lease = connect_or_start(installation, start);
   const std::uint64_t opened_before = take_lease(lease);
 
-  const SignalDescriptor signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+  CaptureRequest request = options.capture;
+  std::optional<WiresharkWindow> window;
+  if (options.wireshark) {
+    window.emplace(directory);
+    request.file = window->path();
+    request.pcapng = true;
+    // What is lost shows beside what was sent; arrivals would show each packet a second time.
+    if (request.points.empty()) request.points = {"before", "dropped"};
+  }
+  const SignalDescriptor signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
   std::optional<BackgroundCapture> capture;
-  if (!options.capture.file.empty()) capture.emplace(connect_or_fail(directory), options.capture);
+  if (options.wireshark) {
+    capture_for_wireshark(capture, connect_or_fail(directory), request);
+  } else if (!request.file.empty()) {
+    capture.emplace(connect_or_fail(directory), request, "the capture " + request.file);
+  }
 
   std::optional<TemporaryFaultPlan> faults;
   if (!options.faults.empty()) faults.emplace(lease, options.faults);
@@ -191,6 +223,9 @@ void add_run(Command& urnic) {
                   "Write every packet to this .pcap or .pcapng file meanwhile")
       .type_name("FILE");
   add_points_option(command, options->capture.points);
+  command.add_flag("--wireshark", options->wireshark,
+                   "Open Wireshark with a live capture; where it has no display, write to a named pipe");
+  command.option("--wireshark").excludes(command.option("--capture"));
   command
       .add_option("--faults", options->faults, "A fault plan in force meanwhile, as docs/faults.md describes")
       .existing_file()

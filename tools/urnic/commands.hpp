@@ -21,5 +21,6 @@ void add_link(command_line::Command& urnic);
 void add_plot(command_line::Command& urnic);
 void add_set(command_line::Command& urnic);
 void add_trace(command_line::Command& urnic);
+void add_wireshark(command_line::Command& urnic);
 
 }  // namespace urnic::cli

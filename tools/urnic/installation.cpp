@@ -24,11 +24,15 @@ void require_preloadable(const std::filesystem::path& file) {
   }
 }
 
+// The tree that the running program is in.
+std::filesystem::path own_prefix() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
+
 }  // namespace
 
 Installation find_installation() {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::filesystem::path prefix = self.parent_path().parent_path();
+  const std::filesystem::path prefix = own_prefix();
   Installation found;
   found.device_process = prefix / URNIC_LIBEXECDIR / "urnicd";
   found.kernel_stand_in = prefix / URNIC_PLUGINDIR / "liburnic-kernel.so";
@@ -38,6 +42,17 @@ Installation find_installation() {
   require(found.kernel_stand_in, "the kernel stand-in");
   require(found.provider, "the provider plugin");
   require_preloadable(found.kernel_stand_in);
+  return found;
+}
+
+WiresharkInstallation find_wireshark_installation() {
+  const std::filesystem::path folder = own_prefix() / URNIC_DATADIR / "wireshark";
+  const WiresharkInstallation found{folder / "urnic.lua", folder / "profile"};
+  if (!std::filesystem::exists(found.dissector) || !std::filesystem::exists(found.profile)) {
+    throw Failure(
+        fmt::format("what is for Wireshark is not installed: {} is missing; install the component wireshark",
+                    folder.string()));
+  }
   return found;
 }
 

@@ -16,4 +16,13 @@ struct Installation {
 // Throws Failure, naming the file, if one is missing or cannot be preloaded from its path.
 Installation find_installation();
 
+// What is for Wireshark, which need not be installed.
+struct WiresharkInstallation {
+  std::filesystem::path dissector;  // urnic.lua
+  std::filesystem::path profile;    // a folder
+};
+
+// Throws Failure if it is not there.
+WiresharkInstallation find_wireshark_installation();
+
 }  // namespace urnic::cli
