@@ -78,6 +78,11 @@ struct FlowTracker::Seen {
            dissection.verdict() == wire::ParseError::unknown_opcode || dissection.is_cut();
   }
   Sighting sighting() const { return {record.nanoseconds, record.number}; }
+  // As the frame has it; 0 if it has none.
+  std::uint32_t icrc() const {
+    const PlacedHeader* const placed = dissection.find(kIcrcHeader);
+    return placed == nullptr ? 0 : wire::load_be32(&record.bytes[placed->offset]);
+  }
 };
 
 struct FlowTracker::Tables {
@@ -207,12 +212,9 @@ Packet FlowTracker::packet_of(const Seen& seen) {
 }
 
 PacketId FlowTracker::find_packet(const Seen& seen, const Packet& packet) const {
-  if (seen.point != CapturePoint::after && seen.point != CapturePoint::dropped) return kNoPacket;
-  if (packet.injected) return kNoPacket;
-  if (seen.is_right()) return tables_->join.find(packets_, packet, tables_->losses_are_seen);
-  const PlacedHeader* const icrc = seen.dissection.find(kIcrcHeader);
-  if (icrc == nullptr) return kNoPacket;
-  return tables_->join.find_damaged(packets_, wire::load_be32(&seen.record.bytes[icrc->offset]));
+  const bool is_later = seen.point == CapturePoint::after || seen.point == CapturePoint::dropped;
+  if (!is_later || packet.injected) return kNoPacket;
+  return tables_->join.find(packets_, packet, seen.icrc(), seen.is_right(), tables_->losses_are_seen);
 }
 
 PacketId FlowTracker::create(const Seen& seen, Packet packet) {
@@ -236,10 +238,7 @@ void FlowTracker::see_sent(const Seen& seen, PacketId id) {
   if (packet.flow == kNoFlow) return;
   FlowState& state = tables_->flows.state(packet.flow);
   if (packet.congestion) ++tables_->flows.flows()[packet.flow].counters.congestion_marks;
-  if (seen.point == CapturePoint::before) {
-    const PlacedHeader* const icrc = seen.dissection.find(kIcrcHeader);
-    tables_->join.sent(id, packet, icrc == nullptr ? 0 : wire::load_be32(&seen.record.bytes[icrc->offset]));
-  }
+  if (seen.point == CapturePoint::before) tables_->join.sent(id, packet, seen.icrc());
   // An answer counts when it arrives, if that is seen.
   const bool arrives_later = state.is_watched && seen.point == CapturePoint::before;
   const bool is_lost_here = seen.point == CapturePoint::dropped;

@@ -1,8 +1,11 @@
 // Records of one packet at several capture points of urnic: which packet, of those that were seen sent, a
 // record at its arrival or loss is of.
+//
+// The ICRC tells packets apart: it covers everything that does not change on the way. Packets that are the
+// same bit by bit have the same one, such as a NAK that is repeated: they arrive in the order in which they
+// were sent.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,28 +23,36 @@ class RecordJoin {
 
   // `icrc` as the frame has it.
   void sent(PacketId id, const Packet& packet, std::uint32_t icrc);
-  // The packet of an arrival or a loss. `packet`: what the record itself tells. If every packet that it could
-  // be has arrived or was lost, the last of those, since the network has copied it; kNoPacket if there is
-  // none. `losses_are_seen`: the capture has every loss, so no packet is left out but by a record.
-  PacketId find(const PacketStore& packets, const Packet& packet, bool losses_are_seen) const;
-  // The packet of a damaged record, whose fields may be wrong: one under way with the same ICRC.
-  PacketId find_damaged(const PacketStore& packets, std::uint32_t icrc) const;
+
+  // The packet of an arrival or a loss. `packet` is what the record itself tells; `is_right`: all of it is as
+  // it was sent, as far as checksums tell. If every packet that it could be has arrived or was lost, the last
+  // of those, since the network has copied it; kNoPacket if there is none. `losses_are_seen`: the capture has
+  // every loss.
+  PacketId find(const PacketStore& packets, const Packet& packet, std::uint32_t icrc, bool is_right,
+                bool losses_are_seen) const;
 
  private:
-  // The latest packets with the same flow, PSN and opcode, the newest first.
-  struct Alike {
-    std::array<PacketId, 4> ids{kNoPacket, kNoPacket, kNoPacket, kNoPacket};
-  };
+  // A packet under way, and the ones before it with the same ICRC, and with the same flow, PSN and opcode:
+  // their numbers in the order of sending.
   struct UnderWay {
-    std::uint64_t key;
     PacketId id;
     std::uint32_t icrc;
+    std::uint64_t psn_key;
+    std::uint64_t same_icrc;
+    std::uint64_t same_psn;
   };
+  using Latest = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-  static std::uint64_t key_of(const Packet& packet);
+  static std::uint64_t psn_key(const Packet& packet);
+  const UnderWay* entry(std::uint64_t number) const;
+  void forget_oldest();
+  PacketId choose(const PacketStore& packets, const Latest& latest, std::uint64_t key,
+                  std::uint64_t UnderWay::*before, bool losses_are_seen) const;
 
-  std::unordered_map<std::uint64_t, Alike> alike_;
   std::deque<UnderWay> under_way_;
+  std::uint64_t first_ = 0;  // the number of the first of them
+  Latest by_icrc_;
+  Latest by_psn_;
 };
 
 }  // namespace urnic::analysis

@@ -332,6 +332,28 @@ BOOST_AUTO_TEST_CASE(damaged_packets_belong_to_their_transmission) {
   BOOST_TEST(traffic.tracker().flows()[0].counters.lost == 3u);
 }
 
+// A NAK of each kind is repeated while others are under way, on a link that takes a while.
+BOOST_AUTO_TEST_CASE(many_alike_packets_are_under_way_at_once) {
+  Traffic traffic(Where::every_point);
+  ordinary(traffic);
+  const std::uint64_t first = traffic.last() + 1;
+  constexpr std::uint32_t kCount = 100;
+  std::vector<wire::test::Bytes> frames;
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    wire::TransportHeaders headers = traffic.headers_of(Operation::acknowledge, 15, false);
+    headers.bth.opcode = i % 3 == 0 ? headers.bth.opcode : wire::kSelectiveAcknowledge;
+    headers.aeth.syndrome = 0x60;
+    headers.selective_ack_eth.latest = wire::Psn{16 + i / 2};
+    frames.push_back(traffic.frame(headers, 0, false));
+    traffic.record(frames.back(), 3);
+  }
+  for (const wire::test::Bytes& frame : frames) traffic.record(frame, 1);
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    BOOST_TEST((traffic.packet(first + i).fate == Fate::arrived));
+    BOOST_TEST(traffic.packet(first + i).fate_record == first + kCount + i);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_never_arrives_has_vanished) {
   Traffic traffic(Where::every_point);
   ordinary(traffic);
