@@ -91,7 +91,9 @@ MAY_KNOW = {
     "provider/kernel": {"provider", "device_model/abi", "trust"},
     "analysis/capture_files": {"wire"},
     "analysis/dissection": {"wire", "wire/mad"},
-    "tools/urnic": {"analysis/capture_files", "analysis/dissection", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust"},
+    "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},
+    "analysis/pictures": {"analysis/dissection", "analysis/flows", "wire"},
+    "tools/urnic": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust", "wire"},
 }
 
 

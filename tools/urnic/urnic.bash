@@ -2,19 +2,23 @@
 
 _urnic_options() {
   case $1 in
-    run) echo "--config --udp --name --capture --faults --points --help --" ;;
+    run) echo "--config --udp --name --capture --wireshark --faults --points --help --" ;;
     up) echo "--config --udp --name --help" ;;
     down) echo "--name --help" ;;
     status) echo "--name --json --qps --help" ;;
     env) echo "--name --wrapper --json --help" ;;
     capture) echo "--device --points --name --json --help" ;;
+    trace) echo "--qp --opcode --host --filter --only --device --count --name --json --help" ;;
+    ladder) echo "--qp --from --to --output --svg --text --ascii --width --help" ;;
+    plot) echo "--qp --from --to --output --width --help" ;;
     doctor) echo "--name --json --list-devices --help --" ;;
     counters) echo "--device --all --name --json --help" ;;
     "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
       echo "--name --json --help" ;;
     "link set") echo "--direction --name --json --help" ;;
     "set recovery") echo "--device --qp --name --help" ;;
-    link | fault | gid | set) echo "--help" ;;
+    "wireshark install" | "wireshark remove") echo "--help" ;;
+    link | fault | gid | set | wireshark) echo "--help" ;;
     *) echo "--help --version" ;;
   esac
 }
@@ -26,6 +30,7 @@ _urnic_second_words() {
     fault) echo "load list clear" ;;
     gid) echo "show add remove" ;;
     set) echo "recovery" ;;
+    wireshark) echo "install remove" ;;
   esac
 }
 
@@ -49,12 +54,17 @@ _urnic_devices() {
   [[ $1 == @(add|remove) ]] || echo all
 }
 
+# Words of `urnic trace --only` (analysis/flows/verdict_text.cpp).
+_urnic_verdicts() {
+  echo new gap retransmission duplicate out-of-order lost unanswered refused ack nak rnr sack response congestion fault
+}
+
 _urnic() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand=${COMP_WORDS[1]}
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture counters doctor link fault gid set --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid set wireshark --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -69,14 +79,15 @@ _urnic() {
   done
   [[ $current == -* ]] && previous=  # an option is asked for, whatever is before it
   case $previous in
-    --config | --capture | --faults | --wrapper | load) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --config | --capture | --faults | --wrapper | --output | -o | load) COMPREPLY=($(compgen -f -- "$current")) ;;
     --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;
+    --only) COMPREPLY=($(compgen -W "$(_urnic_verdicts)" -- "${current##*,}")) ;;
     --direction) COMPREPLY=($(compgen -W "tx rx both" -- "$current")) ;;
     recovery) COMPREPLY=($(compgen -W "gbn selective irn sack" -- "$current")) ;;
     --name) COMPREPLY=($(compgen -W "$(_urnic_names)" -- "$current")) ;;
     --device) COMPREPLY=($(compgen -W "$(_urnic_devices)" -- "$current")) ;;
     *)
-      if [[ $subcommand == @(link|fault|gid|set) ]]; then
+      if [[ $subcommand == @(link|fault|gid|set|wireshark) ]]; then
         if ((COMP_CWORD == 2)); then
           COMPREPLY=($(compgen -W "$(_urnic_second_words "$subcommand") $(_urnic_options "$subcommand")" -- "$current"))
           return
@@ -91,7 +102,7 @@ _urnic() {
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
-      [[ $subcommand == capture && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
+      [[ $subcommand == @(capture|trace|ladder|plot) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;
   esac
 }

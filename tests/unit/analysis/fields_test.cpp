@@ -1,5 +1,6 @@
 // The tables of fields: sound in themselves, and the same as the codecs of `wire`.
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "analysis/dissection/edited_frame.hpp"
 #include "analysis/dissection/field_value.hpp"
 #include "analysis/dissection/header_tables.hpp"
+#include "tests/unit/analysis/documented_field.hpp"
 #include "tests/unit/wire/sample_frames.hpp"
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/ip_cm_header.hpp"
@@ -307,6 +309,15 @@ BOOST_AUTO_TEST_CASE(names_of_cm_fields_belong_to_their_members) {
   mad::Apr apr;
   apr.status = mad::AprStatus::rejected;
   BOOST_TEST(text_in(datagram_with(apr), "cm.apr.status") == "3");
+}
+
+BOOST_AUTO_TEST_CASE(the_document_lists_every_field) {
+  std::ifstream file(URNIC_DOCS_DIR "/fields.md");
+  std::set<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.insert(line);
+  for (const Header* header : all_headers())
+    for (const Field& field : header->fields)
+      BOOST_TEST(lines.count(documented(field)) == 1u, documented(field));
 }
 
 // What a person may write for each field is what value_text writes, and more.

@@ -5,14 +5,32 @@
 
 #include "analysis/capture_files/capture_file.hpp"
 #include "analysis/dissection/field_value.hpp"
+#include "tests/unit/analysis/documented_field.hpp"
+
+using urnic::analysis::test::documented;
 
 using namespace urnic::analysis;
+
+namespace {
+
+void print_table() {
+  for (const Header* header : all_headers()) {
+    std::printf("| **%s** | | | |\n", header->title);
+    for (const Field& field : header->fields) std::printf("%s\n", documented(field).c_str());
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--names") == 0) {
     for (const Header* header : all_headers())
       for (const Field& field : header->fields)
         if (*field.wireshark != '\0') std::printf("%s %s\n", field.name, field.wireshark);
+    return 0;
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--table") == 0) {
+    print_table();
     return 0;
   }
   if (argc != 2) return 2;
