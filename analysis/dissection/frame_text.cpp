@@ -89,7 +89,7 @@ std::string refusal_text(const Dissection& dissection) {
 
 std::string title_of(const PlacedHeader& placed, const Dissection& dissection) {
   const auto& headers = dissection.transport();
-  const std::string title = placed.header->title;
+  std::string title = placed.header->title;
   if (placed.header == &kBthHeader) {
     return fmt::format("{}: {}, PSN {}, QP {:#x}", title, wire::name(headers.bth.opcode),
                        headers.bth.psn.value(), headers.bth.destination.value);

@@ -109,4 +109,7 @@ struct Packet {
   std::uint64_t earlier = 0;
 };
 
+// A capture has millions of them.
+static_assert(sizeof(Packet) <= 136);
+
 }  // namespace urnic::analysis

@@ -139,4 +139,19 @@ class Traffic {
   std::uint64_t number_ = 0;
 };
 
+// Four messages that arrive and are acknowledged, up to PSN 14: six packets.
+inline void ordinary(Traffic& traffic) {
+  traffic.send(11);
+  traffic.ack(11);
+  traffic.sends(12, 14);
+  traffic.ack(14);
+}
+
+// For comparisons whose failure shows a line for each remark.
+inline std::string text_of(const std::vector<std::string>& remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) text += "\n  " + remark;
+  return text;
+}
+
 }  // namespace urnic::analysis::test
