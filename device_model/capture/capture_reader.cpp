@@ -42,7 +42,8 @@ bool CaptureReader::next(CapturedFrame& frame) {
   std::memcpy(&header, ring_.at(tail_), sizeof header);
   if (header.length > kMaxFrameBytes) refuse("a record is longer than a frame can be");
   if (header.comment_length > kMaxCommentBytes) refuse("a comment is longer than one can be");
-  if (header.interface >= interfaces_) refuse("a record is of an interface that was not announced");
+  const auto interface = static_cast<std::uint16_t>(header.interface & ~kAfterGap);
+  if (interface >= interfaces_) refuse("a record is of an interface that was not announced");
   const std::uint64_t bytes = record_bytes(header.length, header.comment_length);
   if (bytes > there) refuse("a record goes beyond its head");
   const std::byte* bytes_there = ring_.at(tail_) + sizeof header;
@@ -51,8 +52,9 @@ bool CaptureReader::next(CapturedFrame& frame) {
   tail_ += bytes;
   frame = {header.nanoseconds,
            {bytes_there, header.length},
-           header.interface,
-           {comment_.data(), header.comment_length}};
+           interface,
+           {comment_.data(), header.comment_length},
+           (header.interface & kAfterGap) != 0};
   return true;
 }
 

@@ -38,6 +38,11 @@ class CaptureWriter {
   // there is room and the reader does not wait.
   void observe(const wire::Frame& frame, const CaptureMark& mark = {});
 
+  // The reader has given back all room.
+  bool is_empty() const { return head_ == ring_.indices().tail.load(std::memory_order_relaxed); }
+  // Counts a frame as dropped that the caller does not add.
+  void skip() { drop(); }
+
   // For the reader's process: the ring's memfd, and a socket that becomes readable when a waiting reader
   // should look. The writer owns both. (A socket, not an eventfd: every holder of an eventfd can make writes
   // to it block, and a reader must not block the engine.)
@@ -60,6 +65,7 @@ class CaptureWriter {
   std::uint64_t head_ = 0;  // the ring's copy is for the reader and never read back
   RisingTimestamps timestamps_;
   bool reader_is_stuck_ = false;
+  bool after_gap_ = false;  // frames were dropped since the last that was added
   std::atomic<std::uint64_t> dropped_{0};
 };
 
@@ -68,6 +74,7 @@ struct CapturedFrame {
   std::span<const std::byte> bytes;  // in the ring, where a hostile writer may change them at any time
   std::uint16_t interface = 0;
   std::string_view comment{};
+  bool after_gap = false;  // the writer has dropped frames before this one
 };
 
 // The reader's end, in another process. Everything in the ring is checked before it is used.

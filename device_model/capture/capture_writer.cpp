@@ -57,6 +57,7 @@ bool CaptureWriter::wait_for_room(std::uint64_t bytes) {
 }
 
 void CaptureWriter::drop() {
+  after_gap_ = true;
   const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed) + 1;
   dropped_.store(dropped, std::memory_order_relaxed);
   ring_.indices().dropped.store(dropped, std::memory_order_relaxed);
@@ -76,8 +77,10 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   }
   reader_is_stuck_ = false;
 
+  const auto interface = static_cast<std::uint16_t>(mark.interface | (after_gap_ ? kAfterGap : 0));
   const RecordHeader header{static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(comment.size()),
-                            mark.interface, timestamps_.next(now)};
+                            interface, timestamps_.next(now)};
+  after_gap_ = false;
   std::byte* to = ring_.at(head_);
   const auto append = [&to](const void* data, std::size_t length) {
     if (length > 0) std::memcpy(to, data, length);

@@ -17,7 +17,7 @@
 
 namespace urnic::capture {
 
-inline constexpr std::uint64_t kRingMagic = 0x75726E6963706332;  // "urnicpc2"
+inline constexpr std::uint64_t kRingMagic = 0x75726E6963706333;  // "urnicpc3"
 inline constexpr std::size_t kRingDataOffset = 4096;
 inline constexpr std::size_t kMinRingBytes = 8192;
 
@@ -41,10 +41,13 @@ struct RingIndices {
 static_assert(sizeof(RingIndices) <= kRingDataOffset);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+// In a record's interface: frames were dropped before this one.
+inline constexpr std::uint16_t kAfterGap = 0x8000;
+
 struct RecordHeader {
   std::uint32_t length;          // of the frame
   std::uint16_t comment_length;  // 0: there is none
-  std::uint16_t interface;       // where the frame was seen: an index into the capture's interfaces
+  std::uint16_t interface;  // where the frame was seen: an index into the capture's interfaces; kAfterGap
   std::uint64_t nanoseconds;
 };
 static_assert(sizeof(RecordHeader) == 16);

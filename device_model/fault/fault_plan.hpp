@@ -1,8 +1,10 @@
 // A fault plan at work: its rules, how often each has matched, and the QPs that it has stopped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +21,20 @@ class FaultPlan final : public link::FaultHook {
   explicit FaultPlan(std::vector<FaultRule> rules);
 
   // All rules that match the packet act on it, in the order of the plan. Once a rule has taken the packet
-  // away, the rest only count it.
+  // away, the rest only count it. A rule that has acted on as many packets as it may does nothing any more.
   void judge(const link::PacketAtLink& packet, transport::Time now, link::Verdict& verdict) override;
+
+  // Rules to put beside those of the plan, for a number of packets each. Made and destroyed on any thread, so
+  // that `add`, which is called where the plan judges, neither allocates nor frees.
+  class Addition;
+  static constexpr std::size_t kMostAdded = 64;
+  // Those that were added before and are used up go. False: there is no room for as many more.
+  bool add(Addition& addition);
 
   struct RuleState {
     std::string name;
     std::uint64_t matches = 0;
+    std::optional<std::uint64_t> times{};  // of an added rule: the packets that it may act on
   };
   // How often each rule has matched, in the order of the plan.
   std::vector<RuleState> states() const;
@@ -33,21 +43,39 @@ class FaultPlan final : public link::FaultHook {
   static constexpr std::size_t kMostStopped = 4096;
 
   struct ActiveRule {
-    explicit ActiveRule(FaultRule read) : rule(std::move(read)), matcher(rule) {}
+    ActiveRule(FaultRule read, std::optional<std::uint64_t> most)
+        : rule(std::move(read)), matcher(rule), times(most) {}
+    bool used_up() const { return times && matches >= *times; }
+
     const FaultRule rule;
     RuleMatcher matcher;
+    const std::optional<std::uint64_t> times;  // packets that it may act on, if it was added
     std::uint64_t matches = 0;
   };
+  using Rules = std::vector<std::unique_ptr<ActiveRule>>;
+
   struct Stopped {
     std::uint32_t device;
     wire::Qpn queue_pair;
     const FaultRule* by;
   };
+  bool rests() const;
   const Stopped* stopped(const link::PacketAtLink& packet, const PacketView& view) const;
 
-  std::vector<std::unique_ptr<ActiveRule>> rules_;
+  Rules rules_;
   std::vector<Stopped> stopped_;
   AnswerPacket answer_;
+};
+
+class FaultPlan::Addition {
+ public:
+  // Throws as FaultPlan's constructor.
+  Addition(std::vector<FaultRule> rules, std::uint64_t times);
+
+ private:
+  friend FaultPlan;
+  Rules rules_;
+  Rules gone_;  // from the plan
 };
 
 }  // namespace urnic::fault

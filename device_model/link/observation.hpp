@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "device_model/link/direction.hpp"
+#include "device_model/link/packet_identity.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::link {
@@ -31,6 +32,7 @@ inline constexpr std::size_t kMaxRemarkBytes = 200;
 // Views; valid during the call of FrameObserver::observe.
 struct Observation {
   const wire::Frame& frame;
+  const PacketOrigin& origin;
   CapturePoint point;
   // Whose link: the sender's before the link, the receiver's after it, or the one that dropped the frame.
   std::string_view device;

@@ -188,7 +188,8 @@ inline SwitchPort* Switch::port_for(const wire::Frame& frame) const {
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
   if (&from == lan_) return enter_from_lan(frame, origin, now);
-  if (!observers_.empty()) observe({frame, CapturePoint::before_link, from.device, Direction::transmit, {}});
+  if (!observers_.empty())
+    observe({frame, origin, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
   if (to == nullptr && !is_group_frame(frame)) {
     to = lan_;
@@ -202,7 +203,7 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   }
   if (to == nullptr) {
     if (!observers_.empty())
-      observe({frame, CapturePoint::dropped, from.device, Direction::transmit,
+      observe({frame, origin, CapturePoint::dropped, from.device, Direction::transmit,
                "switch: no port has the destination address"});
     return;
   }
@@ -217,11 +218,12 @@ void Switch::enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin
   if (port_of(pack(frame.headers.subspan<kAddressBytes, kAddressBytes>())) != nullptr) {
     ++refused_sources_;
     if (!observers_.empty())
-      observe({frame, CapturePoint::dropped, device, Direction::receive,
+      observe({frame, origin, CapturePoint::dropped, device, Direction::receive,
                "switch: from outside, with a device's own source address"});
     return;
   }
-  if (!observers_.empty()) observe({frame, CapturePoint::before_link, device, Direction::transmit, {}});
+  if (!observers_.empty())
+    observe({frame, origin, CapturePoint::before_link, device, Direction::transmit, {}});
   if (to == nullptr && !is_group_frame(frame)) return;  // for another station
   FrameInFlight flight(frame, origin, lan_, to != nullptr ? to : lan_);
   hand_on(flight, Direction::transmit, now);
@@ -283,7 +285,8 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
 
 void Switch::arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to,
                     std::string_view remarks) {
-  if (!observers_.empty()) observe({frame, CapturePoint::after_link, to.device, Direction::receive, remarks});
+  if (!observers_.empty())
+    observe({frame, origin, CapturePoint::after_link, to.device, Direction::receive, remarks});
   ++arrived_.frames;
   arrived_.bytes += frame.size();
   to.receiver.arrive(frame, origin);
@@ -291,7 +294,7 @@ void Switch::arrive(const wire::Frame& frame, const PacketOrigin& origin, Switch
 
 void Switch::dropped(const FrameInFlight& flight, std::string_view device, Direction where) {
   if (!observers_.empty())
-    observe({flight.frame, CapturePoint::dropped, device, where, flight.remarks.view()});
+    observe({flight.frame, flight.origin, CapturePoint::dropped, device, where, flight.remarks.view()});
 }
 
 void Switch::answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,

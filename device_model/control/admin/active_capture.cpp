@@ -7,6 +7,8 @@ namespace urnic::control {
 namespace {
 
 constexpr std::size_t kRingBytes = std::size_t{32} << 20;
+constexpr std::size_t kSampleRingBytes = std::size_t{2} << 20;
+constexpr int kPatienceMs = 1000;
 constexpr std::size_t kMacBytes = 6;
 
 static_assert(link::kMaxRemarkBytes <= capture::kMaxCommentBytes);
@@ -16,6 +18,10 @@ bool concerns(const wire::Frame& frame, const wire::MacAddress& mac) {
   if (frame.headers.size() < 2 * kMacBytes) return false;
   return std::memcmp(frame.headers.data(), mac.bytes.data(), kMacBytes) == 0 ||
          std::memcmp(frame.headers.data() + kMacBytes, mac.bytes.data(), kMacBytes) == 0;
+}
+
+bool is_event(const link::Observation& observation) {
+  return !observation.remarks.empty() || observation.point == link::CapturePoint::dropped;
 }
 
 std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const CapturePoints& points) {
@@ -28,12 +34,17 @@ std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const 
 
 }  // namespace
 
-ActiveCapture::ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points)
+ActiveCapture::ActiveCapture(Fabric& fabric, const Wanted& wanted)
     : fabric_(fabric),
-      interfaces_(interfaces_of(fabric, points)),
+      interfaces_(interfaces_of(fabric, wanted.points)),
       several_engines_(fabric.engines() > 1),
-      writer_(kRingBytes) {
-  if (device != nullptr) only_ = device->settings.mac;
+      writer_(wanted.sample ? kSampleRingBytes : kRingBytes, wanted.sample ? 0 : kPatienceMs) {
+  if (wanted.sample) sampler_.emplace();
+  if (wanted.queue_pair) {
+    queue_pair_ = QueuePairFilter{wanted.device->settings.mac, *wanted.queue_pair};
+  } else if (wanted.device != nullptr) {
+    only_ = wanted.device->settings.mac;
+  }
   fabric_.execute_on_all([this](EngineUnit& unit) { unit.frame_switch.add_observer(*this); });
 }
 
@@ -42,14 +53,16 @@ ActiveCapture::~ActiveCapture() {
 }
 
 void ActiveCapture::observe(const link::Observation& observation) {
+  if (queue_pair_ && !queue_pair_->takes(observation)) return;
   if (only_ && !concerns(observation.frame, *only_)) return;
+  std::unique_lock<std::mutex> lock;
+  if (several_engines_) lock = std::unique_lock(one_writer_);
+  if (sampler_ && !sampler_->takes(writer_.is_empty(), is_event(observation))) return writer_.skip();
   // There are few interfaces: comparing is as fast as any table.
   const auto seen = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const Interface& interface) {
     return interface.point == observation.point && interface.device == observation.device;
   });
   if (seen == interfaces_.end()) return;  // the capture does not include this point
-  std::unique_lock<std::mutex> lock;
-  if (several_engines_) lock = std::unique_lock(one_writer_);
   writer_.observe(observation.frame,
                   {static_cast<std::uint16_t>(seen - interfaces_.begin()), observation.remarks});
 }

@@ -1,5 +1,5 @@
-// A running capture: the frames of all switches, or of one device, at given capture points, written into a
-// ring that another process reads.
+// A running capture: the frames of all switches, of one device or of one queue pair, at given capture points,
+// written into a ring that another process reads.
 #pragma once
 
 #include <array>
@@ -12,6 +12,8 @@
 
 #include "device_model/capture/capture_ring.hpp"
 #include "device_model/control/admin/capture_points.hpp"
+#include "device_model/control/admin/frame_sampler.hpp"
+#include "device_model/control/admin/queue_pair_filter.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/link/port.hpp"
 #include "wire/identifiers.hpp"
@@ -26,8 +28,17 @@ class ActiveCapture final : public link::FrameObserver {
     link::CapturePoint point;
   };
 
-  // Starts it. With `device`, only frames to and from it. Throws std::system_error.
-  ActiveCapture(Fabric& fabric, const ServedDevice* device, const CapturePoints& points);
+  // What it records. Frames of all devices unless one is named.
+  struct Wanted {
+    CapturePoints points;
+    const ServedDevice* device = nullptr;
+    std::optional<wire::Qpn> queue_pair{};  // of `device`
+    // Of a fast stream only some frames (frame_sampler.hpp), and the engine never waits for the reader.
+    bool sample = false;
+  };
+
+  // Starts it. Throws std::system_error.
+  ActiveCapture(Fabric& fabric, const Wanted& wanted);
   // Ends it; the ring's contents stay for the reader.
   ~ActiveCapture();
   ActiveCapture(const ActiveCapture&) = delete;
@@ -41,11 +52,13 @@ class ActiveCapture final : public link::FrameObserver {
  private:
   Fabric& fabric_;
   std::optional<wire::MacAddress> only_;
+  std::optional<QueuePairFilter> queue_pair_;
   std::vector<Interface> interfaces_;
   // With several engines, one waits here for another: the ring has one writer, and in the file a frame is
   // sent before it arrives.
   const bool several_engines_;
   std::mutex one_writer_;
+  std::optional<FrameSampler> sampler_;
   capture::CaptureWriter writer_;
 };
 

@@ -26,6 +26,10 @@ class ActiveFaults {
   void load(const std::string& text, const std::string& name);
   // The same, from a file.
   void load(const std::filesystem::path& file);
+  // Puts the rules of `text` beside those in force, for `times` packets each (with several engines, of each
+  // engine); with an empty plan if there is none. Throws settings::SettingError, or std::runtime_error if as
+  // many as may be are added already.
+  void add(const std::string& text, const std::string& name, std::uint64_t times);
   void clear();
 
   struct State {
@@ -41,6 +45,8 @@ class ActiveFaults {
   // packets of a QP on one link: so these plans act together like one.
   using Plans = std::vector<std::unique_ptr<fault::FaultPlan>>;
 
+  std::vector<fault::FaultRule> parse(const std::string& text, const std::string& name) const;
+  void replace(const std::vector<fault::FaultRule>& rules, const std::string& name);
   void put_in_force(const Plans& plans);
 
   Fabric& fabric_;

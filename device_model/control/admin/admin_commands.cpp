@@ -125,6 +125,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"set", &AdminServer::set},
       {"fault", &AdminServer::fault},
       {"gid", &AdminServer::gid},
+      {"queue_pair", &AdminServer::queue_pair},
       {"queue_pairs", &AdminServer::queue_pairs},
   };
   const auto cmd = request.find("cmd");
@@ -133,8 +134,8 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
                            : kHandlers.end();
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
-        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pairs, "
-        "set");
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pair, "
+        "queue_pairs, set");
   }
   // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;
@@ -224,9 +225,14 @@ json AdminServer::keep(const json&, AdminConnectionState&) {
 
 json AdminServer::capture(const json& request, AdminConnectionState& state) {
   if (state.capture != nullptr) throw std::runtime_error("a capture runs on this connection already");
-  const ServedDevice* device = find_device(surroundings_.fabric, request);
+  ActiveCapture::Wanted wanted{capture_points(request), find_device(surroundings_.fabric, request)};
+  if (request.contains("qpn")) {
+    wanted.queue_pair =
+        wire::Qpn{find_queue_pair(surroundings_.fabric, surroundings_.control, request).queue_pair.qpn};
+  }
+  wanted.sample = request.value("sample", json()) == true;
   Charge charge = state.account->charge(Resource::captures, 1);
-  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, device, capture_points(request));
+  state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, wanted);
   state.captures = std::move(charge);
   state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
   json interfaces = json::array();

@@ -65,6 +65,7 @@ class AdminServer {
   nlohmann::json down(const nlohmann::json& request, AdminConnectionState& state);
   // queue_pair_commands.cpp
   nlohmann::json queue_pairs(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json queue_pair(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);

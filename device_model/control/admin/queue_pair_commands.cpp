@@ -1,96 +1,32 @@
-// The admin socket's request for snapshots of queue pairs: "queue_pairs".
+// The admin socket's requests for what queue pairs are doing: "queue_pairs", and "queue_pair" for one of
+// them.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/queue_pair_description.hpp"
 #include "device_model/control/fabric/fabric.hpp"
-#include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/transport/qp_transitions.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
 namespace {
 
 using nlohmann::json;
-using transport::QpService;
 
 // Queue pairs in one answer: while an engine takes snapshots, its programs wait.
 constexpr std::size_t kPage = 64;
 
 // A queue pair's place in the order of pages: its context's number, then its handle there.
 using Place = std::pair<std::uint32_t, std::uint32_t>;
-
-const char* service_name(QpService service) {
-  switch (service) {
-    case QpService::rc:
-      return "RC";
-    case QpService::uc:
-      return "UC";
-    case QpService::ud:
-      return "UD";
-    case QpService::raw_packet:
-      return "RAW_PACKET";
-    case QpService::xrc_initiator:
-      return "XRC_INI";
-    case QpService::xrc_target:
-      return "XRC_TGT";
-  }
-  return "?";
-}
-
-double microseconds(transport::Nanoseconds span) {
-  return std::chrono::duration<double, std::micro>(span).count();
-}
-
-json describe(const transport::RequesterSnapshot& requester) {
-  return {{"recovery", name(requester.recovery)},
-          {"next_psn", requester.next_psn.value()},
-          {"unacknowledged_psn", requester.unacknowledged_psn.value()},
-          {"in_flight", requester.in_flight},
-          {"arrived_ahead", requester.arrived_ahead},
-          {"lost", requester.lost},
-          {"window", requester.window},
-          {"reads_under_way", requester.reads_under_way},
-          {"transport_retries", requester.transport_retries},
-          {"waits_for_receive", requester.waits_for_receive},
-          {"waits_for_credit", requester.waits_for_credit},
-          {"selective_acks", requester.selective_acks},
-          {"peer_is_stranger", requester.peer_is_stranger},
-          {"ack_timeout_us", requester.ack_timeout ? json(microseconds(*requester.ack_timeout)) : json()}};
-}
-
-json describe(const transport::ResponderSnapshot& responder) {
-  return {{"expected_psn", responder.expected_psn.value()},
-          {"msn", responder.msn.value},
-          {"has_hole", responder.has_hole},
-          {"owes_responses", responder.owes_responses}};
-}
-
-json describe(const Context& context, const engine::QueuePairStatus& status, transport::Time now) {
-  const transport::QueuePairSnapshot& transport = status.transport;
-  json text{{"context", context.id},
-            {"device", context.device.settings.name},
-            {"qpn", status.qpn.value},
-            {"service", service_name(status.service)},
-            {"state", transport::name(transport.state)},
-            {"destination_qpn", transport.destination.value},
-            {"packets_sent", status.packets_sent},
-            {"wants_to_send", status.wants_to_send},
-            {"waits_for_memory", status.waits_for_memory},
-            {"timer_us", transport.deadline ? json(microseconds(*transport.deadline - now)) : json()}};
-  if (transport.reliable) {
-    text["requester"] = describe(transport.requester);
-    text["responder"] = describe(transport.responder);
-  }
-  return text;
-}
 
 Place read_place(const json& request) {
   const auto after = request.find("after");
@@ -105,6 +41,21 @@ Place read_place(const json& request) {
 }
 
 }  // namespace
+
+FoundQueuePair find_queue_pair(const Fabric& fabric, const ControlServer& control, const json& request) {
+  const ServedDevice* const device = find_device(fabric, request);
+  if (device == nullptr) throw std::runtime_error("\"device\" must name the device of the queue pair");
+  const json number = request.value("qpn", json());
+  if (!number.is_number_unsigned() || number.get<std::uint64_t>() > 0xFFFFFF)
+    throw std::runtime_error(fmt::format("qpn = {}: allowed is a QP's number", json_text(number)));
+  for (const auto& context : control.contexts().all()) {
+    if (&context->device != device) continue;
+    for (const auto& [handle, queue_pair] : context->qps) {
+      if (queue_pair->qpn == number.get<std::uint32_t>()) return {*context, *queue_pair};
+    }
+  }
+  throw std::runtime_error(fmt::format("{} has no QP {}", device->settings.name, json_text(number)));
+}
 
 // Ordered by place, so that paging misses no queue pair that exists all the time.
 json AdminServer::queue_pairs(const json& request, AdminConnectionState&) {
@@ -127,18 +78,33 @@ json AdminServer::queue_pairs(const json& request, AdminConnectionState&) {
     const auto behind =
         std::find_if(first, page.end(), [&](const auto& each) { return each.second != &context; });
     engine::Engine& engine = surroundings_.fabric.engine(context.device);
+    std::vector<const QueuePair*> queue_pairs;
+    for (; first != behind; ++first) queue_pairs.push_back(context.qps.find(first->first.second));
     std::vector<engine::QueuePairStatus> statuses;
     transport::Time now;
     engine.execute([&] {
       now = engine.now();
-      for (; first != behind; ++first)
-        statuses.push_back(context.qps.find(first->first.second)->shared->hosted->status());
+      for (const QueuePair* each : queue_pairs) statuses.push_back(each->shared->hosted->status());
     });
-    for (const auto& status : statuses) all.push_back(describe(context, status, now));
+    for (std::size_t i = 0; i < statuses.size(); ++i)
+      all.push_back(describe({surroundings_.fabric, context, *queue_pairs[i], now}, statuses[i]));
   }
   json next;
   if (more) next = {page.back().first.first, page.back().first.second};
   return {{"queue_pairs", all}, {"next", next}};
+}
+
+// An XRC target that several contexts have opened is described as the first of them has it.
+json AdminServer::queue_pair(const json& request, AdminConnectionState&) {
+  const FoundQueuePair found = find_queue_pair(surroundings_.fabric, surroundings_.control, request);
+  engine::Engine& engine = surroundings_.fabric.engine(found.context.device);
+  engine::QueuePairInDetail detail;
+  transport::Time now;
+  engine.execute([&] {
+    now = engine.now();
+    detail = found.queue_pair.shared->hosted->detail();
+  });
+  return {{"queue_pair", describe({surroundings_.fabric, found.context, found.queue_pair, now}, detail)}};
 }
 
 }  // namespace urnic::control

@@ -71,6 +71,17 @@ class CompletionQueue
   void begin_move(abi::Cqe* ring, std::uint32_t slots);
   Moved move(std::uint32_t most);
 
+  // Where the ring is in use now, for people who watch it.
+  struct Indices {
+    std::uint32_t slots = 0;
+    std::uint32_t producer = 0;
+    std::uint32_t consumer = 0;  // as the program has written it: any number
+    bool overrun = false;
+  };
+  Indices indices() const {
+    return {config_.slots, producer_, config_.indices->consumer.load(std::memory_order_relaxed), overrun_};
+  }
+
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }
 

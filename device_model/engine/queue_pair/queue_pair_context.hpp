@@ -11,6 +11,7 @@
 #include "device_model/engine/batch/action_stream.hpp"
 #include "device_model/engine/queue_pair/event_listeners.hpp"
 #include "device_model/engine/queue_pair/queue_pair_config.hpp"
+#include "device_model/engine/queue_pair/queue_pair_detail.hpp"
 #include "device_model/engine/queue_pair/queue_pair_status.hpp"
 #include "device_model/engine/queue_pair/transport_machine.hpp"
 #include "device_model/engine/receives/own_receives.hpp"
@@ -49,6 +50,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // thread, as everything from here on.
   void install();
   QueuePairStatus status() const;
+  // The same with all that its queues hold. Allocates.
+  [[gnu::cold]] QueuePairInDetail detail() const;
   transport::QpState state() const { return machine_.state(); }
   const transport::QpParameters& parameters() const { return machine_.parameters(); }
   bool drained() const { return machine_.drained(); }

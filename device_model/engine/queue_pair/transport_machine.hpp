@@ -49,6 +49,11 @@ class TransportMachine {
   }
 
   transport::QueuePairSnapshot snapshot() const;
+  // Empty if not reliable.
+  std::optional<transport::QueuePairDetail> detail() const {
+    if (!is_reliable()) return std::nullopt;
+    return reliable_->detail();
+  }
 
   // Only reliable connections have these, because they await and owe acknowledgements. No effect with other
   // services.

@@ -20,6 +20,7 @@ class OwnReceives final : public Receives {
   }
   void reset() override { ring_.reset(); }
   bool broken() const override { return ring_.lied(); }
+  QueuedReceives queued() const { return ring_.queued(); }
   std::uint32_t inline_room() const override { return inline_room_of(queue_, several_processes_); }
   CompletionQueue* completion_queue() const override { return queue_; }
   // Called without a CQ only, for a QP that takes no receives.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/engine/rings/queued_work.hpp"
 #include "device_model/engine/rings/slot_copies.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -22,6 +23,9 @@ class ReceiveRing final : public transport::ReceiveQueue {
 
   // Prefetches the producer index.
   void prefetch_producer() const { __builtin_prefetch(shared_producer_); }
+
+  // What it holds now, for a person. Allocates.
+  QueuedReceives queued() const;
 
   bool next(transport::ReceiveRequest& request) override;
   std::uint32_t available() const override;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/engine/rings/queued_work.hpp"
 #include "device_model/engine/rings/slot_copies.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -31,6 +32,9 @@ class SendRing final : public transport::SendQueue {
     __builtin_prefetch(slot);
     __builtin_prefetch(slot + sizeof(abi::SendWqe));
   }
+
+  // What it holds now, for a person. Allocates.
+  QueuedSends queued() const;
 
   bool next(transport::SendRequest& request) override;
   bool pending() const override { return taken_ != producer_ && !lied_; }

@@ -65,6 +65,9 @@ class ScoreboardRecovery : public LossRecovery {
   virtual std::optional<Time> wake(bool nothing_new) const = 0;
   virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
 
+  // The smoothed round trip, for people who watch it; 0: not measured, or not by this recovery.
+  virtual Nanoseconds round_trip() const { return Nanoseconds{0}; }
+
  protected:
   // Room for `window` packets from the first that is not acknowledged.
   explicit ScoreboardRecovery(std::uint32_t window) : board_(window) {}

@@ -39,6 +39,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
   void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
+  Nanoseconds round_trip() const override { return probe_.round_trip().smoothed(); }
 
  protected:
   // When the news are settled: packets that `arrival` has overtaken, and that have numbers below `limit`, are

@@ -217,6 +217,8 @@ QueuePairSnapshot QueuePair::snapshot() const {
           .deadline = deadline()};
 }
 
+QueuePairDetail QueuePair::detail() const { return {requester_.detail(), responder_.detail()}; }
+
 void QueuePair::on_timer(Time now) {
   if (requests(shared_.state)) requester_.on_timer(now);
   settle();

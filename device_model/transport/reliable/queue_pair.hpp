@@ -9,6 +9,7 @@
 
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
+#include "device_model/transport/queue_pair_detail.hpp"
 #include "device_model/transport/requester/requester.hpp"
 #include "device_model/transport/responder/responder.hpp"
 #include "device_model/transport/shared_state.hpp"
@@ -74,6 +75,8 @@ class QueuePair {
 
   // What it is doing now. Takes time in proportion to the packets in flight.
   QueuePairSnapshot snapshot() const;
+  // The same packet by packet. Allocates.
+  QueuePairDetail detail() const;
 
   // Goes out of band with the packets that it sends (selective_acks.hpp).
   SelectiveAcks selective_acks(bool in_request) const {

@@ -60,6 +60,13 @@ class FlowControl {
     if (probe_ && probe_->packet >= end) probe_.reset();
   }
 
+  // Messages that may follow the one numbered `message`; negative: it lacks a credit itself. Empty: the peer
+  // gives no credits.
+  std::optional<std::int32_t> credits_behind(wire::Msn message) const {
+    if (unlimited_) return std::nullopt;
+    return distance(message, limit_);
+  }
+
   std::optional<Time> deadline() const { return probe_from_; }
   void on_timer(Time now) {
     if (probe_from_ && now >= *probe_from_) probe_from_.reset();

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_detail.hpp"
 #include "device_model/transport/queue_pair_snapshot.hpp"
 #include "device_model/transport/recovery/scoreboard_recovery.hpp"
 #include "device_model/transport/requester/ack_timer.hpp"
@@ -78,12 +80,17 @@ class Requester {
   // A peer outside of this process has said whether it gives them.
   void peer_offers(bool gives);
   RequesterSnapshot snapshot() const;
+  RequesterDetail detail() const;
   // No send request taken is incomplete (for sqd).
   bool idle() const { return window_.none_incomplete(); }
 
  private:
   // requester.cpp
   void take_next_recovery();
+
+  // requester_detail.cpp
+  std::vector<PsnSpan> packets_in_detail() const;
+  std::vector<RunningTimer> timers_in_detail() const;
 
   // request_sending.cpp: chooses the next packet and sends it.
   bool take_request();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "device_model/transport/queue_pair_config.hpp"
 
@@ -20,6 +21,12 @@ class RetryCounters {
   // Transport retries used up since the last reload.
   unsigned transport_used(const QpParameters& parameters) const {
     return parameters.retry_count > transport_ ? parameters.retry_count - transport_ : 0u;
+  }
+  unsigned transport_left() const { return transport_; }
+  // Empty: without limit.
+  std::optional<unsigned> rnr_left() const {
+    if (rnr_ == kRnrForEver) return std::nullopt;
+    return rnr_;
   }
   // When something arrives ahead of the oldest request: that request may still get RNR NAKs.
   void reload_transport(const QpParameters& parameters) { transport_ = parameters.retry_count; }

@@ -59,6 +59,11 @@ class ReceiveWindow {
 
   // The selective-ack header for the arrival of `latest`.
   wire::SelectiveAckEth report(wire::Psn latest) const;
+  // Calls `act` with the first PSN and the number of PSNs of each packet that is held, in order.
+  template <typename Act>
+  void for_each_held(Act act) const {
+    held_.for_each([&](const HeldPacket& packet) { act(packet.first(), packet.psns()); });
+  }
   // The last PSN that is held, of those in [from, to].
   std::optional<wire::Psn> last_held(wire::Psn from, wire::Psn to) const;
 

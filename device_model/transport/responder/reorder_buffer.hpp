@@ -115,6 +115,12 @@ class ReorderBuffer {
   const HeldPacket* last_until(wire::Psn psn) const;
   const HeldPacket* before_it(const HeldPacket& packet) const;
 
+  // Calls `act` with each, in PSN order.
+  template <typename Act>
+  void for_each(Act act) const {
+    for (const HeldPacket& packet : packets_) act(packet);
+  }
+
   // Keeps `packet`, whose PSN is not held yet. False if there is no room for it.
   bool hold(const InboundPacket& packet, std::uint32_t psns);
   // Takes the first one out. Must not be empty. It is the caller's to `retire`.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "device_model/transport/host.hpp"
+#include "device_model/transport/queue_pair_detail.hpp"
 #include "device_model/transport/queue_pair_snapshot.hpp"
 #include "device_model/transport/receive_placement.hpp"
 #include "device_model/transport/request_check.hpp"
@@ -59,6 +60,7 @@ class Responder {
   void flush();
 
   ResponderSnapshot snapshot() const;
+  ResponderDetail detail() const;
   // The peer reads selective acks, and this side holds packets that arrive out of order.
   bool gives_selective_acks() const { return peer_reads_ && keeps(); }
   // What it would do for a peer that reads them.

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import select
 import socket
 import sys
@@ -27,12 +28,14 @@ class AdminRequests:
         self.path, self.chance = str(path), chance
         self.connections = []
         self.sent = self.refused = 0
+        self.queue_pairs = [(urnic, 1) for urnic in ALL]  # devices and QP numbers, the last that were seen
 
     def harmless(self):
         choose = self.chance.choice
         return choose(({"cmd": "status"}, {"cmd": "counters", "device": choose(ALL)}, {"cmd": "lease"}, {"cmd": "keep"},
                        {"cmd": "capture", "device": choose(ALL), "points": choose((["before"], ["after", "dropped"], []))},
-                       {"cmd": "link", "device": choose(ALL)}, {"cmd": "gid"}, {"cmd": "fault", "do": "list"}))
+                       {"cmd": "link", "device": choose(ALL)}, {"cmd": "gid"}, {"cmd": "fault", "do": "list"}, {"cmd": "queue_pairs"},
+                       dict(zip(("device", "qpn"), choose(self.queue_pairs)), cmd=choose(("queue_pair", "capture")), sample=True)))
 
     def changing(self):
         choose, device = self.chance.choice, self.chance.choice(OWN)
@@ -45,7 +48,8 @@ class AdminRequests:
                        {"cmd": "link", "device": device, "set": {"state": choose(("up", "up", "down"))}},
                        {"cmd": "set", "device": device, "recovery": choose(("sack", "gbn", "selective", "irn", "odd"))},
                        {"cmd": "gid", "device": device, choose(("add", "remove")): address},
-                       {"cmd": "fault", "do": "load", "name": "plan", "text": plan}, {"cmd": "fault", "do": "clear"}))
+                       {"cmd": "fault", "do": "load", "name": "plan", "text": plan},
+                       {"cmd": "fault", "do": "add", "name": "page", "text": plan, "times": choose((1, 3, 0))}, {"cmd": "fault", "do": "clear"}))
 
     def bend(self, request):
         """Replaces a value of the request, but never its device."""
@@ -100,6 +104,8 @@ class AdminRequests:
                 for descriptor in got:
                     os.close(descriptor)
                 self.refused += answer.count(b'"error"')
+                seen = re.findall(rb'"destination_qpn":\d+,"device":"(\w+)".*?"qpn":(\d+)', answer)
+                self.queue_pairs = (self.queue_pairs + [(device.decode(), int(qpn)) for device, qpn in seen])[-50:]
                 if not answer:
                     raise ConnectionResetError
         except BlockingIOError:

@@ -126,6 +126,31 @@ BOOST_AUTO_TEST_CASE(a_reader_that_hangs_costs_frames_and_not_the_network) {
   BOOST_TEST(reader.dropped() == 5);
 }
 
+BOOST_AUTO_TEST_CASE(a_frame_tells_that_others_before_it_were_dropped) {
+  CaptureWriter writer(kRing, 0);
+  CaptureReader reader = reader_of(writer);
+  const auto bytes = plain_bytes(1008);
+  BOOST_TEST(writer.is_empty());
+  fill(writer);
+  writer.observe({bytes, {}, {}});
+  CapturedFrame captured;
+  std::string gaps;
+  const auto take_all = [&] {
+    while (reader.next(captured)) gaps += captured.after_gap ? '1' : '0';
+    reader.release();
+  };
+  take_all();
+  BOOST_TEST(writer.is_empty());
+  writer.observe({bytes, {}, {}});
+  BOOST_TEST(!writer.is_empty());
+  writer.observe({bytes, {}, {}});
+  writer.skip();
+  writer.observe({bytes, {}, {}});
+  take_all();
+  BOOST_TEST(gaps == "00000000101");
+  BOOST_TEST(reader.dropped() == 2);
+}
+
 // The writer does not wait for room that cannot come: with this patience the test would not end.
 BOOST_AUTO_TEST_CASE(frames_that_no_ring_takes_are_dropped_at_once) {
   constexpr int kVeryPatient = 3'600'000;

@@ -80,6 +80,67 @@ BOOST_AUTO_TEST_CASE(queue_pairs_say_what_they_are_doing) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(one_queue_pair_is_told_with_its_packets_timers_and_queues) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  const json which{{"cmd", "queue_pair"}, {"device", "urnic0"}, {"qpn", program.qp.qpn}};
+  admin.ask({{"cmd", "link"}, {"device", "urnic0"}, {"set", {{"state", "down"}}}});
+  program.post_write(2048);
+  program.post_write(1024);
+  json seen = admin.ask(which).at("queue_pair");
+  while (seen.at("requester").at("in_flight") != 3) seen = admin.ask(which).at("queue_pair");
+  const std::uint32_t first = seen.at("requester").at("unacknowledged_psn").get<std::uint32_t>();
+  BOOST_TEST(seen.at("destination_device") == "urnic0");
+  std::uint32_t packets = 0;
+  for (const json& span : seen.at("requester").at("packets")) packets += span.at(2).get<std::uint32_t>();
+  BOOST_TEST(packets == 3u);
+  BOOST_TEST(seen.at("requester").at("packets").at(0).at(1) == first);
+  const json& requests = seen.at("requester").at("requests");
+  BOOST_REQUIRE(requests.size() == 2u);
+  BOOST_TEST(requests.at(1) == json({{"index", 1}, {"first_psn", first + 2}, {"packets", 1}, {"ssn", 2}}));
+  bool has_ack_timer = false;
+  for (const json& timer : seen.at("requester").at("timers"))
+    has_ack_timer |= timer.at("timer") == "local_ack";
+  BOOST_TEST(has_ack_timer);
+  const json& queue = seen.at("send_queue");
+  BOOST_TEST(queue.at("producer") == 2);
+  BOOST_TEST(queue.at("taken") == 2);
+  BOOST_TEST(queue.at("consumer") == 0);
+  BOOST_REQUIRE(queue.at("wqes").size() == 2u);
+  BOOST_TEST(queue.at("wqes").at(0).at("opcode") == "RDMA_WRITE");
+  BOOST_TEST(queue.at("wqes").at(0).at("length") == 2048);
+  BOOST_TEST(queue.at("wqes").at(0).at("signaled") == true);
+  BOOST_TEST(seen.at("receive_queue").at("producer") == 0);
+  BOOST_TEST(seen.at("send_cq").at("producer") == 0);
+  BOOST_TEST(seen.at("responder").at("held").empty());
+
+  admin.ask({{"cmd", "link"}, {"device", "urnic0"}, {"set", {{"state", "up"}}}});
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  seen = admin.ask(which).at("queue_pair");
+  BOOST_TEST(seen.at("send_queue").at("consumer") == 2);
+  BOOST_TEST(seen.at("requester").at("packets").empty());
+  BOOST_TEST(seen.at("requester").at("timers").empty());
+  BOOST_TEST(seen.at("send_cq").at("producer") == 2);
+  BOOST_TEST(seen.at("send_cq").at("consumer") == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_is_not_there_is_refused) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  for (const char* cmd : {"queue_pair", "capture"}) {
+    BOOST_TEST(admin.ask({{"cmd", cmd}, {"device", "urnic0"}, {"qpn", 77}}).at("error") ==
+               "urnic0 has no QP 77");
+    BOOST_TEST(admin.ask({{"cmd", cmd}, {"qpn", 77}}).at("error") ==
+               "\"device\" must name the device of the queue pair");
+    BOOST_TEST(admin.ask({{"cmd", cmd}, {"device", "urnic0"}, {"qpn", -1}}).at("error") ==
+               "qpn = -1: allowed is a QP's number");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(queue_pairs_are_told_in_pages) {
   RunningProcess process;
   AdminProgram admin(process);
@@ -202,6 +263,31 @@ BOOST_AUTO_TEST_CASE(a_capture_may_be_of_one_device) {
     capture::CapturedFrame frame;
     BOOST_TEST(reader.next(frame) == (device == std::string("urnic0")));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_may_be_of_one_queue_pair) {
+  RunningProcess process;
+  std::vector<std::byte> memory(8192);
+  SocketProgram programs[2] = {SocketProgram(process.node(0)), SocketProgram(process.node(0))};
+  for (SocketProgram& program : programs) program.make_loopback(memory.data(), memory.size());
+  AdminProgram watcher(process);
+  const json request{{"cmd", "capture"}, {"device", "urnic0"}, {"qpn", programs[1].qp.qpn}, {"sample", true}};
+  BOOST_REQUIRE(!watcher.ask(request).contains("error"));
+  capture::CaptureReader reader(std::move(watcher.descriptors.at(0)), std::move(watcher.descriptors.at(1)),
+                                2);
+  const auto frames = [&] {
+    int count = 0;
+    capture::CapturedFrame frame;
+    while (reader.next(frame)) ++count;
+    reader.release();
+    return count;
+  };
+  programs[0].post_write(4096);
+  BOOST_REQUIRE(programs[0].next_status() == IBV_WC_SUCCESS);
+  BOOST_TEST(frames() == 0);
+  programs[1].post_write(4096);
+  BOOST_REQUIRE(programs[1].next_status() == IBV_WC_SUCCESS);
+  BOOST_TEST(frames() == 5);  // 4 of 1024 bytes and an acknowledgement
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_is_of_the_points_that_were_asked_for) {

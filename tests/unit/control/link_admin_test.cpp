@@ -252,6 +252,26 @@ BOOST_AUTO_TEST_CASE(a_plan_is_loaded_counts_and_is_cleared) {
   BOOST_TEST(counters.at("link_tx_fault_dropped") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_fault_is_added_beside_a_plan_and_used_up) {
+  SocketProgram program(process.node(0));
+  program.make_loopback(memory.data(), memory.size());
+  const auto add = [&](const std::string& text, const json& times) {
+    return admin.ask({{"cmd", "fault"}, {"do", "add"}, {"name", "page"}, {"text", text}, {"times", times}});
+  };
+  const std::string drop = "[[fault]]\nname = \"once\"\ndevice = \"urnic0\"\naction = \"drop\"\n";
+  BOOST_TEST(add(drop, 1).at("plan").at("rules") == parse_json(R"([{"name":"once","matches":0,"times":1}])"));
+  program.post_write(4096);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  BOOST_TEST(plan("list").at("rules") == parse_json(R"([{"name":"once","matches":1,"times":1}])"));
+  load("[[fault]]\nname = \"a\"\nqp = 9999\naction = \"drop\"\n");
+  add(drop, 2);
+  BOOST_TEST(plan("list").at("name") == "plan.toml");
+  BOOST_TEST(plan("list").at("rules") ==
+             parse_json(R"([{"name":"a","matches":0},{"name":"once","matches":0,"times":2}])"));
+  BOOST_TEST(add(drop, 0).at("error") == "times = 0: allowed is a whole number from 1");
+  BOOST_TEST(add("[[fault]]\naction = \"burn\"\n", 1).at("error").get<std::string>().find("page:2") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_plan_leaves_the_one_before) {
   load("[[fault]]\naction = \"drop\"\ncount = 1\nqp = 9999\n");
   const json wrong = load("[[fault]]\naction = \"burn\"\n");

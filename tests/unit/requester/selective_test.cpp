@@ -72,6 +72,46 @@ BOOST_AUTO_TEST_CASE(a_snapshot_tells_what_is_in_flight_and_what_has_become_of_i
   BOOST_TEST(now.lost == 1u);
 }
 
+// Of a detail: "2 in flight from 1, …", counted from the first PSN.
+std::string spans_of(const RequesterDetail& detail) {
+  std::string text;
+  for (const PsnSpan& span : detail.packets) {
+    const char* const kinds[] = {"in flight", "lost", "ahead", "not sent", "held"};
+    text += std::to_string(span.count) + ' ' + kinds[static_cast<int>(span.kind)] + " from " +
+            std::to_string(distance(wire::Psn(kFirstPsn), span.first)) + "; ";
+  }
+  return text;
+}
+
+BOOST_AUTO_TEST_CASE(a_detail_tells_what_has_become_of_each_packet) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 6);
+  b.inject(taking_part(ack(0)));
+  BOOST_TEST(spans_of(b.requester.detail()) == "5 in flight from 1; ");
+  b.inject(selective_ack(1, 4, {3}));
+  const RequesterDetail now = b.requester.detail();
+  BOOST_TEST(spans_of(now).find("2 ahead from 3; ") != std::string::npos);
+  BOOST_TEST(now.requests.size() == 5u);
+  BOOST_TEST(now.requests.at(0).index == 1u);
+  BOOST_TEST((now.requests.at(0).first == wire::Psn(kFirstPsn + 1)));
+  BOOST_TEST(now.requests.at(4).message.value == 6u);
+  BOOST_TEST(now.oldest == 1u);
+  BOOST_TEST(now.taken == 6u);
+  BOOST_TEST(now.round_trip.has_value());
+  BOOST_TEST(!now.timers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_detail_of_go_back_n_tells_what_is_to_be_sent_again) {
+  RequesterBench b(with(RecoveryMode::go_back_n));
+  send_writes(b, 4);
+  b.inject(ack(0));
+  b.inject(rnr_nak(2, 1));
+  const RequesterDetail now = b.requester.detail();
+  BOOST_TEST(spans_of(now) == "2 lost from 2; ");
+  BOOST_TEST((now.timers.back().kind == RunningTimer::Kind::rnr));
+  BOOST_TEST(!now.round_trip.has_value());
+}
+
 // A manufacturer's opcode means something to those who have agreed on it only.
 BOOST_AUTO_TEST_CASE(a_selective_ack_of_a_stranger_is_ignored) {
   RequesterBench b(with(RecoveryMode::sack, 0));

@@ -49,6 +49,18 @@ BOOST_AUTO_TEST_CASE(a_snapshot_tells_of_the_hole_and_of_responses_that_are_owed
   is(2, 2, false, false);
 }
 
+BOOST_AUTO_TEST_CASE(a_detail_tells_what_is_held) {
+  for (const std::uint32_t place : {2u, 3u, 5u}) give(write_only(place, 16, kBase));
+  const ResponderDetail now = responder.detail();
+  BOOST_REQUIRE_EQUAL(now.held.size(), 2u);
+  BOOST_CHECK(now.held[0].first == psn(2));
+  BOOST_CHECK_EQUAL(now.held[0].count, 2u);
+  BOOST_CHECK(now.held[1].first == psn(5));
+  give(write_only(0, 16, kBase));
+  give(write_only(1, 16, kBase));
+  BOOST_REQUIRE_EQUAL(responder.detail().held.size(), 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_message_is_put_together_from_packets_in_any_order) {
   post();
   ask(send(Operation::send_last_immediate, 3, pattern(7, 0, 3 * kMtu)));

@@ -1,0 +1,24 @@
+// Which frames belong to one queue pair: those that it sends, and those that are for it.
+#pragma once
+
+#include "device_model/link/observation.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::control {
+
+struct QueuePairFilter {
+  wire::MacAddress device;
+  wire::Qpn queue_pair;
+
+  // A few comparisons: every frame of every queue pair is asked about.
+  bool takes(const link::Observation& observation) const {
+    const link::PacketOrigin& origin = observation.origin;
+    if (origin.queue_pair == queue_pair && origin.device == device) return true;
+    return is_for_it(observation.frame);
+  }
+
+ private:
+  bool is_for_it(const wire::Frame& frame) const;
+};
+
+}  // namespace urnic::control
