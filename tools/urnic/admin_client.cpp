@@ -100,7 +100,7 @@ nlohmann::json AdminClient::ask(const nlohmann::json& request) {
   received_.erase(0, end + 1);
   if (!answer.is_object())
     throw Failure("the device process answered with something that is not a JSON object");
-  if (answer.contains("error")) throw Failure(answer["error"].get<std::string>());
+  if (answer.contains("error")) throw RequestRefused(answer["error"].get<std::string>());
   return answer;
 }
 

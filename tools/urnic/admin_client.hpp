@@ -10,8 +10,14 @@
 
 #include "device_model/memory/descriptor.hpp"
 #include "json/json.hpp"
+#include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {
+
+// The device process has answered with an error; what() is its own words. The conversation goes on.
+struct RequestRefused : Failure {
+  using Failure::Failure;
+};
 
 class AdminClient {
  public:
@@ -22,8 +28,8 @@ class AdminClient {
   // How long `ask` waits for an answer: no request takes nearly as long, however busy the machine.
   static constexpr std::chrono::seconds kPatience{20};
 
-  // Sends a request and waits for its answer. Throws Failure: with the device process's own words if the
-  // answer is an error, and if the connection ends or no answer comes.
+  // Sends a request and waits for its answer. Throws RequestRefused if that is an error; another Failure if
+  // the connection ends or no answer comes.
   nlohmann::json ask(const nlohmann::json& request);
 
   // Descriptors that came with the last answer; they are the caller's now.

@@ -24,7 +24,20 @@ RunningCapture::RunningCapture(AdminClient client, const std::vector<std::string
     : client_(std::move(client)) {
   nlohmann::json asked{{"cmd", "capture"}, {"points", points}};
   if (!device.empty()) asked["device"] = device;
-  interfaces_ = interfaces_in(client_.ask(asked));
+  start(asked);
+}
+
+RunningCapture::RunningCapture(AdminClient client, const std::string& device, std::uint32_t qpn)
+    : client_(std::move(client)) {
+  start({{"cmd", "capture"},
+         {"points", {"before", "after", "dropped"}},
+         {"device", device},
+         {"qpn", qpn},
+         {"sample", true}});
+}
+
+void RunningCapture::start(const nlohmann::json& request) {
+  interfaces_ = interfaces_in(client_.ask(request));
   std::vector<memory::Descriptor> descriptors = client_.take_descriptors();
   if (descriptors.size() != 2) throw Failure("the device process did not hand over its capture ring");
   reader_ = std::make_unique<capture::CaptureReader>(std::move(descriptors[0]), std::move(descriptors[1]),
