@@ -1,11 +1,17 @@
-# How programs and libraries are installed. Components: runtime, systemd, wireshark, documentation, and on request
+# How programs and libraries are installed. Components: runtime, web, systemd, wireshark, documentation, and on request
 # debug-information; the tests have apps and device_fuzz.
 
 # Installs a program or a shared library in a folder relative to the prefix. With URNIC_STRIP_INSTALLED it has no debug
 # information and no symbols that only debuggers read: those are in a file in .debug beside it, where gdb looks, which
-# `cmake --install BUILD --component debug-information` installs. What is in the build tree keeps its own.
+# `cmake --install BUILD --component debug-information` installs. What is in the build tree keeps its own. A third argument
+# is the component, instead of runtime.
 function(urnic_install target folder)
-  install(TARGETS ${target} RUNTIME DESTINATION ${folder} LIBRARY DESTINATION ${folder})
+  set(component runtime)
+  if(ARGC GREATER 2)
+    set(component ${ARGV2})
+  endif()
+  install(TARGETS ${target} RUNTIME DESTINATION ${folder} COMPONENT ${component}
+    LIBRARY DESTINATION ${folder} COMPONENT ${component})
   if(NOT URNIC_STRIP_INSTALLED OR NOT URNIC_HARDENED)
     return()
   endif()
@@ -19,6 +25,6 @@ function(urnic_install target folder)
     execute_process(COMMAND_ERROR_IS_FATAL ANY
       COMMAND \"${CMAKE_OBJCOPY}\" --strip-unneeded --remove-section=.gnu_debuglink \"\${installed}\")
     execute_process(COMMAND_ERROR_IS_FATAL ANY
-      COMMAND \"${CMAKE_OBJCOPY}\" \"--add-gnu-debuglink=${debug_file}\" \"\${installed}\")" COMPONENT runtime)
+      COMMAND \"${CMAKE_OBJCOPY}\" \"--add-gnu-debuglink=${debug_file}\" \"\${installed}\")" COMPONENT ${component})
   install(FILES ${debug_file} DESTINATION ${folder}/.debug COMPONENT debug-information EXCLUDE_FROM_ALL)
 endfunction()

@@ -21,6 +21,7 @@ void add_link(command_line::Command& urnic);
 void add_plot(command_line::Command& urnic);
 void add_set(command_line::Command& urnic);
 void add_trace(command_line::Command& urnic);
+void add_web(command_line::Command& urnic);
 void add_wireshark(command_line::Command& urnic);
 
 }  // namespace urnic::cli

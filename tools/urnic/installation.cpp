@@ -45,6 +45,18 @@ Installation find_installation() {
   return found;
 }
 
+WebInstallation find_web_installation() {
+  const std::filesystem::path prefix = own_prefix();
+  const WebInstallation found{prefix / URNIC_LIBEXECDIR / "urnic-web", prefix / URNIC_DATADIR / "web"};
+  if (!std::filesystem::exists(found.server) || !std::filesystem::exists(found.page)) {
+    throw Failure(
+        fmt::format("the live page is not installed: {} or {} is missing; install the component or package "
+                    "urnic-web",
+                    found.server.string(), found.page.string()));
+  }
+  return found;
+}
+
 WiresharkInstallation find_wireshark_installation() {
   const std::filesystem::path folder = own_prefix() / URNIC_DATADIR / "wireshark";
   const WiresharkInstallation found{folder / "urnic.lua", folder / "profile"};

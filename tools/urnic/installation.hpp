@@ -25,4 +25,13 @@ struct WiresharkInstallation {
 // Throws Failure if it is not there.
 WiresharkInstallation find_wireshark_installation();
 
+// The parts of the live page, which need not be installed.
+struct WebInstallation {
+  std::filesystem::path server;  // urnic-web
+  std::filesystem::path page;    // the folder of its files
+};
+
+// Throws Failure if they are not there.
+WebInstallation find_web_installation();
+
 }  // namespace urnic::cli

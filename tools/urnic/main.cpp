@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_plot(urnic);
   add_set(urnic);
   add_trace(urnic);
+  add_web(urnic);
   add_wireshark(urnic);
   try {
     if (argc > 1 && argv[1][0] != '-' && !urnic.has_subcommand(argv[1])) {

@@ -17,6 +17,7 @@ _urnic_options() {
       echo "--name --json --help" ;;
     "link set") echo "--direction --name --json --help" ;;
     "set recovery") echo "--device --qp --name --help" ;;
+    web) echo "--port --listen --host --token-file --name --help" ;;
     "wireshark install" | "wireshark remove") echo "--help" ;;
     link | fault | gid | set | wireshark) echo "--help" ;;
     *) echo "--help --version" ;;
@@ -64,7 +65,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid set wireshark --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid set web wireshark --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -79,7 +80,7 @@ _urnic() {
   done
   [[ $current == -* ]] && previous=  # an option is asked for, whatever is before it
   case $previous in
-    --config | --capture | --faults | --wrapper | --output | -o | load) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --config | --capture | --faults | --wrapper | --output | -o | --token-file | load) COMPREPLY=($(compgen -f -- "$current")) ;;
     --points) COMPREPLY=($(compgen -W "before after dropped" -- "${current##*,}")) ;;
     --only) COMPREPLY=($(compgen -W "$(_urnic_verdicts)" -- "${current##*,}")) ;;
     --direction) COMPREPLY=($(compgen -W "tx rx both" -- "$current")) ;;
@@ -102,7 +103,7 @@ _urnic() {
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
-      [[ $subcommand == @(capture|trace|ladder|plot) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
+      [[ $subcommand == @(capture|trace|ladder|plot|web) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;
   esac
 }
