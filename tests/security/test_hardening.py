@@ -11,7 +11,7 @@ import unittest
 
 import fabric
 
-PROGRAMS = ("bin/urnic", "libexec/urnic/urnicd")
+PROGRAMS = ("bin/urnic", "libexec/urnic/urnicd", "libexec/urnic/urnic-web")
 LIBRARIES = ("liburnic-kernel.so", "liburnic-rdmav34.so")
 
 
@@ -35,7 +35,7 @@ def build_id(file):
 class Hardening(unittest.TestCase):
     def setUp(self):
         self.files = installed(fabric.tree())
-        self.assertEqual(set(self.files), {"urnic", "urnicd", *LIBRARIES})
+        self.assertEqual(set(self.files), {"urnic", "urnicd", "urnic-web", *LIBRARIES})
 
     def each(self, what, check):
         for name, file in self.files.items():
