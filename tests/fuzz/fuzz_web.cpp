@@ -1,5 +1,5 @@
-// Any body of a page's request: it is refused, or becomes one request of its kind. A fault becomes one rule, for
-// one queue pair.
+// Any body of a page's request: it is refused, or becomes one request of its kind. A fault becomes one rule,
+// for one queue pair.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,12 +26,12 @@ json made(Make make, const json& action) {
 }
 
 void check_fault(const json& request) {
-  const std::vector<std::string> devices{request.at("text").get<std::string>().find("\"urnic0\"") == std::string::npos
-                                             ? "other"
-                                             : "urnic0"};
+  const std::vector<std::string> devices{
+      request.at("text").get<std::string>().find("\"urnic0\"") == std::string::npos ? "other" : "urnic0"};
   try {
     const auto rules = fault::parse_plan(request.at("text").get<std::string>(), "page", devices);
-    fuzz::require(rules.size() == 1 && rules[0].match.qp && rules[0].match.device, "a fault of another queue pair");
+    fuzz::require(rules.size() == 1 && rules[0].match.qp && rules[0].match.device,
+                  "a fault of another queue pair");
   } catch (const settings::SettingError&) {  // there is no such device
   }
 }
@@ -46,7 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const json action = parse_json(text);
   if (!action.is_object()) return 0;
   const json link = made(web::link_request, action);
-  fuzz::require(link.is_null() || (link.at("cmd") == "link" && link.at("set").is_object()), "no link request");
+  fuzz::require(link.is_null() || (link.at("cmd") == "link" && link.at("set").is_object()),
+                "no link request");
   const json recovery = made(web::recovery_request, action);
   fuzz::require(recovery.is_null() || recovery.at("cmd") == "set", "no recovery request");
   const json fault = made([](const json& each) { return web::fault_request(each, 1); }, action);

@@ -1,7 +1,7 @@
 // Which frames of a stream a sample has.
-#include <boost/test/unit_test.hpp>
-
 #include "device_model/control/admin/frame_sampler.hpp"
+
+#include <boost/test/unit_test.hpp>
 
 namespace urnic::control::test {
 namespace {
@@ -9,7 +9,8 @@ namespace {
 // How many of `frames` are taken while the reader takes none; from number `event` on something has happened.
 unsigned taken(FrameSampler& sampler, unsigned frames, unsigned event) {
   unsigned count = 0;
-  for (unsigned frame = 0; frame < frames; ++frame) count += sampler.takes(frame == 0, frame == event) ? 1 : 0;
+  for (unsigned frame = 0; frame < frames; ++frame)
+    count += sampler.takes(frame == 0, frame == event) ? 1 : 0;
   return count;
 }
 
