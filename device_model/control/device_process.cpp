@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <system_error>
 
 #include "device_model/control/admin/active_faults.hpp"
@@ -161,7 +162,7 @@ void DeviceProcess::stop_on_signals(std::initializer_list<int> signals) {
   impl_->signal_watch = ScopedWatch(impl_->loop, impl_->signals.get(), EPOLLIN, [this](std::uint32_t) {
     signalfd_siginfo info{};
     if (read(impl_->signals.get(), &info, sizeof info) != sizeof info) return;
-    impl_->end(sigabbrev_np(static_cast<int>(info.ssi_signo)));
+    impl_->end(strsignal(static_cast<int>(info.ssi_signo)));
   });
   impl_->watch.stand_in(impl_->admin.listening_descriptor(), impl_->signals.get());
 }
