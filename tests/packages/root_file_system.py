@@ -43,17 +43,17 @@ class RootFileSystem:
                  *(f"{name}={value}" for name, value in variables.items()), *command]
         return fabric.Program([str(word) for word in words], {"PATH": PATH}, "/")
 
-    def run(self, *command, user=USER, environment=None, status=0):
+    def run(self, *command, user=USER, environment=None, status=0, patience=fabric.PATIENCE):
         """Runs a command inside to its end and returns what it said."""
         program = self.start(*command, user=user, environment=environment)
-        if program.wait() != status:
+        if program.wait(patience) != status:
             raise AssertionError(f"status {program.status} instead of {status}: {program}")
         return program.output()
 
-    def pingpong(self, urnic):
+    def pingpong(self, urnic, *options):
         """Two programs send each other messages, and check them."""
         port = fabric.free_port()
-        words = (urnic, "run", "--", "ibv_rc_pingpong", "-g", "1", "-c", "-p", port)
+        words = (urnic, "run", *options, "--", "ibv_rc_pingpong", "-g", "1", "-c", "-p", port)
         server = self.start(*words, "-d", "urnic0")
         with contextlib.ExitStack() as stack:
             stack.callback(server.kill)
