@@ -1,8 +1,10 @@
 """Another distribution's root file system, with a layer of the test's own above it, which is thrown away."""
 
 import contextlib
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -33,8 +35,16 @@ class RootFileSystem:
         return self
 
     def __exit__(self, *_):
+        self.end_programs()
         subprocess.run(["umount", self.root], check=True)
         shutil.rmtree(self.folder)
+
+    def end_programs(self):
+        """Those that a test has left, such as a device process: their environment names this file system."""
+        for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if bytes(self.folder) in environment.read_bytes():
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
 
     def start(self, *command, user=USER, environment=None):
         """Starts a command inside, in `home`."""

@@ -15,6 +15,7 @@ import yaml
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCES / "tests" / "apps"))
+import fabric  # noqa: E402
 from made_packages import packages  # noqa: E402
 from root_file_system import RootFileSystem  # noqa: E402
 
@@ -34,7 +35,7 @@ PINGPONG = """
 ibv_devinfo | grep -c PORT_ACTIVE
 ibv_rc_pingpong -d urnic0 -g 1 -c -p {port} & server=$!
 until grep -q ':{port:04X} .* 0A ' /proc/net/tcp /proc/net/tcp6; do kill -0 $server && sleep 0.1; done
-ibv_rc_pingpong -d urnic1 -g 1 -c -p {port} localhost && wait $server
+ibv_rc_pingpong -d urnic1 -g 1 -c -p {port} 127.0.0.1 && wait $server
 """
 
 
@@ -83,7 +84,7 @@ class GitHub(unittest.TestCase):
             package = shutil.copy(packages("tar")[0], system.home / "urnic.tar.gz")
             job = Job(system)
             job.run_action(ACTION, package=str(package))
-            self.assertIn("usec/iter", job.run(PINGPONG.format(port=18601)))
+            self.assertIn("usec/iter", job.run(PINGPONG.format(port=fabric.free_port())))
             job.run_action(CAPTURES)
             kept = {file.name: file for file in (job.temp / "urnic-captures").iterdir()}
             self.assertEqual(set(kept), {"packets.pcapng", "log", "status", "counters"})
@@ -148,7 +149,7 @@ class GitLab(unittest.TestCase):
         with RootFileSystem("bookworm") as system:
             shutil.copy(packages("tar")[0], system.home / job["variables"]["URNIC_PACKAGE"])
             # One shell runs the first two, as a runner does; files in /tmp belong to the job's own container.
-            script = [*job["before_script"], PINGPONG.format(port=18602)]
+            script = [*job["before_script"], PINGPONG.format(port=fabric.free_port())]
             variables = {**job["variables"], "URNIC_DIR": f"{system.home}/urnic-run"}
             said = system.run("bash", "-eo", "pipefail", "-c", "\n".join(script), environment=variables)
             self.assertIn("usec/iter", said)

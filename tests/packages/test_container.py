@@ -30,12 +30,12 @@ wait $!
 class Container(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="urnic-image-", dir="/var/tmp")))
-        self.addCleanup(lambda: self.buildah("unshare", "rm", "-rf", self.folder / "storage", check=False))
 
-    def buildah(self, *words, check=True):
+    def buildah(self, *words):
         # Without a privilege to mount or to make control groups, as in containers.
         where = ("--root", self.folder / "storage", "--runroot", self.folder / "run", "--storage-driver", "vfs")
-        return subprocess.run(["buildah", *map(str, where), *map(str, words)], check=check, stdout=subprocess.PIPE, text=True,
+        quiet = ("--log-level", "error")
+        return subprocess.run(["buildah", *quiet, *map(str, where), *map(str, words)], check=True, stdout=subprocess.PIPE, text=True,
                               env={**os.environ, "BUILDAH_ISOLATION": "chroot"}, cwd="/").stdout.strip()
 
     def make_base(self):

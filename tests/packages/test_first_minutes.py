@@ -14,7 +14,7 @@ sys.path.insert(0, str(SOURCES / "tests" / "apps"))
 from made_packages import packages  # noqa: E402
 from root_file_system import ROOT, USER, RootFileSystem  # noqa: E402
 
-DECODED = "RC Send Only"
+DECODED = "RC Send First"
 
 
 class FirstMinutes(unittest.TestCase):
