@@ -258,7 +258,7 @@ class RunStatus(Command):
         self.assertNotIn("urnic:", self.fabric.run_on_urnic("sh", "-c", "ibv_devinfo && exit 1", status=1))
 
     def test_ended_by_a_limit(self):
-        for script, status, cause in (("ulimit -t 1; while :; do :; done", 128 + 24, "ulimit -t"),
+        for script, status, cause in (("ulimit -St 1; while :; do :; done", 128 + 24, "ulimit -t"),
                                       ("ulimit -c 0 -f 1; exec dd if=/dev/zero of=file bs=4k count=2", 128 + 25, "ulimit -f"),
                                       ("kill -SYS $$", 128 + 31, "the container's filter forbids")):
             with self.subTest(cause):
@@ -268,9 +268,9 @@ class RunStatus(Command):
     def test_ended_by_a_share(self):
         """The device process refuses a program what is beyond its share of memory."""
         configuration = self.fabric.home / "little.toml"
-        configuration.write_text("[limits]\nmemory_mib = 4\n")
-        said = self.urnic("run", "--config", configuration, "--", "ib_write_bw", "-d", "urnic0", "-x", "1", "-q", "100", status=1)
-        self.assertRegex(said, r"(?m)^urnic: ib_write_bw ended with status 1, and a program had been refused what is beyond its "
+        configuration.write_text("[limits]\nmemory_mib = 1\n")
+        said = self.urnic("run", "--config", configuration, "--", "ibv_rc_pingpong", "-d", "urnic0", "-g", "1", "-r", "16000", status=1)
+        self.assertRegex(said, r"(?m)^urnic: ibv_rc_pingpong ended with status 1, and a program had been refused what is beyond its "
                                r"share of the device process's memory: ")
 
     def test_no_such_command(self):
