@@ -25,7 +25,8 @@ bool PacketFilter::matches(std::span<const std::byte> headers, std::size_t frame
   pcap_pkthdr lengths{};
   lengths.caplen = static_cast<bpf_u_int32>(headers.size());
   lengths.len = static_cast<bpf_u_int32>(frame_bytes);
-  return pcap_offline_filter(&program_, &lengths, reinterpret_cast<const unsigned char*>(headers.data())) != 0;
+  return pcap_offline_filter(&program_, &lengths, reinterpret_cast<const unsigned char*>(headers.data())) !=
+         0;
 }
 
 }  // namespace urnic::fault
