@@ -18,7 +18,7 @@
 namespace urnic::capture {
 
 inline constexpr std::uint64_t kRingMagic = 0x75726E6963706333;  // "urnicpc3"
-inline constexpr std::size_t kRingDataOffset = 4096;
+inline constexpr std::size_t kRingDataOffset = 65536;            // Linux has no larger pages
 inline constexpr std::size_t kMinRingBytes = 8192;
 
 // No link carries a longer frame: the longest, a jumbo Ethernet frame, stays below.
@@ -27,7 +27,7 @@ inline constexpr std::size_t kMaxFrameBytes = 16384;
 // A comment is one line.
 inline constexpr std::size_t kMaxCommentBytes = 256;
 
-// The first page. Its first two members are constant.
+// At the beginning. Its first two members are constant.
 struct RingIndices {
   std::uint64_t magic;
   std::uint64_t capacity;  // bytes of records, a power of two

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <system_error>
 
 #include "device_model/control/admin/active_faults.hpp"
@@ -76,13 +77,14 @@ struct DeviceProcess::Impl {
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
-        admin({loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch, [this] { look_at_use(); },
-               [this] { linger.stay(); },
-               [this](memory::Descriptor socket) {
-                 waiting.push_back(std::move(socket));
-                 end("'urnic down'");
-               }},
-              directory.admin_socket()) {
+        admin(
+            {loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch,
+             [this] { return netlink_server.opened(); }, [this] { look_at_use(); }, [this] { linger.stay(); },
+             [this](memory::Descriptor socket) {
+               waiting.push_back(std::move(socket));
+               end("'urnic down'");
+             }},
+            directory.admin_socket()) {
     netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
     control.on_change([this] {
@@ -161,7 +163,7 @@ void DeviceProcess::stop_on_signals(std::initializer_list<int> signals) {
   impl_->signal_watch = ScopedWatch(impl_->loop, impl_->signals.get(), EPOLLIN, [this](std::uint32_t) {
     signalfd_siginfo info{};
     if (read(impl_->signals.get(), &info, sizeof info) != sizeof info) return;
-    impl_->end(sigabbrev_np(static_cast<int>(info.ssi_signo)));
+    impl_->end(strsignal(static_cast<int>(info.ssi_signo)));
   });
   impl_->watch.stand_in(impl_->admin.listening_descriptor(), impl_->signals.get());
 }

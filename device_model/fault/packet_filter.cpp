@@ -22,8 +22,11 @@ PacketFilter::~PacketFilter() {
 
 bool PacketFilter::matches(std::span<const std::byte> headers, std::size_t frame_bytes) const {
   if (any_) return true;
-  return bpf_filter(program_.bf_insns, reinterpret_cast<const unsigned char*>(headers.data()),
-                    static_cast<unsigned>(frame_bytes), static_cast<unsigned>(headers.size())) != 0;
+  pcap_pkthdr lengths{};
+  lengths.caplen = static_cast<bpf_u_int32>(headers.size());
+  lengths.len = static_cast<bpf_u_int32>(frame_bytes);
+  return pcap_offline_filter(&program_, &lengths, reinterpret_cast<const unsigned char*>(headers.data())) !=
+         0;
 }
 
 }  // namespace urnic::fault

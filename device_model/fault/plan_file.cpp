@@ -1,6 +1,7 @@
 #include "device_model/fault/plan_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

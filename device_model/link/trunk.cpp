@@ -20,7 +20,7 @@ std::span<const std::byte> append(std::byte*& to, std::span<const std::byte> pie
 
 Trunk::Trunk(transport::PayloadKeeper* keeper)
     : slots_(std::make_unique<Slot[]>(kFrames)),
-      whole_(std::make_unique_for_overwrite<std::byte[]>(kFrames * kSlotBytes)),
+      whole_(new std::byte[kFrames * kSlotBytes]),
       keeper_(keeper) {}
 
 bool Trunk::put(const FrameInFlight& flight, std::uint32_t from, std::uint32_t to, Onward onward,

@@ -9,12 +9,11 @@
 #include <system_error>
 
 #include "device_model/memory/descriptor_facts.hpp"
+#include "device_model/memory/page_size.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 // The kernel looks the remote side of these calls up in page tables, where it cannot look up pages of a
 // device. The local side it reaches as any system call reaches its caller's memory, where a missing page is
@@ -41,8 +40,9 @@ bool is_dma_buf(int descriptor) {
 
 DmaBufMemory::DmaBufMemory(const Descriptor& buffer, std::uint64_t offset, std::uint64_t length,
                            bool writable) {
-  const std::uint64_t begin = offset & ~(kPage - 1);
-  size_ = (offset + length - begin + kPage - 1) & ~(kPage - 1);
+  const std::uint64_t page = page_bytes();
+  const std::uint64_t begin = offset & ~(page - 1);
+  size_ = (offset + length - begin + page - 1) & ~(page - 1);
   mapping_ = mmap(nullptr, size_, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, buffer.get(),
                   static_cast<off_t>(begin));
   if (mapping_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of a dma-buf");

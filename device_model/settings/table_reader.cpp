@@ -1,6 +1,7 @@
 #include "device_model/settings/table_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

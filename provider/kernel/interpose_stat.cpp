@@ -58,19 +58,24 @@ int stat_path_at(int directory, const char* path, struct stat* status, int flags
 
 }  // namespace
 
+// Before glibc 2.33 the header defines `stat` and its like as inline functions, and g++ takes the name for
+// another file's: so their 64-bit names are functions of their own, and no aliases.
 extern "C" {
 
 int entry_stat(const char* path, struct stat* status) URNIC_ENTRY_POINT("stat");
 int entry_stat(const char* path, struct stat* status) { return stat_path(path, status); }
-int entry_stat64(const char* path, struct stat* status) URNIC_ENTRY_ALIAS("stat64", "stat");
+int entry_stat64(const char* path, struct stat* status) URNIC_ENTRY_POINT("stat64");
+int entry_stat64(const char* path, struct stat* status) { return stat_path(path, status); }
 
 int entry_lstat(const char* path, struct stat* status) URNIC_ENTRY_POINT("lstat");
 int entry_lstat(const char* path, struct stat* status) { return stat_link(path, status); }
-int entry_lstat64(const char* path, struct stat* status) URNIC_ENTRY_ALIAS("lstat64", "lstat");
+int entry_lstat64(const char* path, struct stat* status) URNIC_ENTRY_POINT("lstat64");
+int entry_lstat64(const char* path, struct stat* status) { return stat_link(path, status); }
 
 int entry_fstat(int descriptor, struct stat* status) URNIC_ENTRY_POINT("fstat");
 int entry_fstat(int descriptor, struct stat* status) { return stat_descriptor(descriptor, status); }
-int entry_fstat64(int descriptor, struct stat* status) URNIC_ENTRY_ALIAS("fstat64", "fstat");
+int entry_fstat64(int descriptor, struct stat* status) URNIC_ENTRY_POINT("fstat64");
+int entry_fstat64(int descriptor, struct stat* status) { return stat_descriptor(descriptor, status); }
 
 int entry_fstatat(int directory, const char* path, struct stat* status, int flags)
     URNIC_ENTRY_POINT("fstatat");
@@ -78,7 +83,10 @@ int entry_fstatat(int directory, const char* path, struct stat* status, int flag
   return stat_path_at(directory, path, status, flags);
 }
 int entry_fstatat64(int directory, const char* path, struct stat* status, int flags)
-    URNIC_ENTRY_ALIAS("fstatat64", "fstatat");
+    URNIC_ENTRY_POINT("fstatat64");
+int entry_fstatat64(int directory, const char* path, struct stat* status, int flags) {
+  return stat_path_at(directory, path, status, flags);
+}
 
 int entry_statx(int directory, const char* path, int flags, unsigned mask, struct statx* status)
     URNIC_ENTRY_POINT("statx");

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
-#include <stdint.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "device_model/abi/run_directory_layout.hpp"

@@ -199,7 +199,7 @@ int access(const char* path, int mode) {
 
 int faccessat(int directory, const char* path, int mode, int flags) {
   if (auto* next = next_faccessat.known()) return next(directory, path, mode, flags);
-  return static_cast<int>(syscall(SYS_faccessat2, directory, path, mode, flags));
+  return static_cast<int>(syscall(__NR_faccessat2, directory, path, mode, flags));
 }
 
 ssize_t readlink(const char* path, char* target, size_t size) {
@@ -252,7 +252,7 @@ int openat_2(int directory, const char* path, int flags) {
 int openat2(int directory, const char* path, const struct open_how* how, size_t size) {
   static constinit NextSymbol<int(int, const char*, const struct open_how*, size_t)> symbol{"openat2"};
   if (auto* next = symbol.look_up()) return next(directory, path, how, size);
-  return static_cast<int>(syscall(SYS_openat2, directory, path, how, size));
+  return static_cast<int>(syscall(__NR_openat2, directory, path, how, size));
 }
 
 int euidaccess(const char* path, int mode) {

@@ -247,12 +247,32 @@ class RunStatus(Command):
         self.fabric.run_on_urnic("sh", "-c", "kill -TERM $$", status=128 + 15)
 
     def test_failed_without_a_device(self):
-        """A program that loses the stand-in says only that it failed: urnic says where to look."""
-        advice = "urnic doctor -- env"
-        self.assertIn(advice, self.fabric.run_on_urnic("env", "-i", "/usr/bin/ibv_devinfo", status=255))
-        self.assertNotIn("urnic doctor", self.fabric.run_on_urnic("env", "-i", "/bin/true"))
+        """A program that loses the stand-in, or asks for another device, says only that it failed."""
+        said = self.fabric.run_on_urnic("env", "-i", "/usr/bin/ibv_devinfo", status=255)
+        self.assertRegex(said, r"(?m)^urnic: env ended with status 255, and no program had looked for RDMA devices: .*LD_PRELOAD "
+                               r"was lost on the way.*'urnic doctor -- env'$")
+        self.assertNotIn("urnic:", self.fabric.run_on_urnic("env", "-i", "/bin/true"))
+        said = self.fabric.run_on_urnic("ibv_devinfo", "-d", "mlx5_0", status=255)
+        self.assertRegex(said, r"(?m)^urnic: ibv_devinfo ended with status 255; libibverbs had looked for devices, and the "
+                               r"program opened none: 'urnic status' shows their names")
         # It has opened a device, and fails for a reason of its own.
-        self.assertNotIn("urnic doctor", self.fabric.run_on_urnic("sh", "-c", "ibv_devinfo && exit 1", status=1))
+        self.assertNotIn("urnic:", self.fabric.run_on_urnic("sh", "-c", "ibv_devinfo && exit 1", status=1))
+
+    def test_ended_by_a_limit(self):
+        for script, status, cause in (("ulimit -St 1; while :; do :; done", 128 + 24, "ulimit -t"),
+                                      ("ulimit -c 0 -f 1; exec dd if=/dev/zero of=file bs=4k count=2", 128 + 25, "ulimit -f"),
+                                      ("kill -SYS $$", 128 + 31, "the container's filter forbids")):
+            with self.subTest(cause):
+                said = self.fabric.run_on_urnic("bash", "-c", script, status=status)
+                self.assertRegex(said, rf"(?m)^urnic: bash was ended by signal {status - 128}: .*{cause}")
+
+    def test_ended_by_a_share(self):
+        """The device process refuses a program what is beyond its share of memory."""
+        configuration = self.fabric.home / "little.toml"
+        configuration.write_text("[limits]\nmemory_mib = 1\n")
+        said = self.urnic("run", "--config", configuration, "--", "ibv_rc_pingpong", "-d", "urnic0", "-g", "1", "-r", "16000", status=1)
+        self.assertRegex(said, r"(?m)^urnic: ibv_rc_pingpong ended with status 1, and a program had been refused what is beyond its "
+                               r"share of the device process's memory: ")
 
     def test_no_such_command(self):
         self.refused("run", "--", "no-such-command", status=NOT_FOUND, naming="no-such-command")

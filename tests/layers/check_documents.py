@@ -16,7 +16,7 @@ import re
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-TOP_FOLDERS = "analysis device_model provider tests tools web docs wire trust cmake systemd packaging debian .ci".split()
+TOP_FOLDERS = "analysis device_model provider tests tools web docs wire trust cmake systemd packaging debian .ci .devcontainer".split()
 # A name that ends so is a file of the sources, wherever it is.
 SUFFIXES = ".cpp .hpp .c .py .md .lua .svg .js .css .html .cmake .bash".split()
 # Words that stand for any name, and the beginnings of names that are not of the sources.
@@ -31,7 +31,7 @@ NAMES_KEYS = {"docs/configuration.md": ("device_model/control/fabric", ), "docs/
 def sources():
     """All files, as paths below SOURCES, without those of git, builds and editors."""
     for entry in sorted(SOURCES.iterdir()):
-        if entry.name.startswith("build") or (entry.name.startswith(".") and entry.is_dir() and entry.name != ".ci"):
+        if entry.name.startswith("build") or (entry.name.startswith(".") and entry.is_dir() and entry.name not in (".ci", ".devcontainer")):
             continue
         for file in [entry] if entry.is_file() else sorted(entry.rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts:

@@ -1,8 +1,10 @@
 """Another distribution's root file system, with a layer of the test's own above it, which is thrown away."""
 
 import contextlib
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -33,8 +35,16 @@ class RootFileSystem:
         return self
 
     def __exit__(self, *_):
+        self.end_programs()
         subprocess.run(["umount", self.root], check=True)
         shutil.rmtree(self.folder)
+
+    def end_programs(self):
+        """Those that a test has left, such as a device process: their environment names this file system."""
+        for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if bytes(self.folder) in environment.read_bytes():
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
 
     def start(self, *command, user=USER, environment=None):
         """Starts a command inside, in `home`."""
@@ -43,17 +53,17 @@ class RootFileSystem:
                  *(f"{name}={value}" for name, value in variables.items()), *command]
         return fabric.Program([str(word) for word in words], {"PATH": PATH}, "/")
 
-    def run(self, *command, user=USER, environment=None, status=0):
+    def run(self, *command, user=USER, environment=None, status=0, patience=fabric.PATIENCE):
         """Runs a command inside to its end and returns what it said."""
         program = self.start(*command, user=user, environment=environment)
-        if program.wait() != status:
+        if program.wait(patience) != status:
             raise AssertionError(f"status {program.status} instead of {status}: {program}")
         return program.output()
 
-    def pingpong(self, urnic):
+    def pingpong(self, urnic, *options):
         """Two programs send each other messages, and check them."""
         port = fabric.free_port()
-        words = (urnic, "run", "--", "ibv_rc_pingpong", "-g", "1", "-c", "-p", port)
+        words = (urnic, "run", *options, "--", "ibv_rc_pingpong", "-g", "1", "-c", "-p", port)
         server = self.start(*words, "-d", "urnic0")
         with contextlib.ExitStack() as stack:
             stack.callback(server.kill)

@@ -1,38 +1,26 @@
 #!/usr/bin/python3
-"""The packages of tools/package: built, installed, used by an ordinary user with data checked, and removed.
+"""The packages of tools/package: built, installed or unpacked, used by an ordinary user with data checked, and removed.
 
 URNIC_PACKAGES names a folder with packages that are there already. Needs root.
 """
 
-import functools
-import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCES / "tests" / "apps"))
-import fabric  # noqa: E402
+from made_packages import packages, said_by  # noqa: E402
 from root_file_system import ROOT, RootFileSystem  # noqa: E402
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
-
-
-@functools.cache
-def packages(kind):
-    """The packages of a kind, built if URNIC_PACKAGES does not name them."""
-    folder = os.environ.get("URNIC_PACKAGES")
-    if not folder:
-        subprocess.run([SOURCES / "tools" / "package", kind], check=True)
-    found = pathlib.Path(folder or SOURCES / "build" / "package").glob(f"urnic*.{kind}")
-    return sorted(path.resolve() for path in found if "dbgsym" not in path.name)
-
-
-def said_by(*command):
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.stdout + ("" if done.returncode == 0 else f"status {done.returncode}")
+OLDEST_C_LIBRARY = (2, 31)
+# Drops a packet: the filter is compiled by libpcap, which the tar brings.
+FAULTS = '[[fault]]\ndevice = "urnic0"\nfilter = "udp port 4791"\noccurrence = 3\naction = "drop"\n'
 
 
 class Deb(unittest.TestCase):
@@ -65,6 +53,56 @@ class Deb(unittest.TestCase):
         environment = {"LD_PRELOAD": f"{LIBRARIES}/urnic/liburnic-kernel.so", "RDMAV_DRIVERS": "urnic"}
         self.assertIn("urnic0", system.run("ibv_devices", environment=environment))
         system.run("urnic", "down")
+
+
+class Tar(unittest.TestCase):
+    def test_unpacked_and_used_everywhere(self):
+        """By an ordinary user, who installs nothing else."""
+        for release in ("bullseye", "bookworm", "trixie", "sid"):
+            with self.subTest(release), RootFileSystem(release) as system:
+                shutil.copy(packages("tar")[0], system.home / "urnic.tar.gz")
+                system.run("tar", "-xzf", "urnic.tar.gz")
+                urnic = next(system.home.glob("urnic-*/bin/urnic"))
+                self.assertIn("urnic0", system.run(urnic, "run", "--", "ibv_devinfo", "-v"))
+                system.pingpong(urnic)
+                (system.home / "faults.toml").write_text(FAULTS)
+                system.pingpong(urnic, "--faults", system.home / "faults.toml")
+                self.assertRegex(system.run(urnic, "doctor"), r"ok +devices +libibverbs sees urnic0, urnic1")
+
+    def test_nothing_is_newer_than_the_oldest_c_library(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="urnic-packages-")))
+        subprocess.run(["tar", "-xzf", packages("tar")[0], "-C", folder], check=True)
+        files = [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
+        self.assertTrue({"urnic", "urnicd", "liburnic-kernel.so", "liburnic-rdmav34.so"} <= {file.name for file in files})
+        brought = {file.name for file in folder.glob("*/lib/urnic/libraries/*")}
+        for file in files:
+            headers = said_by("objdump", "-p", file)
+            for version in re.findall(r" GLIBC_([\d.]+)", headers):
+                self.assertLessEqual(tuple(map(int, version.split("."))), OLDEST_C_LIBRARY, file)
+            needed = set(re.findall(r"NEEDED +(\S+)", headers))
+            in_libc = {name for name in needed if re.match(r"(ld-linux|lib(c|m|dl|rt|pthread)\.so)", name)}
+            self.assertLessEqual(needed - in_libc, brought if file.name in brought | {"urnicd"} else set(), file)
+
+
+class Rpm(unittest.TestCase):
+    def test_rpmlint(self):
+        configuration = ("--config", SOURCES / "packaging" / "rpm" / "rpmlint.toml")
+        for subject in (SOURCES / "packaging" / "rpm" / "urnic.spec", *packages("rpm")):
+            with self.subTest(subject.name):
+                self.assertRegex(said_by("rpmlint", *configuration, subject), r" 0 errors, 0 warnings")
+
+    def test_version(self):
+        said = said_by("rpmspec", "--query", SOURCES / "packaging" / "rpm" / "urnic.spec")
+        version = re.search(r"project\(urnic VERSION (\S+)", (SOURCES / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f"urnic-{version}-", said)
+
+    def test_unpacked_and_used(self):
+        with RootFileSystem("bookworm") as system:
+            for package in packages("rpm"):
+                subprocess.run(f"rpm2cpio {package} | cpio -idm --quiet", shell=True, check=True, cwd=system.root)
+            self.assertIn("urnic0", system.run("urnic", "run", "--", "ibv_devinfo"))
+            system.pingpong("urnic")
+            self.assertTrue((system.root / "usr/share/man/man1/urnic.1.gz").exists())
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 #include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_start.hpp"
+#include "tools/urnic/ended_command.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/fault_plan.hpp"
@@ -87,24 +88,13 @@ int wait_for(pid_t child, const SignalDescriptor& signals) {
   }
 }
 
-// Takes the lease, or keeps it; returns how often programs have opened a device so far.
-std::uint64_t take_lease(AdminClient& client) {
-  return client.ask({{"cmd", "lease"}}).at("contexts_opened").get<std::uint64_t>();
-}
-
-// A program says only that it failed, when the stand-in was lost on the way or libibverbs found no device.
-void explain_failure(AdminClient& lease, std::uint64_t opened_before, const std::string& command,
-                     int status) {
+// In one line, if there is anything to say.
+void explain(AdminClient& lease, const SeenSoFar& before, const std::string& command, int status) {
   try {
-    if (take_lease(lease) != opened_before) return;
-  } catch (const Failure&) {  // the device process has ended
-    return;
+    const std::string why = why_it_failed(command, status, before, take_lease(lease));
+    if (!why.empty()) fmt::print(stderr, "urnic: {} {}\n", command, why);
+  } catch (const Failure&) {  // the device process has ended, which programs have seen
   }
-  fmt::print(
-      stderr,
-      "urnic: {} ended with status {} and had opened no RDMA device: 'urnic doctor -- {}' looks for what "
-      "could keep it from one\n",
-      command, status, command);
 }
 
 // Writes a capture on a thread of its own while the command runs.
@@ -160,7 +150,7 @@ int run_command(const RunOptions& options) {
   const StartOptions start{directory, options.configuration, true, options.udp};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
-  const std::uint64_t opened_before = take_lease(lease);
+  const SeenSoFar before = take_lease(lease);
 
   CaptureRequest request = options.capture;
   std::optional<WiresharkWindow> window;
@@ -188,10 +178,8 @@ int run_command(const RunOptions& options) {
     throw Failure(fmt::format("no process can be started: {}", std::strerror(errno)), exit_run_failed);
   if (child == 0) become(options.command, variables, signals.mask_before());
   const int status = wait_for(child, signals);
-  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-  if (WEXITSTATUS(status) != 0)
-    explain_failure(lease, opened_before, options.command.front(), WEXITSTATUS(status));
-  return WEXITSTATUS(status);
+  if (status != 0) explain(lease, before, options.command.front(), status);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void run(const RunOptions& options) {

@@ -215,7 +215,12 @@ json AdminServer::counters(const json& request, AdminConnectionState&) {
 json AdminServer::lease(const json&, AdminConnectionState& state) {
   state.lease = true;
   surroundings_.changed();
-  return {{"ok", true}, {"contexts_opened", surroundings_.control.contexts().opened()}};
+  const Quotas& quotas = surroundings_.fabric.quotas();
+  return {{"ok", true},
+          {"contexts_opened", surroundings_.control.contexts().opened()},
+          {"lookups", surroundings_.lookups()},
+          {"refusals", quotas.refusals()},
+          {"last_refused", kResourceNames[static_cast<std::size_t>(quotas.last_refused())]}};
 }
 
 json AdminServer::keep(const json&, AdminConnectionState&) {

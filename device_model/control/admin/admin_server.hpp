@@ -35,8 +35,9 @@ class AdminServer {
     rdma_cm::RdmaCmServer& rdma_cm;
     ActiveFaults& faults;
     const EngineWatch& watch;
-    std::function<void()> changed;  // a lease has begun or ended
-    std::function<void()> keep;     // the process stays even when unused
+    std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
+    std::function<void()> changed;           // a lease has begun or ended
+    std::function<void()> keep;              // the process stays even when unused
     // Runs a "down" request. The requesting connection is closed when everything else is gone: its other end
     // waits for that.
     std::function<void(memory::Descriptor waiting)> shut_down;

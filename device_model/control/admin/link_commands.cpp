@@ -1,5 +1,6 @@
 // The admin socket's requests for links and loss recovery: "link" and "set".
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

@@ -57,11 +57,11 @@ void close_inherited(int keep) {
   constexpr unsigned kLast = std::numeric_limits<unsigned>::max();
   const auto kept = static_cast<unsigned>(keep);
   if (keep < static_cast<int>(kFirst)) {
-    syscall(SYS_close_range, kFirst, kLast, 0);
+    syscall(__NR_close_range, kFirst, kLast, 0);
     return;
   }
-  if (kept > kFirst) syscall(SYS_close_range, kFirst, kept - 1, 0);
-  syscall(SYS_close_range, kept + 1, kLast, 0);
+  if (kept > kFirst) syscall(__NR_close_range, kFirst, kept - 1, 0);
+  syscall(__NR_close_range, kept + 1, kLast, 0);
 }
 
 std::string drop_powers(bool debuggable) {

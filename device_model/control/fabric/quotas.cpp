@@ -55,14 +55,6 @@ std::uint64_t cgroup_memory() {
 
 Allowance half_for_each(std::uint64_t all) { return {all / 2, all}; }
 
-[[noreturn]] void refuse(Resource resource) {
-  const bool memory = resource == Resource::memory || resource == Resource::queue_pairs ||
-                      resource == Resource::completion_queues || resource == Resource::rdma_cm_ids;
-  const std::string_view name = kResourceNames[static_cast<std::size_t>(resource)];
-  throw std::system_error(memory ? ENOMEM : EMFILE, std::generic_category(),
-                          "the program's share of the device process's " + std::string(name));
-}
-
 }  // namespace
 
 Allowances default_allowances() {
@@ -96,6 +88,16 @@ Charge Account::charge(Resource counted, std::uint64_t count, std::uint64_t byte
   add(counted, count);
   add(Resource::memory, bytes);
   return {shared_from_this(), {counted, count, bytes}};
+}
+
+void Account::refuse(Resource resource) {
+  ++quotas_.refusals_;
+  quotas_.last_refused_ = resource;
+  const bool memory = resource == Resource::memory || resource == Resource::queue_pairs ||
+                      resource == Resource::completion_queues || resource == Resource::rdma_cm_ids;
+  const std::string_view name = kResourceNames[Quotas::index(resource)];
+  throw std::system_error(memory ? ENOMEM : EMFILE, std::generic_category(),
+                          "the program's share of the device process's " + std::string(name));
 }
 
 // Modulo 2^64: adding the negative amount subtracts.

@@ -55,12 +55,18 @@ class Quotas {
   const Allowance& allowance(Resource resource) const { return allowances_[index(resource)]; }
   std::uint64_t used(Resource resource) const { return used_[index(resource)]; }
 
+  // How often programs have been refused something so far, and of which resource the last time.
+  std::uint64_t refusals() const { return refusals_; }
+  Resource last_refused() const { return last_refused_; }
+
  private:
   friend class Account;
   static std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
   Allowances allowances_;
   std::array<std::uint64_t, kResources> used_{};
+  std::uint64_t refusals_ = 0;
+  Resource last_refused_ = Resource::memory;
   std::unordered_map<pid_t, std::weak_ptr<Account>> accounts_;
 };
 
@@ -90,6 +96,7 @@ class Account : public std::enable_shared_from_this<Account> {
 
  private:
   bool may_take(Resource resource, std::uint64_t amount) const;
+  [[noreturn]] void refuse(Resource resource);
   void add(Resource resource, std::uint64_t amount);
 
   Quotas& quotas_;

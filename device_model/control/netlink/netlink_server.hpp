@@ -28,6 +28,9 @@ class NetlinkServer {
 
   std::size_t files() const { return files_.size(); }
 
+  // How many sockets programs have opened so far. libibverbs opens one when it looks for devices.
+  std::uint64_t opened() const { return next_file_; }
+
  private:
   void open(memory::Descriptor socket);
 

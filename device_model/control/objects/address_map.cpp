@@ -18,7 +18,7 @@
 
 #include "device_model/control/confinement/procmap_query.hpp"
 #include "device_model/control/objects/files_in_memory.hpp"
-#include "device_model/memory/bytewise_copies.hpp"
+#include "device_model/memory/page_size.hpp"
 
 namespace urnic::control {
 namespace {
@@ -143,15 +143,15 @@ void AddressMap::look_at(const Mapping& mapping) {
   const bool anonymous = mapping.device == 0 && mapping.inode == 0;
   if (may_wait_ || anonymous || is_in_memory(mapping.device, pid_)) return;
   const std::uint64_t end = std::min(question_->end, mapping.end);
-  const std::uint64_t pages = (end - question_->next) / memory::kPageBytes;
+  const std::uint64_t pages = (end - question_->next) / memory::page_bytes();
   question_->cost +=
       kMappingsPerFile + static_cast<std::uint32_t>(std::min(pages, kMostPages)) / kPagesPerMapping;
   may_wait_ = mapping.shared || !is_private_copy(question_->next, end);
 }
 
 bool AddressMap::is_private_copy(std::uint64_t address, std::uint64_t end) const {
-  const std::uint64_t first = address / memory::kPageBytes;
-  const std::uint64_t pages = (end - 1) / memory::kPageBytes - first + 1;
+  const std::uint64_t first = address / memory::page_bytes();
+  const std::uint64_t pages = (end - 1) / memory::page_bytes() - first + 1;
   const std::string file = "/proc/" + std::to_string(pid_) + "/pagemap";
   const memory::Descriptor pagemap(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!pagemap || pages > kMostPages) return false;

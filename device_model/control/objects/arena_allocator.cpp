@@ -1,6 +1,7 @@
 #include "device_model/control/objects/arena_allocator.hpp"
 
 #include <fcntl.h>
+#include <linux/mman.h>  // MADV_POPULATE_WRITE, before glibc 2.35
 
 #include <algorithm>
 #include <bit>

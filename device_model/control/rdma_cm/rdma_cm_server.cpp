@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -22,7 +21,12 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-Name to_name(const abi::SocketName& name) { return std::bit_cast<Name>(name); }
+Name to_name(const abi::SocketName& name) {
+  Name copy;
+  static_assert(sizeof copy == sizeof name);
+  std::memcpy(&copy, &name, sizeof copy);
+  return copy;
+}
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "device_model/control/fabric/configuration.hpp"
@@ -54,7 +53,7 @@ SocketAddress read_ip6(std::span<const std::byte> bytes) {
   const auto native = read_as<sockaddr_in6>(bytes);
   return {.family = Family::ip6,
           .port = ntohs(native.sin6_port),
-          .ip = std::bit_cast<wire::Gid>(native.sin6_addr),
+          .ip = read_as<wire::Gid>(std::as_bytes(std::span(&native.sin6_addr, 1))),
           .flow_info = ntohl(native.sin6_flowinfo),
           .scope = native.sin6_scope_id};
 }
@@ -88,7 +87,7 @@ void write_ip6(const SocketAddress& address, std::span<std::byte> bytes) {
   native.sin6_family = AF_INET6;
   native.sin6_port = htons(address.port);
   native.sin6_flowinfo = htonl(address.flow_info);
-  native.sin6_addr = std::bit_cast<in6_addr>(address.ip);
+  native.sin6_addr = read_as<in6_addr>(std::as_bytes(std::span(&address.ip, 1)));
   native.sin6_scope_id = address.scope;
   write_as(native, bytes);
 }

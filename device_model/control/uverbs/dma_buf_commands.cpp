@@ -8,6 +8,7 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/regions.hpp"
 #include "device_model/memory/dma_buf_memory.hpp"
+#include "device_model/memory/page_size.hpp"
 
 namespace urnic::control {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 // ibv_reg_dmabuf_mr(3): the other rights make no sense here.
 constexpr std::uint32_t kKnownAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr std::uint64_t kPageMask = 0xFFF;
 
 int check(const abi::RegisterDmaBufMrRequest& request) {
   if (!are_known_rights(request.access, kKnownAccess) || !rights_agree(request.access)) return EINVAL;
@@ -23,7 +23,7 @@ int check(const abi::RegisterDmaBufMrRequest& request) {
   if (request.offset + request.length < request.offset || request.iova + request.length < request.iova) {
     return EINVAL;
   }
-  return (request.offset & kPageMask) == (request.iova & kPageMask) ? 0 : EINVAL;
+  return (request.offset - request.iova) % memory::page_bytes() == 0 ? 0 : EINVAL;
 }
 
 int check_buffer(const memory::Descriptor& buffer, std::uint64_t end) {

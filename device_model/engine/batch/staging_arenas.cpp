@@ -2,8 +2,7 @@
 
 namespace urnic::engine {
 
-StagingArenas::StagingArenas()
-    : bytes_(std::make_unique_for_overwrite<std::byte[]>(kArenas * StagingArena::kBytes)) {
+StagingArenas::StagingArenas() : bytes_(new std::byte[kArenas * StagingArena::kBytes]) {
   for (std::uint32_t i = kArenas; i-- > 0;) {
     arenas_[i].arena = StagingArena(bytes_.get() + i * StagingArena::kBytes);
     idle_[idle_count_++] = i;

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,11 @@ int checked(int result, const char* what) {
 timespec to_timespec(transport::Nanoseconds span) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(span);
   return {.tv_sec = seconds.count(), .tv_nsec = (span - seconds).count()};
+}
+
+// The C library has epoll_pwait2 from glibc 2.35 on.
+long wait_precisely(int epoll, epoll_event* events, int count, const timespec& timeout) {
+  return syscall(__NR_epoll_pwait2, epoll, events, count, &timeout, nullptr, 0);
 }
 
 }  // namespace
@@ -76,7 +82,7 @@ void Sleeper::wait(transport::Time now, std::optional<transport::Time> deadline)
   }
   if (*deadline <= now) return;
   const timespec timeout = to_timespec(*deadline - now);
-  if (epoll_pwait2(epoll_.get(), events, kEvents, &timeout, nullptr) >= 0 || errno != ENOSYS) return;
+  if (wait_precisely(epoll_.get(), events, kEvents, timeout) >= 0 || errno != ENOSYS) return;
   // Kernels before 5.11 have only milliseconds.
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
   epoll_wait(epoll_.get(), events, kEvents, static_cast<int>(std::min<long>(milliseconds.count(), 60'000)));

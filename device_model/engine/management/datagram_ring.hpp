@@ -13,8 +13,7 @@ template <class Entry>
 class DatagramRing {
  public:
   // `entries` is a power of two. Their memory is not touched until they are used.
-  explicit DatagramRing(std::uint32_t entries)
-      : mask_(entries - 1), entries_(std::make_unique_for_overwrite<Entry[]>(entries)) {}
+  explicit DatagramRing(std::uint32_t entries) : mask_(entries - 1), entries_(new Entry[entries]) {}
 
   // The producer: the entry to fill, or null if all are in use; `publish` hands it over.
   Entry* free_entry() {

@@ -21,9 +21,7 @@ class XrcReceives final : public Receives, private transport::XrcReceiveQueues {
 
   // Both outlive this.
   XrcReceives(XrcDomain& domain, Notifications& notifications)
-      : domain_(domain),
-        notifications_(notifications),
-        taken_from_(std::make_unique_for_overwrite<Place[]>(kMost)) {}
+      : domain_(domain), notifications_(notifications), taken_from_(new Place[kMost]) {}
   ~XrcReceives() override { give_back(); }
   XrcReceives(const XrcReceives&) = delete;
   XrcReceives& operator=(const XrcReceives&) = delete;

@@ -28,7 +28,7 @@ class SlotCopies {
  public:
   // `bytes` per slot, a multiple of 16. Room that is never used is never touched, so it costs no memory.
   SlotCopies(std::uint32_t slots, std::uint32_t bytes)
-      : bytes_(bytes), room_(std::make_unique_for_overwrite<std::byte[]>(std::size_t{slots} * bytes)) {}
+      : bytes_(bytes), room_(new std::byte[std::size_t{slots} * bytes]) {}
 
   std::span<const transport::Sge> copy_gather_list(std::uint32_t slot, const std::byte* from,
                                                    std::uint32_t count) {

@@ -25,8 +25,7 @@ bool find_tag(msghdr& header, tpacket_auxdata& data) {
 
 }  // namespace
 
-FrameBatch::FrameBatch(CarrierCounters& counters)
-    : counters_(counters), slots_(std::make_unique_for_overwrite<Slot[]>(kFrames)) {
+FrameBatch::FrameBatch(CarrierCounters& counters) : counters_(counters), slots_(new Slot[kFrames]) {
   given_.reserve(kFrames);
   for (std::uint32_t number = 0; number < kFrames; ++number) {
     Slot& slot = slots_[number];

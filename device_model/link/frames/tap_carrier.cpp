@@ -54,7 +54,7 @@ void bring_up(const std::string& interface) {
 
 TapCarrier::TapCarrier(const std::string& interface)
     : tap_(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)),
-      bytes_(std::make_unique_for_overwrite<std::byte[]>(kFrames * kMostFrameBytes)) {
+      bytes_(new std::byte[kFrames * kMostFrameBytes]) {
   if (!tap_) fail(interface, "/dev/net/tun cannot be opened");
   attach(tap_.get(), interface);
   bring_up(interface);

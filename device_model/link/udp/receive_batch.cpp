@@ -27,7 +27,7 @@ bool is_traffic_class(const cmsghdr& control) {
 
 ReceiveBatch::ReceiveBatch()
     : messages_(std::make_unique<std::array<mmsghdr, kMessages>>()),
-      slots_(std::make_unique_for_overwrite<Slot[]>(kMessages)),
+      slots_(new Slot[kMessages]),
       headers_(std::make_unique<std::array<std::byte, wire::kMaxHeaderBytes>[]>(kDatagrams)) {
   for (std::uint32_t number = 0; number < kMessages; ++number) {
     Slot& slot = slots_[number];
