@@ -4,7 +4,8 @@
 # Installs a program or a shared library in a folder relative to the prefix. With URNIC_STRIP_INSTALLED it has no debug
 # information and no symbols that only debuggers read: those are in a file in .debug beside it, where gdb looks, which
 # `cmake --install BUILD --component debug-information` installs. What is in the build tree keeps its own. A third argument
-# is the component, instead of runtime.
+# is the component, instead of runtime. With URNIC_BRINGS_LIBRARIES a program looks for its libraries where the package has
+# them.
 function(urnic_install target folder)
   set(component runtime)
   if(ARGC GREATER 2)
@@ -12,6 +13,13 @@ function(urnic_install target folder)
   endif()
   install(TARGETS ${target} RUNTIME DESTINATION ${folder} COMPONENT ${component}
     LIBRARY DESTINATION ${folder} COMPONENT ${component})
+  get_target_property(kind ${target} TYPE)
+  if(URNIC_BRINGS_LIBRARIES AND kind STREQUAL "EXECUTABLE")
+    file(RELATIVE_PATH libraries /${folder} /${URNIC_PLUGINDIR}/libraries)
+    # DT_RPATH, which the libraries' own libraries are looked for in, too.
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+  endif()
   if(NOT URNIC_STRIP_INSTALLED OR NOT URNIC_HARDENED)
     return()
   endif()

@@ -3,10 +3,12 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import urllib.request
 
 import fabric
 
@@ -71,6 +73,15 @@ class RootFileSystem:
             self.run(*words, "-d", "urnic1", "127.0.0.1")
             if server.wait() != 0:
                 raise AssertionError(server)
+
+    def live_page(self, urnic):
+        """The page of `urnic web`, as a browser gets it."""
+        server = self.start(urnic, "web")
+        with contextlib.ExitStack() as stack:
+            stack.callback(server.kill)
+            server.wait_for_output("#token=")
+            address = re.search(r"http://[^#]+", server.output())[0]
+            return urllib.request.urlopen(address, timeout=fabric.PATIENCE).read().decode()
 
     def files(self, pattern):
         """The files of the root file system whose name is like `pattern`, but those of the test."""

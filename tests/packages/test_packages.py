@@ -19,8 +19,28 @@ from root_file_system import ROOT, RootFileSystem  # noqa: E402
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 OLDEST_C_LIBRARY = (2, 31)
-# Drops a packet: the filter is compiled by libpcap, which the tar brings.
+# What a package of Debian's rpmbuild needs, which names Fedora's packages.
+NEEDED_BY_RPM = ("libcpp-httplib0.11", "libisal2", "libpcap0.8", "libseccomp2", "libspdlog1.10", "libtomlplusplus3")
+# Drops a packet.
 FAULTS = '[[fault]]\ndevice = "urnic0"\nfilter = "udp port 4791"\noccurrence = 3\naction = "drop"\n'
+
+
+def check_programs(test, system, urnic):
+    """Devices; messages with their data checked, one of which loses a packet; the live page meanwhile, and the packets
+    afterwards, in lines and as a picture. Filters are compiled by libpcap, which the tar brings."""
+    test.assertIn("urnic0", system.run(urnic, "run", "--", "ibv_devinfo", "-v"))
+    (system.home / "faults.toml").write_text(FAULTS)
+    system.run(urnic, "up")
+    system.run(urnic, "fault", "load", "faults.toml")
+    capture = system.start(urnic, "capture", "lost.pcapng")
+    capture.wait_for_output("capturing to")
+    system.pingpong(urnic)
+    test.assertIn("<title>urnic", system.live_page(urnic))
+    system.run(urnic, "down")
+    capture.wait()
+    lost = system.run(urnic, "trace", "--filter", "udp port 4791", "--only", "lost", "lost.pcapng")
+    test.assertEqual(lost.count("rule \"fault 1\": dropped"), 1, lost)
+    test.assertIn("</svg>", system.run(urnic, "plot", "lost.pcapng"))
 
 
 class Deb(unittest.TestCase):
@@ -38,13 +58,12 @@ class Deb(unittest.TestCase):
             names = [f"./{package.name}" for package in packages("deb")]
             system.run("apt-get", "install", "--yes", "--no-install-recommends", *names, user=ROOT)
 
-            self.assertIn("urnic0", system.run("urnic", "run", "--", "ibv_devinfo"))
-            system.pingpong("urnic")
+            check_programs(self, system, "urnic")
             self.check_plugin_by_name(system)
             # A program that is not started by urnic sees and says what it did before.
             self.assertEqual(system.run(*plain), without)
 
-            system.run("apt-get", "purge", "--yes", "urnic", "urnic-doc", user=ROOT)
+            system.run("apt-get", "purge", "--yes", "urnic", "urnic-doc", "urnic-web", user=ROOT)
             self.assertEqual(system.files("*urnic*") - before, set())
 
     def check_plugin_by_name(self, system):
@@ -63,17 +82,14 @@ class Tar(unittest.TestCase):
                 shutil.copy(packages("tar")[0], system.home / "urnic.tar.gz")
                 system.run("tar", "-xzf", "urnic.tar.gz")
                 urnic = next(system.home.glob("urnic-*/bin/urnic"))
-                self.assertIn("urnic0", system.run(urnic, "run", "--", "ibv_devinfo", "-v"))
-                system.pingpong(urnic)
-                (system.home / "faults.toml").write_text(FAULTS)
-                system.pingpong(urnic, "--faults", system.home / "faults.toml")
+                check_programs(self, system, urnic)
                 self.assertRegex(system.run(urnic, "doctor"), r"ok +devices +libibverbs sees urnic0, urnic1")
 
     def test_nothing_is_newer_than_the_oldest_c_library(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="urnic-packages-")))
         subprocess.run(["tar", "-xzf", packages("tar")[0], "-C", folder], check=True)
         files = [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
-        self.assertTrue({"urnic", "urnicd", "liburnic-kernel.so", "liburnic-rdmav34.so"} <= {file.name for file in files})
+        self.assertTrue({"urnic", "urnicd", "urnic-web", "liburnic-kernel.so", "liburnic-rdmav34.so"} <= {file.name for file in files})
         brought = {file.name for file in folder.glob("*/lib/urnic/libraries/*")}
         for file in files:
             headers = said_by("objdump", "-p", file)
@@ -81,7 +97,7 @@ class Tar(unittest.TestCase):
                 self.assertLessEqual(tuple(map(int, version.split("."))), OLDEST_C_LIBRARY, file)
             needed = set(re.findall(r"NEEDED +(\S+)", headers))
             in_libc = {name for name in needed if re.match(r"(ld-linux|lib(c|m|dl|rt|pthread)\.so)", name)}
-            self.assertLessEqual(needed - in_libc, brought if file.name in brought | {"urnicd"} else set(), file)
+            self.assertLessEqual(needed - in_libc, brought if file.name in brought | {"urnic", "urnicd", "urnic-web"} else set(), file)
 
 
 class Rpm(unittest.TestCase):
@@ -98,10 +114,10 @@ class Rpm(unittest.TestCase):
 
     def test_unpacked_and_used(self):
         with RootFileSystem("bookworm") as system:
+            system.run("apt-get", "install", "--yes", "--no-install-recommends", *NEEDED_BY_RPM, user=ROOT)
             for package in packages("rpm"):
                 subprocess.run(f"rpm2cpio {package} | cpio -idm --quiet", shell=True, check=True, cwd=system.root)
-            self.assertIn("urnic0", system.run("urnic", "run", "--", "ibv_devinfo"))
-            system.pingpong("urnic")
+            check_programs(self, system, "urnic")
             self.assertTrue((system.root / "usr/share/man/man1/urnic.1.gz").exists())
 
 

@@ -113,6 +113,28 @@ BOOST_FIXTURE_TEST_CASE(limits_of_creation, OneDevice) {
   BOOST_TEST(refused({1, 1, 1, 1, 1 << 20}));
 }
 
+// FLUSH (IBTA A19), which the headers of rdma-core 45 and newer declare: its operation and its two rights.
+BOOST_FIXTURE_TEST_CASE(flush, OneDevice) {
+  constexpr std::uint64_t kWithFlush = 1 << 11;
+  const CqOwner cq(ibv_create_cq(device.context(), 16, nullptr, nullptr, 0));
+  const auto refusal_of_qp = [&](std::uint64_t operations) {
+    ibv_qp_init_attr_ex attributes{};
+    attributes.send_cq = attributes.recv_cq = cq.get();
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.cap = {1, 1, 1, 1, 0};
+    attributes.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    attributes.pd = device.pd();
+    attributes.send_ops_flags = operations;
+    errno = 0;
+    const QpOwner qp(ibv_create_qp_ex(device.context(), &attributes));
+    return qp ? 0 : errno;
+  };
+  BOOST_TEST(refusal_of_qp(IBV_QP_EX_WITH_SEND) == 0);
+  BOOST_TEST(refusal_of_qp(IBV_QP_EX_WITH_SEND | kWithFlush) == EOPNOTSUPP);
+  for (const int right : {1 << 8, 1 << 9})
+    BOOST_TEST(refusal(memory.data(), kPage, IBV_ACCESS_LOCAL_WRITE | right) == EINVAL);
+}
+
 // The attributes that a transition needs, all of them and no others (IBTA 11.2.5.2).
 BOOST_FIXTURE_TEST_CASE(transitions, OneDevice) {
   Endpoint endpoint(device, {});
