@@ -16,7 +16,7 @@ void GoBackN::acknowledged(PacketNumber until, Source, Time) { next_ = std::max(
 
 void GoBackN::missing(PacketRange missing, Time) { next_ = std::min(next_, missing.first); }
 
-void GoBackN::timed_out(PacketRange oldest, Time) { next_ = oldest.first; }
+void GoBackN::timed_out(const Overdue& overdue, Time) { next_ = overdue.oldest.first; }
 
 void GoBackN::discarded(PacketNumber from) { next_ = std::min(next_, from); }
 

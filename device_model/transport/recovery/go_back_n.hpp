@@ -12,7 +12,7 @@ class GoBackN final : public LossRecovery {
   void sent(PacketRange packets, bool asks, Time now) override;
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void missing(PacketRange missing, Time now) override;
-  void timed_out(PacketRange oldest, Time now) override;
+  void timed_out(const Overdue& overdue, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   std::optional<PacketRange> resend(std::uint32_t most) const override;

@@ -20,6 +20,20 @@ namespace urnic::transport {
 
 class ScoreboardRecovery;
 
+// What a timer may send again.
+struct Overdue {
+  // The first packet that has not arrived; of a READ, all responses up to the next that has come. If all have
+  // arrived, the first packet that is not acknowledged.
+  PacketRange oldest;
+  // For a tail-loss probe: the last packet sent, or `oldest` where the acknowledgement of the last one would
+  // tell nothing.
+  PacketRange newest;
+  // The last packet sent, or the last READ as a whole; empty if something of it has arrived, or if it has
+  // `oldest`.
+  PacketRange last_request;
+  bool oldest_is_read = false;
+};
+
 class LossRecovery {
  public:
   virtual ~LossRecovery() = default;
@@ -41,9 +55,8 @@ class LossRecovery {
   // A NAK for a PSN sequence error, or a gap in the responses (implied NAK): everything before `missing` has
   // arrived, and `missing`, which is one packet, has not.
   virtual void missing(PacketRange missing, Time now) = 0;
-  // The local ACK timer ran out. `oldest`, which must be sent again, is the first packet that has not
-  // arrived; if all have arrived, the first one that is not acknowledged.
-  virtual void timed_out(PacketRange oldest, Time now) = 0;
+  // The local ACK timer ran out: `overdue.oldest` must be sent again.
+  virtual void timed_out(const Overdue& overdue, Time now) = 0;
   // Packets from `from` on may never have left this device, although they were `sent`.
   virtual void discarded(PacketNumber from) = 0;
   // Packets from `end` on will not be sent again: their request failed here.

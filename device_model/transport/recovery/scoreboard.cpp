@@ -26,6 +26,10 @@ bool Scoreboard::is_under_way_again(PacketNumber packet) const {
          at(packet).late == Entry::Late::sent_again;
 }
 
+std::optional<Time> Scoreboard::under_way_again_since(PacketNumber packet) const {
+  return is_under_way_again(packet) ? std::optional(at(packet).sent_at) : std::nullopt;
+}
+
 void Scoreboard::sent(PacketRange packets) {
   high_ = packets.end();
   next_order_ += packets.count;

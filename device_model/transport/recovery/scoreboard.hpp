@@ -54,6 +54,8 @@ class Scoreboard {
   bool is_under_way(PacketNumber packet) const;
   // The same, and sent again since.
   bool is_under_way_again(PacketNumber packet) const;
+  // When it was sent again last; empty if it is not under way again.
+  std::optional<Time> under_way_again_since(PacketNumber packet) const;
 
   // Sent for the first time; `packets` begins at end().
   void sent(PacketRange packets);

@@ -8,6 +8,7 @@
 
 #include "device_model/transport/recovery/loss_recovery.hpp"
 #include "device_model/transport/recovery/scoreboard.hpp"
+#include "device_model/transport/selective_acks.hpp"
 
 namespace urnic::transport {
 
@@ -38,10 +39,11 @@ class ScoreboardRecovery : public LossRecovery {
   virtual void settle(Time /*now*/) {}
   // The peer has answered `packet`, or all packets up to it, a second time: the repeat was needless.
   virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
-  // The peer keeps to the specification: it gives no selective acks.
-  virtual void peer_takes_no_part() {}
-  // The peer gives selective acks after all.
-  virtual void peer_takes_part() {}
+  // What is known of the peer: whether it gives selective acks, or `outside`: it is a stranger, which keeps to
+  // the specification and may do no more than that.
+  virtual void peer_gives(SelectiveAcks selective_acks) {
+    peer_is_stranger_ = selective_acks == SelectiveAcks::outside;
+  }
   // These packets, which are lost, are sent again only after `resume`, or when a timer says again that they
   // are lost.
   virtual void put_off(PacketRange packets, Time now) = 0;
@@ -60,10 +62,9 @@ class ScoreboardRecovery : public LossRecovery {
   // sets a time where no newer packet can be sent.
   bool has_suspects() const { return has_suspects_; }
   // When to call `woken`; empty: not at all. `nothing_new`: no new packet can be sent now; matters only if
-  // there are suspects. `oldest` is as for `timed_out`. `newest` is the packet for a tail-loss probe: the
-  // last one sent, or `oldest` where the acknowledgement of the last one would tell nothing.
+  // there are suspects.
   virtual std::optional<Time> wake(bool nothing_new) const = 0;
-  virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
+  virtual void woken(const Overdue& overdue, bool nothing_new, Time now) = 0;
 
   // The smoothed round trip, for people who watch it; 0: not measured, or not by this recovery.
   virtual Nanoseconds round_trip() const { return Nanoseconds{0}; }
@@ -86,6 +87,7 @@ class ScoreboardRecovery : public LossRecovery {
   }
 
   bool has_suspects_ = false;
+  bool peer_is_stranger_ = false;
   Scoreboard board_;
 };
 

@@ -23,7 +23,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void missing(PacketRange missing, Time now) override;
   void refused(PacketRange packets, Time now) override;
-  void timed_out(PacketRange oldest, Time now) override;
+  void timed_out(const Overdue& overdue, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
@@ -32,13 +32,14 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void put_off(PacketRange packets, Time now) override { board_.sent_again(packets, now); }
   void resume(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;
+  void peer_gives(SelectiveAcks selective_acks) override;
   // A peer that drops what is behind a hole sends one NAK for it. If that is lost, only an acknowledgement
   // that does not come tells of the hole.
   std::uint32_t ack_interval() const override { return peer_ == Peer::drops ? kAckIntervalOfSilentPeer : 0; }
   std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
-  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
+  void woken(const Overdue& overdue, bool nothing_new, Time now) override;
   Nanoseconds round_trip() const override { return probe_.round_trip().smoothed(); }
 
  protected:
@@ -53,10 +54,6 @@ class SelectiveRecovery : public ScoreboardRecovery {
   ProbeTimer probe_;
 
  private:
-  // A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several
-  // times, or bad luck with a few packets would count as a dead path.
-  static constexpr int kProbesPerTimeout = 4;
-
   static constexpr std::uint32_t kAckIntervalOfSilentPeer = 16;
 
   Time probe_deadline() const {
@@ -64,6 +61,10 @@ class SelectiveRecovery : public ScoreboardRecovery {
   }
   void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
+  bool answered_in_turn(const Overdue& overdue) const {
+    return peer_is_stranger_ && (overdue.oldest_is_read || peer_ == Peer::drops);
+  }
+  void ask_in_turn(const Overdue& overdue);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;

@@ -141,7 +141,7 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   slot.repeat_end = packets.end();
   slot.reached_peer = false;
   std::uint32_t sent = 0;
-  for (const std::uint32_t copies = copies_of(first); sent < copies; ++sent) {
+  for (const std::uint32_t copies = copies_of(slot, first); sent < copies; ++sent) {
     if (emit_packet(index, at, packets.count, now) == 0) break;
   }
   shared_.config.counters->retransmitted_packets += sent;
@@ -181,9 +181,10 @@ std::optional<PacketRange> Requester::next_in_order(const SendSlot& slot, Packet
 // A burst of losses counted in packets outlasts all retries if each retry is one packet. So the packet for
 // which the local ACK timer expires is sent in twice as many copies at each expiry without an answer. NAKs
 // cause no copies: each copy may bring a NAK, and the copies would multiply. Of the copies of a READ that
-// reach the peer together, one is answered (response_queue.hpp).
-std::uint32_t Requester::copies_of(PacketNumber packet) const {
+// reach the peer together, one is answered (response_queue.hpp). A stranger answers each of them, whole.
+std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) const {
   if (!timed_out_packet_waits_) return 1;
+  if (slot.request.opcode == WorkOpcode::rdma_read && selective_acks_.peer_is_stranger()) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
   if (packet != first_missing(unacknowledged_, next_new_)) return 1;
   return retries < 4 ? 1u << retries : kMostCopies;

@@ -106,7 +106,7 @@ class Requester {
   std::uint32_t send_again(PacketNumber first, Time now);
   std::optional<PacketRange> part_to_repeat(const SendSlot& slot, PacketNumber first, Time now);
   std::optional<PacketRange> next_in_order(const SendSlot& slot, PacketNumber first, Time now);
-  std::uint32_t copies_of(PacketNumber packet) const;
+  std::uint32_t copies_of(const SendSlot& slot, PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
@@ -145,6 +145,8 @@ class Requester {
   PacketRange missing_from(PacketNumber number);
   PacketRange oldest_missing();
   PacketRange newest_missing();
+  PacketRange last_request();
+  Overdue overdue();
   // These three are false if the retry limit is exceeded; the oldest request has then failed.
   bool implied_nak(Time now);
   bool recover_from(PacketNumber number, Time now);

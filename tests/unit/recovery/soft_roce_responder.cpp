@@ -42,7 +42,7 @@ void SoftRoceResponder::receive(const wire::TransportHeaders& headers, std::uint
   queue_.push_back(headers);
 }
 
-void SoftRoceResponder::transmit() {
+void SoftRoceResponder::transmit(Time now) {
   for (bool sent = false; !sent && !queue_.empty();) {
     if (reading_ == nullptr) sent = take(queue_.front());
     if (reading_ != nullptr) {
@@ -51,6 +51,9 @@ void SoftRoceResponder::transmit() {
     }
     if (reading_ == nullptr) queue_.pop_front();
   }
+  if (++sent_in_burst_ != settings_.burst) return;
+  sent_in_burst_ = 0;
+  resumes_at_ = now + settings_.pause;
 }
 
 bool SoftRoceResponder::take(const wire::TransportHeaders& request) {
@@ -148,6 +151,7 @@ void SoftRoceResponder::acknowledge(Operation operation, wire::Psn psn, std::uin
   headers.bth.pkey = wire::Pkey{0xFFFF};
   headers.bth.psn = psn;
   headers.aeth = {syndrome, msn_};
+  ++packets_sent_;
   host_.send({.headers = headers, .bytes = payload_of(payload), .gather = {}, .tag = {}});
 }
 
