@@ -67,8 +67,8 @@ void IrnRecovery::resume(PacketRange packets) {
   enter_recovery(packets.first);
 }
 
-// The timeouts send the first missing packet again, and the other holes behind it. A stranger may still have to
-// answer those.
+// The timeouts send the first missing packet again, and the other holes behind it. A stranger may still have
+// to answer those.
 void IrnRecovery::timed_out(const Overdue& overdue, Time now) {
   recovering_ = false;
   last_progress_ = now;
@@ -81,9 +81,7 @@ void IrnRecovery::woken(const Overdue& overdue, bool, Time now) {
   timed_out(overdue, now);
 }
 
-void IrnRecovery::answered_twice(PacketNumber, Time now) {
-  probe_.heard(now);
-}
+void IrnRecovery::answered_twice(PacketNumber, Time now) { probe_.heard(now); }
 
 void IrnRecovery::discarded(PacketNumber from) {
   board_.forget_arrivals(from);

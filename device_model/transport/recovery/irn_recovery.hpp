@@ -3,8 +3,8 @@
 // sent at the start of the recovery is acknowledged. New packets are sent only within one bandwidth-delay
 // product of the first that is not acknowledged. What is lost again is found by one of two timeouts.
 //
-// The paper's two ends are of one make, and their timeouts are fixed. A stranger may be slower: it is given the
-// time that its answers take.
+// The paper's two ends are of one make, and their timeouts are fixed. A stranger may be slower: it is given
+// the time that its answers take.
 #pragma once
 
 #include "device_model/transport/recovery/probe_timer.hpp"

@@ -14,6 +14,7 @@
 #include "device_model/transport/packet_number.hpp"
 #include "device_model/transport/prefetch.hpp"
 #include "device_model/transport/recovery_settings.hpp"
+#include "device_model/transport/selective_acks.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
@@ -62,9 +63,20 @@ class LossRecovery {
   // Packets from `end` on will not be sent again: their request failed here.
   virtual void truncate(PacketNumber end) = 0;
 
+  // What is known of the peer: whether it gives selective acks, or `outside`: it is a stranger, which keeps
+  // to the specification and may do no more than that.
+  virtual void peer_gives(SelectiveAcks /*selective_acks*/) {}
+
   // What to send again next, before anything new, but not more than `most` packets; empty if nothing. A
   // packet may cover less than the range; `sent` then tells how far it reached.
   virtual std::optional<PacketRange> resend(std::uint32_t most) const = 0;
+
+  // False holds new packets back although no packet is to be sent again. `in_flight`: packets sent and not
+  // acknowledged.
+  virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
+
+  // One in so many packets requests an acknowledgement; 0: the requester chooses by the window's size.
+  virtual std::uint32_t ack_interval() const { return 0; }
 
   // This policy if it is one for peers that keep what arrives out of order, else null.
   virtual ScoreboardRecovery* selective() { return nullptr; }

@@ -12,8 +12,8 @@
 
 namespace urnic::transport {
 
-// A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several times, or
-// bad luck with a few packets would count as a dead path.
+// A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several times,
+// or bad luck with a few packets would count as a dead path.
 inline constexpr int kProbesPerTimeout = 4;
 
 class ProbeTimer {
@@ -54,6 +54,8 @@ class ProbeTimer {
   }
   // Since when the next answer of such a peer is due.
   Time in_turn_since() const { return in_turn_since_; }
+  // A round trip was measured elsewhere, which ends the backing off.
+  void end_backing_off() { backoff_ = 0; }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
     in_turn_since_ = std::max(in_turn_since_, now);
@@ -62,11 +64,12 @@ class ProbeTimer {
   }
   // It has fired for the first time since the last progress.
   bool fired_once() const { return backoff_ == 1; }
-  Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
+  Time deadline(Nanoseconds patience) const { return last_activity_ + backed_off(patience); }
+  Time deadline() const { return deadline(round_trip_.patience()); }
   // The same for a peer that may stay silent while packets arrive: whatever leaves meanwhile, an
   // acknowledgement that was asked for is overdue.
-  Time deadline_of_answer() const {
-    return std::min(last_activity_, asked_at_.value_or(Time::max())) + backed_off(round_trip_.patience());
+  Time deadline_of_answer(Nanoseconds patience) const {
+    return std::min(last_activity_, asked_at_.value_or(Time::max())) + backed_off(patience);
   }
   // `span`, doubled for every time that this fired since the last progress, as far as the longest.
   Nanoseconds backed_off(Nanoseconds span) const {

@@ -8,13 +8,16 @@
 
 #include "device_model/transport/recovery/loss_recovery.hpp"
 #include "device_model/transport/recovery/scoreboard.hpp"
-#include "device_model/transport/selective_acks.hpp"
 
 namespace urnic::transport {
 
 class ScoreboardRecovery : public LossRecovery {
  public:
   ScoreboardRecovery* selective() final { return this; }
+
+  void peer_gives(SelectiveAcks selective_acks) override {
+    peer_is_stranger_ = selective_acks == SelectiveAcks::outside;
+  }
 
   // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
@@ -39,11 +42,6 @@ class ScoreboardRecovery : public LossRecovery {
   virtual void settle(Time /*now*/) {}
   // The peer has answered `packet`, or all packets up to it, a second time: the repeat was needless.
   virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
-  // What is known of the peer: whether it gives selective acks, or `outside`: it is a stranger, which keeps to
-  // the specification and may do no more than that.
-  virtual void peer_gives(SelectiveAcks selective_acks) {
-    peer_is_stranger_ = selective_acks == SelectiveAcks::outside;
-  }
   // These packets, which are lost, are sent again only after `resume`, or when a timer says again that they
   // are lost.
   virtual void put_off(PacketRange packets, Time now) = 0;
@@ -52,11 +50,8 @@ class ScoreboardRecovery : public LossRecovery {
   // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if it is off; stays in force across `start`.
   virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
 
-  // False holds new packets back although no packet is to be sent again. `in_flight`: packets sent and not
-  // acknowledged.
-  virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
-  // One in so many new packets requests an acknowledgement; 0: the requester chooses by the window's size.
-  virtual std::uint32_t ack_interval() const { return 0; }
+  // The peer drops what is behind a hole: what was lost is sent again in runs.
+  virtual bool goes_back() const { return false; }
 
   // Packets were overtaken by others: they are lost or late. The arrival of newer packets will tell; `wake`
   // sets a time where no newer packet can be sent.

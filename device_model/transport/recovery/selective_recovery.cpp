@@ -12,6 +12,7 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
+  go_back_limit_.clear(first);
   time_again_.clear();
   suspects_.clear(first);
   has_suspects_ = false;
@@ -23,6 +24,7 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool alone = board_.unacknowledged() == board_.end();
   const bool timed = asks && (packets.count == 1 || alone || peer_is_stranger_ || !probe_.measured());
   probe_.sent(packets, timed, again, now);
+  if (is_limited()) go_back_limit_.sent(packets.count);
   if (!again) {
     suspects_.sent_new(now);
     board_.sent(packets);
@@ -50,6 +52,7 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(Packe
   probe_.acknowledged(until, now);
   const PacketNumber from = board_.unacknowledged();
   const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
+  if (is_limited()) go_back_limit_.arrived(until - from);
   note_progress(source, now);
   if (arrival) learn_from(*arrival, from, until, named, now);
   return arrival;
@@ -57,10 +60,8 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(Packe
 
 void SelectiveRecovery::learn_peer(PacketNumber until) {
   if (!hole_) return;
-  if (hole_->again_until < until && hole_->again_until < hole_->sent_before &&
-      !board_.is_under_way_again(PacketNumber(until.value() - 1))) {
-    peer_ = Peer::keeps;
-  }
+  const bool jumps = hole_->again_until < until && hole_->again_until < hole_->sent_before;
+  if (jumps && !board_.was_sent_again(PacketNumber(until.value() - 1))) peer_ = Peer::keeps;
   if (hole_->sent_before <= until) hole_.reset();
 }
 
@@ -78,6 +79,7 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
   if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
+  go_back_limit_.hole(missing.first);
   hole_ = Hole{missing, board_.end(), missing.end(), now};
   suspects_.recover();
   if (peer_ == Peer::drops) {
@@ -85,6 +87,10 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   } else {
     for_covered(missing, [this](PacketNumber packet) { board_.lose(packet); });
   }
+}
+
+std::optional<PacketRange> SelectiveRecovery::resend(std::uint32_t most) const {
+  return may_send() ? board_.first_lost(most) : std::nullopt;
 }
 
 void SelectiveRecovery::resume(PacketRange packets) {
@@ -129,17 +135,18 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
   const std::optional<Scoreboard::Arrival> arrival = board_.arrive(packet);
   if (arrival) {
     probe_.arrived(packet, now);
+    if (is_limited()) go_back_limit_.arrived(1);
     note_progress(source, now);
     learn_from(*arrival, packet, packet + 1, false, now);
   }
   return arrival;
 }
 
-// A stranger may be busy: one response does not promise that the next one follows closely. A repeat of a READ
-// costs it much time, so its patience stays backed off until a round trip is measured (RFC 6298, section 5.7).
+// A stranger may be busy: one answer does not promise that the next one follows closely. Repeats cost it
+// time, so the patience with it stays backed off until a round trip is measured (RFC 6298, section 5.7).
 void SelectiveRecovery::note_progress(Source source, Time now) {
   if (peer_is_stranger_) {
-    probe_.progress(now, measured() && source != Source::response);
+    probe_.progress(now, false);
     probe_.heard(now);
   } else if (source == Source::response) {
     probe_.responded(now, measured());
@@ -192,7 +199,7 @@ void SelectiveRecovery::look_at_suspects() {
 }
 
 std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
-  if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
+  if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   Time earliest = probe_deadline();
   if (const auto again = board_.first_sent_again()) {
     // A READ that is asked for again waits for its turn while others are answered.
@@ -231,8 +238,16 @@ void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNum
   const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
   suspects_.learn(arrival, from, until, soon, now);
   if (!arrival.again_at) return;
-  if (surely || (measured() && !soon))
-    time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+  if (!surely && (!measured() || soon)) return;
+  time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+  if (peer_is_stranger_) probe_.end_backing_off();
+}
+
+// With a stranger that is asked for much again, what is sent once may not come.
+Nanoseconds SelectiveRecovery::patience() const {
+  const Nanoseconds once = probe_.round_trip().patience();
+  const bool again = peer_is_stranger_ && time_again_.smoothed() != Nanoseconds{0};
+  return again ? std::max(once, time_again_.patience()) : once;
 }
 
 void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now) {
@@ -267,13 +282,18 @@ void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now
 // answers meanwhile would delay everything behind them. So only the oldest is asked for again. If requests
 // behind it were dropped, too, the one sent last brings a NAK that names the first of them.
 void SelectiveRecovery::ask_in_turn(const Overdue& overdue) {
-  doubt(overdue.oldest);
+  go_back_limit_.silence();
+  for (PacketNumber packet = overdue.oldest.end(); packet != overdue.oldest.first;) {
+    packet = PacketNumber(packet.value() - 1);
+    board_.doubt_first(packet);
+  }
   if (peer_ != Peer::keeps) doubt(overdue.last_request);
 }
 
 // A peer that drops what is out of order has none of the packets behind the oldest one that is missing. Nor
 // would it answer the newest: it sends one NAK for a hole (IBTA 9.7.5.2.2).
 void SelectiveRecovery::doubt_from(PacketRange oldest) {
+  go_back_limit_.silence();
   doubt(oldest);
   board_.lose_from(oldest.end());
 }

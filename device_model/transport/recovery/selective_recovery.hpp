@@ -8,6 +8,7 @@
 // The responses to a READ arrive here, so all their holes are known, and are asked for again at once.
 #pragma once
 
+#include "device_model/transport/recovery/go_back_limit.hpp"
 #include "device_model/transport/recovery/probe_timer.hpp"
 #include "device_model/transport/recovery/scoreboard_recovery.hpp"
 #include "device_model/transport/recovery/suspects.hpp"
@@ -33,10 +34,12 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void resume(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;
   void peer_gives(SelectiveAcks selective_acks) override;
-  // A peer that drops what is behind a hole sends one NAK for it. If that is lost, only an acknowledgement
-  // that does not come tells of the hole.
-  std::uint32_t ack_interval() const override { return peer_ == Peer::drops ? kAckIntervalOfSilentPeer : 0; }
-  std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
+  bool goes_back() const override { return peer_ == Peer::drops; }
+  // Such a peer sends one NAK for a hole. If that is lost, only an acknowledgement that does not come tells
+  // of the hole.
+  std::uint32_t ack_interval() const override { return goes_back() ? GoBackLimit::kAckInterval : 0; }
+  std::optional<PacketRange> resend(std::uint32_t most) const override;
+  bool may_send_new(std::uint64_t) const override { return may_send(); }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
   void woken(const Overdue& overdue, bool nothing_new, Time now) override;
@@ -54,16 +57,16 @@ class SelectiveRecovery : public ScoreboardRecovery {
   ProbeTimer probe_;
 
  private:
-  static constexpr std::uint32_t kAckIntervalOfSilentPeer = 16;
-
   Time probe_deadline() const {
-    return peer_ == Peer::drops ? probe_.deadline_of_answer() : probe_.deadline();
+    return peer_ == Peer::drops ? probe_.deadline_of_answer(patience()) : probe_.deadline(patience());
   }
+  Nanoseconds patience() const;
+  // A stranger that goes back N may be slow.
+  bool is_limited() const { return peer_is_stranger_ && peer_ == Peer::drops; }
+  bool may_send() const { return !is_limited() || go_back_limit_.may_send(board_.unacknowledged()); }
   void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
-  bool answered_in_turn(const Overdue& overdue) const {
-    return peer_is_stranger_ && (overdue.oldest_is_read || peer_ == Peer::drops);
-  }
+  bool answered_in_turn(const Overdue& overdue) const { return peer_is_stranger_ && overdue.oldest_is_read; }
   void ask_in_turn(const Overdue& overdue);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
@@ -88,6 +91,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
     Time named;
   };
   std::optional<Hole> hole_;
+  GoBackLimit go_back_limit_;
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;

@@ -194,10 +194,19 @@ std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) co
 // probe for credits (IBTA 9.7.7.2.5).
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
-  const std::uint32_t chosen = selective_ != nullptr ? selective_->ack_interval() : 0;
+  const std::uint32_t chosen = recovery_->ack_interval();
   const std::uint32_t interval = chosen != 0 ? chosen : ack_interval_;
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) || flow_control_.is_probe(number) ||
          (number.value() + 1) % interval == 0;
+}
+
+// A packet that fills a hole may be the last one missing: no later packet would request its acknowledgement.
+// In a run it is not.
+bool Requester::fills_last_hole(PacketNumber number) const {
+  if (number >= next_new_ || selective_ == nullptr) return false;
+  if (!selective_->goes_back()) return true;
+  const std::optional<PacketRange> run = selective_->resend(2);
+  return !run || run->first != number || run->count == 1;
 }
 
 std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
@@ -219,10 +228,7 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   bth.psn = psn_of(number);
   bth.pkey = shared_.parameters.pkey;
   bth.destination = shared_.parameters.destination;
-  // A packet that fills a hole may be the last one missing: no later packet would request its
-  // acknowledgement.
-  const bool fills_hole = number < next_new_ && selective_ != nullptr;
-  bth.ack_request = fills_hole || wants_ack(held, at);
+  bth.ack_request = fills_last_hole(number) || wants_ack(held, at);
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);

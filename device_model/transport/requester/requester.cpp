@@ -31,12 +31,12 @@ void Requester::take_next_recovery() {
   recovery_->start(next_new_);
   if (selective_acks_.recovery_reads() != next_reads_selective_acks_) shared_.offers.changed();
   selective_acks_.set_recovery_reads(next_reads_selective_acks_);
-  if (selective_ != nullptr) selective_->peer_gives(selective_acks_.peer());
+  recovery_->peer_gives(selective_acks_.peer());
 }
 
 void Requester::peer_offers(bool gives) {
   selective_acks_.told(gives);
-  if (selective_ != nullptr) selective_->peer_gives(selective_acks_.peer());
+  recovery_->peer_gives(selective_acks_.peer());
 }
 
 void Requester::reset() {
@@ -46,7 +46,7 @@ void Requester::reset() {
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
   take_next_recovery();
   recovery_->start(next_new_);
-  if (selective_ != nullptr) selective_->peer_gives(selective_acks_.peer());
+  recovery_->peer_gives(selective_acks_.peer());
   last_message_ = wire::Msn();
   reads_.clear();
   implied_nak_taken_ = false;

@@ -111,6 +111,7 @@ class Requester {
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
   bool wants_ack(const SendSlot& slot, std::uint32_t at) const;
+  bool fills_last_hole(PacketNumber number) const;
   void execute_local(SendSlot& slot);
 
   // response_handling.cpp: takes responses.
@@ -190,9 +191,7 @@ class Requester {
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const {
     return selective_ != nullptr ? selective_->first_missing(from, limit) : from;
   }
-  bool recovery_lets_send_new() const {
-    return selective_ == nullptr || selective_->may_send_new(in_flight());
-  }
+  bool recovery_lets_send_new() const { return recovery_->may_send_new(in_flight()); }
 
   SharedState& shared_;
   SendWindow window_;

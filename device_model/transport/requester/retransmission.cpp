@@ -113,7 +113,8 @@ PacketRange Requester::last_request() {
   const SendSlot& slot = window_.at(window_.find(last));
   if (is_read_or_atomic(slot.request.opcode)) {
     const bool known = slot.answered || slot.reached_peer || slot.first < executed_until_;
-    return known || slot.first <= unacknowledged_ ? PacketRange{last, 0} : PacketRange{slot.first, slot.packets};
+    return known || slot.first <= unacknowledged_ ? PacketRange{last, 0}
+                                                  : PacketRange{slot.first, slot.packets};
   }
   return {last, has_arrived(last) || last <= unacknowledged_ ? 0u : 1u};
 }

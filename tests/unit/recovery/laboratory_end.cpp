@@ -11,12 +11,12 @@ LaboratoryEnd::LaboratoryEnd(const LaboratorySettings& settings, std::size_t sid
       reorder_pool_(2 * settings.window_packets),  // one queue pair may hold half of a pool
       qp(make_config(settings)) {
   if (side == 1 && settings.peer == Peer::soft_roce) {
-    soft_roce = std::make_unique<SoftRoceResponder>(
-        *this, SoftRoceSettings{.first_psn = settings.first_psn,
-                                .path_mtu = settings.path_mtu,
-                                .resources = settings.max_reads,
-                                .burst = settings.processor.burst,
-                                .pause = settings.processor.pause});
+    soft_roce =
+        std::make_unique<SoftRoceResponder>(*this, SoftRoceSettings{.first_psn = settings.first_psn,
+                                                                    .path_mtu = settings.path_mtu,
+                                                                    .resources = settings.max_reads,
+                                                                    .burst = settings.processor.burst,
+                                                                    .pause = settings.processor.pause});
   }
 }
 

@@ -39,11 +39,13 @@ void SoftRoceResponder::receive(const wire::TransportHeaders& headers, std::uint
     was_harmed_ |= !before(headers.bth.psn, settings_.first_psn);
     return;
   }
+  ++requests_received_;
   queue_.push_back(headers);
 }
 
 void SoftRoceResponder::transmit(Time now) {
-  for (bool sent = false; !sent && !queue_.empty();) {
+  for (bool sent = false; !sent && wants_to_transmit();) {
+    work(now);
     if (reading_ == nullptr) sent = take(queue_.front());
     if (reading_ != nullptr) {
       answer_read();
@@ -51,8 +53,12 @@ void SoftRoceResponder::transmit(Time now) {
     }
     if (reading_ == nullptr) queue_.pop_front();
   }
-  if (++sent_in_burst_ != settings_.burst) return;
-  sent_in_burst_ = 0;
+}
+
+// A packet is taken or sent.
+void SoftRoceResponder::work(Time now) {
+  if (++worked_ != settings_.burst) return;
+  worked_ = 0;
   resumes_at_ = now + settings_.pause;
 }
 

@@ -29,7 +29,8 @@ struct SoftRoceSettings {
   wire::Psn first_psn;  // of both directions
   std::uint32_t path_mtu = 1024;
   std::uint32_t resources = 16;  // READs and atomics remembered
-  // An emulated machine sends this many packets, then its host gives it no processor for that long. 0: never.
+  // An emulated machine takes or sends this many packets, then its host gives it no processor for that long.
+  // 0: it does not stop.
   std::uint32_t burst = 0;
   Nanoseconds pause{0};
 };
@@ -51,6 +52,7 @@ class SoftRoceResponder {
 
   std::uint64_t messages_received() const { return messages_received_; }  // SENDs
   std::uint64_t forgotten_reads() const { return forgotten_reads_; }      // duplicates that were dropped
+  std::uint64_t requests_received() const { return requests_received_; }
   std::uint64_t packets_sent() const { return packets_sent_; }
   std::uint64_t unknown_opcodes() const { return unknown_opcodes_; }
   bool was_harmed() const { return was_harmed_; }
@@ -68,6 +70,7 @@ class SoftRoceResponder {
     bool from_the_start = false;
   };
 
+  void work(Time now);
   // True if a packet was sent.
   bool take(const wire::TransportHeaders& request);
   bool execute(const wire::TransportHeaders& request);
@@ -89,10 +92,11 @@ class SoftRoceResponder {
   wire::Psn acknowledged_;  // the last SEND, WRITE or atomic
   wire::Msn msn_;
   bool nak_sent_ = false;
-  std::uint32_t sent_in_burst_ = 0;
+  std::uint32_t worked_ = 0;
   std::optional<Time> resumes_at_;
   std::uint64_t messages_received_ = 0;
   std::uint64_t forgotten_reads_ = 0;
+  std::uint64_t requests_received_ = 0;
   std::uint64_t packets_sent_ = 0;
   std::uint64_t unknown_opcodes_ = 0;
   bool was_harmed_ = false;
