@@ -12,6 +12,7 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
+  holes_in_a_row_ = 0;
   go_back_limit_.clear(first);
   time_again_.clear();
   suspects_.clear(first);
@@ -58,10 +59,14 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(Packe
   return arrival;
 }
 
+// What was sent again before the peer named it may fill the hole, and what was sent again may be acknowledged
+// by an earlier repeat: neither shows that the peer has kept something.
 void SelectiveRecovery::learn_peer(PacketNumber until) {
   if (!hole_) return;
   const bool jumps = hole_->again_until < until && hole_->again_until < hole_->sent_before;
-  if (jumps && !board_.was_sent_again(PacketNumber(until.value() - 1))) peer_ = Peer::keeps;
+  if (jumps && hole_->sent_once && !board_.was_sent_again(PacketNumber(until.value() - 1))) {
+    peer_ = Peer::keeps;
+  }
   if (hole_->sent_before <= until) hole_.reset();
 }
 
@@ -78,9 +83,15 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   if (missing.first < board_.unacknowledged() || sent_again_just_now(missing.first, now)) return;
   const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
-  if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
+  holes_in_a_row_ = next_to_hole ? holes_in_a_row_ + 1 : 0;
+  const std::uint32_t proof = peer_ == Peer::keeps ? kProofAgainstKeeping : 1;
+  if (peer_ != Peer::drops && holes_in_a_row_ >= proof) peer_ = Peer::drops;
   go_back_limit_.hole(missing.first);
-  hole_ = Hole{missing, board_.end(), missing.end(), now};
+  hole_ = Hole{.packets = missing,
+               .sent_before = board_.end(),
+               .again_until = missing.end(),
+               .named = now,
+               .sent_once = !board_.was_sent_again(missing.first)};
   suspects_.recover();
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);

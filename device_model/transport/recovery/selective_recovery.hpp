@@ -89,8 +89,12 @@ class SelectiveRecovery : public ScoreboardRecovery {
     PacketNumber sent_before;
     PacketNumber again_until;  // beyond all that was sent again
     Time named;
+    bool sent_once;  // when the peer named it
   };
   std::optional<Hole> hole_;
+  std::uint32_t holes_in_a_row_ = 0;  // each named when the one before it was filled
+  // A run of losses looks like a peer that drops, too.
+  static constexpr std::uint32_t kProofAgainstKeeping = 16;
   GoBackLimit go_back_limit_;
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
