@@ -15,20 +15,30 @@ void IrnRecovery::start(PacketNumber first) {
   board_.clear(first);
   recovering_ = false;
   next_hole_ = highest_arrived_ = recovery_end_ = first;
+  asked_until_ = PacketNumber();
+  probe_.clear();
 }
 
-void IrnRecovery::sent(PacketRange packets, bool, Time now) {
+void IrnRecovery::peer_gives(SelectiveAcks selective_acks) {
+  ScoreboardRecovery::peer_gives(selective_acks);
+  probe_.be_careful(peer_is_stranger_);
+}
+
+void IrnRecovery::sent(PacketRange packets, bool asks, Time now) {
+  probe_.sent(packets, asks, packets.first < board_.end(), now);
   if (board_.unacknowledged() == board_.end()) last_progress_ = now;
   if (packets.first >= board_.end()) return board_.sent(packets);
   board_.sent_again(packets, now);
   last_progress_ = now;
-  next_hole_ = std::max(next_hole_, packets.end());
+  next_hole_ = std::max({next_hole_, packets.end(), asked_until_});
+  asked_until_ = PacketNumber();
   skip_what_has_arrived();
 }
 
 void IrnRecovery::acknowledged(PacketNumber until, Source, Time now) {
+  probe_.acknowledged(until, now);
   board_.acknowledge(until);
-  last_progress_ = now;
+  progress(now);
   highest_arrived_ = std::max(highest_arrived_, until);
   next_hole_ = std::max(next_hole_, until);
   if (recovering_ && recovery_end_ <= until) recovering_ = false;
@@ -57,14 +67,21 @@ void IrnRecovery::resume(PacketRange packets) {
   enter_recovery(packets.first);
 }
 
-// The timeouts send the first missing packet again, and the other holes behind it.
-void IrnRecovery::timed_out(PacketRange oldest, Time now) {
+// The timeouts send the first missing packet again, and the other holes behind it. A stranger may still have
+// to answer those.
+void IrnRecovery::timed_out(const Overdue& overdue, Time now) {
   recovering_ = false;
   last_progress_ = now;
-  refused(oldest, now);
+  if (peer_is_stranger_ && overdue.oldest_is_read) asked_until_ = next_hole_;
+  refused(overdue.oldest, now);
 }
 
-void IrnRecovery::woken(PacketRange oldest, PacketRange, bool, Time now) { timed_out(oldest, now); }
+void IrnRecovery::woken(const Overdue& overdue, bool, Time now) {
+  probe_.fired(now);
+  timed_out(overdue, now);
+}
+
+void IrnRecovery::answered_twice(PacketNumber, Time now) { probe_.heard(now); }
 
 void IrnRecovery::discarded(PacketNumber from) {
   board_.forget_arrivals(from);
@@ -81,7 +98,8 @@ void IrnRecovery::truncate(PacketNumber end) {
 
 void IrnRecovery::arrived(PacketNumber packet, Source, Time now) {
   if (!board_.arrive(packet)) return;
-  last_progress_ = now;
+  probe_.arrived(packet, now);
+  progress(now);
   highest_arrived_ = std::max(highest_arrived_, packet + 1);
   enter_recovery(board_.first_missing(board_.unacknowledged(), board_.end()));
 }
@@ -93,6 +111,11 @@ void IrnRecovery::enter_recovery(PacketNumber first_missing) {
     next_hole_ = first_missing;
   }
   skip_what_has_arrived();
+}
+
+void IrnRecovery::progress(Time now) {
+  last_progress_ = now;
+  probe_.progress(now, false);  // only a measured round trip ends its backing off
 }
 
 void IrnRecovery::skip_what_has_arrived() { next_hole_ = board_.first_missing(next_hole_, highest_arrived_); }
@@ -107,7 +130,8 @@ std::optional<PacketRange> IrnRecovery::resend(std::uint32_t most) const {
 std::optional<Time> IrnRecovery::wake(bool) const {
   if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   const bool few = board_.end() - board_.unacknowledged() < kFew;
-  return last_progress_ + (few ? settings_.irn_timeout_low : settings_.irn_timeout_high);
+  const Time timeout = last_progress_ + (few ? settings_.irn_timeout_low : settings_.irn_timeout_high);
+  return peer_is_stranger_ ? std::max(timeout, probe_.deadline()) : timeout;
 }
 
 }  // namespace urnic::transport

@@ -14,11 +14,26 @@
 #include "device_model/transport/packet_number.hpp"
 #include "device_model/transport/prefetch.hpp"
 #include "device_model/transport/recovery_settings.hpp"
+#include "device_model/transport/selective_acks.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
 
 class ScoreboardRecovery;
+
+// What a timer may send again.
+struct Overdue {
+  // The first packet that has not arrived; of a READ, all responses up to the next that has come. If all have
+  // arrived, the first packet that is not acknowledged.
+  PacketRange oldest;
+  // For a tail-loss probe: the last packet sent, or `oldest` where the acknowledgement of the last one would
+  // tell nothing.
+  PacketRange newest;
+  // The last packet sent, or the last READ as a whole; empty if something of it has arrived, or if it has
+  // `oldest`.
+  PacketRange last_request;
+  bool oldest_is_read = false;
+};
 
 class LossRecovery {
  public:
@@ -41,17 +56,27 @@ class LossRecovery {
   // A NAK for a PSN sequence error, or a gap in the responses (implied NAK): everything before `missing` has
   // arrived, and `missing`, which is one packet, has not.
   virtual void missing(PacketRange missing, Time now) = 0;
-  // The local ACK timer ran out. `oldest`, which must be sent again, is the first packet that has not
-  // arrived; if all have arrived, the first one that is not acknowledged.
-  virtual void timed_out(PacketRange oldest, Time now) = 0;
+  // The local ACK timer ran out: `overdue.oldest` must be sent again.
+  virtual void timed_out(const Overdue& overdue, Time now) = 0;
   // Packets from `from` on may never have left this device, although they were `sent`.
   virtual void discarded(PacketNumber from) = 0;
   // Packets from `end` on will not be sent again: their request failed here.
   virtual void truncate(PacketNumber end) = 0;
 
+  // What is known of the peer: whether it gives selective acks, or `outside`: it is a stranger, which keeps
+  // to the specification and may do no more than that.
+  virtual void peer_gives(SelectiveAcks /*selective_acks*/) {}
+
   // What to send again next, before anything new, but not more than `most` packets; empty if nothing. A
   // packet may cover less than the range; `sent` then tells how far it reached.
   virtual std::optional<PacketRange> resend(std::uint32_t most) const = 0;
+
+  // False holds new packets back although no packet is to be sent again. `in_flight`: packets sent and not
+  // acknowledged.
+  virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
+
+  // One in so many packets requests an acknowledgement; 0: the requester chooses by the window's size.
+  virtual std::uint32_t ack_interval() const { return 0; }
 
   // This policy if it is one for peers that keep what arrives out of order, else null.
   virtual ScoreboardRecovery* selective() { return nullptr; }

@@ -12,15 +12,25 @@
 
 namespace urnic::transport {
 
+// A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several times,
+// or bad luck with a few packets would count as a dead path.
+inline constexpr int kProbesPerTimeout = 4;
+
 class ProbeTimer {
  public:
   void clear() {
     const Nanoseconds longest = longest_;
+    const bool careful = careful_;
     *this = {};
     longest_ = longest;
+    careful_ = careful;
   }
   // Does not back off beyond this.
   void set_longest(Nanoseconds longest) { longest_ = longest; }
+  // The peer may be busy with what it was asked before, and a repeat waits for its turn there. So the first
+  // measurement takes the longest time that the answer may have taken, from the first transmission on; later
+  // ones correct it. `set_longest` limits the patience that follows.
+  void be_careful(bool careful) { careful_ = careful; }
 
   const RoundTripTime& round_trip() const { return round_trip_; }
   bool measured() const { return round_trip_.smoothed() != Nanoseconds{0}; }
@@ -36,22 +46,34 @@ class ProbeTimer {
   // A read response has come. Packets that the peer sent right behind it arrive soon or never: the timeout
   // counts from a round trip ago.
   void responded(Time now, bool path_measured) { progress(now - round_trip_.smoothed(), path_measured); }
+  // Something came from a peer that answers in turn: it is at work.
+  void heard(Time now) {
+    activity(now);
+    in_turn_since_ = std::max(in_turn_since_, now);
+    if (asked_at_) asked_at_ = std::max(*asked_at_, now);
+  }
+  // Since when the next answer of such a peer is due.
+  Time in_turn_since() const { return in_turn_since_; }
+  // A round trip was measured elsewhere, which ends the backing off.
+  void end_backing_off() { backoff_ = 0; }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
+    in_turn_since_ = std::max(in_turn_since_, now);
     asked_at_.reset();
     activity(now);
   }
   // It has fired for the first time since the last progress.
   bool fired_once() const { return backoff_ == 1; }
-  Time deadline() const { return last_activity_ + backed_off(round_trip_.patience()); }
+  Time deadline(Nanoseconds patience) const { return last_activity_ + backed_off(patience); }
+  Time deadline() const { return deadline(round_trip_.patience()); }
   // The same for a peer that may stay silent while packets arrive: whatever leaves meanwhile, an
   // acknowledgement that was asked for is overdue.
-  Time deadline_of_answer() const {
-    return std::min(last_activity_, asked_at_.value_or(Time::max())) + backed_off(round_trip_.patience());
+  Time deadline_of_answer(Nanoseconds patience) const {
+    return std::min(last_activity_, asked_at_.value_or(Time::max())) + backed_off(patience);
   }
   // `span`, doubled for every time that this fired since the last progress, as far as the longest.
   Nanoseconds backed_off(Nanoseconds span) const {
-    return std::min(span * (std::int64_t{1} << backoff_), std::max(longest_, span));
+    return std::min(span * (std::int64_t{1} << backoff_), careful_ ? longest_ : std::max(longest_, span));
   }
 
   // One packet at a time is timed. One that is sent again is not, because either transmission may have
@@ -59,7 +81,8 @@ class ProbeTimer {
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
     if (asks && !asked_at_) asked_at_ = now;
-    if (timed_ && again && packets.first <= *timed_ && *timed_ < packets.end() && !probed_at_) timed_.reset();
+    const bool covered = timed_ && packets.first <= *timed_ && *timed_ < packets.end();
+    if (covered && again && !probed_at_ && !takes_any()) timed_.reset();
     if (timed_ || again || !asks) return;
     timed_ = packets.first;
     timed_at_ = now;
@@ -73,12 +96,13 @@ class ProbeTimer {
   }
   // The timed packet's arrival may become known late, or only by a repeat: it is no measurement.
   void forget_sample() {
+    if (takes_any()) return;
     timed_.reset();
     slow_.reset();
   }
   // A probe is sent although no packet is known to be missing: the answer may only be slow.
   void probes_silence(Time now) {
-    if (timed_ && !probed_at_) probed_at_ = now;
+    if (timed_ && !probed_at_ && !careful_) probed_at_ = now;
   }
   // The peer has answered `packet`, or all packets up to it, once more. If the second answer follows the
   // first by as much as the probe followed the timed packet, both were answered: nothing was lost, the path
@@ -95,6 +119,8 @@ class ProbeTimer {
   }
 
  private:
+  bool takes_any() const { return careful_ && !measured(); }
+
   static constexpr unsigned kMostBackoff = 10;
   // An answer to a packet for which a probe was sent.
   struct Slow {
@@ -110,17 +136,20 @@ class ProbeTimer {
       slow_ = Slow{*timed_, sample, *probed_at_ - timed_at_, now};
     } else {
       round_trip_.measured(sample);
+      if (careful_) backoff_ = 0;
     }
     timed_.reset();
   }
 
   RoundTripTime round_trip_;
   Nanoseconds longest_ = Nanoseconds::max();
+  bool careful_ = false;
   std::optional<PacketNumber> timed_;
   Time timed_at_;
   std::optional<Time> probed_at_;  // when the first probe for it was sent
   std::optional<Slow> slow_;
   Time last_activity_;
+  Time in_turn_since_;
   std::optional<Time>
       asked_at_;  // when an acknowledgement was asked for, the first time since the last progress
   unsigned backoff_ = 0;

@@ -2,9 +2,9 @@
 
 namespace urnic::transport {
 
-void SackRecovery::start(PacketNumber first) {
-  SelectiveRecovery::start(first);
-  takes_part_ = true;
+void SackRecovery::peer_gives(SelectiveAcks selective_acks) {
+  SelectiveRecovery::peer_gives(selective_acks);
+  takes_part_ = selective_acks == SelectiveAcks::yes || selective_acks == SelectiveAcks::unknown;
 }
 
 // The peer reports everything that arrives, in the order of its arrival. Responses come in the order of their

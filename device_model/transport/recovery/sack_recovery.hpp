@@ -13,12 +13,10 @@ class SackRecovery final : public SelectiveRecovery {
  public:
   using SelectiveRecovery::SelectiveRecovery;
 
-  void start(PacketNumber first) override;
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
-  // From then on it behaves as its base: without reports from the peer, the send order shows nothing.
-  void peer_takes_no_part() override { takes_part_ = false; }
-  void peer_takes_part() override { takes_part_ = true; }
+  // Towards a peer that gives none it behaves as its base: without reports, the send order shows nothing.
+  void peer_gives(SelectiveAcks selective_acks) override;
 
  private:
   bool takes_part_ = true;

@@ -26,6 +26,10 @@ bool Scoreboard::is_under_way_again(PacketNumber packet) const {
          at(packet).late == Entry::Late::sent_again;
 }
 
+std::optional<Time> Scoreboard::under_way_again_since(PacketNumber packet) const {
+  return is_under_way_again(packet) ? std::optional(at(packet).sent_at) : std::nullopt;
+}
+
 void Scoreboard::sent(PacketRange packets) {
   high_ = packets.end();
   next_order_ += packets.count;
@@ -142,10 +146,15 @@ void Scoreboard::doubt(PacketNumber packet) {
   }
 }
 
+void Scoreboard::doubt_first(PacketNumber packet) {
+  doubt(packet);
+  if (covers(packet) && lost_.first != place(packet)) put_first(packet);
+}
+
 void Scoreboard::lose_from(PacketNumber first) {
   become_exact();
   for (PacketNumber packet = std::max(first, base_); packet < tracked_end_; packet = packet + 1) {
-    if (at(packet).state == State::under_way) move_to(packet, State::lost);
+    if (at(packet).state != State::arrived) move_to(packet, State::lost);
   }
 }
 
@@ -264,6 +273,16 @@ void Scoreboard::append(PacketNumber packet, State state) {
   entry.behind = kNone;
   (list.last == kNone ? list.first : entries_[list.last].behind) = place(packet);
   list.last = place(packet);
+}
+
+// Among the lost ones, of which it is one.
+void Scoreboard::put_first(PacketNumber packet) {
+  remove(packet);
+  Entry& entry = at(packet);
+  entry.before = kNone;
+  entry.behind = lost_.first;
+  (lost_.first == kNone ? lost_.last : entries_[lost_.first].before) = place(packet);
+  lost_.first = place(packet);
 }
 
 void Scoreboard::remove(PacketNumber packet) {

@@ -54,6 +54,12 @@ class Scoreboard {
   bool is_under_way(PacketNumber packet) const;
   // The same, and sent again since.
   bool is_under_way_again(PacketNumber packet) const;
+  // It is not acknowledged, and was sent more than once.
+  bool was_sent_again(PacketNumber packet) const {
+    return exact_ && base_ <= packet && packet < tracked_end_ && at(packet).again;
+  }
+  // When it was sent again last; empty if it is not under way again.
+  std::optional<Time> under_way_again_since(PacketNumber packet) const;
 
   // Sent for the first time; `packets` begins at end().
   void sent(PacketRange packets);
@@ -70,10 +76,13 @@ class Scoreboard {
 
   // `packet` is judged lost, if it is under way and covered.
   void lose(PacketNumber packet);
+  // All from `first` on that have not arrived are judged lost anew, in the order of their numbers.
   void lose_from(PacketNumber first);
   // `packet`, if it is covered, becomes lost even if it has arrived: only a repeat can bring the missing
   // acknowledgement.
   void doubt(PacketNumber packet);
+  // The same; it is to be sent before all others that are lost.
+  void doubt_first(PacketNumber packet);
   // Which packets under way were sent early: before `order`, and with a number below `limit`.
   struct Early {
     SendOrder order = 0;
@@ -135,6 +144,7 @@ class Scoreboard {
   bool lose_late(const List& list, const Early& early);
   bool any(const List& list, const Early& early) const;
   void append(PacketNumber packet, State state);
+  void put_first(PacketNumber packet);
   void remove(PacketNumber packet);
   // All that were sent once, are under way and have a number up to that of `on_time`, which is one of them.
   void remove_until(PacketNumber on_time);

@@ -15,6 +15,10 @@ class ScoreboardRecovery : public LossRecovery {
  public:
   ScoreboardRecovery* selective() final { return this; }
 
+  void peer_gives(SelectiveAcks selective_acks) override {
+    peer_is_stranger_ = selective_acks == SelectiveAcks::outside;
+  }
+
   // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
   bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
@@ -38,10 +42,6 @@ class ScoreboardRecovery : public LossRecovery {
   virtual void settle(Time /*now*/) {}
   // The peer has answered `packet`, or all packets up to it, a second time: the repeat was needless.
   virtual void answered_twice(PacketNumber /*packet*/, Time /*now*/) {}
-  // The peer keeps to the specification: it gives no selective acks.
-  virtual void peer_takes_no_part() {}
-  // The peer gives selective acks after all.
-  virtual void peer_takes_part() {}
   // These packets, which are lost, are sent again only after `resume`, or when a timer says again that they
   // are lost.
   virtual void put_off(PacketRange packets, Time now) = 0;
@@ -50,20 +50,16 @@ class ScoreboardRecovery : public LossRecovery {
   // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if it is off; stays in force across `start`.
   virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
 
-  // False holds new packets back although no packet is to be sent again. `in_flight`: packets sent and not
-  // acknowledged.
-  virtual bool may_send_new(std::uint64_t /*in_flight*/) const { return true; }
-  // One in so many new packets requests an acknowledgement; 0: the requester chooses by the window's size.
-  virtual std::uint32_t ack_interval() const { return 0; }
+  // The peer drops what is behind a hole: what was lost is sent again in runs.
+  virtual bool goes_back() const { return false; }
 
   // Packets were overtaken by others: they are lost or late. The arrival of newer packets will tell; `wake`
   // sets a time where no newer packet can be sent.
   bool has_suspects() const { return has_suspects_; }
   // When to call `woken`; empty: not at all. `nothing_new`: no new packet can be sent now; matters only if
-  // there are suspects. `oldest` is as for `timed_out`. `newest` is the packet for a tail-loss probe: the
-  // last one sent, or `oldest` where the acknowledgement of the last one would tell nothing.
+  // there are suspects.
   virtual std::optional<Time> wake(bool nothing_new) const = 0;
-  virtual void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) = 0;
+  virtual void woken(const Overdue& overdue, bool nothing_new, Time now) = 0;
 
   // The smoothed round trip, for people who watch it; 0: not measured, or not by this recovery.
   virtual Nanoseconds round_trip() const { return Nanoseconds{0}; }
@@ -86,6 +82,7 @@ class ScoreboardRecovery : public LossRecovery {
   }
 
   bool has_suspects_ = false;
+  bool peer_is_stranger_ = false;
   Scoreboard board_;
 };
 

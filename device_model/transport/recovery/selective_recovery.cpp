@@ -12,6 +12,8 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
+  holes_in_a_row_ = 0;
+  go_back_limit_.clear(first);
   time_again_.clear();
   suspects_.clear(first);
   has_suspects_ = false;
@@ -21,8 +23,9 @@ void SelectiveRecovery::sent(PacketRange packets, bool asks, Time now) {
   const bool again = packets.first < board_.end();
   // The response to a long READ may wait behind other responses: its time says little about the path.
   const bool alone = board_.unacknowledged() == board_.end();
-  const bool timed = asks && (packets.count == 1 || alone || !probe_.measured());
+  const bool timed = asks && (packets.count == 1 || alone || peer_is_stranger_ || !probe_.measured());
   probe_.sent(packets, timed, again, now);
+  if (is_limited()) go_back_limit_.sent(packets.count);
   if (!again) {
     suspects_.sent_new(now);
     board_.sent(packets);
@@ -48,37 +51,57 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(Packe
   const bool named = hole_ && hole_->packets.first < until;
   learn_peer(until);
   probe_.acknowledged(until, now);
-  note_progress(source, now);
   const PacketNumber from = board_.unacknowledged();
   const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
+  if (is_limited()) go_back_limit_.arrived(until - from);
+  note_progress(source, now);
   if (arrival) learn_from(*arrival, from, until, named, now);
   return arrival;
 }
 
+// What was sent again before the peer named it may fill the hole, and what was sent again may be acknowledged
+// by an earlier repeat: neither shows that the peer has kept something.
 void SelectiveRecovery::learn_peer(PacketNumber until) {
   if (!hole_) return;
-  if (hole_->again_until < until && hole_->again_until < hole_->sent_before) peer_ = Peer::keeps;
+  const bool jumps = hole_->again_until < until && hole_->again_until < hole_->sent_before;
+  if (jumps && hole_->sent_once && !board_.was_sent_again(PacketNumber(until.value() - 1))) {
+    peer_ = Peer::keeps;
+  }
   if (hole_->sent_before <= until) hole_.reset();
 }
 
 // A peer that holds packets names the same hole again when more packets pass it; by then the repeat for the
-// first NAK is on its way.
+// first NAK is on its way. A stranger that goes back N may be asked for more than one packet again, and name
+// the second one before it has come to its repeat.
 bool SelectiveRecovery::sent_again_just_now(PacketNumber packet, Time now) const {
-  return hole_ && hole_->packets.first == packet && now - hole_->named < shortest_round_trip();
+  if (hole_ && hole_->packets.first == packet && now - hole_->named < shortest_round_trip()) return true;
+  const std::optional<Time> again = peer_is_stranger_ ? board_.under_way_again_since(packet) : std::nullopt;
+  return again && now - *again < shortest_round_trip();
 }
 
 void SelectiveRecovery::missing(PacketRange missing, Time now) {
   if (missing.first < board_.unacknowledged() || sent_again_just_now(missing.first, now)) return;
   const bool next_to_hole = hole_ && missing.first == hole_->packets.end() &&
                             missing.first < hole_->sent_before && board_.is_under_way(missing.first);
-  if (peer_ == Peer::unknown && next_to_hole) peer_ = Peer::drops;
-  hole_ = Hole{missing, board_.end(), missing.end(), now};
+  holes_in_a_row_ = next_to_hole ? holes_in_a_row_ + 1 : 0;
+  const std::uint32_t proof = peer_ == Peer::keeps ? kProofAgainstKeeping : 1;
+  if (peer_ != Peer::drops && holes_in_a_row_ >= proof) peer_ = Peer::drops;
+  go_back_limit_.hole(missing.first);
+  hole_ = Hole{.packets = missing,
+               .sent_before = board_.end(),
+               .again_until = missing.end(),
+               .named = now,
+               .sent_once = !board_.was_sent_again(missing.first)};
   suspects_.recover();
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
     for_covered(missing, [this](PacketNumber packet) { board_.lose(packet); });
   }
+}
+
+std::optional<PacketRange> SelectiveRecovery::resend(std::uint32_t most) const {
+  return may_send() ? board_.first_lost(most) : std::nullopt;
 }
 
 void SelectiveRecovery::resume(PacketRange packets) {
@@ -93,10 +116,11 @@ void SelectiveRecovery::refused(PacketRange packets, Time now) {
   doubt(packets);
 }
 
-void SelectiveRecovery::timed_out(PacketRange oldest, Time now) {
+void SelectiveRecovery::timed_out(const Overdue& overdue, Time now) {
   probe_.forget_sample();
   probe_.activity(now);
-  peer_ == Peer::drops ? doubt_from(oldest) : doubt(oldest);
+  if (answered_in_turn(overdue)) return ask_in_turn(overdue);
+  peer_ == Peer::drops ? doubt_from(overdue.oldest) : doubt(overdue.oldest);
 }
 
 void SelectiveRecovery::discarded(PacketNumber from) {
@@ -122,14 +146,20 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber 
   const std::optional<Scoreboard::Arrival> arrival = board_.arrive(packet);
   if (arrival) {
     probe_.arrived(packet, now);
+    if (is_limited()) go_back_limit_.arrived(1);
     note_progress(source, now);
     learn_from(*arrival, packet, packet + 1, false, now);
   }
   return arrival;
 }
 
+// A stranger may be busy: one answer does not promise that the next one follows closely. Repeats cost it
+// time, so the patience with it stays backed off until a round trip is measured (RFC 6298, section 5.7).
 void SelectiveRecovery::note_progress(Source source, Time now) {
-  if (source == Source::response) {
+  if (peer_is_stranger_) {
+    probe_.progress(now, false);
+    probe_.heard(now);
+  } else if (source == Source::response) {
     probe_.responded(now, measured());
   } else {
     probe_.progress(now, measured());
@@ -159,7 +189,13 @@ void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arr
   suspects_.take(*arrival, limit, kind);
 }
 
+void SelectiveRecovery::peer_gives(SelectiveAcks selective_acks) {
+  ScoreboardRecovery::peer_gives(selective_acks);
+  probe_.be_careful(peer_is_stranger_);
+}
+
 void SelectiveRecovery::answered_twice(PacketNumber packet, Time now) {
+  if (peer_is_stranger_) probe_.heard(now);
   if (probe_.answered_twice(packet, now)) time_again_.clear();
 }
 
@@ -174,9 +210,13 @@ void SelectiveRecovery::look_at_suspects() {
 }
 
 std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
-  if (board_.unacknowledged() == board_.end() || board_.first_lost(1)) return std::nullopt;
+  if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   Time earliest = probe_deadline();
-  if (const auto again = board_.first_sent_again()) earliest = std::min(earliest, *again + patience_again());
+  if (const auto again = board_.first_sent_again()) {
+    // A READ that is asked for again waits for its turn while others are answered.
+    const Time waits_since = peer_is_stranger_ ? std::max(*again, probe_.in_turn_since()) : *again;
+    earliest = std::min(earliest, waits_since + patience_again());
+  }
   const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
   return verdict ? std::min(earliest, *verdict) : earliest;
 }
@@ -209,16 +249,28 @@ void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNum
   const bool soon = arrival.again_at && too_soon(*arrival.again_at, now);
   suspects_.learn(arrival, from, until, soon, now);
   if (!arrival.again_at) return;
-  if (surely || (measured() && !soon))
-    time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+  if (!surely && (!measured() || soon)) return;
+  time_again_.measured(std::max(now - *arrival.again_at, Nanoseconds{1}));
+  if (peer_is_stranger_) probe_.end_backing_off();
 }
 
-void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) {
+// With a stranger that is asked for much again, what is sent once may not come.
+Nanoseconds SelectiveRecovery::patience() const {
+  const Nanoseconds once = probe_.round_trip().patience();
+  const bool again = peer_is_stranger_ && time_again_.smoothed() != Nanoseconds{0};
+  return again ? std::max(once, time_again_.patience()) : once;
+}
+
+void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now) {
   const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
   if (verdict && now >= *verdict) {
     suspects_.judge();
     has_suspects_ = suspects_.any();
     return;
+  }
+  if (answered_in_turn(overdue)) {
+    probe_.fired(now);
+    return ask_in_turn(overdue);
   }
   const bool probe = now >= probe_deadline();
   if (hole_ || suspects_.was_overtaken(board_.unacknowledged())) {
@@ -231,15 +283,28 @@ void SelectiveRecovery::woken(PacketRange oldest, PacketRange newest, bool nothi
   // First a tail-loss probe (RFC 8985, section 7.3): its answer acknowledges everything, or names what is
   // missing before it.
   if (peer_ == Peer::drops) {
-    doubt_from(oldest);
+    doubt_from(overdue.oldest);
   } else if (probe) {
-    doubt(probe_.fired_once() ? newest : oldest);
+    doubt(probe_.fired_once() ? overdue.newest : overdue.oldest);
   }
+}
+
+// A stranger answers in the order of arrival, and answers each repeat of a READ whole: more repeats than it
+// answers meanwhile would delay everything behind them. So only the oldest is asked for again. If requests
+// behind it were dropped, too, the one sent last brings a NAK that names the first of them.
+void SelectiveRecovery::ask_in_turn(const Overdue& overdue) {
+  go_back_limit_.silence();
+  for (PacketNumber packet = overdue.oldest.end(); packet != overdue.oldest.first;) {
+    packet = PacketNumber(packet.value() - 1);
+    board_.doubt_first(packet);
+  }
+  if (peer_ != Peer::keeps) doubt(overdue.last_request);
 }
 
 // A peer that drops what is out of order has none of the packets behind the oldest one that is missing. Nor
 // would it answer the newest: it sends one NAK for a hole (IBTA 9.7.5.2.2).
 void SelectiveRecovery::doubt_from(PacketRange oldest) {
+  go_back_limit_.silence();
   doubt(oldest);
   board_.lose_from(oldest.end());
 }

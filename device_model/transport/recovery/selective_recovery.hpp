@@ -8,6 +8,7 @@
 // The responses to a READ arrive here, so all their holes are known, and are asked for again at once.
 #pragma once
 
+#include "device_model/transport/recovery/go_back_limit.hpp"
 #include "device_model/transport/recovery/probe_timer.hpp"
 #include "device_model/transport/recovery/scoreboard_recovery.hpp"
 #include "device_model/transport/recovery/suspects.hpp"
@@ -23,7 +24,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void acknowledged(PacketNumber until, Source source, Time now) override;
   void missing(PacketRange missing, Time now) override;
   void refused(PacketRange packets, Time now) override;
-  void timed_out(PacketRange oldest, Time now) override;
+  void timed_out(const Overdue& overdue, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
   void arrived(PacketNumber packet, Source source, Time now) override;
@@ -32,13 +33,16 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void put_off(PacketRange packets, Time now) override { board_.sent_again(packets, now); }
   void resume(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;
-  // A peer that drops what is behind a hole sends one NAK for it. If that is lost, only an acknowledgement
-  // that does not come tells of the hole.
-  std::uint32_t ack_interval() const override { return peer_ == Peer::drops ? kAckIntervalOfSilentPeer : 0; }
-  std::optional<PacketRange> resend(std::uint32_t most) const override { return board_.first_lost(most); }
+  void peer_gives(SelectiveAcks selective_acks) override;
+  bool goes_back() const override { return peer_ == Peer::drops; }
+  // Such a peer sends one NAK for a hole. If that is lost, only an acknowledgement that does not come tells
+  // of the hole.
+  std::uint32_t ack_interval() const override { return goes_back() ? GoBackLimit::kAckInterval : 0; }
+  std::optional<PacketRange> resend(std::uint32_t most) const override;
+  bool may_send_new(std::uint64_t) const override { return may_send(); }
   void set_ack_timeout(Nanoseconds interval) override { probe_.set_longest(interval / kProbesPerTimeout); }
   std::optional<Time> wake(bool nothing_new) const override;
-  void woken(PacketRange oldest, PacketRange newest, bool nothing_new, Time now) override;
+  void woken(const Overdue& overdue, bool nothing_new, Time now) override;
   Nanoseconds round_trip() const override { return probe_.round_trip().smoothed(); }
 
  protected:
@@ -53,17 +57,17 @@ class SelectiveRecovery : public ScoreboardRecovery {
   ProbeTimer probe_;
 
  private:
-  // A QP gives up by the local ACK timer. In each of its intervals what is missing is asked for several
-  // times, or bad luck with a few packets would count as a dead path.
-  static constexpr int kProbesPerTimeout = 4;
-
-  static constexpr std::uint32_t kAckIntervalOfSilentPeer = 16;
-
   Time probe_deadline() const {
-    return peer_ == Peer::drops ? probe_.deadline_of_answer() : probe_.deadline();
+    return peer_ == Peer::drops ? probe_.deadline_of_answer(patience()) : probe_.deadline(patience());
   }
+  Nanoseconds patience() const;
+  // A stranger that goes back N may be slow.
+  bool is_limited() const { return peer_is_stranger_ && peer_ == Peer::drops; }
+  bool may_send() const { return !is_limited() || go_back_limit_.may_send(board_.unacknowledged()); }
   void learn_peer(PacketNumber until);
   void note_progress(Source source, Time now);
+  bool answered_in_turn(const Overdue& overdue) const { return peer_is_stranger_ && overdue.oldest_is_read; }
+  void ask_in_turn(const Overdue& overdue);
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
@@ -85,8 +89,13 @@ class SelectiveRecovery : public ScoreboardRecovery {
     PacketNumber sent_before;
     PacketNumber again_until;  // beyond all that was sent again
     Time named;
+    bool sent_once;  // when the peer named it
   };
   std::optional<Hole> hole_;
+  std::uint32_t holes_in_a_row_ = 0;  // each named when the one before it was filled
+  // A run of losses looks like a peer that drops, too.
+  static constexpr std::uint32_t kProofAgainstKeeping = 16;
+  GoBackLimit go_back_limit_;
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;

@@ -141,7 +141,7 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   slot.repeat_end = packets.end();
   slot.reached_peer = false;
   std::uint32_t sent = 0;
-  for (const std::uint32_t copies = copies_of(first); sent < copies; ++sent) {
+  for (const std::uint32_t copies = copies_of(slot, first); sent < copies; ++sent) {
     if (emit_packet(index, at, packets.count, now) == 0) break;
   }
   shared_.config.counters->retransmitted_packets += sent;
@@ -181,9 +181,10 @@ std::optional<PacketRange> Requester::next_in_order(const SendSlot& slot, Packet
 // A burst of losses counted in packets outlasts all retries if each retry is one packet. So the packet for
 // which the local ACK timer expires is sent in twice as many copies at each expiry without an answer. NAKs
 // cause no copies: each copy may bring a NAK, and the copies would multiply. Of the copies of a READ that
-// reach the peer together, one is answered (response_queue.hpp).
-std::uint32_t Requester::copies_of(PacketNumber packet) const {
+// reach the peer together, one is answered (response_queue.hpp). A stranger answers each of them, whole.
+std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) const {
   if (!timed_out_packet_waits_) return 1;
+  if (slot.request.opcode == WorkOpcode::rdma_read && selective_acks_.peer_is_stranger()) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
   if (packet != first_missing(unacknowledged_, next_new_)) return 1;
   return retries < 4 ? 1u << retries : kMostCopies;
@@ -193,10 +194,19 @@ std::uint32_t Requester::copies_of(PacketNumber packet) const {
 // probe for credits (IBTA 9.7.7.2.5).
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
-  const std::uint32_t chosen = selective_ != nullptr ? selective_->ack_interval() : 0;
+  const std::uint32_t chosen = recovery_->ack_interval();
   const std::uint32_t interval = chosen != 0 ? chosen : ack_interval_;
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) || flow_control_.is_probe(number) ||
          (number.value() + 1) % interval == 0;
+}
+
+// A packet that fills a hole may be the last one missing: no later packet would request its acknowledgement.
+// In a run it is not.
+bool Requester::fills_last_hole(PacketNumber number) const {
+  if (number >= next_new_ || selective_ == nullptr) return false;
+  if (!selective_->goes_back()) return true;
+  const std::optional<PacketRange> run = selective_->resend(2);
+  return !run || run->first != number || run->count == 1;
 }
 
 std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
@@ -218,10 +228,7 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   bth.psn = psn_of(number);
   bth.pkey = shared_.parameters.pkey;
   bth.destination = shared_.parameters.destination;
-  // A packet that fills a hole may be the last one missing: no later packet would request its
-  // acknowledgement.
-  const bool fills_hole = number < next_new_ && selective_ != nullptr;
-  bth.ack_request = fills_hole || wants_ack(held, at);
+  bth.ack_request = fills_last_hole(number) || wants_ack(held, at);
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);

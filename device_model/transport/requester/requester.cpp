@@ -31,13 +31,12 @@ void Requester::take_next_recovery() {
   recovery_->start(next_new_);
   if (selective_acks_.recovery_reads() != next_reads_selective_acks_) shared_.offers.changed();
   selective_acks_.set_recovery_reads(next_reads_selective_acks_);
-  if (selective_ != nullptr && selective_acks_.peer_gives_none()) selective_->peer_takes_no_part();
+  recovery_->peer_gives(selective_acks_.peer());
 }
 
 void Requester::peer_offers(bool gives) {
   selective_acks_.told(gives);
-  if (selective_ == nullptr) return;
-  gives ? selective_->peer_takes_part() : selective_->peer_takes_no_part();
+  recovery_->peer_gives(selective_acks_.peer());
 }
 
 void Requester::reset() {
@@ -47,7 +46,7 @@ void Requester::reset() {
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
   take_next_recovery();
   recovery_->start(next_new_);
-  if (selective_ != nullptr && selective_acks_.peer_gives_none()) selective_->peer_takes_no_part();
+  recovery_->peer_gives(selective_acks_.peer());
   last_message_ = wire::Msn();
   reads_.clear();
   implied_nak_taken_ = false;
@@ -90,7 +89,7 @@ void Requester::on_timer(Time now) {
   if (selective_ != nullptr && !rnr_wait_.is_on()) {
     const bool nothing_new = nothing_new_for_suspects();
     const std::optional<Time> wake = selective_->wake(nothing_new);
-    if (wake && now >= *wake) selective_->woken(oldest_missing(), newest_missing(), nothing_new, now);
+    if (wake && now >= *wake) selective_->woken(overdue(), nothing_new, now);
   }
   if (ack_timer_.expired(now)) ack_timeout(now);
 }

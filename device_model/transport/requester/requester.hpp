@@ -106,11 +106,12 @@ class Requester {
   std::uint32_t send_again(PacketNumber first, Time now);
   std::optional<PacketRange> part_to_repeat(const SendSlot& slot, PacketNumber first, Time now);
   std::optional<PacketRange> next_in_order(const SendSlot& slot, PacketNumber first, Time now);
-  std::uint32_t copies_of(PacketNumber packet) const;
+  std::uint32_t copies_of(const SendSlot& slot, PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
   std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
   bool wants_ack(const SendSlot& slot, std::uint32_t at) const;
+  bool fills_last_hole(PacketNumber number) const;
   void execute_local(SendSlot& slot);
 
   // response_handling.cpp: takes responses.
@@ -145,6 +146,8 @@ class Requester {
   PacketRange missing_from(PacketNumber number);
   PacketRange oldest_missing();
   PacketRange newest_missing();
+  PacketRange last_request();
+  Overdue overdue();
   // These three are false if the retry limit is exceeded; the oldest request has then failed.
   bool implied_nak(Time now);
   bool recover_from(PacketNumber number, Time now);
@@ -188,9 +191,7 @@ class Requester {
   PacketNumber first_missing(PacketNumber from, PacketNumber limit) const {
     return selective_ != nullptr ? selective_->first_missing(from, limit) : from;
   }
-  bool recovery_lets_send_new() const {
-    return selective_ == nullptr || selective_->may_send_new(in_flight());
-  }
+  bool recovery_lets_send_new() const { return recovery_->may_send_new(in_flight()); }
 
   SharedState& shared_;
   SendWindow window_;

@@ -20,7 +20,7 @@ void Requester::receive(const InboundPacket& packet, Time now) {
     }
     return;
   }
-  if (selective_acks_.learn(packet.selective_acks)) selective_->peer_takes_no_part();
+  if (selective_acks_.learn(packet.selective_acks)) recovery_->peer_gives(packet.selective_acks);
   take_response(number, packet, now);
   if (selective_ != nullptr && running()) selective_->settle(now);
 }

@@ -107,6 +107,26 @@ PacketRange Requester::newest_missing() {
   return {last, 1};
 }
 
+// A READ that the peer has executed or holds needs no repeat.
+PacketRange Requester::last_request() {
+  const PacketNumber last(next_new_.value() - 1);
+  const SendSlot& slot = window_.at(window_.find(last));
+  if (is_read_or_atomic(slot.request.opcode)) {
+    const bool known = slot.answered || slot.reached_peer || slot.first < executed_until_;
+    return known || slot.first <= unacknowledged_ ? PacketRange{last, 0}
+                                                  : PacketRange{slot.first, slot.packets};
+  }
+  return {last, has_arrived(last) || last <= unacknowledged_ ? 0u : 1u};
+}
+
+Overdue Requester::overdue() {
+  const PacketRange oldest = oldest_missing();
+  return {.oldest = oldest,
+          .newest = newest_missing(),
+          .last_request = last_request(),
+          .oldest_is_read = window_.at(window_.find(oldest.first)).request.opcode == WorkOpcode::rdma_read};
+}
+
 // A response to a later request shows that the response to an earlier one was lost; it counts as a NAK (IBTA
 // 9.7.5.1.2). Further responses before the next progress were under way already and show nothing new.
 bool Requester::implied_nak(Time now) {
@@ -136,7 +156,7 @@ void Requester::ack_timeout(Time now) {
   if (!take_transport_retry()) return;
   ++shared_.config.counters->local_ack_timeout;
   implied_nak_taken_ = false;
-  recovery_->timed_out(oldest_missing(), now);
+  recovery_->timed_out(overdue(), now);
   if (selective_ == nullptr) return;
   // The interval begins anew when the packet leaves, which may be later. Further repeats do not restart it.
   ack_timer_.start(now);

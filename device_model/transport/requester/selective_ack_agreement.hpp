@@ -18,15 +18,16 @@ class SelectiveAckAgreement {
   // Another peer, of which nothing is known.
   void forget_peer() { peer_ = SelectiveAcks::unknown; }
 
-  // What comes with a response. True if this shows, for the first time, that the peer gives none.
+  // What comes with a response. True if this is the first that tells of the peer.
   bool learn(SelectiveAcks gives) {
     if (peer_ != SelectiveAcks::unknown) return false;
     peer_ = gives;
-    return recovery_reads_ && peer_gives_none();
+    return gives != SelectiveAcks::unknown;
   }
   // A peer outside of this process has said whether it gives them.
   void told(bool gives) { peer_ = gives ? SelectiveAcks::yes : SelectiveAcks::no; }
 
+  SelectiveAcks peer() const { return peer_; }
   bool recovery_reads() const { return recovery_reads_; }
   // What this side says with its requests.
   bool reads() const { return recovery_reads_ && !peer_gives_none(); }

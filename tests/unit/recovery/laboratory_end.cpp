@@ -11,8 +11,12 @@ LaboratoryEnd::LaboratoryEnd(const LaboratorySettings& settings, std::size_t sid
       reorder_pool_(2 * settings.window_packets),  // one queue pair may hold half of a pool
       qp(make_config(settings)) {
   if (side == 1 && settings.peer == Peer::soft_roce) {
-    soft_roce = std::make_unique<SoftRoceResponder>(
-        *this, SoftRoceSettings{settings.first_psn, settings.path_mtu, settings.max_reads});
+    soft_roce =
+        std::make_unique<SoftRoceResponder>(*this, SoftRoceSettings{.first_psn = settings.first_psn,
+                                                                    .path_mtu = settings.path_mtu,
+                                                                    .resources = settings.max_reads,
+                                                                    .burst = settings.processor.burst,
+                                                                    .pause = settings.processor.pause});
   }
 }
 
@@ -46,19 +50,19 @@ void LaboratoryEnd::arrive(const Flight& flight, Time now) {
 void LaboratoryEnd::on_timer(Time now) {
   now_ = now;
   if (observer_ != nullptr) observer_->timer(side_, this->now());
-  qp.on_timer(now);
+  soft_roce != nullptr ? soft_roce->on_timer(now) : qp.on_timer(now);
 }
 
 void LaboratoryEnd::transmit(Time now) {
   now_ = now;
-  soft_roce != nullptr ? soft_roce->transmit() : void(qp.pump(now, 1));
+  soft_roce != nullptr ? soft_roce->transmit(now) : void(qp.pump(now, 1));
 }
 
 void LaboratoryEnd::settle(Time now) {
   now_ = now;
   reorder_pool_.batch_flushed();
   wants_to_send_ = soft_roce != nullptr ? soft_roce->wants_to_transmit() : qp.wants_pump();
-  deadline_ = qp.deadline();
+  deadline_ = soft_roce != nullptr ? soft_roce->deadline() : qp.deadline();
 }
 
 void LaboratoryEnd::send(const OutboundPacket& packet) {

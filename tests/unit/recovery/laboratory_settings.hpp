@@ -23,8 +23,15 @@ enum class Peer : std::uint8_t {
   soft_roce,     // Linux's responder (soft_roce_responder.hpp) beyond a network
 };
 
+// How a Soft-RoCE peer gets its processor (soft_roce_responder.hpp).
+struct Processor {
+  std::uint32_t burst = 0;
+  Nanoseconds pause{0};
+};
+
 struct LaboratorySettings {
   Peer peer = Peer::same_process;
+  Processor processor;  // of Soft-RoCE
   // Of the two directions, by the side that sends.
   std::array<LinkSettings, 2> links;
   // Of the two sides. What a responder keeps and a requester offers follows from them.

@@ -39,11 +39,13 @@ void SoftRoceResponder::receive(const wire::TransportHeaders& headers, std::uint
     was_harmed_ |= !before(headers.bth.psn, settings_.first_psn);
     return;
   }
+  ++requests_received_;
   queue_.push_back(headers);
 }
 
-void SoftRoceResponder::transmit() {
-  for (bool sent = false; !sent && !queue_.empty();) {
+void SoftRoceResponder::transmit(Time now) {
+  for (bool sent = false; !sent && wants_to_transmit();) {
+    work(now);
     if (reading_ == nullptr) sent = take(queue_.front());
     if (reading_ != nullptr) {
       answer_read();
@@ -51,6 +53,13 @@ void SoftRoceResponder::transmit() {
     }
     if (reading_ == nullptr) queue_.pop_front();
   }
+}
+
+// A packet is taken or sent.
+void SoftRoceResponder::work(Time now) {
+  if (++worked_ != settings_.burst) return;
+  worked_ = 0;
+  resumes_at_ = now + settings_.pause;
 }
 
 bool SoftRoceResponder::take(const wire::TransportHeaders& request) {
@@ -148,6 +157,7 @@ void SoftRoceResponder::acknowledge(Operation operation, wire::Psn psn, std::uin
   headers.bth.pkey = wire::Pkey{0xFFFF};
   headers.bth.psn = psn;
   headers.aeth = {syndrome, msn_};
+  ++packets_sent_;
   host_.send({.headers = headers, .bytes = payload_of(payload), .gather = {}, .tag = {}});
 }
 
