@@ -195,9 +195,23 @@ int create(int channel, const Command& command, uint32_t removal) {
   return EFAULT;
 }
 
-// 0 or an errno. The one place of a command where a thread may be cancelled, as in the write that it stands
-// for.
+bool takes_token(int channel) {
+  char token;
+  return recv(channel, &token, 1, MSG_DONTWAIT) == 1;
+}
+
+// As long as a thread may wait without sleep; not at all if the program does not want to wait.
+bool soon_takes_token(int channel) {
+  if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
+  for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
+    if (takes_token(channel)) return true;
+  }
+  return false;
+}
+
+// 0 or an errno. Here and in what it calls a thread may be cancelled, as in the write that it stands for.
 int await_token(int channel) {
+  if (soon_takes_token(channel)) return 0;
   char token;
   const ssize_t length = recv(channel, &token, 1, 0);
   if (length < 0) return errno;
@@ -252,24 +266,6 @@ int fetch_event(int channel, uint64_t cookie, const Command& command) {
   return error;
 }
 
-bool takes_token(int channel) {
-  const KeptErrno kept;
-  char token;
-  return recv(channel, &token, 1, MSG_DONTWAIT) == 1;
-}
-
-// Waits as long as a thread may without sleep.
-bool soon_takes_token(int channel) {
-  const KeptErrno kept;
-  if (takes_token(channel)) return true;
-  if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
-  abi::ShortWait short_wait(crowd);
-  while (short_wait.yield()) {
-    if (takes_token(channel)) return true;
-  }
-  return false;
-}
-
 int await_event(const Channel& channel, const Command& command) {
   KeptChannel kept(channel.descriptor);
   int error = 0;
@@ -285,7 +281,7 @@ int get_event(const Channel& channel, const Command& command) {
   constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
   if (command.header.out < kShortest) return ENOSPC;
   if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
-  if (soon_takes_token(channel.descriptor)) {
+  if (takes_token(channel.descriptor)) {
     const int error = fetch_event(channel.descriptor, channel.cookie, command);
     if (error != EAGAIN) return error;
   }
