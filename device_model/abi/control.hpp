@@ -18,7 +18,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 3;
+inline constexpr std::uint32_t kControlVersion = 4;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
@@ -289,6 +289,9 @@ struct CreateQpReply {
   std::uint32_t max_send_sge;
   std::uint32_t max_receive_sge;
   std::uint32_t max_inline_data;
+  // What ibv_query_ece returns until the program sets other options.
+  std::uint32_t ece_vendor_id;
+  std::uint32_t ece_options;
 };
 
 // ibv_global_route and ibv_ah_attr without what RoCE does not have.

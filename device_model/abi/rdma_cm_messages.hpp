@@ -8,18 +8,24 @@
 //
 // Answers travel on a *reply socket*: another connection to the same node, which its first message makes one.
 // A reply socket belongs to one process and serves one command at a time, on any channel.
+//
+// With an event come *further answers*: those to the questions about its identifier that librdmacm asks next.
+// They are right until the identifier changes, which the page IdentifierChanges tells. Then the program asks.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace urnic::abi {
 
-inline constexpr std::uint32_t kRdmaCmMagic = 0x6E72751B;
+inline constexpr std::uint32_t kRdmaCmMagic = 0x6E72751C;
 // Tokens that lie in a channel at most: a socket's buffer is small.
 inline constexpr std::uint32_t kMaxEventTokens = 16;
 
 enum class RdmaCmRequestKind : std::uint32_t {
-  open_reply_socket = 1,  // on a new connection; the answer on it is its name
+  open_reply_socket = 1,  // on a new connection; the answer on it is its name, with the page's descriptor
   command = 2,            // a command of <rdma/rdma_user_cm.h>
   name_channel = 3,       // the answer names the channel, for one MIGRATE_ID
 };
@@ -40,13 +46,38 @@ struct RdmaCmRequest {
   std::uint32_t option_length;
 };
 
-// Begins each answer. Behind it: `length` bytes for the program's response pointer.
+// Begins each answer. Behind it: `length` bytes for the program's response pointer, and further answers.
 struct RdmaCmReply {
   std::uint32_t magic;    // kRdmaCmMagic
   std::int32_t error;     // 0, or a positive errno
   std::uint32_t discard;  // tokens to take off the channel: their events went with the command
   std::uint32_t length;
+  std::uint32_t further_length;  // bytes, with the header; 0: none
 };
+
+// Begins the further answers.
+struct FurtherAnswers {
+  std::uint32_t identifier;
+  std::uint32_t changes;  // the identifier's counter; what follows is right as long as it stays
+};
+// Begins each of them. Behind it: `length` bytes, the whole answer.
+struct FurtherAnswer {
+  std::uint16_t command;   // QUERY or INIT_QP_ATTR
+  std::uint16_t selector;  // QUERY: the option; INIT_QP_ATTR: the state
+  std::uint32_t length;
+};
+
+// Written by the device process only, on a page of its own. A counter is raised before anybody can learn that
+// an answer about one of its identifiers would be another one now.
+struct IdentifierChanges {
+  std::array<std::atomic<std::uint32_t>, 1024> counters;
+
+  std::uint32_t of(std::uint32_t identifier) const {
+    return counters[identifier % counters.size()].load(std::memory_order_acquire);
+  }
+};
+inline constexpr std::size_t kIdentifierChangesBytes = 4096;
+static_assert(sizeof(IdentifierChanges) == kIdentifierChangesBytes);
 
 // The longest command with its header: WRITE_CM_EVENT.
 inline constexpr std::uint32_t kMaxRdmaCmCommand = 328;
@@ -56,5 +87,10 @@ inline constexpr std::uint32_t kMaxRdmaCmRequest =
     sizeof(RdmaCmRequest) + kMaxRdmaCmCommand + kMaxRdmaCmOption;
 // The longest answer: QUERY(PATH) with six paths.
 inline constexpr std::uint32_t kMaxRdmaCmAnswer = 440;
+// The longest further answer: QUERY(ADDR).
+inline constexpr std::uint32_t kMaxFurtherAnswer = 280;
+// The most, of CONNECT_REQUEST: three of QUERY, three of INIT_QP_ATTR.
+inline constexpr std::uint32_t kMaxFurtherAnswers =
+    sizeof(FurtherAnswers) + 6 * sizeof(FurtherAnswer) + 2 * 280 + 80 + 3 * 144;
 
 }  // namespace urnic::abi

@@ -59,6 +59,15 @@ void DataPath::settle() {
   while (owes_batch()) carry_out();
 }
 
+bool DataPath::settle_without_memory() {
+  end_inputs();
+  while (owes_batch()) {
+    if (!filling().memory.empty() || !stalls_.empty()) return false;
+    carry_out();
+  }
+  return true;
+}
+
 link::Load DataPath::round_limit() const {
   if (!links_take_time()) return {kPacketsPerRound, kBytesPerRound};
   return {kPacketsPerTimedRound, kBytesPerTimedRound};

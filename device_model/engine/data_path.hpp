@@ -39,8 +39,14 @@ class DataPath final : public Round {
   // the next round's list. False if there was nothing to do.
   bool round();
   void settle() override;
+  // As `settle`, but without accesses to application memory. False: it stopped because there are some.
+  bool settle_without_memory();
   // There is work without any new input.
   bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
+  // There is a batch to carry out, and it accesses no application memory.
+  bool owes_batch_without_memory() const {
+    return owes_batch() && filling().memory.empty() && ready_.empty() && touched_.empty() && stalls_.empty();
+  }
 
   // From now on some region's memory may not answer, and may keep a copy waiting.
   void expect_waiting_memory() { memory_may_wait_ = true; }

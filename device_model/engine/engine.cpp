@@ -20,11 +20,22 @@ constexpr transport::Nanoseconds kLongYield{50'000};
 constexpr transport::Nanoseconds kCrowdedPeriod{100'000'000};
 // How late the kernel may end a sleep. Small, since RNR timers begin at 10 us.
 constexpr unsigned long kTimerSlackNanoseconds = 1000;
+// How often another thread looks whether the engine rests: a microsecond or two. Between two looks, which
+// take some hundred nanoseconds each, an idle engine does.
+constexpr int kTriesToHold = 64;
+// Rounds for a datagram: one sends and delivers it, further ones give back what carried it.
+constexpr int kRoundsForDatagrams = 4;
 
 transport::Time clock_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return transport::Time(transport::Nanoseconds(std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec));
+}
+
+void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
 
 // The control thread handles signals; SIGPIPE of a channel without reader is ignored.
@@ -59,6 +70,73 @@ void Engine::stop() {
 }
 
 void Engine::execute(const std::function<void()>& task) {
+  if (!execute_at_rest(task)) execute_on_thread(task);
+}
+
+// Empty: the engine is at work, or has to go to work. A doorbell that rang is work, also if nobody has woken
+// the engine for it yet: what a program has posted does not wait for what it asks of the control thread
+// later.
+std::unique_lock<std::mutex> Engine::hold_at_rest() {
+  if (!thread_.joinable()) return {};
+  std::unique_lock lock(working_, std::try_to_lock);
+  for (int tries = 1; !lock && tries < kTriesToHold; ++tries) {
+    pause_processor();
+    [[maybe_unused]] const bool locked = lock.try_lock();
+  }
+  if (lock && (data_path_.busy() || mailbox_.has_tasks() || doorbells_.rung())) return {};
+  return lock;
+}
+
+// To wake the engine's thread and to wait for it would take longer than most tasks do. False: nothing was
+// done.
+bool Engine::execute_at_rest(const std::function<void()>& task) {
+  std::unique_lock lock = hold_at_rest();
+  if (!lock) return false;
+  const std::optional<transport::Time> before = wake_at();
+  begin_turn();
+  helped_.store(true);
+  std::exception_ptr problem;
+  try {
+    task();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  data_path_.ports_changed();
+  const bool settled = data_path_.settle_without_memory();
+  helped_.store(false);
+  const std::optional<transport::Time> after = wake_at();
+  const bool is_earlier = after && (!before || *after < *before);
+  const bool has_more = data_path_.busy();
+  lock.unlock();
+  if (!settled) execute_on_thread([] {});
+  if (settled && (has_more || is_earlier)) sleeper_.wake_if_asleep();
+  if (problem) std::rethrow_exception(problem);
+  return true;
+}
+
+void Engine::send_management() {
+  if (!send_management_at_rest()) sleeper_.wake_if_asleep();
+}
+
+// False: something is left for the engine's thread.
+bool Engine::send_management_at_rest() {
+  if (woken_by_frames_ || management_ == nullptr) return false;
+  const std::unique_lock lock = hold_at_rest();
+  if (!lock) return false;
+  begin_turn();
+  const std::optional<transport::Time> due = wake_at();
+  if (due && *due <= data_path_.now()) return false;
+  helped_.store(true);
+  management_->send();
+  for (int rounds = 0; rounds < kRoundsForDatagrams && data_path_.owes_batch_without_memory(); ++rounds)
+    data_path_.round();
+  helped_.store(false);
+  const std::optional<transport::Time> after = wake_at();
+  return !data_path_.busy() && !management_->has_to_send(data_path_.now()) &&
+         !(after && (!due || *after < *due));
+}
+
+void Engine::execute_on_thread(const std::function<void()>& task) {
   Mailbox::Letter letter(task);
   mailbox_.post(letter);
   if (!thread_.joinable()) {
@@ -99,12 +177,11 @@ void Engine::run() {
   pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
+  const std::lock_guard lock(working_);
   data_path_.set_clock(clock_now);
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
-    data_path_.set_now(clock_now());
-    heartbeat_.store(static_cast<std::uint64_t>(data_path_.now().time_since_epoch().count()),
-                     std::memory_order_relaxed);
+    begin_turn();
     const bool worked = look();
     note_starvation(worked);
     if (worked) {
@@ -118,6 +195,12 @@ void Engine::run() {
     }
   }
   mailbox_.run([this] { data_path_.settle(); });
+}
+
+void Engine::begin_turn() {
+  data_path_.set_now(clock_now());
+  heartbeat_.store(static_cast<std::uint64_t>(data_path_.now().time_since_epoch().count()),
+                   std::memory_order_relaxed);
 }
 
 // Looks once at all sources of work, and does the work. False if there was none.
@@ -146,7 +229,9 @@ void Engine::note_starvation(bool worked) {
 // soon. Other processes' packets wake an engine with sockets. Programs of this one wake an engine by a system
 // call, so an engine without sockets does not sleep for this.
 void Engine::yield() {
+  working_.unlock();
   sched_yield();
+  working_.lock();
   if (!woken_by_frames_) return;
   const transport::Time now = clock_now();
   if (now - data_path_.now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
@@ -155,7 +240,13 @@ void Engine::yield() {
 void Engine::sleep() {
   sleeper_.announce();
   data_path_.set_now(clock_now());
-  if (!look() && !data_path_.busy() && !stopping_.load()) sleeper_.wait(data_path_.now(), wake_at());
+  if (!look() && !data_path_.busy() && !stopping_.load()) {
+    const transport::Time now = data_path_.now();
+    const std::optional<transport::Time> deadline = wake_at();
+    working_.unlock();
+    sleeper_.wait(now, deadline);
+    working_.lock();
+  }
   sleeper_.awake();
 }
 

@@ -1,13 +1,15 @@
 // The engine: one thread that runs whole devices — doorbells, timers, links, completions.
 //
-// Only the engine's thread touches what the engine works on. The control thread builds objects and has them
-// installed, changed and removed by `execute`, between two batches; so the tables need no locks.
+// What the engine works on has one lock. The engine's thread holds it, and gives it up only while it rests:
+// when it yields and when it sleeps. The control thread builds objects and has them installed, changed and
+// removed by `execute`, between two batches: itself while the engine rests, else on the engine's thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -42,8 +44,10 @@ class Engine {
   void start();
   void stop();
 
-  // Runs `task` on the engine thread between two batches and returns when it has run; before `start`, runs it
-  // on the caller's thread. Not from the engine thread. Rethrows an exception of `task`.
+  // Runs `task` between two batches and returns when it has run: on the caller's thread while the engine
+  // rests and nothing waits for it, or before `start`; else on the engine thread. Between two tasks the
+  // engine looks at the doorbells that rang before the first. Not from the engine thread. Rethrows an
+  // exception of `task`.
   void execute(const std::function<void()>& task);
 
   // A descriptor of the EngineStatus page, read-only for its receiver; belongs to the engine.
@@ -59,13 +63,18 @@ class Engine {
   // The time at which the present round began; changes each time that the engine looks for work. From any
   // thread, for a watchdog.
   std::uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
-  // Whether the heartbeat must change: the engine is awake, or a thread waits in `execute`.
-  bool has_to_move() const { return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks()); }
+  // Whether the heartbeat must change: the engine is awake, or a thread waits or works in `execute`.
+  bool has_to_move() const {
+    return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks() || helped_.load());
+  }
   // The process whose memory is being copied (memory_batch.hpp), or 0.
   pid_t copying_with() const { return data_path_.copying_with(); }
 
   // From any thread, after storing something for the engine: wakes it if it sleeps.
   void wake() { sleeper_.wake_if_asleep(); }
+  // The same after management datagrams were posted. Sends them on the caller's thread while the engine
+  // rests, and delivers those to devices of this engine. Not from the engine thread.
+  void send_management();
 
   // The following from inside `execute` only (or before `start`).
   void add_device(const Device& device) { data_path_.add_device(device); }
@@ -77,7 +86,7 @@ class Engine {
     sleeper_.add(descriptor);
     woken_by_frames_ = true;
   }
-  // The management datagrams of its devices; outlives this. Whoever posts one calls `wake` afterwards.
+  // The management datagrams of its devices; outlives this. Whoever posts one calls `send_management`.
   void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
   void add_doorbells(DoorbellSet& doorbells);
@@ -93,6 +102,11 @@ class Engine {
 
  private:
   void run();
+  std::unique_lock<std::mutex> hold_at_rest();
+  bool execute_at_rest(const std::function<void()>& task);
+  void execute_on_thread(const std::function<void()>& task);
+  bool send_management_at_rest();
+  void begin_turn();
   bool look();
   void note_starvation(bool worked);
   void yield();
@@ -100,6 +114,8 @@ class Engine {
   std::optional<transport::Time> wake_at() const;
 
   const EngineConfig config_;
+  std::mutex working_;               // see the beginning of this file
+  std::atomic<bool> helped_{false};  // another thread does what the engine's thread would do
   DataPath data_path_;
   Mailbox mailbox_;
   Sleeper sleeper_;

@@ -6,7 +6,7 @@
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/path_map.hpp"
-#include "provider/kernel/rdma_cm_write.hpp"
+#include "provider/kernel/rdma_cm_channel.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
 
@@ -25,7 +25,8 @@ int finish(int descriptor, int directory, const KernelPath& path, int flags) {
   if (__builtin_expect(descriptor >= 0 || errno != ENXIO, 1)) return descriptor;
   if (!stand_in_active()) return descriptor;
   const int node = open_device_node(directory, path.get(), flags);
-  if (node >= 0) is_rdma_cm(node);  // remembers the opener
+  RdmaCmChannel ignored;
+  if (node >= 0) identify_rdma_cm(node, ignored);  // remembers the opener
   return node;
 }
 

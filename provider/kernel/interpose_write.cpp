@@ -14,7 +14,8 @@ namespace urnic::kernel {
 namespace {
 
 ssize_t write_closely(int descriptor, const void* data, size_t size) {
-  if (is_rdma_cm(descriptor)) return write_to_rdma_cm(descriptor, data, size);
+  RdmaCmChannel channel;
+  if (identify_rdma_cm(descriptor, channel)) return write_to_rdma_cm(descriptor, channel, data, size);
   dev_t number = 0;
   if (identify_descriptor(descriptor, number)) {
     return is_umad_number(number) ? write_to_umad(descriptor, data, size)

@@ -10,15 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "device_model/abi/rdma_cm_messages.hpp"
-#include "provider/kernel/device_node.hpp"
-#include "provider/kernel/device_number.hpp"
+#include "provider/kernel/crowd.hpp"
+#include "provider/kernel/kept_answers.hpp"
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/reply_socket.hpp"
-#include "provider/kernel/socket_identity.hpp"
 #include "provider/old_symbol_versions.hpp"
 
 namespace urnic::kernel {
@@ -51,6 +49,7 @@ struct Command {
   rdma_ucm_cmd_hdr header;
   unsigned char body[abi::kMaxRdmaCmCommand - sizeof header];
   size_t body_length;  // of what was written and the header names
+  pid_t process;       // this one
 };
 static_assert(offsetof(Command, body) == sizeof(rdma_ucm_cmd_hdr));
 
@@ -64,33 +63,40 @@ Field field(const Command& command, size_t offset) {
 
 // How many bytes could be copied from one place of this process to another: the kernel stops at memory that
 // cannot be accessed.
-size_t copy_checked(int call, void* own, const void* theirs, size_t size) {
+size_t copy_checked(int call, pid_t process, void* own, const void* theirs, size_t size) {
   if (size == 0) return 0;
   const KeptErrno kept;
   iovec local = {own, size};
   iovec remote = {const_cast<void*>(theirs), size};
-  const long copied = syscall(call, getpid(), &local, 1, &remote, 1, 0);
+  const long copied = syscall(call, process, &local, 1, &remote, 1, 0);
   return copied > 0 ? static_cast<size_t>(copied) : 0;
 }
 
-size_t copy_in(void* to, const void* from, size_t size) {
-  return copy_checked(SYS_process_vm_readv, to, from, size);
+size_t copy_in(pid_t process, void* to, const void* from, size_t size) {
+  return copy_checked(SYS_process_vm_readv, process, to, from, size);
 }
 
-bool copy_out(void* to, const void* from, size_t size) {
-  return copy_checked(SYS_process_vm_writev, const_cast<void*>(from), to, size) == size;
+bool copy_out(pid_t process, void* to, const void* from, size_t size) {
+  return copy_checked(SYS_process_vm_writev, process, const_cast<void*>(from), to, size) == size;
 }
 
 // 0 or the errno of the kernel's ucma_write.
 int read_command(const void* data, size_t size, Command& command) {
   constexpr size_t kMost = sizeof command.header + sizeof command.body;
   if (size < sizeof command.header) return EINVAL;
-  const size_t readable = copy_in(&command, data, size < kMost ? size : kMost);
+  command.process = getpid();
+  const size_t readable = copy_in(command.process, &command, data, size < kMost ? size : kMost);
   if (readable < sizeof command.header) return EFAULT;
   if (command.header.in + sizeof command.header > size) return EINVAL;
   command.body_length = command.header.in < sizeof command.body ? command.header.in : sizeof command.body;
   return readable < sizeof command.header + command.body_length ? EFAULT : 0;
 }
+
+// The program's descriptor, and its socket_cookie.
+struct Channel {
+  int descriptor;
+  uint64_t cookie;
+};
 
 // What goes to the device process beside the command.
 struct Extras {
@@ -144,58 +150,68 @@ void discard_tokens(int channel, uint32_t count) {
   }
 }
 
-// Where the answer goes.
-struct Response {
-  void* place;
-  size_t room;
-};
-
-Response response_of(const Command& command) {
+ReplySocket::Room room_of(const Command& command) {
   const int offset = response_offset(command.header.cmd);
-  if (offset == kNone) return {nullptr, 0};
+  if (offset == kNone) return {};
   const auto place = field<uint64_t>(command, static_cast<size_t>(offset));
   return {reinterpret_cast<void*>(place), command.header.out};
 }
 
 // `emptied`: the channel from which the command takes events. 0 or an errno.
 int execute(int channel, const Command& command, const Extras& extras, int emptied,
-            const Response& response) {
-  ReplySocket replies;
+            const ReplySocket::Room& room, abi::RdmaCmReply& reply) {
+  ReplySocket replies(command.process);
   if (!replies.is_open() || !send_request(channel, abi::RdmaCmRequestKind::command, replies, command, extras))
     return EIO;
-  abi::RdmaCmReply reply;
-  const bool received = replies.receive(response.place, response.room, reply);
+  const bool received = replies.receive(room, reply);
   const int error = received ? reply.error : errno;
   discard_tokens(emptied, reply.discard);
   return error;
 }
 
-int execute(int channel, const Command& command) {
-  return execute(channel, command, {}, channel, response_of(command));
+int execute(int channel, const Command& command, const ReplySocket::Room& room) {
+  abi::RdmaCmReply reply;
+  return execute(channel, command, {}, channel, room, reply);
 }
 
+int execute(int channel, const Command& command) { return execute(channel, command, room_of(command)); }
+
 // DESTROY_ID and LEAVE_MCAST.
-void give_back(int channel, uint32_t removal, uint32_t number) {
+void give_back(int channel, pid_t process, uint32_t removal, uint32_t number) {
   rdma_ucm_destroy_id_resp ignored;
   rdma_ucm_destroy_id body = {};
   body.id = number;
-  Command command = {{removal, sizeof body, sizeof ignored}, {}, sizeof body};
+  Command command = {{removal, sizeof body, sizeof ignored}, {}, sizeof body, process};
   std::memcpy(command.body, &body, sizeof body);
-  execute(channel, command, {}, channel, {&ignored, sizeof ignored});
+  execute(channel, command, {&ignored, sizeof ignored});
 }
 
 // CREATE_ID, JOIN_MCAST: what the program is not told of does not stay. 0 or an errno.
 int create(int channel, const Command& command, uint32_t removal) {
   rdma_ucm_create_id_resp answer = {};
-  const int error = execute(channel, command, {}, channel, {&answer, sizeof answer});
-  if (error != 0 || copy_out(response_of(command).place, &answer, sizeof answer)) return error;
-  give_back(channel, removal, answer.id);
+  const int error = execute(channel, command, {&answer, sizeof answer});
+  if (error != 0 || copy_out(command.process, room_of(command).place, &answer, sizeof answer)) return error;
+  give_back(channel, command.process, removal, answer.id);
   return EFAULT;
 }
 
-// 0 or an errno. The one place of a command where a thread may be cancelled, as in the write that it stands
-// for.
+bool takes_token(int channel) {
+  char token;
+  return recv(channel, &token, 1, MSG_DONTWAIT) == 1;
+}
+
+// As long as a thread may wait without sleep; not at all if the program does not want to wait.
+bool soon_takes_token(int channel) {
+  if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
+  for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
+    if (takes_token(channel)) return true;
+  }
+  return false;
+}
+
+// 0 or an errno. Here and in what it calls a thread may be cancelled, as in the write that it stands for.
 int await_token(int channel) {
+  if (soon_takes_token(channel)) return 0;
   char token;
   const ssize_t length = recv(channel, &token, 1, 0);
   if (length < 0) return errno;
@@ -238,18 +254,54 @@ class KeptChannel {
   int copy_;
 };
 
-int get_event(int channel, const Command& command) {
-  constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
-  if (command.header.out < kShortest) return ENOSPC;
-  if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
-  KeptChannel kept(channel);
+// A token is taken. EAGAIN: its event is gone. What the program will ask of the event's identifier is kept.
+int fetch_event(int channel, uint64_t cookie, const Command& command) {
+  alignas(8) unsigned char further[abi::kMaxFurtherAnswers];
+  ReplySocket::Room room = room_of(command);
+  if (room.size > sizeof(rdma_ucm_event_resp)) room.size = sizeof(rdma_ucm_event_resp);
+  room.further = further;
+  abi::RdmaCmReply reply;
+  const int error = execute(channel, command, {}, channel, room, reply);
+  if (error == 0 && reply.length == room.size) keep_answers(cookie, further, reply.further_length);
+  return error;
+}
+
+int await_event(const Channel& channel, const Command& command) {
+  KeptChannel kept(channel.descriptor);
   int error = 0;
   do {
     error = kept.await_token();
     if (error != 0) return error;
-    error = execute(kept.descriptor(), command);
+    error = fetch_event(kept.descriptor(), channel.cookie, command);
   } while (error == EAGAIN);
   return error;
+}
+
+int get_event(const Channel& channel, const Command& command) {
+  constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
+  if (command.header.out < kShortest) return ENOSPC;
+  if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
+  if (takes_token(channel.descriptor)) {
+    const int error = fetch_event(channel.descriptor, channel.cookie, command);
+    if (error != EAGAIN) return error;
+  }
+  return await_event(channel, command);
+}
+
+// QUERY and INIT_QP_ATTR, which begin alike: with the pointer, the identifier, and what is asked of it.
+int ask(const Channel& channel, const Command& command) {
+  static_assert(offsetof(rdma_ucm_query, id) == offsetof(rdma_ucm_init_qp_attr, id) &&
+                offsetof(rdma_ucm_query, option) == offsetof(rdma_ucm_init_qp_attr, qp_state) &&
+                sizeof(rdma_ucm_query) == sizeof(rdma_ucm_init_qp_attr));
+  const auto selector = field<uint32_t>(command, offsetof(rdma_ucm_query, option));
+  KeptAnswer kept;
+  const bool is_kept =
+      command.body_length >= sizeof(rdma_ucm_query) && selector <= UINT16_MAX &&
+      find_kept_answer({channel.cookie, field<uint32_t>(command, offsetof(rdma_ucm_query, id)),
+                        static_cast<uint16_t>(command.header.cmd), static_cast<uint16_t>(selector)},
+                       kept);
+  if (!is_kept || kept.length > command.header.out) return execute(channel.descriptor, command);
+  return copy_out(command.process, room_of(command).place, kept.bytes, kept.length) ? 0 : EFAULT;
 }
 
 int set_option(int channel, const Command& command) {
@@ -258,82 +310,61 @@ int set_option(int channel, const Command& command) {
   if (length > sizeof extras.option) return EINVAL;
   const auto* value =
       reinterpret_cast<const void*>(field<uint64_t>(command, offsetof(rdma_ucm_set_option, optval)));
-  if (copy_in(extras.option, value, length) < length) return EFAULT;
+  if (copy_in(command.process, extras.option, value, length) < length) return EFAULT;
   extras.option_length = length;
-  return execute(channel, command, extras, channel, {nullptr, 0});
+  abi::RdmaCmReply reply;
+  return execute(channel, command, extras, channel, {}, reply);
 }
 
 // The identifier comes from the channel of the command's descriptor, which is the caller's.
 int migrate_id(int channel, const Command& command) {
   Extras extras = {};
   const auto old_channel = field<int>(command, offsetof(rdma_ucm_migrate_id, fd));
-  if (!is_rdma_cm(old_channel)) return fcntl(old_channel, F_GETFD) >= 0 ? EINVAL : ENOENT;
+  RdmaCmChannel ignored;
+  if (!identify_rdma_cm(old_channel, ignored)) return fcntl(old_channel, F_GETFD) >= 0 ? EINVAL : ENOENT;
   {
-    ReplySocket replies;
+    ReplySocket replies(command.process);
     abi::RdmaCmReply reply;
     if (!replies.is_open() ||
         !send_request(old_channel, abi::RdmaCmRequestKind::name_channel, replies, command, extras) ||
-        !replies.receive(&extras.channel, sizeof extras.channel, reply))
+        !replies.receive({&extras.channel, sizeof extras.channel}, reply))
       return EIO;
     if (reply.error != 0) return reply.error;
   }
-  return execute(channel, command, extras, old_channel, response_of(command));
+  abi::RdmaCmReply reply;
+  return execute(channel, command, extras, old_channel, room_of(command), reply);
 }
 
-int serve(int channel, const Command& command) {
+int serve(const Channel& channel, const Command& command) {
   switch (command.header.cmd) {
     case RDMA_USER_CM_CMD_CREATE_ID:
-      return create(channel, command, RDMA_USER_CM_CMD_DESTROY_ID);
+      return create(channel.descriptor, command, RDMA_USER_CM_CMD_DESTROY_ID);
     case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
     case RDMA_USER_CM_CMD_JOIN_MCAST:
-      return create(channel, command, RDMA_USER_CM_CMD_LEAVE_MCAST);
+      return create(channel.descriptor, command, RDMA_USER_CM_CMD_LEAVE_MCAST);
     case RDMA_USER_CM_CMD_GET_EVENT:
       return get_event(channel, command);
+    case RDMA_USER_CM_CMD_QUERY:
+    case RDMA_USER_CM_CMD_INIT_QP_ATTR:
+      return ask(channel, command);
     case RDMA_USER_CM_CMD_SET_OPTION:
-      return set_option(channel, command);
+      return set_option(channel.descriptor, command);
     case RDMA_USER_CM_CMD_MIGRATE_ID:
-      return migrate_id(channel, command);
+      return migrate_id(channel.descriptor, command);
     default:
-      return execute(channel, command);
+      return execute(channel.descriptor, command);
   }
-}
-
-// The sockets that were seen to be channels, by their cookies: asking for a peer's path for every command
-// would take longer than the command. A place is taken by the socket that was seen last.
-struct Seen {
-  std::atomic<uint64_t> cookie;
-  std::atomic<uid_t> opener;
-};
-constexpr unsigned kSeen = 1024;
-constinit Seen seen[kSeen] = {};
-
-Seen* find_seen(int descriptor) {
-  const uint64_t cookie = socket_cookie(descriptor);
-  if (cookie == 0) return nullptr;
-  Seen& place = seen[cookie % kSeen];
-  if (place.cookie.load(std::memory_order_relaxed) == cookie) return &place;
-  if (!is_open_node(descriptor, kRdmaCmNode)) return nullptr;
-  place.opener.store(geteuid(), std::memory_order_relaxed);
-  place.cookie.store(cookie, std::memory_order_relaxed);
-  return &place;
-}
-
-// Linux refuses a process that has changed its credentials since it opened the node (ib_safe_file_access).
-bool has_changed_user(int channel) {
-  const Seen* const place = find_seen(channel);
-  return place != nullptr && place->opener.load(std::memory_order_relaxed) != geteuid();
 }
 
 }  // namespace
 
-bool is_rdma_cm(int descriptor) { return find_seen(descriptor) != nullptr; }
-
-ssize_t write_to_rdma_cm(int descriptor, const void* data, size_t size) {
+ssize_t write_to_rdma_cm(int descriptor, const RdmaCmChannel& channel, const void* data, size_t size) {
   Command command;
-  int error = has_changed_user(descriptor) ? EACCES : read_command(data, size, command);
+  // Linux refuses a process that has changed its credentials since it opened the node (ib_safe_file_access).
+  int error = channel.opener != geteuid() ? EACCES : read_command(data, size, command);
   if (error == 0) {
     const KeptErrno kept;
-    error = serve(descriptor, command);
+    error = serve({descriptor, channel.cookie}, command);
   }
   if (error == 0) return static_cast<ssize_t>(size);
   errno = error;

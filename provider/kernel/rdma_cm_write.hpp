@@ -3,14 +3,12 @@
 
 #include <sys/types.h>
 
-namespace urnic::kernel {
+#include "provider/kernel/rdma_cm_channel.hpp"
 
-// True if `descriptor` is an open rdma_cm node, also if it was inherited or duplicated. Keeps errno. The
-// first call remembers the process's user as the opener: open calls it.
-bool is_rdma_cm(int descriptor);
+namespace urnic::kernel {
 
 // As the kernel's ucma_write: the whole `size`, or -1 and errno; EACCES if the process is not the opener's
 // user any more. GET_EVENT blocks while there is no event, unless the descriptor has O_NONBLOCK.
-ssize_t write_to_rdma_cm(int descriptor, const void* data, size_t size);
+ssize_t write_to_rdma_cm(int descriptor, const RdmaCmChannel& channel, const void* data, size_t size);
 
 }  // namespace urnic::kernel

@@ -6,8 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "provider/kernel/crowd.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/device_number.hpp"
+#include "provider/kernel/kept_answers.hpp"
 #include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/socket_identity.hpp"
 
@@ -44,15 +48,34 @@ int connect_above_the_lowest() {
 }
 
 // By `syscall`: a thread that is cancelled in recvmsg would keep its slot.
+ssize_t receive(int descriptor, msghdr& message) {
+  for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
+    const long length = syscall(SYS_recvmsg, descriptor, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (length >= 0 || (errno != EAGAIN && errno != EINTR)) return length;
+  }
+  long length = 0;
+  do {
+    length = syscall(SYS_recvmsg, descriptor, &message, MSG_CMSG_CLOEXEC);
+  } while (length < 0 && errno == EINTR);
+  return length;
+}
+
 ssize_t receive_parts(int descriptor, iovec* parts, size_t count) {
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = count;
-  long length = 0;
-  do {
-    length = syscall(SYS_recvmsg, descriptor, &message, 0);
-  } while (length < 0 && errno == EINTR);
-  return length;
+  return receive(descriptor, message);
+}
+
+// The descriptor that came with the message, or -1.
+int sent_descriptor(msghdr& message) {
+  const cmsghdr* const part = CMSG_FIRSTHDR(&message);
+  if (part == nullptr || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS ||
+      part->cmsg_len != CMSG_LEN(sizeof(int)))
+    return -1;
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(part), sizeof descriptor);
+  return descriptor;
 }
 
 bool ask_for_name(int descriptor) {
@@ -66,9 +89,24 @@ bool is_reply(ssize_t length, const abi::RdmaCmReply& reply) {
   return length >= static_cast<ssize_t>(sizeof reply) && reply.magic == abi::kRdmaCmMagic;
 }
 
+bool receive_name(int descriptor, abi::SocketName& name) {
+  abi::RdmaCmReply reply = {};
+  iovec parts[] = {{&reply, sizeof reply}, {&name, sizeof name}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t length = receive(descriptor, message);
+  if (length < 0) return false;
+  use_identifier_changes(sent_descriptor(message));
+  return is_reply(length, reply) && reply.error == 0 && reply.length == sizeof name;
+}
+
 }  // namespace
 
-ReplySocket::ReplySocket() : process_(getpid()), current_(take_any(process_)) {
+ReplySocket::ReplySocket(pid_t process) : process_(process), current_(take_any(process)) {
   if (current_ == nullptr) current_ = &own_;
   if (!is_usable()) open();
 }
@@ -101,17 +139,17 @@ void ReplySocket::open() {
   current_->process = process_;
   current_->descriptor = descriptor;
   current_->cookie = socket_cookie(descriptor);
-  abi::RdmaCmReply reply;
-  if (ask_for_name(descriptor) && receive(&current_->name, sizeof current_->name, reply) && reply.error == 0)
-    return;
+  if (ask_for_name(descriptor) && receive_name(descriptor, current_->name)) return;
   close_descriptor();
   errno = EIO;
 }
 
-bool ReplySocket::receive(void* answer, size_t size, abi::RdmaCmReply& reply) {
+bool ReplySocket::receive(const Room& room, abi::RdmaCmReply& reply) {
   reply = {};
-  iovec parts[] = {{&reply, sizeof reply}, {answer, size}};
-  ssize_t length = receive_parts(current_->descriptor, parts, 2);
+  iovec parts[] = {{&reply, sizeof reply},
+                   {room.place, room.size},
+                   {room.further, room.further != nullptr ? abi::kMaxFurtherAnswers : 0}};
+  ssize_t length = receive_parts(current_->descriptor, parts, 3);
   const bool bad_address = length < 0 && errno == EFAULT;
   // The kernel has taken the message off the socket only if it got as far as the program's memory.
   if (bad_address && reply.magic != abi::kRdmaCmMagic) length = receive_parts(current_->descriptor, parts, 1);

@@ -18,7 +18,8 @@ class ReplySocket {
   // Programs may count on the lowest numbers, and use FD_SET on them.
   static constexpr int kLowestDescriptor = 960;
 
-  ReplySocket();
+  // `process`: this one.
+  explicit ReplySocket(pid_t process);
   ~ReplySocket();
   ReplySocket(const ReplySocket&) = delete;
   ReplySocket& operator=(const ReplySocket&) = delete;
@@ -27,10 +28,17 @@ class ReplySocket {
   bool is_open() const { return current_->descriptor >= 0; }
   const abi::SocketName& name() const { return current_->name; }
 
-  // Waits for the answer. Its bytes go to `answer`, memory of the program's of `size` bytes, as the kernel
-  // copies them. True: there is one, in `reply`. False and errno: EFAULT if `answer` cannot be written
-  // (`reply` is there all the same), EIO if the device process is gone.
-  bool receive(void* answer, size_t size, abi::RdmaCmReply& reply);
+  // Where an answer goes: `place`, memory of the program's of `size` bytes, and further answers, if it may
+  // have some.
+  struct Room {
+    void* place = nullptr;
+    size_t size = 0;
+    void* further = nullptr;  // abi::kMaxFurtherAnswers bytes
+  };
+  // Waits for the answer, whose bytes the kernel copies to the program's memory. True: there is one, in
+  // `reply`. False and errno: EFAULT if that memory cannot be written (`reply` is there all the same), EIO if
+  // the device process is gone.
+  bool receive(const Room& room, abi::RdmaCmReply& reply);
 
   struct Slot {
     pid_t owner = 0;  // the process that uses the slot at this moment; 0: none

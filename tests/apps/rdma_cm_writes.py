@@ -14,8 +14,12 @@ import sys
 import threading
 import time
 
-CREATE_ID, DESTROY_ID, BIND_IP, RESOLVE_IP, LISTEN, GET_EVENT = 0, 1, 2, 3, 7, 12
-ADDRESS_RESOLVED = 0
+CREATE_ID, DESTROY_ID, BIND_IP, RESOLVE_IP, RESOLVE_ROUTE, LISTEN, INIT_QP_ATTR, GET_EVENT = 0, 1, 2, 3, 4, 7, 11, 12
+SET_OPTION, QUERY = 14, 19
+ADDRESS, PATH, GID = 0, 1, 2  # what QUERY asks
+INIT, RTR, RTS = 1, 2, 3  # what INIT_QP_ATTR asks
+ADDRESS_RESOLVED, ROUTE_RESOLVED = 0, 2
+TYPE_OF_SERVICE = 0  # of level 0
 TCP, RC = 0x0106, 2
 NODE = "/dev/infiniband/rdma_cm"
 BAD_ADDRESS = 8
@@ -110,6 +114,95 @@ def a_channel_that_is_closed_while_a_thread_takes_an_event():
     assert (event, status) == (ADDRESS_RESOLVED, 0), (event, status)
 
 
+def take_event(node):
+    """The type of the next event."""
+    answer = (ctypes.c_uint32 * 84)()
+    assert write(node, GET_EVENT, struct.pack("=Q", ctypes.addressof(answer)), ctypes.sizeof(answer)) == 0
+    return answer[3]
+
+
+def resolve(node, number):
+    """To the address, whose event is taken; answers to questions have come with it."""
+    loopback = struct.pack("=HH4s20x", socket.AF_INET, 0, socket.inet_aton("127.0.0.1"))
+    assert write(node, RESOLVE_IP, bytes(28) + loopback + struct.pack("=II", number, 2000)) == 0
+    assert take_event(node) == ADDRESS_RESOLVED
+
+
+def resolve_route(node, number):
+    assert write(node, RESOLVE_ROUTE, struct.pack("=II", number, 2000)) == 0
+    assert take_event(node) == ROUTE_RESOLVED
+
+
+def ask(node, command, number, selector, room=440):
+    """The errno and the bytes of the answer."""
+    answer = (ctypes.c_uint8 * 440)()
+    error = write(node, command, struct.pack("=QII", ctypes.addressof(answer), number, selector), room)
+    return error, bytes(answer)
+
+
+def change_something(node, number):
+    value = ctypes.c_uint8(0)
+    body = struct.pack("=QIIII", ctypes.addressof(value), number, 0, TYPE_OF_SERVICE, 1)
+    assert write(node, SET_OPTION, body) == 0
+
+
+def answers_that_came_with_an_event():
+    """As those that the device process gives, which is asked after a change."""
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    for step, questions in ((resolve, ((QUERY, ADDRESS), (QUERY, GID))),
+                            (resolve_route, ((QUERY, PATH), (INIT_QP_ATTR, INIT)))):
+        step(node, number)
+        came = [ask(node, command, number, selector) for command, selector in questions]
+        change_something(node, number)
+        assert came == [ask(node, command, number, selector) for command, selector in questions]
+        assert all(error == 0 for error, _ in came)
+
+
+def answers_that_came_with_an_event_need_no_device_process():
+    device = int((pathlib.Path(os.environ["URNIC_DIR"]) / "urnicd.pid").read_text(encoding="ascii"))
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    resolve(node, number)
+    os.kill(device, signal.SIGSTOP)
+    try:
+        signal.alarm(20)
+        for what in ADDRESS, GID:
+            assert ask(node, QUERY, number, what)[0] == 0
+        signal.alarm(0)
+    finally:
+        os.kill(device, signal.SIGCONT)
+
+
+def answers_that_came_with_an_event_are_written_as_others_are():
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    resolve(node, number)
+    assert write(node, QUERY, struct.pack("=QII", BAD_ADDRESS, number, ADDRESS)) == errno.EFAULT
+    assert ask(node, QUERY, number, ADDRESS, 8) == (errno.ENOSPC, bytes(440))
+    assert ask(node, QUERY, number, ADDRESS, 272)[1][272:] == bytes(168)
+    assert write(node, QUERY, struct.pack("=QI", BAD_ADDRESS, number)) == errno.EINVAL
+    assert ask(node, QUERY, number, 0x10000)[0] == errno.ENOSYS
+    other = os.open(NODE, os.O_RDWR)
+    assert ask(other, QUERY, number, ADDRESS)[0] == errno.EINVAL
+
+
+def answers_that_came_with_an_event_end_with_the_identifier():
+    """Also if another process destroys it, and if its number is taken again."""
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    resolve(node, number)
+    assert ask(node, QUERY, number, ADDRESS)[0] == 0
+    child = os.fork()
+    if child == 0:
+        os._exit(destroy(node, number))
+    assert os.waitpid(child, 0)[1] == 0
+    assert ask(node, QUERY, number, ADDRESS)[0] == errno.ENOENT
+    assert create_id(node) == number
+    error, answer = ask(node, QUERY, number, ADDRESS)
+    assert (error, answer[:8]) == (0, bytes(8)), "a new identifier has no device"
+
+
 def a_listener_that_reads_nothing():
     """Runs until it is killed."""
     node = os.open(NODE, os.O_RDWR)
@@ -122,7 +215,9 @@ def a_listener_that_reads_nothing():
 
 CHECKS = {check.__name__: check for check in (
     an_identifier_whose_number_cannot_be_told_goes, memory_that_cannot_be_read, another_user_than_the_opener,
-    a_channel_that_is_closed_while_a_thread_takes_an_event, a_listener_that_reads_nothing)}
+    a_channel_that_is_closed_while_a_thread_takes_an_event, answers_that_came_with_an_event,
+    answers_that_came_with_an_event_need_no_device_process, answers_that_came_with_an_event_are_written_as_others_are,
+    answers_that_came_with_an_event_end_with_the_identifier, a_listener_that_reads_nothing)}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()

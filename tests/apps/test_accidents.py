@@ -250,13 +250,16 @@ class HostileDescriptors(Killed):
 
 
 class StuckEngine(Killed):
-    """An engine that does not move, like one that copies from memory that does not answer."""
+    """An engine that does not move although a program has work for it, like one that copies from memory that does not
+    answer."""
 
     def setUp(self):
         if os.geteuid() != 0:
             self.skipTest("only root may stop a thread of a device process")
         super().setUp()
         self.stop_engine()
+        # An engine that rests is not asked for anything: this program posts what nobody takes.
+        self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
 
     def stop_engine(self):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -276,14 +279,21 @@ class StuckEngine(Killed):
             if os.waitpid(thread, WALL | os.WNOHANG) == (0, 0):
                 self.libc.ptrace(PTRACE_DETACH, thread, None, None)
 
+    def first_status_that_waits(self):
+        """Its output. The control thread asks the engine and waits: only the command's time limit ends it."""
+        for _ in range(1000):
+            asked = self.fabric.start(self.fabric.urnic, "status")
+            if asked.wait() != 0:
+                return asked.output()
+        raise AssertionError("the engine is not needed")
+
     def check_end(self):
         fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
         self.assertFalse((self.fabric.run_directory / "admin.sock").exists())
         self.assertFalse((self.fabric.run_directory / "urnicd.pid").exists())
 
     def test_status_says_it_and_down_works(self):
-        # For this request the control thread asks the engine and waits: only the command's time limit ends it.
-        first = self.fabric.run(self.fabric.urnic, "status", status=1)
+        first = self.first_status_that_waits()
         self.assertIn(f"the device process (pid {self.process}) has not answered 'status'", first)
         status = self.fabric.status()
         self.assertEqual(status["pid"], self.process)

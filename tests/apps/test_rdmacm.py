@@ -201,6 +201,12 @@ class RdmaCm(unittest.TestCase):
             own.up()
             self.run_check(own, "another_user_than_the_opener")
 
+    def test_answers_that_come_with_events(self):
+        self.run_check(self.fabric, "answers_that_came_with_an_event")
+        self.run_check(self.fabric, "answers_that_came_with_an_event_need_no_device_process")
+        self.run_check(self.fabric, "answers_that_came_with_an_event_are_written_as_others_are")
+        self.run_check(self.fabric, "answers_that_came_with_an_event_end_with_the_identifier")
+
     def test_the_port_of_a_killed_listener_is_free_at_once(self):
         listener = self.start_server("rping", "-s", "-P", "-p", 7777)
         for _ in range(20):

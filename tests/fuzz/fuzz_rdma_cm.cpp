@@ -1,5 +1,7 @@
 // Any sequence of rdma_cm commands from three programs, with MADs and time in between: every command is
-// answered, no program gets at another's identifiers, and nothing is left once the programs are gone.
+// answered, no program gets at another's identifiers, and nothing is left once the programs are gone. What
+// came with an event is what the program would get if it asked, as long as the page does not tell of a
+// change.
 //
 // An input is a sequence of records: program and what to do, command, half the room for the answer, half the
 // body's length (a byte each), body. The commands' header is made right, so that mutations get past it,
@@ -38,6 +40,7 @@ enum How : std::uint8_t {
 struct Program {
   cm::Channel* channel = nullptr;
   std::size_t tokens = 0;
+  std::vector<std::byte> further;  // answers that came with the last event
 };
 
 struct Machine {
@@ -48,6 +51,7 @@ struct Machine {
     cm::Opener opener;
     opener.account = world.fabric.quotas().account(static_cast<pid_t>(1000 + i));
     programs[i].tokens = 0;
+    programs[i].further.clear();
     programs[i].channel = &world.rdma_cm.open(std::move(opener), [&program = programs[i]] {
       ++program.tokens;
       return true;
@@ -90,7 +94,42 @@ struct Machine {
     require(answer.length <= answer.storage.size() && answer.length <= header.out,
             "an answer has no more than its room");
     require(answer.error == 0 || answer.length == 0, "an error has no answer");
+    if (answer.further_length != 0)
+      program.further.assign(answer.further_bytes().begin(), answer.further_bytes().end());
+    check();
+  }
+
+  void check() {
     check_tokens();
+    for (Program& program : programs) check_further_answers(program);
+  }
+
+  void check_further_answers(Program& program) {
+    std::span<const std::byte> rest = program.further;
+    const auto head = take<urnic::abi::FurtherAnswers>(rest);
+    if (rest.empty() || world.rdma_cm.identifiers().changes().of(head.identifier) != head.changes) return;
+    while (!rest.empty()) {
+      const auto one = take<urnic::abi::FurtherAnswer>(rest);
+      struct {
+        rdma_ucm_cmd_hdr header;
+        rdma_ucm_query body;
+      } const question{{one.command, sizeof(rdma_ucm_query), urnic::abi::kMaxRdmaCmAnswer},
+                       {0, head.identifier, one.selector}};
+      cm::Answer answer;
+      world.rdma_cm.execute(*program.channel, std::as_bytes(std::span(&question, 1)), {}, nullptr, answer);
+      require(std::ranges::equal(answer.bytes(), rest.first(one.length)), "an answer is out of date");
+      rest = rest.subspan(one.length);
+    }
+  }
+
+  template <class Part>
+  static Part take(std::span<const std::byte>& rest) {
+    Part part{};
+    if (rest.empty()) return part;
+    require(rest.size() >= sizeof part, "further answers are whole");
+    std::memcpy(&part, rest.data(), sizeof part);
+    rest = rest.subspan(sizeof part);
+    return part;
   }
 
   // The last bytes of the body serve as the option.
@@ -105,7 +144,7 @@ struct Machine {
   void pause(bool is_long) {
     world.deliver();
     if (is_long) world.pass(std::chrono::seconds(5));
-    check_tokens();
+    check();
   }
 
   void end() {
@@ -150,6 +189,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if ((record[0] & reopen) != 0) {
       machine.close(program);
       machine.open(program);
+      machine.check();
     } else {
       machine.execute(program, make_command(record, body));
     }

@@ -132,7 +132,7 @@ struct Gsi::Impl {
       ++device.gsi.not_sent;
       return GsiSent::busy;
     }
-    fabric.engine(device).wake();
+    fabric.engine(device).send_management();
     note_traffic();
     return GsiSent::sent;
   }

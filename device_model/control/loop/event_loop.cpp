@@ -80,11 +80,24 @@ void EventLoop::run() {
   }
 }
 
+int EventLoop::wait(std::span<epoll_event> events) {
+  const auto look = [&](int patience) {
+    return epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
+  };
+  if (!work_.empty()) {
+    wait_until(next_portion_);
+    return look(0);
+  }
+  // A program that has its answer often asks again at once.
+  for (abi::ShortWait short_wait(crowd_);;) {
+    if (const int count = look(0); count != 0) return count;
+    if (!short_wait.yield()) return look(-1);
+  }
+}
+
 bool EventLoop::handle_events() {
   std::array<epoll_event, 64> events;
-  if (!work_.empty()) wait_until(next_portion_);
-  const int patience = work_.empty() ? -1 : 0;
-  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), patience);
+  const int count = wait(events);
   if (count < 0 && errno == EINTR) return false;
   checked(count, "epoll_wait");
   for (int i = 0; i < count; ++i) {

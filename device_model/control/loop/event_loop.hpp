@@ -1,12 +1,16 @@
 // The control thread's loop: descriptors, and the handlers to call when they are ready.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
+#include "device_model/abi/short_wait.hpp"
 #include "device_model/control/loop/work_in_portions.hpp"
 #include "device_model/memory/descriptor.hpp"
 
@@ -40,7 +44,9 @@ class EventLoop {
 
   using Clock = std::chrono::steady_clock;
 
-  // Waits for events, at most until the next portion of work, and handles them. False: none came.
+  // Waits for events, at most until the next portion of work. Returns their number, or -1 and errno.
+  int wait(std::span<epoll_event> events);
+  // Waits as above, and handles the events. False: none came.
   bool handle_events();
   void wait_until(Clock::time_point time);
   void do_portion();
@@ -50,6 +56,7 @@ class EventLoop {
   std::unordered_map<WatchId, std::shared_ptr<Watch>> watches_;
   WatchId next_id_ = 1;
   WorkInPortions work_;
+  abi::Crowd crowd_;
   Clock::time_point next_portion_{};
   Clock::time_point last_event_{};
   bool running_ = false;

@@ -51,10 +51,12 @@ union QueryAnswer {
   QueryPathAnswer path;
 };
 
-// The identifier that a command names. 0, or ENOENT (no such), EINVAL (of another channel).
-int find_id(const Session& session, std::uint32_t number, Id*& id);
+// The identifier that a command names and may change. 0, or ENOENT (no such), EINVAL (of another channel).
+int find_id(Session& session, std::uint32_t number, Id*& id);
 // The same for commands that need a device: EINVAL without one.
-int find_id_with_device(const Session& session, std::uint32_t number, Id*& id);
+int find_id_with_device(Session& session, std::uint32_t number, Id*& id);
+// The same for commands that change nothing.
+int find_id_to_read(const Session& session, std::uint32_t number, const Id*& id);
 // The errno of what the connection manager answers.
 int to_errno(cm::Result result);
 

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -78,11 +79,15 @@ bool Connection::handle_one() {
   return false;
 }
 
-bool Connection::answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes) {
-  std::array<std::byte, sizeof reply + abi::kMaxRdmaCmAnswer> message;
-  std::memcpy(message.data(), &reply, sizeof reply);
-  std::memcpy(message.data() + sizeof reply, bytes.data(), bytes.size());
-  return send_message(socket_.get(), std::span(message).first(sizeof reply + bytes.size()), {});
+bool Connection::answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes,
+                        std::span<const std::byte> further, std::span<const int> descriptors) {
+  std::array<std::byte, sizeof reply + abi::kMaxRdmaCmAnswer + abi::kMaxFurtherAnswers> message;
+  std::size_t length = 0;
+  for (const auto part : {std::as_bytes(std::span(&reply, 1)), bytes, further}) {
+    std::copy(part.begin(), part.end(), message.begin() + static_cast<std::ptrdiff_t>(length));
+    length += part.size();
+  }
+  return send_message(socket_.get(), std::span(message).first(length), descriptors);
 }
 
 bool Connection::send_token() {

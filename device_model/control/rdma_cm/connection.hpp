@@ -36,7 +36,8 @@ class Connection {
   // The program, as the one who opens a channel; refers to this connection.
   Opener opener() const;
   // False: the program does not read its answers, or is gone.
-  bool answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes);
+  bool answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes,
+              std::span<const std::byte> further = {}, std::span<const int> descriptors = {});
   bool send_token();
 
   Channel* channel = nullptr;        // of a channel

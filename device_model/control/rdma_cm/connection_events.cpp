@@ -125,8 +125,9 @@ Admission admit(const Identifiers& identifiers, std::span<const std::byte> priva
 
 }  // namespace
 
-Id* ConnectionEvents::find(cm::CommunicationId connection, IdState state) const {
+Id* ConnectionEvents::find(cm::CommunicationId connection, IdState state) {
   Id* const id = identifiers_.find(connection);
+  if (id != nullptr) identifiers_.changes().note(id->number);
   return id != nullptr && id->state == state ? id : nullptr;
 }
 

@@ -32,7 +32,7 @@ class ConnectionEvents final : private cm::User {
   void sidr_replied(const cm::SidrReplyEvent& event) override;
 
   // The identifier whose connection it is, if that is in `state`.
-  Id* find(cm::CommunicationId connection, IdState state) const;
+  Id* find(cm::CommunicationId connection, IdState state);
   void end_connection(cm::CommunicationId connection, int status);
 
   cm::ConnectionManager connections_;

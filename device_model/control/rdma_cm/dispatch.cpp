@@ -150,7 +150,7 @@ int run(Session& session, const rdma_ucm_cmd_hdr& header, Body body, Answer& ans
 
 void dispatch(Session& session, std::span<const std::byte> command, Answer& answer) {
   rdma_ucm_cmd_hdr header{};
-  answer.length = 0;
+  answer.length = answer.further_length = 0;
   answer.error = EINVAL;
   if (command.size() < sizeof header) return;
   std::memcpy(&header, command.data(), sizeof header);

@@ -14,9 +14,12 @@ namespace urnic::control::rdma_cm {
 struct Answer {
   int error = 0;
   std::size_t length = 0;
+  std::size_t further_length = 0;
   alignas(8) std::array<std::byte, abi::kMaxRdmaCmAnswer> storage{};
+  alignas(8) std::array<std::byte, abi::kMaxFurtherAnswers> further{};  // further_answers.hpp
 
   std::span<const std::byte> bytes() const { return std::span(storage).first(length); }
+  std::span<const std::byte> further_bytes() const { return std::span(further).first(further_length); }
 };
 
 // Runs the command, with its header at the beginning, that a program has written. What is too short, unknown

@@ -32,13 +32,21 @@ bool queue_pair_type(const rdma_ucm_create_id& command, QpType& type) {
 
 }  // namespace
 
-int find_id(const Session& session, std::uint32_t number, Id*& id) {
+int find_id_to_read(const Session& session, std::uint32_t number, const Id*& id) {
   id = session.identifiers.find(number);
   if (id == nullptr) return ENOENT;
   return id->channel == &session.channel ? 0 : EINVAL;
 }
 
-int find_id_with_device(const Session& session, std::uint32_t number, Id*& id) {
+int find_id(Session& session, std::uint32_t number, Id*& id) {
+  const Id* found = nullptr;
+  if (const int error = find_id_to_read(session, number, found)) return error;
+  id = session.identifiers.find(number);
+  session.identifiers.changes().note(number);
+  return 0;
+}
+
+int find_id_with_device(Session& session, std::uint32_t number, Id*& id) {
   if (const int error = find_id(session, number, id)) return error;
   return id->local ? 0 : EINVAL;
 }

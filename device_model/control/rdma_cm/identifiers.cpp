@@ -36,12 +36,14 @@ Id& Identifiers::create(Channel& channel, PortSpace space, QpType qp_type) {
   id->space = space;
   id->qp_type = qp_type;
   Id& created = *id;
+  changes_.note(created.number);
   channel.ids.insert(id->number);
   ids_.insert(std::move(id));
   return created;
 }
 
 void Identifiers::destroy(Id& id) {
+  changes_.note(id.number);
   if (id.state == IdState::listen) stop_listening(id);
   drop_events(id);
   while (!id.groups.empty()) leave(*id.groups.back());
@@ -86,6 +88,7 @@ void Identifiers::drop_events(Id& id) {
 
 void Identifiers::migrate(Id& id, Channel& channel) {
   if (id.channel == &channel) return;
+  changes_.note(id.number);
   std::list<Event> moved;
   id.channel->move_events(moved, id.events_queued, [&](const Event& event) { return event.id == &id; });
   id.channel->ids.erase(id.number);

@@ -15,6 +15,7 @@
 #include "device_model/control/rdma_cm/channel.hpp"
 #include "device_model/control/rdma_cm/event.hpp"
 #include "device_model/control/rdma_cm/id.hpp"
+#include "device_model/control/rdma_cm/identifier_changes.hpp"
 #include "device_model/control/rdma_cm/number_table.hpp"
 #include "device_model/control/rdma_cm/ports.hpp"
 
@@ -35,10 +36,13 @@ class Identifiers {
   cm::ConnectionManager& connections() { return connections_; }
   cm::Time now() const { return now_(); }
   Ports& ports() { return ports_; }
+  IdentifierChanges& changes() { return changes_; }
+  const IdentifierChanges& changes() const { return changes_; }
 
   // Makes an identifier of the channel, charged to the one who has opened it. Throws std::system_error at the
   // limit.
   Id& create(Channel& channel, PortSpace space, QpType qp_type);
+  // Whoever changes something of it says so in `changes`.
   Id* find(std::uint32_t number) const { return ids_.find(number); }
   // Ends whatever the identifier has under way, takes its events away, and destroys it.
   void destroy(Id& id);
@@ -87,6 +91,7 @@ class Identifiers {
   cm::ConnectionManager& connections_;
   Clock now_;
   Ports ports_;
+  IdentifierChanges changes_;
   NumberTable<Id> ids_;
   NumberTable<Multicast> multicasts_;
   std::unordered_map<std::uint32_t, Id*> by_connection_;

@@ -71,9 +71,9 @@ int ready_to_send(const Id& id, const cm::Attributes& attributes, ib_uverbs_qp_a
 
 int init_qp_attributes(Session& session, const rdma_ucm_init_qp_attr& command, ib_uverbs_qp_attr& answer) {
   if (command.qp_state > IBV_QPS_ERR) return EINVAL;
-  Id* id = nullptr;
-  if (const int error = find_id_with_device(session, command.id, id)) return error;
-  if (id->state == IdState::listen) return EINVAL;
+  const Id* id = nullptr;
+  if (const int error = find_id_to_read(session, command.id, id)) return error;
+  if (!id->local || id->state == IdState::listen) return EINVAL;
   answer.qp_state = command.qp_state;
   if (!id->connection || is_datagram(*id)) {
     init_without_connection(*id, answer);

@@ -138,8 +138,8 @@ ib_user_path_rec addresses_only(const Id& id) {
 }  // namespace
 
 int query_route(Session& session, const rdma_ucm_query& command, rdma_ucm_query_route_resp& answer) {
-  Id* id = nullptr;
-  if (const int error = find_id(session, command.id, id)) return error;
+  const Id* id = nullptr;
+  if (const int error = find_id_to_read(session, command.id, id)) return error;
   write_address(id->endpoints.source, bytes_of(answer.src_addr));
   write_address(id->endpoints.destination, bytes_of(answer.dst_addr));
   if (!id->local) return 0;
@@ -152,8 +152,8 @@ int query_route(Session& session, const rdma_ucm_query& command, rdma_ucm_query_
 }
 
 int query(Session& session, const rdma_ucm_query& command, QueryAnswer& answer, std::size_t& length) {
-  Id* id = nullptr;
-  if (const int error = find_id(session, command.id, id)) return error;
+  const Id* id = nullptr;
+  if (const int error = find_id_to_read(session, command.id, id)) return error;
   if (command.option > RDMA_USER_CM_QUERY_GID) return ENOSYS;
   if (command.option == RDMA_USER_CM_QUERY_PATH) {
     if (session.room < offsetof(QueryPathAnswer, paths)) return ENOSPC;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device_model/control/rdma_cm/further_answers.hpp"
+
 namespace urnic::control::rdma_cm {
 namespace {
 
@@ -51,6 +53,7 @@ void RdmaCm::execute(Channel& channel, std::span<const std::byte> command, std::
                      Channel* old_channel, Answer& answer) {
   Session session{events_.identifiers(), resolutions_, channel, old_channel, option};
   dispatch(session, command, answer);
+  add_further_answers(session, command, answer);
 }
 
 }  // namespace urnic::control::rdma_cm

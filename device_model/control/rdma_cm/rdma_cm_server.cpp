@@ -96,8 +96,9 @@ bool RdmaCmServer::open_reply_socket(Connection& connection) {
   const Name name = random_name();
   connection.reply_name = name;
   reply_sockets_[name] = &connection;
-  const abi::RdmaCmReply reply{abi::kRdmaCmMagic, 0, 0, sizeof name};
-  return connection.answer(reply, std::as_bytes(std::span(name)));
+  const abi::RdmaCmReply reply{abi::kRdmaCmMagic, 0, 0, sizeof name, 0};
+  const std::array changes{rdma_cm_.identifiers().changes().descriptor()};
+  return connection.answer(reply, std::as_bytes(std::span(name)), {}, changes);
 }
 
 bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& request,
@@ -116,8 +117,9 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
   // The program discards on the old channel what MIGRATE_ID has taken away from there.
   Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
   const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
-                               static_cast<std::uint32_t>(result.length)};
-  answer(request.reply, reply, result.bytes());
+                               static_cast<std::uint32_t>(result.length),
+                               static_cast<std::uint32_t>(result.further_length)};
+  answer(request.reply, reply, result.bytes(), result.further_bytes());
   if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
   return true;
 }
@@ -130,7 +132,7 @@ bool RdmaCmServer::name_channel(Connection& connection, const abi::RdmaCmRequest
   const Name name = random_name();
   connection.channel_name = name;
   named_channels_[name] = &connection;
-  answer(request.reply, {abi::kRdmaCmMagic, 0, 0, sizeof name}, std::as_bytes(std::span(name)));
+  answer(request.reply, {abi::kRdmaCmMagic, 0, 0, sizeof name, 0}, std::as_bytes(std::span(name)));
   return true;
 }
 
@@ -145,10 +147,10 @@ Channel* RdmaCmServer::take_named_channel(const abi::SocketName& name) {
 }
 
 void RdmaCmServer::answer(const abi::SocketName& name, const abi::RdmaCmReply& reply,
-                          std::span<const std::byte> bytes) {
+                          std::span<const std::byte> bytes, std::span<const std::byte> further) {
   const auto found = reply_sockets_.find(to_name(name));
   if (found == reply_sockets_.end()) return;
-  if (!found->second->answer(reply, bytes))
+  if (!found->second->answer(reply, bytes, further))
     log::debug("an answer of rdma_cm is lost: {}", std::strerror(errno));
 }
 

@@ -42,7 +42,8 @@ class RdmaCmServer {
   bool name_channel(Connection& connection, const abi::RdmaCmRequest& request);
   Channel* take_named_channel(const abi::SocketName& name);
   // To the reply socket `name`; nothing if there is none.
-  void answer(const abi::SocketName& name, const abi::RdmaCmReply& reply, std::span<const std::byte> bytes);
+  void answer(const abi::SocketName& name, const abi::RdmaCmReply& reply, std::span<const std::byte> bytes,
+              std::span<const std::byte> further = {});
   void look_for_addresses();
 
   EventLoop& loop_;

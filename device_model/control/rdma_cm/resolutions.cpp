@@ -8,6 +8,7 @@ bool Resolutions::resolve(Id& id) {
   Endpoints& endpoints = id.endpoints;
   const auto route = find_route(identifiers_.fabric(), endpoints.source, endpoints.destination);
   if (!route) return false;
+  identifiers_.changes().note(id.number);
   endpoints.source = with_port(route->source, endpoints.source.port);
   id.local = route->local;
   id.peer = route->peer;
@@ -30,6 +31,7 @@ void Resolutions::look_again() {
     const bool waits = id != nullptr && id->state == IdState::address_query;
     if (waits && !resolve(*id)) {
       if (now < id->resolve_until) continue;
+      identifiers_.changes().note(id->number);
       id->state = IdState::address_bound;
       identifiers_.post(*id, EventType::address_error, -ETIMEDOUT);
     }

@@ -67,6 +67,8 @@ int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, Descri
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
 int set_ece(Session&, const abi::SetEceRequest&, abi::Empty&, DescriptorExchange&);
 int query_ece(Session&, const abi::HandleRequest&, abi::QueryEceReply&, DescriptorExchange&);
+// The options that the QP offers its peer.
+std::uint32_t ece_options(const Session& session, const QueuePair& qp);
 int limit_rate(Session&, const abi::LimitRateRequest&, abi::Empty&, DescriptorExchange&);
 int query_qp(Session&, const abi::HandleRequest&, abi::QueryQpReply&, DescriptorExchange&);
 int destroy_qp(Session&, const abi::HandleRequest&, abi::DestroyReply&, DescriptorExchange&);

@@ -10,13 +10,13 @@ namespace {
 
 using transport::QpState;
 
-std::uint32_t options_of(const Session& session, const QueuePair& qp) {
+}  // namespace
+
+std::uint32_t ece_options(const Session& session, const QueuePair& qp) {
   const bool offers = qp.service == transport::QpService::rc &&
                       transport::reads_selective_acks(session.device.settings.recovery.mode);
   return offers ? abi::kEceSelectiveAcknowledgement & ~qp.declined_ece : 0;
 }
-
-}  // namespace
 
 // Options must be set before the QP is connected. Options that the peer lacks are not used; without selective
 // acknowledgements a QP still uses its reorder buffer.
@@ -45,7 +45,7 @@ int query_ece(Session& session, const abi::HandleRequest& request, abi::QueryEce
   const QueuePair* const qp = session.context->qps.find(request.handle);
   if (qp == nullptr) return EINVAL;
   reply.vendor_id = session.device.settings.vendor_id;
-  reply.options = options_of(session, *qp);
+  reply.options = ece_options(session, *qp);
   return 0;
 }
 

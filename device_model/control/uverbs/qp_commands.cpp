@@ -148,6 +148,8 @@ abi::CreateQpReply reply_for(const QueuePair& qp, std::uint32_t handle, Session&
   abi::CreateQpReply reply = qp.given;
   reply.handle = handle;
   reply.qpn = qp.qpn;
+  reply.ece_vendor_id = session.device.settings.vendor_id;
+  reply.ece_options = ece_options(session, qp);
   if (!qp.doorbell) return reply;
   reply.doorbell = qp.doorbell.value();
   reply.send_ring = describe(qp.send_ring, session, descriptors);

@@ -1,5 +1,6 @@
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
@@ -28,6 +29,11 @@ void DoorbellSet::look_at_summary() {
     waiting_[i] |= doorbells_.summary[i].exchange(0);
     if (waiting_[i] != 0) waiting_groups_ |= 1u << i;  // the program may have cleared it meanwhile
   }
+}
+
+bool DoorbellSet::rung() const {
+  return has_more() || std::any_of(doorbells_.summary.begin(), doorbells_.summary.end(),
+                                   [](const auto& words) { return words.load() != 0; });
 }
 
 // Takes a waiting word: the first from `next_` on, wrapping around.

@@ -37,6 +37,9 @@ class DoorbellSet {
   static constexpr std::uint32_t kCostOfNothing = 64;
   // Words with rung doorbells are waiting for their turn.
   bool has_more() const { return waiting_groups_ != 0 || left_over_ != 0; }
+  // Words with rung doorbells are waiting to be looked at, or for their turn. Ordered behind the message of a
+  // program that rang before it sent the message.
+  bool rung() const;
   // All words at once. Returns how many doorbells had an effect.
   std::uint32_t collect();
 

@@ -1,5 +1,7 @@
 #include "device_model/engine/doorbells/doorbell_turns.hpp"
 
+#include <algorithm>
+
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 
 namespace urnic::engine {
@@ -20,6 +22,10 @@ bool DoorbellTurns::look() {
     quiet = set.has_more() ? 0 : quiet + 1;
   }
   return cost != 0;
+}
+
+bool DoorbellTurns::rung() const {
+  return std::any_of(sets_.begin(), sets_.end(), [](const DoorbellSet* set) { return set->rung(); });
 }
 
 }  // namespace urnic::engine

@@ -22,6 +22,8 @@ class DoorbellTurns {
 
   // Returns whether doorbells were taken, or are still waiting.
   bool look();
+  // A doorbell has rung and is not taken.
+  bool rung() const;
 
  private:
   std::vector<DoorbellSet*> sets_;

@@ -24,8 +24,11 @@ std::vector<Mailbox::Letter*> Mailbox::take() {
 }
 
 void Mailbox::answer(Letter& letter) {
-  const std::lock_guard lock(mutex_);
-  letter.done_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    letter.done_ = true;
+  }
+  // Unlocked: the waiting thread takes the mutex as soon as it wakes.
   answered_.notify_all();
 }
 

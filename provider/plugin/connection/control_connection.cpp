@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/abi/short_wait.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::provider {
@@ -38,6 +39,21 @@ void collect_descriptors(msghdr& message, ReceivedDescriptors& received) {
       received.add(number);
     }
   }
+}
+
+// The threads of this process share it.
+constinit abi::Crowd crowd;
+
+ssize_t receive_message(int socket, msghdr& message) {
+  for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
+    const ssize_t length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (length >= 0 || (errno != EAGAIN && errno != EINTR)) return length;
+  }
+  ssize_t length;
+  while ((length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0) {
+    if (!should_retry(socket, POLLIN)) return length;
+  }
+  return length;
 }
 
 }  // namespace
@@ -87,10 +103,8 @@ int ControlConnection::receive(const ControlRequest& request, ReceivedDescriptor
   message.msg_iovlen = 2;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  ssize_t length;
-  while ((length = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC)) < 0) {
-    if (!should_retry(socket_, POLLIN)) return EPIPE;
-  }
+  const ssize_t length = receive_message(socket_, message);
+  if (length < 0) return EPIPE;
   collect_descriptors(message, received);
   if (length < static_cast<ssize_t>(sizeof header) || header.magic != abi::kControlMagic ||
       header.sequence != sequence_ || header.opcode != static_cast<std::uint32_t>(request.opcode)) {

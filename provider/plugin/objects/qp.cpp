@@ -245,6 +245,7 @@ ibv_qp* create(ibv_context* verbs, ibv_qp_init_attr_ex* attributes, std::uint32_
     install_builders(qp->verbs.extended, layout);
     qp_tail(qp->verbs, layout).comp_mask |= private_abi::kQpIsExtended;
   }
+  qp->ece = {reply.ece_vendor_id, reply.ece_options, 0};
   attributes->cap = given_capabilities(reply);
   if (is_xrc_target(attributes->qp_type)) return &qp->verbs.qp;
   hold(qp->verbs.qp.pd);

@@ -22,6 +22,13 @@ struct WorkRequestBuilder {
 
 struct IndirectionTable;
 
+// Enhanced connection establishment, as the device has it.
+struct EceOptions {
+  std::uint32_t vendor_id;  // 0: not known here
+  std::uint32_t offered;    // by the device, for this QP
+  std::uint32_t declined;   // by the program, since the peer lacks them
+};
+
 struct Qp {
   private_abi::Qp verbs;  // first: the library hands out its address
   Context* context;
@@ -34,6 +41,7 @@ struct Qp {
   unsigned int implied_flags;  // ibv_send_flags of every request (sq_sig_all)
   WorkRequestBuilder builder;
   IndirectionTable* spread_by;  // of an RSS QP, which has no queues; null: any other QP
+  EceOptions ece;
 
   std::atomic<std::uint32_t> async_events_read;
 

@@ -47,6 +47,28 @@ def on_urnic(device, program, options, timeout):
     return json_of([device.urnic, "run", "--", program, *options], device.environment, timeout)
 
 
+def cmtime(device, connections, timeout):
+    """librdmacm's cmtime, between two programs, makes `connections` one step after the other: microseconds a connection,
+    by step."""
+    output = tempfile.TemporaryFile("w+")
+    words = [device.urnic, "run", "--", "cmtime", "-c", str(connections)]
+    process = start(words, device.environment, output)
+    try:
+        deadline = time.monotonic() + timeout
+        while not device.rdma_cm_listeners():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Failed("cmtime's server does not listen")
+            time.sleep(0.01)
+        text = output_of([*words, "-s", "127.0.0.1"], device.environment, timeout)
+    finally:
+        stop(process)
+        output.close()
+    steps = {step.strip(): float(each) for step, each in re.findall(r"^([a-z ]+):.*\s([\d.]+)$", text, re.MULTILINE)}
+    if len(steps) != 7:
+        raise Failed(f"cmtime printed no seven steps: {last_line(text)}")
+    return steps
+
+
 class IdleQps:
     """Use as a context manager: a program holds `connections` idle connections, of two QPs each."""
 

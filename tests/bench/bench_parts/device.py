@@ -81,6 +81,10 @@ class Device:
     def counters(self):
         return json.loads(output_of([*self.enter, self.urnic, "counters", "--json"], self.environment, 20))
 
+    def rdma_cm_listeners(self):
+        status = output_of([*self.enter, self.urnic, "status", "--json"], self.environment, 20)
+        return json.loads(status)["rdma_cm"]["listeners"]
+
     def processor_seconds(self):
         """The processor time of all its threads, in seconds, from the scheduler, which counts nanoseconds."""
         self._read("stat")

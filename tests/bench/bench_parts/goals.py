@@ -55,6 +55,7 @@ GOALS = [
     Goal("device process's own memory, an idle RC QP", "memory", "<=", 16, unit="KiB"),
     Goal("QPs created and connected (RESET to RTS)", "connect", ">=", 5000, unit="/s"),
     Goal("connections by rdma_cm, made and taken down", "connect by address", ">=", 2000, unit="/s"),
+    Goal("connections by `cmtime`, made and taken down", "cmtime", ">=", 2000, unit="/s"),
     Goal("one connection by rdma_cm, typical / TCP's", "connect by address", "<=", 3, "connect by address", "one_us",
          "tcp_one_us"),
     Goal("8 pairs of programs at once / one pair, total", "pairs 8", ">=", 0.9, "pairs 1"),

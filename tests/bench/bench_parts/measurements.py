@@ -168,6 +168,18 @@ class ConnectByAddress(Measurement):
             "one_us", "one_by_one_per_second", "tcp_per_second", "tcp_one_us")}}
 
 
+class Cmtime(Measurement):
+    """Each step is done for all connections before the next begins."""
+    count = 1000
+
+    def __init__(self):
+        super().__init__("cmtime", "/s", "connections by `cmtime`, made and taken down, all under way at a time")
+
+    def run(self, bench, device):
+        steps = beside.cmtime(device, self.count, bench.timeout)
+        return {"value": 1e6 / sum(steps.values()), "cmtime_connect": steps["connect"], "cmtime_disconnect": steps["disconnect"]}
+
+
 class OpenConnections(Measurement):
     """Fails if not all can be open at a time."""
     count = 10000
@@ -378,7 +390,7 @@ def everything():
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
         FileLimit(), CapturedWrite(False), CapturedWrite(True), *(Transit(delay) for delay in DELAYS),
-        ConnectRate(), ConnectByAddress(), OpenConnections(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
+        ConnectRate(), ConnectByAddress(), Cmtime(), OpenConnections(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
         TcpSizes("tcp_lat", "µs", 1e6), MemorySpeed(),

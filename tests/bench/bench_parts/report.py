@@ -37,7 +37,8 @@ NOTES = (("device_share", 100, "device process {} % of a core"), ("mean", 1, "me
          ("one_by_one_per_second", 1, "one by one {} /s"), ("tcp_per_second", 1, "TCP one by one {} /s"),
          ("tcp_one_us", 1, "TCP one alone {} µs"), ("kernel_drops", 1, "the kernel dropped {}"),
          ("no_buffer", 1, "no room for {}"), ("per_call", 1, "{} packets a system call"),
-         ("receiver_seconds", 1, "receiving engine {} s"), ("sender_seconds", 1, "sending engine {} s"), ("ended_per_second", 1, "then ended {} /s"))
+         ("receiver_seconds", 1, "receiving engine {} s"), ("sender_seconds", 1, "sending engine {} s"), ("ended_per_second", 1, "then ended {} /s"),
+         ("cmtime_connect", 1, "connecting {} µs"), ("cmtime_disconnect", 1, "disconnecting {} µs"))
 
 
 def note(results):

@@ -330,6 +330,8 @@ BOOST_AUTO_TEST_CASE(options_that_the_peer_does_not_have_are_not_offered_to_it) 
     return program.call(ControlOpcode::set_ece, abi::SetEceRequest{qp.handle, vendor, wanted});
   };
   BOOST_TEST(options() == abi::kEceSelectiveAcknowledgement);
+  BOOST_TEST(qp.ece_vendor_id == ours);
+  BOOST_TEST(qp.ece_options == options());
   BOOST_TEST(set(ours + 1, abi::kEceSelectiveAcknowledgement) == EINVAL);
   BOOST_TEST(set(ours, 0) == 0);
   BOOST_TEST(options() == 0u);

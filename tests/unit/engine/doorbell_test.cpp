@@ -53,6 +53,24 @@ BOOST_AUTO_TEST_CASE(a_set_gives_one_word_at_a_time_and_forgets_none) {
   BOOST_TEST(one.set.collect_word() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(what_rang_shows_until_it_is_taken) {
+  Ringer one(200);
+  Ringer other(1);
+  DoorbellTurns turns;
+  turns.add(one.set);
+  turns.add(other.set);
+  BOOST_TEST(!turns.rung());
+  other.doorbells->ring(0);
+  BOOST_TEST(turns.rung());
+  while (turns.look()) continue;
+  BOOST_TEST(!turns.rung());
+  one.ring_all();
+  one.set.collect_word();  // others of its words wait
+  BOOST_TEST(turns.rung());
+  while (turns.look()) continue;
+  BOOST_TEST(!turns.rung());
+}
+
 // A QP that rings in each round does not keep those behind it waiting.
 BOOST_AUTO_TEST_CASE(the_words_of_a_set_have_their_turns) {
   Ringer one(200);

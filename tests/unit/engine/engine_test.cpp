@@ -79,14 +79,18 @@ class Outside final : public link::Uplink {
 
 BOOST_AUTO_TEST_SUITE(engine_thread)
 
-BOOST_AUTO_TEST_CASE(tasks_run_on_the_engine_thread_and_in_order) {
+BOOST_AUTO_TEST_CASE(tasks_run_in_order_and_beside_an_engine_that_rests) {
   Engine engine({});
+  const StatusPage page(engine);
   std::thread::id ran_on;
   engine.execute([&] { ran_on = std::this_thread::get_id(); });
   BOOST_TEST((ran_on == std::this_thread::get_id()));  // not started
   engine.start();
-  engine.execute([&] { ran_on = std::this_thread::get_id(); });
-  BOOST_TEST((ran_on != std::this_thread::get_id()));
+  page.wait_until_asleep();
+  // It says that it sleeps shortly before it does.
+  for (int i = 0; i < 10'000 && ran_on != std::this_thread::get_id(); ++i)
+    engine.execute([&] { ran_on = std::this_thread::get_id(); });
+  BOOST_TEST((ran_on == std::this_thread::get_id()));
   int order = 0;
   for (int i = 0; i < 100; ++i) engine.execute([&, i] { order = order == i ? i + 1 : -1; });
   BOOST_TEST(order == 100);
@@ -102,6 +106,113 @@ BOOST_AUTO_TEST_CASE(an_exception_comes_back_to_who_asked) {
   bool ran = false;
   engine.execute([&] { ran = true; });
   BOOST_TEST(ran);
+}
+
+BOOST_AUTO_TEST_CASE(an_engine_at_work_is_waited_for) {
+  Engine engine({.idle_spin = transport::Nanoseconds(0)});
+  engine.start();
+  std::atomic<bool> holds{false};
+  std::atomic<bool> go_on{false};
+  std::thread holder([&] {
+    engine.execute([&] {
+      holds = true;
+      while (!go_on) sched_yield();
+    });
+  });
+  while (!holds) sched_yield();
+  BOOST_TEST(engine.has_to_move());
+  std::atomic<bool> ran{false};
+  std::thread other([&] { engine.execute([&] { ran = true; }); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  BOOST_TEST(!ran);
+  go_on = true;
+  holder.join();
+  other.join();
+  BOOST_TEST(ran);
+}
+
+// A program rings, sends a request to the control thread, and wakes the engine only now.
+BOOST_AUTO_TEST_CASE(doorbells_that_rang_are_looked_at_between_two_tasks) {
+  Fabric fabric;
+  TestQp qp0(fabric.program0, 0, {});
+  TestQp qp1(fabric.program1, 1, {});
+  Fabric::connect(qp0, qp1);
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = fabric.program1.address(0);
+  head.rkey = fabric.program1.key.value;
+  for (int i = 0; i < 200; ++i) {
+    page.wait_until_asleep();
+    const std::uint64_t before = fabric.device0.port_counters().transmitted_packets;
+    qp0.post_inline(head, std::as_bytes(std::span(&i, 1)));
+    fabric.engine.execute([] {});
+    std::uint64_t after = before;
+    fabric.engine.execute([&] { after = fabric.device0.port_counters().transmitted_packets; });
+    BOOST_REQUIRE(after > before);
+    while (!qp0.send_cq.poll()) sched_yield();
+  }
+  fabric.engine.stop();
+}
+
+// A queue pair in error flushes what is posted: completions, but no access to the program's memory.
+BOOST_AUTO_TEST_CASE(a_task_beside_an_engine_that_rests_is_carried_out_to_its_end) {
+  Fabric fabric;
+  TestQp qp0(fabric.program0, 0, {});
+  TestQp qp1(fabric.program1, 1, {});
+  Fabric::connect(qp0, qp1);
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  page.wait_until_asleep();
+  const abi::ScatterGather to[] = {fabric.program0.sge(0, 64)};
+  qp0.post_receive(to);
+  fabric.engine.execute([&] { qp0.device_end().modify(transport::QpState::error, {}, std::nullopt); });
+  BOOST_TEST(qp0.receive_cq.poll().has_value());
+  fabric.engine.stop();
+}
+
+// Nobody rings for it.
+BOOST_AUTO_TEST_CASE(what_a_task_gives_a_queue_pair_to_do_wakes_the_engine) {
+  Fabric fabric;
+  TestQp qp0(fabric.program0, 0, {});
+  TestQp qp1(fabric.program1, 1, {});
+  Fabric::connect(qp0, qp1);
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = fabric.program1.address(0);
+  head.rkey = fabric.program1.key.value;
+  head.sge_count = 1;
+  const abi::ScatterGather from[] = {fabric.program0.sge(0, 64)};
+  for (int i = 0; i < 100; ++i) {
+    page.wait_until_asleep();
+    qp0.write_send(head, std::as_bytes(std::span(from)));
+    qp0.indices.send_producer.store(qp0.send_producer, std::memory_order_release);
+    fabric.engine.execute([&] { qp0.device_end().doorbell(); });
+    while (!qp0.send_cq.poll()) sched_yield();
+  }
+  fabric.engine.stop();
+}
+
+// The engine sleeps without an end before.
+BOOST_AUTO_TEST_CASE(a_timer_that_a_task_sets_wakes_the_engine) {
+  Fabric fabric;
+  TestQp qp(fabric.program0, 0, {});
+  const StatusPage page(fabric.engine);
+  fabric.engine.start();
+  page.wait_until_asleep();
+  Timers& timers = fabric.engine.data_path().timers();
+  TimerId timer{};
+  fabric.engine.execute([&] {
+    timer = timers.add(qp.device_end());
+    timers.set(timer, fabric.engine.now() + transport::Nanoseconds(1'000'000));
+  });
+  for (std::uint32_t armed = 1; armed != 0;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    fabric.engine.execute([&] { armed = timers.armed(); });
+  }
+  fabric.engine.execute([&] { timers.remove(timer); });
+  fabric.engine.stop();
 }
 
 BOOST_AUTO_TEST_CASE(tasks_of_many_threads_wake_a_sleeping_engine) {

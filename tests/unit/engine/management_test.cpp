@@ -226,6 +226,49 @@ BOOST_AUTO_TEST_CASE(a_sleeping_engine_is_woken_and_wakes_the_control_thread) {
   }
 }
 
+// Two threads would have to be woken otherwise.
+BOOST_AUTO_TEST_CASE(mads_go_without_the_thread_of_an_engine_that_rests) {
+  engine.set_management(traffic);
+  engine.start();
+  std::uint32_t at_once = 0;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    post(7);
+    engine.send_management();
+    if (readable(traffic.arrival_descriptor())) ++at_once;
+    pollfd look{traffic.arrival_descriptor(), POLLIN, 0};
+    BOOST_REQUIRE(poll(&look, 1, 10'000) == 1);
+    BOOST_TEST(take_all() == 1u);
+  }
+  // A busy machine may keep the thread awake now and then.
+  BOOST_TEST(at_once > 100u);
+  engine.stop();
+  BOOST_TEST((engine.data_path().pools() == kPoolsAtRest));
+  BOOST_TEST(device1.port_counters().received_packets == 200u);
+}
+
+// A MAD for a program's queue pair is written into its memory, which may not answer: not by the control
+// thread.
+BOOST_AUTO_TEST_CASE(a_mad_for_a_program_is_left_to_the_engines_thread) {
+  TestQp qp(program1, 0, {.service = transport::QpService::ud});
+  transport::QpParameters parameters;
+  parameters.path_mtu = 1024;
+  parameters.qkey = kManagementQkey;
+  for (const auto state : {transport::QpState::init, transport::QpState::rtr, transport::QpState::rts}) {
+    engine.execute([&] { qp.device_end().modify(state, parameters, std::nullopt); });
+  }
+  engine.set_management(traffic);
+  engine.start();
+  const abi::ScatterGather to[] = {program1.sge(4096, 1024)};
+  for (int i = 0; i < 50; ++i) {
+    qp.post_receive(to);
+    BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), mad_of(5)));
+    engine.send_management();
+    std::optional<Polled> received;
+    while (!(received = qp.receive_cq.poll())) sched_yield();
+    BOOST_TEST(received->byte_length == 40 + kMadBytes);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::engine::test

@@ -49,6 +49,7 @@ class FakeDevice {
   static constexpr std::uint32_t kMaxSge = 3;
   static constexpr std::uint32_t kMaxInline = 100;
   static constexpr std::uint32_t kCqEntries = 16;
+  static constexpr std::uint32_t kVendorId = 0x1AF4;
 
   // Makes a run directory with sysfs and a socket, and serves it on a thread of its own.
   FakeDevice();

@@ -213,6 +213,8 @@ FakeDevice::Answer FakeDevice::create_qp(Connection& connection, const abi::Crea
   reply.max_send_sge = kMaxSge;
   reply.max_receive_sge = kMaxSge;
   reply.max_inline_data = kMaxInline;
+  reply.ece_vendor_id = kVendorId;
+  reply.ece_options = abi::kEceSelectiveAcknowledgement;
   qps_.emplace(reply.handle, FakeQp{request, reply, at<char>(reply.send_ring), at<char>(reply.receive_ring),
                                     at<abi::QueuePairIndices>(reply.indices), 0});
   answer.set(reply);

@@ -41,6 +41,44 @@ BOOST_AUTO_TEST_CASE(creation_asks_for_what_is_wanted_and_tells_what_was_given) 
   BOOST_TEST(ibv_destroy_qp(other) == 0);
 }
 
+// librdmacm asks and sets the options of enhanced connection establishment for each connection.
+BOOST_AUTO_TEST_CASE(options_for_the_peer_are_set_on_the_device_where_they_change) {
+  struct Step {
+    ibv_ece ece;
+    int error;
+    unsigned requests;  // to the device
+    std::uint32_t options_then;
+  };
+  constexpr std::uint32_t kAll = abi::kEceSelectiveAcknowledgement;
+  ibv_qp* other = create(IBV_QPT_RC);
+  const unsigned before = device.requests(abi::ControlOpcode::set_ece);
+  unsigned requests = 0;
+  for (const Step& step :
+       {Step{{FakeDevice::kVendorId, kAll, 0}, 0, 0, kAll}, Step{{FakeDevice::kVendorId, 0, 0}, 0, 1, 0},
+        Step{{FakeDevice::kVendorId, 0, 0}, 0, 0, 0}, Step{{FakeDevice::kVendorId, kAll | 8, 0}, 0, 1, kAll},
+        Step{{FakeDevice::kVendorId, kAll, 1}, EINVAL, 0, kAll},
+        Step{{FakeDevice::kVendorId + 1, kAll, 0}, 0, 1, kAll}}) {
+    ibv_ece ece = step.ece;
+    BOOST_TEST(ibv_set_ece(other, &ece) == step.error);
+    requests += step.requests;
+    BOOST_TEST(device.requests(abi::ControlOpcode::set_ece) == before + requests);
+    BOOST_TEST(ibv_query_ece(other, &ece) == 0);
+    BOOST_TEST(ece.vendor_id == FakeDevice::kVendorId);
+    BOOST_TEST(ece.options == step.options_then);
+  }
+  BOOST_TEST(device.requests(abi::ControlOpcode::query_ece) == 0u);
+  device.refuse_next(abi::ControlOpcode::set_ece, EINVAL);
+  ibv_ece none{FakeDevice::kVendorId, 0, 0};
+  BOOST_TEST(ibv_set_ece(other, &none) == EINVAL);
+  BOOST_TEST(ibv_query_ece(other, &none) == 0);
+  BOOST_TEST(none.options == kAll);
+  // From RTR on the device refuses.
+  ibv_ece all{FakeDevice::kVendorId, kAll, 0};
+  device.refuse_next(abi::ControlOpcode::set_ece, EINVAL);
+  BOOST_TEST(ibv_set_ece(qp, &all) == EINVAL);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(types_that_are_not_there_are_not_supported) {
   errno = 0;
   BOOST_CHECK(create(IBV_QPT_DRIVER) == nullptr);

@@ -1,5 +1,7 @@
 // The node's sockets: channels, reply sockets, and messages that are none of theirs.
+#include <arpa/inet.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -8,6 +10,7 @@
 #include <thread>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
@@ -19,7 +22,7 @@ using memory::Descriptor;
 
 struct Reply {
   abi::RdmaCmReply header;
-  std::array<std::byte, abi::kMaxRdmaCmAnswer> answer;
+  std::array<std::byte, abi::kMaxRdmaCmAnswer + abi::kMaxFurtherAnswers> answer;
 };
 
 // The server on a thread of its own, as long as the fixture lives.
@@ -156,6 +159,51 @@ BOOST_AUTO_TEST_CASE(reply_sockets_have_names_of_their_own) {
   const ReplySocket first(*this);
   const ReplySocket second(*this);
   BOOST_TEST(std::memcmp(&first.name, &second.name, sizeof first.name) != 0);
+}
+
+// A program can see what changes, and change nothing.
+BOOST_AUTO_TEST_CASE(the_page_of_changes_comes_with_a_reply_socket) {
+  const Descriptor socket = open();
+  send_to(socket, request(abi::RdmaCmRequestKind::open_reply_socket));
+  BOOST_REQUIRE(is_readable(socket));
+  Message message;
+  BOOST_REQUIRE(receive_message(socket.get(), message) == ReceiveResult::message);
+  BOOST_REQUIRE_EQUAL(message.descriptors.size(), 1u);
+  const int page = message.descriptors.front().get();
+  const auto map = [page](int rights) {
+    return mmap(nullptr, abi::kIdentifierChangesBytes, rights, MAP_SHARED, page, 0);
+  };
+  BOOST_TEST(map(PROT_READ | PROT_WRITE) == MAP_FAILED);
+  BOOST_TEST(ftruncate(page, 0) == -1);
+  void* const place = map(PROT_READ);
+  BOOST_REQUIRE(place != MAP_FAILED);
+  BOOST_TEST(mprotect(place, abi::kIdentifierChangesBytes, PROT_READ | PROT_WRITE) == -1);
+  const auto* const changes = static_cast<const abi::IdentifierChanges*>(place);
+  SocketProgram program{*this};
+  program.run(kCreate);
+  const std::uint32_t before = changes->of(0);
+  program.run(command(RDMA_USER_CM_CMD_DESTROY_ID, rdma_ucm_destroy_id{0, 0, 0}));
+  BOOST_TEST(changes->of(0) != before);
+  munmap(place, abi::kIdentifierChangesBytes);
+}
+
+BOOST_AUTO_TEST_CASE(further_answers_follow_the_answer) {
+  SocketProgram program{*this};
+  program.run(kCreate);
+  rdma_ucm_resolve_ip resolve{};
+  resolve.dst_addr.sin6_family = AF_INET;
+  const std::uint32_t loopback = htonl(INADDR_LOOPBACK);
+  std::memcpy(reinterpret_cast<char*>(&resolve.dst_addr) + 4, &loopback, sizeof loopback);
+  resolve.timeout_ms = 1000;
+  BOOST_TEST(program.run(command(RDMA_USER_CM_CMD_RESOLVE_IP, resolve)).header.error == 0);
+  const Reply reply = program.run(command(RDMA_USER_CM_CMD_GET_EVENT, rdma_ucm_get_event{}));
+  BOOST_TEST(reply.header.length == sizeof(rdma_ucm_event_resp));
+  BOOST_TEST(reply.header.further_length ==
+             sizeof(abi::FurtherAnswers) +
+                 2 * (sizeof(abi::FurtherAnswer) + sizeof(rdma_ucm_query_addr_resp)));
+  abi::FurtherAnswers head{99, 0};
+  std::memcpy(&head, reply.answer.data() + reply.header.length, sizeof head);
+  BOOST_TEST(head.identifier == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_without_a_reply_socket_is_lost) {

@@ -1,0 +1,76 @@
+// How both ends of a control connection wait for each other: at first without sleep.
+//
+// An answer takes microseconds. To put a thread to sleep and to wake it takes as long, and many times that on
+// a processor that has gone idle meanwhile, as those of virtual machines do. So a thread first looks again
+// and again, and gives the processor away between two looks. Where other threads want the processors this
+// costs their time slices: then it sleeps at once, and tries again later and later.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace urnic::abi {
+
+// Durations are nanoseconds.
+inline constexpr std::int64_t kShortWait = 50'000;
+// Giving the processor away takes longer only if another thread uses up its time slice.
+inline constexpr std::int64_t kLongYield = 400'000;
+inline constexpr std::int64_t kShortestCrowd = 20'000'000;
+inline constexpr std::int64_t kLongestCrowd = 5'000'000'000;
+
+// Whether other threads want the processors that this process's threads use. Any thread, also a signal
+// handler.
+class Crowd {
+ public:
+  bool is_there(std::int64_t now) const { return now < until_.load(std::memory_order_relaxed); }
+  // A yield ended at `now`.
+  void yielded(std::int64_t now, std::int64_t duration) {
+    const std::int64_t until = until_.load(std::memory_order_relaxed);
+    if (now < until) return;
+    std::int64_t period = period_.load(std::memory_order_relaxed);
+    if (duration < kLongYield) {
+      if (period != 0 && now > until + period) period_.store(0, std::memory_order_relaxed);
+      return;
+    }
+    period = period == 0 ? kShortestCrowd : period * 2;
+    if (period > kLongestCrowd) period = kLongestCrowd;
+    period_.store(period, std::memory_order_relaxed);
+    until_.store(now + period, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::int64_t> until_{0};
+  std::atomic<std::int64_t> period_{0};  // how long the last crowd was believed to stay
+};
+
+// One wait, which begins when this is made.
+class ShortWait {
+ public:
+  explicit ShortWait(Crowd& crowd) : crowd_(crowd), begin_(clock()) {}
+
+  // After a look that found nothing: gives the processor away once. False: it is time to sleep.
+  bool yield() {
+    const std::int64_t before = now_ != 0 ? now_ : begin_;
+    if (before - begin_ >= kShortWait || crowd_.is_there(before)) return false;
+    sched_yield();
+    now_ = clock();
+    crowd_.yielded(now_, now_ - before);
+    return true;
+  }
+
+ private:
+  static std::int64_t clock() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
+
+  Crowd& crowd_;
+  std::int64_t begin_;
+  std::int64_t now_ = 0;
+};
+
+}  // namespace urnic::abi
