@@ -1,0 +1,115 @@
+#include "script/packets/packet_builder.hpp"
+
+#include <algorithm>
+
+#include "script/language/vocabulary.hpp"
+#include "script/packets/packet_fields.hpp"
+#include "wire/aeth.hpp"
+
+namespace urnic::script {
+namespace {
+
+using wire::Operation;
+
+const Argument* find(const Statement& statement, std::string_view name) {
+  const auto found = std::find_if(statement.arguments.begin(), statement.arguments.end(),
+                                  [&](const Argument& argument) { return argument.name == name; });
+  return found == statement.arguments.end() ? nullptr : &*found;
+}
+
+// The opcode that the statement names, by its word or as a field.
+wire::Opcode opcode_of(const Statement& statement, const ScriptEnd& end, const Scope& scope) {
+  if (!statement.word.empty()) {
+    const std::uint64_t operation = *find_value(packet_operations(), statement.word);
+    return {end.service, static_cast<Operation>(operation)};
+  }
+  const Argument* field = find(statement, "bth.opcode");
+  if (field == nullptr) field = find(statement, "opcode");
+  if (field == nullptr) throw ScriptError(statement.at, "send needs a packet, such as write_only, or bth.opcode=");
+  return wire::Opcode(static_cast<std::uint8_t>(scope.number(field->values[0])));
+}
+
+// First and Middle packets are as long as the path MTU (IBTA 9.4.1).
+bool fills_mtu(wire::Opcode opcode) {
+  switch (opcode.operation()) {
+    case Operation::send_first:
+    case Operation::send_middle:
+    case Operation::write_first:
+    case Operation::write_middle:
+    case Operation::read_response_first:
+    case Operation::read_response_middle:
+      return wire::traits(opcode).known;
+    default:
+      return false;
+  }
+}
+
+Bytes payload_of(const Statement& statement, wire::Opcode opcode, const ScriptEnd& end, const Scope& scope,
+                 const Scope::ReadMemory& memory) {
+  constexpr std::size_t kMostBytes = 4096;
+  Bytes payload;
+  if (const Argument* const named = find(statement, "payload")) {
+    payload = scope.bytes(named->values[0], memory);
+    if (payload.size() > kMostBytes) throw ScriptError(named->at, "a payload has 4096 bytes at most");
+  } else if (fills_mtu(opcode)) {
+    for (std::uint32_t i = 0; i < end.mtu; ++i) payload.push_back(pattern_byte(i, 0));
+  } else if (opcode.operation() == Operation::atomic_write && wire::traits(opcode).known) {
+    payload.resize(8);
+  }
+  return payload;
+}
+
+wire::TransportHeaders right_headers(wire::Opcode opcode, const ScriptEnd& end, const Targets& targets,
+                                     std::size_t payload) {
+  const wire::OpcodeTraits& traits = wire::traits(opcode);
+  const bool is_request = traits.request || !traits.known;
+  wire::TransportHeaders headers;
+  headers.bth.opcode = opcode;
+  headers.bth.destination = end.device;
+  headers.bth.psn = is_request ? end.next_request : end.next_response;
+  // As requesters do it: at the end of each message (IBTA 9.7.2).
+  headers.bth.ack_request = traits.request && traits.last && wire::is_acknowledged(opcode.service());
+  headers.deth = {.qkey = end.qkey, .reserved = 0, .source = end.own};
+  headers.xrceth.srq_number = targets.srq;
+  headers.reth = {targets.address, wire::Rkey{targets.rkey}, static_cast<std::uint32_t>(payload)};
+  headers.atomic_eth.virtual_address = targets.address;
+  headers.atomic_eth.rkey = wire::Rkey{targets.rkey};
+  headers.aeth = {wire::ack_syndrome(wire::kInvalidCreditCode), end.msn};
+  return headers;
+}
+
+void set_field(analysis::EditedFrame& frame, const analysis::Dissection& shape, const Argument& argument,
+               const Scope& scope) {
+  const auto placed = find_packet_field(shape, argument.name);
+  if (!placed) throw ScriptError(argument.at, "the packet has no field " + argument.name);
+  const analysis::Field& field = *placed->field;
+  const Expression& value = argument.values[0];
+  try {
+    if (value.kind == Expression::Kind::text) return frame.set(field.name, value.name);
+    if (!analysis::is_number(field.kind))
+      throw ScriptError(value.at, argument.name + " is written in quotes, as \"" +
+                                      analysis::value_text(field, analysis::read_value(*placed, shape.frame())) + '"');
+    const std::uint64_t number = scope.number(value);
+    frame.set_number(field.name, is_sequence_number(field) ? number & wire::Psn::kMask : number);
+  } catch (const analysis::FieldError& error) {
+    throw ScriptError(value.at, error.what());
+  }
+}
+
+}  // namespace
+
+Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& targets,
+                   const wire::NetworkHeaders& path, const Scope& scope, const Scope::ReadMemory& memory) {
+  const wire::Opcode opcode = opcode_of(statement, end, scope);
+  const Bytes payload = payload_of(statement, opcode, end, scope, memory);
+  analysis::EditedFrame frame(path, right_headers(opcode, end, targets, payload.size()), payload);
+  const Bytes right = frame.finish();
+  const analysis::Dissection shape = analysis::dissect(right);
+  for (const Argument& argument : statement.arguments)
+    if (argument.name != "payload") set_field(frame, shape, argument, scope);
+  const Bytes& bytes = frame.finish();
+  end.note_sent(analysis::dissect(bytes).transport());
+  return bytes;
+}
+
+}  // namespace urnic::script
