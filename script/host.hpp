@@ -54,10 +54,10 @@ struct Call {
 
 // What the call has returned. Polls return `nothing` if there is nothing.
 struct Answer {
-  std::string refusal;  // why it was refused, with the error's name; empty: it was not
+  std::string refusal = {};  // why it was refused, with the error's name; empty: it was not
   bool nothing = false;
-  std::map<std::string, std::uint64_t, std::less<>> numbers;
-  Bytes bytes;
+  std::map<std::string, std::uint64_t, std::less<>> numbers = {};
+  Bytes bytes = {};
 };
 
 class Host {

@@ -42,15 +42,7 @@ struct ArgumentSpec {
   std::span<const NamedValue> words = {};
   bool may_repeat = false;
   bool required = false;
-};
-
-enum class ObjectKind : std::uint8_t {
-  none,
-  queue_pair,
-  region,
-  window,
-  shared_receive_queue,
-  address_handle
+  ObjectKind kind = ObjectKind::none;  // of an object
 };
 
 // What stands behind a keyword.

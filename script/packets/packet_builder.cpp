@@ -25,7 +25,8 @@ wire::Opcode opcode_of(const Statement& statement, const ScriptEnd& end, const S
   }
   const Argument* field = find(statement, "bth.opcode");
   if (field == nullptr) field = find(statement, "opcode");
-  if (field == nullptr) throw ScriptError(statement.at, "send needs a packet, such as write_only, or bth.opcode=");
+  if (field == nullptr)
+    throw ScriptError(statement.at, "send needs a packet, such as write_only, or bth.opcode=");
   return wire::Opcode(static_cast<std::uint8_t>(scope.number(field->values[0])));
 }
 
@@ -87,8 +88,9 @@ void set_field(analysis::EditedFrame& frame, const analysis::Dissection& shape, 
   try {
     if (value.kind == Expression::Kind::text) return frame.set(field.name, value.name);
     if (!analysis::is_number(field.kind))
-      throw ScriptError(value.at, argument.name + " is written in quotes, as \"" +
-                                      analysis::value_text(field, analysis::read_value(*placed, shape.frame())) + '"');
+      throw ScriptError(value.at,
+                        argument.name + " is written in quotes, as \"" +
+                            analysis::value_text(field, analysis::read_value(*placed, shape.frame())) + '"');
     const std::uint64_t number = scope.number(value);
     frame.set_number(field.name, is_sequence_number(field) ? number & wire::Psn::kMask : number);
   } catch (const analysis::FieldError& error) {

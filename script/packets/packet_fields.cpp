@@ -37,7 +37,8 @@ bool is_packet_field(std::string_view name) {
   });
 }
 
-std::optional<analysis::PlacedField> find_packet_field(const analysis::Dissection& packet, std::string_view name) {
+std::optional<analysis::PlacedField> find_packet_field(const analysis::Dissection& packet,
+                                                       std::string_view name) {
   if (const auto whole = analysis::find_field(name)) return packet.find(*whole);
   for (const analysis::PlacedHeader& placed : packet.headers()) {
     if (!is_transport(*placed.header)) continue;

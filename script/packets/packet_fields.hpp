@@ -13,7 +13,8 @@ namespace urnic::script {
 // Some packet has such a field.
 bool is_packet_field(std::string_view name);
 // The field in this packet; empty: it has none.
-std::optional<analysis::PlacedField> find_packet_field(const analysis::Dissection& packet, std::string_view name);
+std::optional<analysis::PlacedField> find_packet_field(const analysis::Dissection& packet,
+                                                       std::string_view name);
 
 // A number of 24 bits that begins again at 0, and of which half is ahead and half behind: a PSN or MSN.
 bool is_sequence_number(const analysis::Field& field);

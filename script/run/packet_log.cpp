@@ -29,8 +29,9 @@ std::string PacketLog::ladder(Time start) const {
   std::string text = fmt::format("  {:>14}  {:<8} {:^6} {}\n", "ms", "script", "", "device");
   for (const Entry& entry : entries_) {
     const double milliseconds = std::chrono::duration<double, std::milli>(entry.at - start).count();
-    text += fmt::format("  {:>14.6f}  {:<8} {:^6} {}\n", milliseconds, "|", entry.to_device ? "---->" : "<----",
-                        analysis::summary(analysis::dissect(entry.frame)));
+    text +=
+        fmt::format("  {:>14.6f}  {:<8} {:^6} {}\n", milliseconds, "|", entry.to_device ? "---->" : "<----",
+                    analysis::summary(analysis::dissect(entry.frame)));
   }
   return text;
 }

@@ -169,13 +169,15 @@ void Runner::happened(const Statement& statement, const Window& window, Time at)
     const bool is_early = at < window.earliest - early;
     if (is_early || at > window.latest + settings_.tolerance) {
       const Time from = statement.when->from_start ? start_ : last_;
-      const std::string expected = window.latest == window.earliest
-                                       ? span_text(window.earliest - from)
-                                       : span_text(window.earliest - from) + " to " + span_text(window.latest - from);
-      throw Mismatch{{statement.when->at,
-                      fmt::format("it came {} after {}, not {}", span_text(at - from),
-                                  statement.when->from_start ? "the start" : "the statement before", expected),
-                      "time", expected, span_text(at - from)}};
+      const std::string expected =
+          window.latest == window.earliest
+              ? span_text(window.earliest - from)
+              : span_text(window.earliest - from) + " to " + span_text(window.latest - from);
+      throw Mismatch{
+          {statement.when->at,
+           fmt::format("it came {} after {}, not {}", span_text(at - from),
+                       statement.when->from_start ? "the start" : "the statement before", expected),
+           "time", expected, span_text(at - from)}};
     }
   }
   last_ = at;

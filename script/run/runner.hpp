@@ -18,8 +18,8 @@
 namespace urnic::script {
 
 struct RunSettings {
-  Nanoseconds patience{2'000'000'000};  // how long what is expected at no certain time may take
-  Nanoseconds tolerance{0};             // how much later than its time what is expected may come
+  Nanoseconds patience{2'000'000'000};          // how long what is expected at no certain time may take
+  Nanoseconds tolerance{0};                     // how much later than its time what is expected may come
   std::map<std::string, std::uint64_t> values;  // of `let` variables, in the place of the script's own
   // Called for each statement that is executed, with the time since the start; may be empty.
   std::function<void(const Statement&, Nanoseconds)> on_statement;

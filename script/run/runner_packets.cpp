@@ -10,8 +10,8 @@
 namespace urnic::script {
 
 void Runner::send(const Statement& statement) {
-  unsent_.push_back(build_packet(statement, end_of(statement), targets_, host_.path_to_device(), scope_,
-                                 memory_reader()));
+  unsent_.push_back(
+      build_packet(statement, end_of(statement), targets_, host_.path_to_device(), scope_, memory_reader()));
 }
 
 void Runner::flush() {
@@ -61,17 +61,18 @@ void Runner::expect(const Statement& statement) {
   const Time deadline = window.latest + settings_.tolerance;
   while (end.waiting.empty() && host_.step(deadline)) take_frames();
   if (end.waiting.empty()) {
-    throw Mismatch{{statement.at, fmt::format("no packet came within {}", span_text(deadline - last_)), "packet",
-                    statement.word.empty() ? "a packet" : statement.word, "none"}};
+    throw Mismatch{{statement.at, fmt::format("no packet came within {}", span_text(deadline - last_)),
+                    "packet", statement.word.empty() ? "a packet" : statement.word, "none"}};
   }
   const SeenFrame frame = std::move(end.waiting.front());
   end.waiting.pop_front();
   check_frame(statement, frame);
   const analysis::Dissection packet = analysis::dissect(frame.bytes);
   if (const auto difference = compare_packet(statement, end, packet, scope_, memory_reader())) {
-    throw Mismatch{{difference->at,
-                    fmt::format("{} is {}, and not {}", difference->field, difference->seen, difference->expected),
-                    difference->field, difference->expected, difference->seen}};
+    throw Mismatch{
+        {difference->at,
+         fmt::format("{} is {}, and not {}", difference->field, difference->seen, difference->expected),
+         difference->field, difference->expected, difference->seen}};
   }
   happened(statement, window, frame.at);
   bind_packet(statement, packet, scope_);
@@ -105,8 +106,8 @@ void Runner::check_nothing_is_left() {
   const Position at = script_.statements.empty() ? Position{} : script_.statements.back().at;
   const auto refuse = [&](const SeenFrame& frame) {
     const std::string seen = analysis::summary(analysis::dissect(frame.bytes));
-    throw Mismatch{{at, "the script is over, and a packet came that no statement expects: " + seen, "packet", "none",
-                    seen}};
+    throw Mismatch{{at, "the script is over, and a packet came that no statement expects: " + seen, "packet",
+                    "none", seen}};
   };
   for (const auto& [name, end] : ends_)
     if (!end.waiting.empty()) refuse(end.waiting.front());

@@ -19,9 +19,10 @@ constexpr std::uint64_t kAllAccess = 15;
 // What a queue pair has that a statement does not say. The first PSNs differ, so that the two directions are
 // told apart in a ladder.
 constexpr Default kQueuePairDefaults[] = {
-    {"service", 2},        {"state", kRts},  {"mtu", 1024},          {"rq_psn", 100}, {"sq_psn", 500},
-    {"timeout", 14},       {"retry", 7},     {"rnr_retry", 7},       {"min_rnr_timer", 12},
-    {"max_reads", 16},     {"max_dest_reads", 16}, {"access", kAllAccess}, {"qkey", 0x11}, {"recovery", 0},
+    {"service", 2},        {"state", kRts},   {"mtu", 1024},          {"rq_psn", 100},
+    {"sq_psn", 500},       {"timeout", 14},   {"retry", 7},           {"rnr_retry", 7},
+    {"min_rnr_timer", 12}, {"max_reads", 16}, {"max_dest_reads", 16}, {"access", kAllAccess},
+    {"qkey", 0x11},        {"recovery", 0},
 };
 
 wire::Service wire_service(std::uint64_t type) {
@@ -76,7 +77,8 @@ Call Runner::call_of(const Statement& statement) const {
 
 Answer Runner::checked(const Statement& statement, const Answer& answer) const {
   if (!answer.refusal.empty())
-    throw Mismatch{{statement.at, fmt::format("{} was refused: {}", spec(statement.keyword).word, answer.refusal),
+    throw Mismatch{{statement.at,
+                    fmt::format("{} was refused: {}", spec(statement.keyword).word, answer.refusal),
                     std::string(spec(statement.keyword).word), "done", answer.refusal}};
   return answer;
 }
@@ -150,8 +152,8 @@ Answer Runner::wait_for(const Statement& statement, const Call& call, const char
     const bool more = host_.step(deadline);
     take_frames();
     if (more) continue;
-    throw Mismatch{{statement.at, fmt::format("no {} came within {}", what, span_text(deadline - last_)), what,
-                    fmt::format("one {}", what), "none"}};
+    throw Mismatch{{statement.at, fmt::format("no {} came within {}", what, span_text(deadline - last_)),
+                    what, fmt::format("one {}", what), "none"}};
   }
 }
 
@@ -164,9 +166,10 @@ void Runner::completion(const Statement& statement) {
     const ArgumentSpec& known = *find_argument(spec(statement.keyword), argument.name);
     const auto found = answer.numbers.find(argument.name);
     if (found == answer.numbers.end())
-      throw Mismatch{{argument.at, fmt::format("the completion has no {}", argument.name), argument.name,
-                      argument.values.empty() ? "a value" : value_text(known, scope_.number(argument.values[0])),
-                      "none"}};
+      throw Mismatch{
+          {argument.at, fmt::format("the completion has no {}", argument.name), argument.name,
+           argument.values.empty() ? "a value" : value_text(known, scope_.number(argument.values[0])),
+           "none"}};
     if (argument.comparison == Comparison::bind) {
       scope_.set(argument.variable, found->second);
       continue;
@@ -176,7 +179,8 @@ void Runner::completion(const Statement& statement) {
     const std::string expected = is_one ? value_text(known, scope_.number(argument.values[0]))
                                         : *compare_number(argument, found->second, scope_);
     const std::string seen = value_text(known, found->second);
-    throw Mismatch{{argument.at, fmt::format("{} of the completion is {}, and not {}", argument.name, seen, expected),
+    throw Mismatch{{argument.at,
+                    fmt::format("{} of the completion is {}, and not {}", argument.name, seen, expected),
                     argument.name, expected, seen}};
   }
 }
@@ -191,9 +195,9 @@ void Runner::no_completion(const Statement& statement) {
     call.object = statement.object;
     const Answer answer = checked(statement, host_.call(call));
     if (answer.nothing) continue;
-    const std::string seen =
-        fmt::format("a completion with wr_id {} and status {}", answer.numbers.at("wr_id"),
-                    value_text(*find_argument(spec(Keyword::send_completion), "status"), answer.numbers.at("status")));
+    const std::string seen = fmt::format(
+        "a completion with wr_id {} and status {}", answer.numbers.at("wr_id"),
+        value_text(*find_argument(spec(Keyword::send_completion), "status"), answer.numbers.at("status")));
     throw Mismatch{{statement.at, seen + " came, where none was expected", "completion", "none", seen}};
   }
 }
@@ -207,8 +211,8 @@ void Runner::event(const Statement& statement) {
   const std::string_view word = find_word(async_events(), seen);
   if (word == statement.word) return;
   const std::string name = word.empty() ? fmt::format("event {}", seen) : std::string(word);
-  throw Mismatch{{statement.word_at, fmt::format("the event is {}, and not {}", name, statement.word), "event",
-                  statement.word, name}};
+  throw Mismatch{{statement.word_at, fmt::format("the event is {}, and not {}", name, statement.word),
+                  "event", statement.word, name}};
 }
 
 void Runner::notified(const Statement& statement) {
@@ -224,8 +228,8 @@ void Runner::not_notified(const Statement& statement) {
   call.verb = Keyword::notified;
   call.object = statement.object;
   if (checked(statement, host_.call(call)).nothing) return;
-  throw Mismatch{{statement.at, "a completion event came, where none was expected", "completion event", "none",
-                  "one"}};
+  throw Mismatch{
+      {statement.at, "a completion event came, where none was expected", "completion event", "none", "one"}};
 }
 
 void Runner::fill(const Statement& statement) {
@@ -235,8 +239,8 @@ void Runner::fill(const Statement& statement) {
   call.object = call.places[0].region;
   call.bytes = scope_.bytes(statement.arguments[0].values[0], memory_reader());
   if (call.bytes.size() != call.places[0].length)
-    throw ScriptError(statement.arguments[0].at,
-                      fmt::format("the place has {} bytes, and these are {}", call.places[0].length, call.bytes.size()));
+    throw ScriptError(statement.arguments[0].at, fmt::format("the place has {} bytes, and these are {}",
+                                                             call.places[0].length, call.bytes.size()));
   checked(statement, host_.call(call));
 }
 

@@ -17,7 +17,8 @@ Bytes hexadecimal(const Expression& text) {
   std::string digits;
   for (const char c : text.name)
     if (c != ' ' && c != ':') digits += c;
-  if (digits.size() % 2 != 0) throw ScriptError(text.at, "two hexadecimal digits make a byte: one is missing");
+  if (digits.size() % 2 != 0)
+    throw ScriptError(text.at, "two hexadecimal digits make a byte: one is missing");
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     std::uint8_t value = 0;
     const auto [end, error] = std::from_chars(digits.data() + i, digits.data() + i + 2, value, 16);
@@ -85,7 +86,8 @@ std::uint64_t Scope::binary(const Expression& expression) const {
 
 std::uint64_t Scope::syndrome(const Expression& expression) const {
   const std::uint64_t code = number(expression.operands[0]);
-  if (code > 31) throw ScriptError(expression.operands[0].at, "a code of a syndrome has five bits: 31 at most");
+  if (code > 31)
+    throw ScriptError(expression.operands[0].at, "a code of a syndrome has five bits: 31 at most");
   const auto five_bits = static_cast<std::uint8_t>(code);
   if (expression.name == "ack") return wire::ack_syndrome(five_bits);
   if (expression.name == "rnr") return wire::rnr_nak_syndrome(five_bits);
@@ -103,7 +105,8 @@ Bytes Scope::bytes(const Expression& expression, const ReadMemory& memory) const
       expression.name != "nak")
     return call(expression);
   const std::uint64_t length = number(expression);
-  if (length > kMostBytes) throw ScriptError(expression.at, "these are more bytes than a script may have: 1 MiB");
+  if (length > kMostBytes)
+    throw ScriptError(expression.at, "these are more bytes than a script may have: 1 MiB");
   Bytes bytes;
   for (std::uint64_t i = 0; i < length; ++i) bytes.push_back(pattern_byte(i, 0));
   return bytes;
@@ -131,7 +134,8 @@ Place Scope::place(const Expression& expression) const {
   Place place{expression.name, number(expression.operands[0]), number(expression.operands[1])};
   const std::uint64_t length = value(place.region + ".length");
   if (place.offset > length || place.length > length - place.offset)
-    throw ScriptError(expression.at, "the region " + place.region + " has " + std::to_string(length) + " bytes");
+    throw ScriptError(expression.at,
+                      "the region " + place.region + " has " + std::to_string(length) + " bytes");
   return place;
 }
 

@@ -11,9 +11,7 @@ constexpr wire::MacAddress kScriptMac{{2, 0, 0, 0, 0, 0x99}};
 constexpr std::uint16_t kUdpSource = 0xC000;
 
 // Of the documentation's network (RFC 5737).
-wire::Gid gid(std::uint8_t last) {
-  return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, last}};
-}
+wire::Gid gid(std::uint8_t last) { return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, last}}; }
 
 engine::DeviceConfig device_config() {
   engine::DeviceConfig config;

@@ -73,19 +73,22 @@ Answer VirtualHost::make_region(const Call& call) {
   memory_.add_range(region.bytes);
   region.address = kFirstAddress + next_region_;
   next_region_ += std::bit_ceil(length) + kFirstAddress;
-  const auto key = device_.memory_table().add_region({.memory = &memory_,
-                                                      .pd = context_.pd,
-                                                      .address = reinterpret_cast<std::uintptr_t>(region.bytes.data()),
-                                                      .iova = region.address,
-                                                      .length = length,
-                                                      .access = static_cast<std::uint32_t>(call.number("access"))});
+  const auto key =
+      device_.memory_table().add_region({.memory = &memory_,
+                                         .pd = context_.pd,
+                                         .address = reinterpret_cast<std::uintptr_t>(region.bytes.data()),
+                                         .iova = region.address,
+                                         .length = length,
+                                         .access = static_cast<std::uint32_t>(call.number("access"))});
   if (!key) return refused("ENOMEM: there are no more keys");
   region.key = *key;
-  return {.numbers = {{"addr", region.address}, {"length", length}, {"lkey", key->value}, {"rkey", key->value}}};
+  return {
+      .numbers = {{"addr", region.address}, {"length", length}, {"lkey", key->value}, {"rkey", key->value}}};
 }
 
 Answer VirtualHost::make_window(const Call& call) {
-  const auto key = device_.memory_table().add_window(context_.pd, static_cast<std::uint32_t>(call.number("type", 2)));
+  const auto key =
+      device_.memory_table().add_window(context_.pd, static_cast<std::uint32_t>(call.number("type", 2)));
   if (!key) return refused("ENOMEM: there are no more keys");
   windows_[call.object].rkey = *key;
   return {.numbers = {{"rkey", key->value}}};
@@ -99,7 +102,8 @@ Answer VirtualHost::make_shared_receives(const Call& call) {
         256, &context_.channel.device_end(), &context_.async_events.device_end(), next_doorbell_++);
   const std::uint32_t slots = slots_for(call.number("max_recv", 64));
   receives.end = std::make_unique<in_process::SharedReceivesEnd>(
-      context_, slots, context_.pd, xrc ? &xrc_domain_ : nullptr, xrc ? receives.cq->device_end.get() : nullptr);
+      context_, slots, context_.pd, xrc ? &xrc_domain_ : nullptr,
+      xrc ? receives.cq->device_end.get() : nullptr);
   receives.end->device_end->install();
   receives.wr_ids.resize(slots);
   for (std::uint32_t slot = 0; slot < slots; ++slot) receives.free_slots.push_back(slot);
@@ -159,7 +163,8 @@ Answer VirtualHost::modify(const Call& call) {
     queue_pair.end->indices.send_producer = 0;
     queue_pair.end->indices.receive_producer = 0;
   }
-  queue_pair.end->device_end().modify(state, parameters, has_path ? std::optional(path_from_device()) : std::nullopt,
+  queue_pair.end->device_end().modify(state, parameters,
+                                      has_path ? std::optional(path_from_device()) : std::nullopt,
                                       call.number("notify") != 0);
   queue_pair.end->device_end().after_input();
   return {};
@@ -170,7 +175,8 @@ Answer VirtualHost::destroy(const Call& call) {
     queue_pair->second.end->remove();
     queue_pairs_.erase(queue_pair);
   } else if (const auto region = regions_.find(call.object); region != regions_.end()) {
-    if (!device_.memory_table().remove_region(region->second.key)) return refused("EBUSY: a window is bound to it");
+    if (!device_.memory_table().remove_region(region->second.key))
+      return refused("EBUSY: a window is bound to it");
     memory_.remove_range(region->second.bytes);
     regions_.erase(region);
   } else if (const auto window = windows_.find(call.object); window != windows_.end()) {

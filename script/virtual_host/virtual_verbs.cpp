@@ -36,7 +36,8 @@ Answer completion_answer(const in_process::PolledCompletion& polled, std::uint64
                     {"with_grh", flag(abi::cqe_grh)}};
   if ((polled.flags & abi::cqe_with_immediate) != 0)
     answer.numbers["imm"] = from_the_wire(polled.immediate_or_rkey);
-  if ((polled.flags & abi::cqe_with_invalidate) != 0) answer.numbers["invalidated"] = polled.immediate_or_rkey;
+  if ((polled.flags & abi::cqe_with_invalidate) != 0)
+    answer.numbers["invalidated"] = polled.immediate_or_rkey;
   return answer;
 }
 
@@ -48,7 +49,8 @@ std::vector<abi::ScatterGather> VirtualHost::sges_of(const Call& call) const {
   std::vector<abi::ScatterGather> sges;
   for (const Place& place : call.places) {
     const VirtualRegion& region = regions_.at(place.region);
-    sges.push_back({region.address + place.offset, static_cast<std::uint32_t>(place.length), region.key.value});
+    sges.push_back(
+        {region.address + place.offset, static_cast<std::uint32_t>(place.length), region.key.value});
   }
   return sges;
 }
@@ -118,7 +120,8 @@ Answer VirtualHost::poll_receive(const Call& call) {
     return completion_answer(polled, receives.wr_ids.at(polled.wqe_index));
   };
   if (shared != shared_receives_.end()) {
-    if (shared->second.cq == nullptr) return {.refusal = "EINVAL: its completions are those of its queue pairs"};
+    if (shared->second.cq == nullptr)
+      return {.refusal = "EINVAL: its completions are those of its queue pairs"};
     const auto polled = shared->second.cq->poll();
     return polled ? take_shared(shared->second, *polled) : kNothing;
   }
@@ -126,7 +129,8 @@ Answer VirtualHost::poll_receive(const Call& call) {
   const auto polled = queue_pair.shared_receives != nullptr ? queue_pair.end->receive_cq.poll()
                                                             : queue_pair.end->poll_receive();
   if (!polled) return kNothing;
-  if ((polled->flags & abi::cqe_shared_receive) != 0) return take_shared(*queue_pair.shared_receives, *polled);
+  if ((polled->flags & abi::cqe_shared_receive) != 0)
+    return take_shared(*queue_pair.shared_receives, *polled);
   return completion_answer(*polled, queue_pair.receive_ids.at(polled->wqe_index));
 }
 
@@ -154,7 +158,8 @@ Answer VirtualHost::notified(const Call& call) {
 Answer VirtualHost::write_memory(const Call& call) {
   const Place& place = call.places.front();
   VirtualRegion& region = regions_.at(place.region);
-  std::copy(call.bytes.begin(), call.bytes.end(), region.bytes.begin() + static_cast<std::ptrdiff_t>(place.offset));
+  std::copy(call.bytes.begin(), call.bytes.end(),
+            region.bytes.begin() + static_cast<std::ptrdiff_t>(place.offset));
   return {};
 }
 
