@@ -276,6 +276,7 @@ void Parser::repeat(Statement& statement, std::uint32_t nesting) {
 }
 
 void Parser::name_what_is_made(const Statement& statement, const KeywordSpec& keyword) {
+  if (keyword.keyword == Keyword::destroy) return symbols_.remove(statement.object);
   const bool is_new = keyword.makes != ObjectKind::none ? symbols_.add_object(statement.object, keyword.makes)
                       : keyword.keyword == Keyword::let ? symbols_.add_variable(statement.object)
                                                         : true;

@@ -43,6 +43,11 @@ bool Symbols::add_variable(const std::string& name) {
   return true;
 }
 
+void Symbols::remove(std::string_view name) {
+  const auto found = objects_.find(name);
+  if (found != objects_.end() && found->second != ObjectKind::region) objects_.erase(found);
+}
+
 ObjectKind Symbols::kind_of(std::string_view name) const {
   const auto found = objects_.find(name);
   return found == objects_.end() ? ObjectKind::none : found->second;

@@ -34,6 +34,9 @@ class Symbols {
   // A value may be set again.
   bool add_variable(const std::string& name);
 
+  // The object is destroyed. Of a region the name stays, because its keys may still be used.
+  void remove(std::string_view name);
+
   ObjectKind kind_of(std::string_view name) const;
   // A variable, or an attribute of an object, such as a.qpn.
   bool is_value(std::string_view name) const;

@@ -137,9 +137,8 @@ constexpr ArgumentSpec kCompletionArguments[] = {
     {"with_grh"},
 };
 // Of packets, beside their fields.
-constexpr ArgumentSpec kPacketArguments[] = {
-    {"payload", ValueType::bytes},
-};
+constexpr ArgumentSpec kSentArguments[] = {{"payload", ValueType::bytes}};
+constexpr ArgumentSpec kSeenArguments[] = {{"payload", ValueType::bytes}, {"payload_length"}};
 
 using enum ObjectRule;
 using Second = WordRule;
@@ -156,9 +155,9 @@ constexpr KeywordSpec kKeywords[] = {
     {"srq", Keyword::srq, new_name, Second::none, Amount::none, kSrqArguments, false, false,
      ObjectKind::shared_receive_queue},
     {"ah", Keyword::ah, new_name, Second::none, Amount::none, {}, false, false, ObjectKind::address_handle},
-    {"send", Keyword::send, queue_pair, Second::packet, Amount::none, kPacketArguments, true},
-    {"expect", Keyword::expect, queue_pair, Second::packet, Amount::none, kPacketArguments, true, true},
-    {"ignore", Keyword::ignore, queue_pair, Second::packet, Amount::none, kPacketArguments, true, true},
+    {"send", Keyword::send, queue_pair, Second::packet, Amount::none, kSentArguments, true},
+    {"expect", Keyword::expect, queue_pair, Second::packet, Amount::none, kSeenArguments, true, true},
+    {"ignore", Keyword::ignore, queue_pair, Second::packet, Amount::none, kSeenArguments, true, true},
     {"quiet", Keyword::quiet, queue_pair, Second::none, Amount::required},
     {"post_send", Keyword::post_send, queue_pair, Second::work, Amount::none, kPostSendArguments},
     {"post_recv", Keyword::post_recv, receives, Second::none, Amount::none, kPostRecvArguments},

@@ -30,8 +30,10 @@ wire::Opcode opcode_of(const Statement& statement, const ScriptEnd& end, const S
   return wire::Opcode(static_cast<std::uint8_t>(scope.number(field->values[0])));
 }
 
-// First and Middle packets are as long as the path MTU (IBTA 9.4.1).
-bool fills_mtu(wire::Opcode opcode) {
+// How many bytes the packet carries in a right message: First and Middle packets one path MTU, Last ones the
+// rest (IBTA 9.4.1); of a SEND, whose rest nobody knows, four.
+std::uint32_t right_length(wire::Opcode opcode, const ScriptEnd& end) {
+  if (!wire::traits(opcode).known) return 0;
   switch (opcode.operation()) {
     case Operation::send_first:
     case Operation::send_middle:
@@ -39,9 +41,21 @@ bool fills_mtu(wire::Opcode opcode) {
     case Operation::write_middle:
     case Operation::read_response_first:
     case Operation::read_response_middle:
-      return wire::traits(opcode).known;
+      return end.mtu;
+    case Operation::write_last:
+    case Operation::write_last_immediate:
+      return std::min(end.rest_of_write, end.mtu);
+    case Operation::read_response_last:
+    case Operation::read_response_only:
+      return std::min(end.rest_of_read, end.mtu);
+    case Operation::send_last:
+    case Operation::send_last_immediate:
+    case Operation::send_last_invalidate:
+      return 4;
+    case Operation::atomic_write:
+      return 8;
     default:
-      return false;
+      return 0;
   }
 }
 
@@ -52,11 +66,9 @@ Bytes payload_of(const Statement& statement, wire::Opcode opcode, const ScriptEn
   if (const Argument* const named = find(statement, "payload")) {
     payload = scope.bytes(named->values[0], memory);
     if (payload.size() > kMostBytes) throw ScriptError(named->at, "a payload has 4096 bytes at most");
-  } else if (fills_mtu(opcode)) {
-    for (std::uint32_t i = 0; i < end.mtu; ++i) payload.push_back(pattern_byte(i, 0));
-  } else if (opcode.operation() == Operation::atomic_write && wire::traits(opcode).known) {
-    payload.resize(8);
+    return payload;
   }
+  for (std::uint32_t i = 0; i < right_length(opcode, end); ++i) payload.push_back(pattern_byte(i, 0));
   return payload;
 }
 
@@ -72,7 +84,8 @@ wire::TransportHeaders right_headers(wire::Opcode opcode, const ScriptEnd& end, 
   headers.bth.ack_request = traits.request && traits.last && wire::is_acknowledged(opcode.service());
   headers.deth = {.qkey = end.qkey, .reserved = 0, .source = end.own};
   headers.xrceth.srq_number = targets.srq;
-  headers.reth = {targets.address, wire::Rkey{targets.rkey}, static_cast<std::uint32_t>(payload)};
+  const auto bytes = static_cast<std::uint32_t>(payload);
+  headers.reth = {targets.address, wire::Rkey{targets.rkey}, traits.last ? bytes : 2 * end.mtu};
   headers.atomic_eth.virtual_address = targets.address;
   headers.atomic_eth.rkey = wire::Rkey{targets.rkey};
   headers.aeth = {wire::ack_syndrome(wire::kInvalidCreditCode), end.msn};
@@ -110,7 +123,7 @@ Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& ta
   for (const Argument& argument : statement.arguments)
     if (argument.name != "payload") set_field(frame, shape, argument, scope);
   const Bytes& bytes = frame.finish();
-  end.note_sent(analysis::dissect(bytes).transport());
+  end.note_sent(analysis::dissect(bytes).transport(), payload.size());
   return bytes;
 }
 

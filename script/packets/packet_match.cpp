@@ -91,6 +91,14 @@ bool holds(Comparison comparison, std::uint64_t seen, std::uint64_t first, std::
   return true;
 }
 
+std::optional<Difference> compare_length(const Argument& argument, const analysis::Dissection& packet,
+                                         const Scope& scope) {
+  const std::size_t seen = packet.payload().size();
+  const auto expected = compare_number(argument, seen, scope);
+  if (!expected) return {};
+  return Difference{argument.at, "payload_length", *expected, std::to_string(seen)};
+}
+
 // The argument's values as the field's, with their meanings.
 std::string value_in_words(const Argument& argument, const analysis::Field& field, const Scope& scope) {
   const auto text = [&](const Expression& value) {
@@ -150,7 +158,8 @@ std::optional<Difference> compare_packet(const Statement& statement, const Scrip
   }
   for (const Argument& argument : statement.arguments) {
     const auto difference = argument.name == "payload" ? compare_payload(argument, packet, scope, memory)
-                                                       : compare_field(argument, packet, scope);
+                            : argument.name == "payload_length" ? compare_length(argument, packet, scope)
+                                                                : compare_field(argument, packet, scope);
     if (difference) return difference;
   }
   return {};
@@ -159,6 +168,10 @@ std::optional<Difference> compare_packet(const Statement& statement, const Scrip
 void bind_packet(const Statement& statement, const analysis::Dissection& packet, Scope& scope) {
   for (const Argument& argument : statement.arguments) {
     if (argument.comparison != Comparison::bind) continue;
+    if (argument.name == "payload_length") {
+      scope.set(argument.variable, packet.payload().size());
+      continue;
+    }
     const auto placed = find_packet_field(packet, argument.name);
     if (!placed || !analysis::is_number(placed->field->kind))
       throw ScriptError(argument.at, "only a number is a variable's value");

@@ -20,15 +20,17 @@ struct ScriptEnd {
   wire::Qpn device;
   std::uint32_t mtu = 1024;
   std::uint32_t qkey = 0;
-  wire::Psn next_request;   // behind all requests that the script has sent
-  wire::Psn next_response;  // to the request that came last
-  wire::Psn awaited;        // the device's next new request
-  wire::Msn msn;            // messages of the device that have come whole
+  wire::Psn next_request;           // behind all requests that the script has sent
+  wire::Psn next_response;          // to the request that came last
+  wire::Psn awaited;                // the device's next new request
+  wire::Msn msn;                    // messages of the device that have come whole
+  std::uint32_t rest_of_write = 0;  // bytes of the script's WRITE that were not sent
+  std::uint32_t rest_of_read = 0;   // bytes that the device has asked for and that were not sent
   std::deque<SeenFrame> waiting;
   std::vector<const Statement*> ignored;
 
-  // The script sends this packet.
-  void note_sent(const wire::TransportHeaders& headers);
+  // The script sends this packet, with so many bytes of payload.
+  void note_sent(const wire::TransportHeaders& headers, std::size_t payload);
   // A packet of the device has come.
   void note_seen(const wire::TransportHeaders& headers);
 };

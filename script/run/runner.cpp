@@ -146,13 +146,15 @@ void Runner::repeat(const Statement& statement) {
 }
 
 Runner::Window Runner::window_of(const Statement& statement) const {
-  if (!statement.when) return {host_.now(), host_.now() + settings_.patience, false};
+  const Time patient = host_.now() + settings_.patience;
+  if (!statement.when) return {host_.now(), patient, patient, false};
   const When& when = *statement.when;
   const Time from = when.from_start ? start_ : last_;
   Window window;
   window.timed = true;
   window.earliest = from + scope_.span(when.earliest);
   window.latest = when.latest ? from + scope_.span(*when.latest) : window.earliest;
+  window.given_up = std::max(window.latest + settings_.tolerance, window.latest + settings_.patience);
   return window;
 }
 

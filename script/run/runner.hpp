@@ -41,6 +41,7 @@ class Runner {
   struct Window {
     Time earliest{};
     Time latest{};
+    Time given_up{};  // it is waited for until then: what comes late is shown
     bool timed = false;
   };
 

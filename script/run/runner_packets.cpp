@@ -58,7 +58,7 @@ void Runner::expect(const Statement& statement) {
   ScriptEnd& end = end_of(statement);
   const Window window = window_of(statement);
   take_frames();
-  const Time deadline = window.latest + settings_.tolerance;
+  const Time deadline = window.given_up;
   while (end.waiting.empty() && host_.step(deadline)) take_frames();
   if (end.waiting.empty()) {
     throw Mismatch{{statement.at, fmt::format("no packet came within {}", span_text(deadline - last_)),

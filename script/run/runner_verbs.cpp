@@ -142,7 +142,7 @@ void Runner::make_call(const Statement& statement) {
 // Repeats a poll until it returns something, which is an error if its time has passed.
 Answer Runner::wait_for(const Statement& statement, const Call& call, const char* what) {
   const Window window = window_of(statement);
-  const Time deadline = window.latest + settings_.tolerance;
+  const Time deadline = window.given_up;
   for (;;) {
     const Answer answer = checked(statement, host_.call(call));
     if (!answer.nothing) {

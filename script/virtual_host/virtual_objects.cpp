@@ -177,8 +177,7 @@ Answer VirtualHost::destroy(const Call& call) {
   } else if (const auto region = regions_.find(call.object); region != regions_.end()) {
     if (!device_.memory_table().remove_region(region->second.key))
       return refused("EBUSY: a window is bound to it");
-    memory_.remove_range(region->second.bytes);
-    regions_.erase(region);
+    memory_.remove_range(region->second.bytes);  // the entry stays: its key may still be used
   } else if (const auto window = windows_.find(call.object); window != windows_.end()) {
     device_.memory_table().remove_window(window->second.rkey);
     windows_.erase(window);
