@@ -21,6 +21,7 @@ struct Failure {
 
 struct Outcome {
   std::optional<Failure> failure;  // empty: all was as the script says
+  std::string left_out;            // why the script was not run here; empty: it was
   std::string ladder;              // of the packets up to the end
   std::uint64_t statements = 0;    // executed
   std::uint64_t packets_sent = 0;

@@ -43,6 +43,8 @@ Outcome Runner::run() {
     check_nothing_is_left();
   } catch (const Mismatch& mismatch) {
     outcome_.failure = mismatch.failure;
+  } catch (const LeftOut& left_out) {
+    outcome_.left_out = left_out.why;
   } catch (const ScriptError& error) {
     outcome_.failure = Failure{error.at(), error.what(), {}, {}, {}};
   }
@@ -59,7 +61,10 @@ void Runner::run_all(const std::vector<Statement>& statements) {
 
 // Packets that are sent by statements that follow each other leave together.
 void Runner::execute(const Statement& statement) {
-  if (statement.keyword != Keyword::send || statement.when) flush();
+  if (statement.keyword != Keyword::send || statement.when) {
+    const bool sent = flush();
+    if (sent && acts(statement.keyword)) host_.settle();
+  }
   ++outcome_.statements;
   if (statement.when && acts(statement.keyword)) pass_time(window_of(statement).earliest);
   if (settings_.on_statement) settings_.on_statement(statement, host_.now() - start_);
@@ -125,8 +130,7 @@ void Runner::set_options(const Statement& statement) {
     const std::uint64_t where = scope_.number(argument.values[0]);
     constexpr std::uint64_t kBoth = 0, kVirtual = 1;
     if (where != kBoth && (where == kVirtual) != host_.is_virtual())
-      throw ScriptError(argument.at, where == kVirtual ? "this script runs in virtual time only: --virtual"
-                                                       : "this script runs live only: --live");
+      throw LeftOut{where == kVirtual ? "it runs in virtual time only" : "it runs live only"};
   }
 }
 

@@ -37,6 +37,10 @@ class Runner {
   struct Mismatch {
     Failure failure;
   };
+  // The script says that it does not run on such a host.
+  struct LeftOut {
+    std::string why;
+  };
   // When a statement's event may happen.
   struct Window {
     Time earliest{};
@@ -54,7 +58,8 @@ class Runner {
 
   // runner_packets.cpp
   void send(const Statement& statement);
-  void flush();
+  // Sends what `send` statements have left; false: nothing.
+  bool flush();
   void expect(const Statement& statement);
   void ignore(const Statement& statement);
   void quiet(const Statement& statement);

@@ -14,13 +14,14 @@ void Runner::send(const Statement& statement) {
       build_packet(statement, end_of(statement), targets_, host_.path_to_device(), scope_, memory_reader()));
 }
 
-void Runner::flush() {
-  if (unsent_.empty()) return;
+bool Runner::flush() {
+  if (unsent_.empty()) return false;
   for (const Bytes& frame : unsent_) log_.sent(frame, host_.now());
   const std::vector<Bytes> frames = std::exchange(unsent_, {});
   host_.send(frames);
   last_ = host_.now();
   take_frames();
+  return true;
 }
 
 void Runner::take_frames() {

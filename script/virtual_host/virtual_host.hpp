@@ -27,6 +27,8 @@ class VirtualHost final : public Host, private link::FrameReceiver {
   std::optional<SeenFrame> receive() override;
   Answer call(const Call& call) override;
   bool step(Time until) override;
+  // Rounds until the device has nothing to do now.
+  void settle() override;
 
  private:
   template <class Object>
@@ -34,9 +36,6 @@ class VirtualHost final : public Host, private link::FrameReceiver {
 
   // The switch hands over a frame from the device.
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
-  // Rounds until the device has nothing to do now.
-  void settle();
-
   // virtual_objects.cpp: objects are made, changed and destroyed.
   Answer make_region(const Call& call);
   Answer make_window(const Call& call);

@@ -119,6 +119,7 @@ Answer VirtualHost::make_address_handle(const Call& call) {
 }
 
 Answer VirtualHost::make_queue_pair(const Call& call) {
+  if (call.has("attach")) return refused("EINVAL: queue pairs of other programs are there in live runs only");
   VirtualQueuePair& made = queue_pairs_[call.object];
   made.service = service_of(call.number("service"));
   made.parameters = parameters_of(call);
