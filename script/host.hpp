@@ -2,6 +2,7 @@
 // script sends frames and where it sees those that come. One implementation under virtual time, one live.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -26,6 +27,8 @@ class Host {
 
   virtual bool is_virtual() const = 0;
   virtual Time now() const = 0;
+  // The script's own queue pair numbers begin here.
+  virtual std::uint32_t first_qpn() const = 0;
   // From the script's port to the device.
   virtual wire::NetworkHeaders path_to_device() const = 0;
 

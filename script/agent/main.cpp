@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -82,14 +83,24 @@ struct Options {
   int port = 0;
 };
 
-void run(const Options& options) {
-  AgentDevice device(options.addresses);
-  if (options.port == 0) return serve(STDIN_FILENO, STDOUT_FILENO, device);
+// A process for each connection: a kernel that keeps one from ending does not keep the next script waiting.
+void serve_connections(const Options& options) {
   const Descriptor listener = listen_on(static_cast<std::uint16_t>(options.port));
+  signal(SIGCHLD, SIG_IGN);
   for (;;) {
     const Descriptor connection = accept_from(listener);
-    serve(connection.get(), connection.get(), device);
+    const pid_t child = fork();
+    if (child < 0) fail("fork");
+    if (child != 0) continue;
+    AgentDevice device(options.addresses);
+    return serve(connection.get(), connection.get(), device);
   }
+}
+
+void run(const Options& options) {
+  if (options.port != 0) return serve_connections(options);
+  AgentDevice device(options.addresses);
+  serve(STDIN_FILENO, STDOUT_FILENO, device);
 }
 
 }  // namespace

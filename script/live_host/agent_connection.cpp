@@ -21,7 +21,7 @@
 namespace urnic::script {
 namespace {
 
-// No call takes nearly as long, however busy the machine.
+// It is ready much sooner, however busy the machine.
 constexpr std::chrono::seconds kPatience{30};
 
 [[noreturn]] void fail(const std::string& what) {
@@ -85,41 +85,47 @@ AgentConnection::~AgentConnection() {
 }
 
 void AgentConnection::wait_until_ready() {
-  if (read_line() != "ok") throw std::runtime_error("the agent is none: it does not say that it is ready");
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  std::optional<std::string> line;
+  while (!(line = read_line())) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the agent does not get ready");
+    pollfd readable{socket_.get(), POLLIN, 0};
+    poll(&readable, 1, 100);
+  }
+  if (*line != "ok") throw std::runtime_error("this is no agent: it does not say that it is ready");
 }
 
-std::string AgentConnection::read_line() {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+std::optional<std::string> AgentConnection::read_line() {
   std::size_t end = received_.find('\n');
-  while (end == std::string::npos) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd readable{socket_.get(), POLLIN, 0};
-    const int ready = left.count() > 0 ? poll(&readable, 1, static_cast<int>(left.count())) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) throw std::runtime_error("the agent does not answer");
+  if (end == std::string::npos) {
     char bytes[65536];
-    const ssize_t count = recv(socket_.get(), bytes, sizeof bytes, 0);
+    const ssize_t count = recv(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return {};
     if (count <= 0) throw std::runtime_error("the agent has ended: what it wrote says why");
     received_.append(bytes, static_cast<std::size_t>(count));
     end = received_.find('\n');
+    if (end == std::string::npos) return {};
   }
   std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
   return line;
 }
 
-Answer AgentConnection::call(const Call& call) {
+void AgentConnection::begin(const Call& call) {
   const std::string line = to_line(call) + '\n';
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = send(socket_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (count < 0) throw std::runtime_error("the agent has ended: what it wrote says why");
     done += static_cast<std::size_t>(count);
   }
-  const std::string read = read_line();
-  const auto answer = answer_of_line(read);
-  if (!answer) throw std::runtime_error("the agent's answer makes no sense: " + read);
-  return *answer;
+}
+
+std::optional<Answer> AgentConnection::answer() {
+  const std::optional<std::string> line = read_line();
+  if (!line) return {};
+  std::optional<Answer> answer = answer_of_line(*line);
+  if (!answer) throw std::runtime_error("the agent's answer makes no sense: " + *line);
+  return answer;
 }
 
 }  // namespace urnic::script

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,16 @@ class AgentConnection {
   AgentConnection(const AgentConnection&) = delete;
   AgentConnection& operator=(const AgentConnection&) = delete;
 
-  // Throws std::runtime_error if the agent has ended or does not answer.
-  Answer call(const Call& call);
+  // Makes a call; its answer comes later, and before the next call. Both throw std::runtime_error if the
+  // agent has ended.
+  void begin(const Call& call);
+  // Empty: it has not come.
+  std::optional<Answer> answer();
+  // Readable when the answer may have come.
+  int descriptor() const { return socket_.get(); }
 
  private:
-  std::string read_line();
+  std::optional<std::string> read_line();
   void wait_until_ready();
 
   memory::Descriptor socket_;

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -75,20 +74,12 @@ std::optional<Bytes> FrameStream::receive() {
   return Bytes(frame.begin(), frame.end());
 }
 
-std::shared_ptr<FrameSocket> open_frame_stream(const std::string& path, bool listen) {
+std::shared_ptr<FrameSocket> open_frame_stream(const std::string& path) {
   const sockaddr_un address = address_of(path);
-  const auto* const where = reinterpret_cast<const sockaddr*>(&address);
   memory::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) fail("socket");
-  if (!listen) {
-    if (connect(socket.get(), where, sizeof address) != 0) fail(path);
-    return std::make_shared<FrameStream>(std::move(socket));
-  }
-  unlink(path.c_str());
-  if (bind(socket.get(), where, sizeof address) != 0 || ::listen(socket.get(), 1) != 0) fail(path);
-  memory::Descriptor connection(accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection) fail(path);
-  return std::make_shared<FrameStream>(std::move(connection));
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fail(path);
+  return std::make_shared<FrameStream>(std::move(socket));
 }
 
 }  // namespace urnic::script

@@ -52,8 +52,7 @@ class FrameStream final : public FrameSocket {
   link::FrameStreamReader reader_;
 };
 
-// The stream at the path of a UNIX socket: connects to it, or with `listen` waits for the other side to do
-// so. Throws std::system_error.
-std::shared_ptr<FrameSocket> open_frame_stream(const std::string& path, bool listen);
+// Connects to the stream at the path of a UNIX socket. Throws std::system_error.
+std::shared_ptr<FrameSocket> open_frame_stream(const std::string& path);
 
 }  // namespace urnic::script

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
+#include <stdexcept>
 #include <utility>
 
 #include "analysis/dissection/dissection.hpp"
@@ -12,9 +14,14 @@
 namespace urnic::script {
 namespace {
 
+constexpr std::uint32_t kLowestQpn = 0x100000;
+constexpr std::uint32_t kQpnsOfScript = 0x100;
+constexpr std::uint32_t kQpnRanges = 0xE000;
 constexpr std::uint16_t kUdpSource = 0xC000;
 // How often something is looked for of which no descriptor tells, such as a completion.
 constexpr Nanoseconds kLook{500'000};
+// No call takes nearly as long, however busy the machine.
+constexpr Nanoseconds kCallPatience{30'000'000'000};
 
 }  // namespace
 
@@ -23,6 +30,7 @@ LiveHost::LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentCon
     : frames_(std::move(frames)),
       agent_(std::move(agent)),
       path_(path),
+      first_qpn_(kLowestQpn + std::random_device{}() % kQpnRanges * kQpnsOfScript),
       set_recovery_(std::move(set_recovery)),
       settle_(settle) {
   take();
@@ -80,7 +88,7 @@ Answer LiveHost::call(const Call& call) {
   if (call.verb == Keyword::qp) return make_queue_pair(call);
   if (attached_.contains(call.object))
     return {.refusal = "EPERM: the queue pair is another program's, which alone makes calls of it"};
-  return agent_->call(call);
+  return ask_agent(call);
 }
 
 Answer LiveHost::make_queue_pair(const Call& call) {
@@ -88,10 +96,24 @@ Answer LiveHost::make_queue_pair(const Call& call) {
     attached_[call.object] = call.number("attach");
     return {.numbers = {{"qpn", call.number("attach")}}};
   }
-  Answer answer = agent_->call(call);
+  Answer answer = ask_agent(call);
   if (answer.refusal.empty() && set_recovery_)
     set_recovery_(static_cast<std::uint32_t>(answer.numbers.at("qpn")), call.number("recovery"));
   return answer;
+}
+
+// Meanwhile the device may ask who has the script's address.
+Answer LiveHost::ask_agent(const Call& call) {
+  const Time deadline = now() + kCallPatience;
+  agent_->begin(call);
+  for (;;) {
+    if (auto answer = agent_->answer()) return *answer;
+    if (now() > deadline) throw std::runtime_error("the agent does not answer");
+    const timespec limit{.tv_sec = 0, .tv_nsec = 100'000'000};
+    pollfd readable[] = {{agent_->descriptor(), POLLIN, 0}, {frames_->descriptor(), POLLIN, 0}};
+    ppoll(readable, 2, &limit, nullptr);
+    take();
+  }
 }
 
 bool LiveHost::step(Time until) {

@@ -32,6 +32,8 @@ class LiveHost final : public Host {
 
   bool is_virtual() const override { return false; }
   Time now() const override;
+  // Others than an earlier script's, whose queue pairs may not have ended.
+  std::uint32_t first_qpn() const override { return first_qpn_; }
   wire::NetworkHeaders path_to_device() const override;
   void send(std::span<const Bytes> frames) override;
   std::optional<SeenFrame> receive() override;
@@ -41,12 +43,14 @@ class LiveHost final : public Host {
 
  private:
   Answer make_queue_pair(const Call& call);
+  Answer ask_agent(const Call& call);
   void take();
   bool answer_neighbour(const Bytes& frame);
 
   std::shared_ptr<FrameSocket> frames_;
   std::unique_ptr<AgentConnection> agent_;
   const LivePath path_;
+  const std::uint32_t first_qpn_;
   const SetRecovery set_recovery_;
   const Nanoseconds settle_;
   std::map<std::string, std::uint64_t, std::less<>> attached_;  // queue pairs of other programs

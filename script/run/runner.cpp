@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "script/language/vocabulary.hpp"
 
 namespace urnic::script {
 namespace {
 
-// The script's own queue pair numbers; far from those that devices choose first.
-constexpr std::uint32_t kFirstQpn = 0xABC001;
 constexpr std::uint64_t kMostRounds = 100'000;
 
 // Has an effect when it is executed; the others wait for what the device does.
@@ -31,7 +30,7 @@ bool acts(Keyword keyword) {
 }  // namespace
 
 Runner::Runner(const Script& script, Host& host, const RunSettings& settings)
-    : script_(script), host_(host), settings_(settings), next_qpn_(kFirstQpn) {
+    : script_(script), host_(host), settings_(settings), next_qpn_(host.first_qpn()) {
   for (const auto& [name, value] : settings.values) scope_.fix(name, value);
 }
 
@@ -189,11 +188,18 @@ void Runner::happened(const Statement& statement, const Window& window, Time at)
   last_ = at;
 }
 
+// Whole spans as they are written in scripts, others with three digits behind the point.
 std::string Runner::span_text(Nanoseconds span) const {
-  const auto count = span.count();
-  if (count % 1'000'000'000 == 0 && count != 0) return fmt::format("{} s", count / 1'000'000'000);
-  if (count % 1'000'000 == 0 && count != 0) return fmt::format("{} ms", count / 1'000'000);
-  if (count % 1'000 == 0 && count != 0) return fmt::format("{} us", count / 1'000);
+  struct Unit {
+    std::int64_t nanoseconds;
+    const char* name;
+  };
+  const std::int64_t count = span.count();
+  for (const Unit& unit : {Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"}, Unit{1'000, "us"}}) {
+    if (std::abs(count) < unit.nanoseconds) continue;
+    if (count % unit.nanoseconds == 0) return fmt::format("{} {}", count / unit.nanoseconds, unit.name);
+    return fmt::format("{:.3f} {}", static_cast<double>(count) / static_cast<double>(unit.nanoseconds), unit.name);
+  }
   return fmt::format("{} ns", count);
 }
 

@@ -37,7 +37,8 @@ void Runner::take_frame(SeenFrame frame) {
     if (!is_ignored(end, packet)) end.waiting.push_back(std::move(frame));
     return;
   }
-  strays_.push_back(std::move(frame));
+  // Live, an earlier script's queue pair may still try.
+  if (host_.is_virtual()) strays_.push_back(std::move(frame));
 }
 
 bool Runner::is_ignored(const ScriptEnd& end, const analysis::Dissection& packet) const {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kAllAccess = 15;
 // told apart in a ladder.
 constexpr Default kQueuePairDefaults[] = {
     {"service", 2},        {"state", kRts},   {"mtu", 1024},          {"rq_psn", 100},
-    {"sq_psn", 500},       {"timeout", 14},   {"retry", 7},           {"rnr_retry", 7},
+    {"sq_psn", 500},       {"timeout", 18},   {"retry", 7},           {"rnr_retry", 7},
     {"min_rnr_timer", 12}, {"max_reads", 16}, {"max_dest_reads", 16}, {"access", kAllAccess},
     {"qkey", 0x11},        {"recovery", 0},
 };

@@ -22,6 +22,7 @@ class VirtualHost final : public Host, private link::FrameReceiver {
 
   bool is_virtual() const override { return true; }
   Time now() const override { return data_path_.now(); }
+  std::uint32_t first_qpn() const override { return 0xABC001; }
   wire::NetworkHeaders path_to_device() const override;
   void send(std::span<const Bytes> frames) override;
   std::optional<SeenFrame> receive() override;

@@ -187,7 +187,6 @@ void add_script(Command& urnic) {
       .add_option("--lan", options->host.lan,
                   "Live: a peer on a real wire, behind this UNIX socket of Ethernet frames")
       .type_name("PATH");
-  command.add_flag("--listen", options->host.listen, "Wait at that socket for the other side");
   command.add_option("--agent", options->host.agent, "The peer's urnic-script-agent").type_name("IPV4:PORT");
   command.add_option("--device-mac", options->host.device_mac, "The peer's MAC address").type_name("MAC");
   command.add_option("--device-gid", options->host.device_gid, "The peer's GID").type_name("GID");

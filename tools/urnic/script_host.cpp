@@ -60,6 +60,7 @@ class StationHost final : public script::Host {
 
   bool is_virtual() const override { return false; }
   script::Time now() const override { return host_->now(); }
+  std::uint32_t first_qpn() const override { return host_->first_qpn(); }
   wire::NetworkHeaders path_to_device() const override { return host_->path_to_device(); }
   void send(std::span<const script::Bytes> frames) override { host_->send(frames); }
   std::optional<script::SeenFrame> receive() override { return host_->receive(); }
@@ -82,7 +83,7 @@ std::unique_ptr<script::Host> LiveScriptHosts::on_a_wire() {
   const LiveScriptOptions& options = options_;
   if (options.agent.empty() || options.device_mac.empty() || options.device_gid.empty())
     throw Failure("--lan needs --agent, --device-mac and --device-gid: who is at the other end", exit_usage);
-  if (wire_ == nullptr) wire_ = script::open_frame_stream(options.lan, options.listen);
+  if (wire_ == nullptr) wire_ = script::open_frame_stream(options.lan);
   const script::LivePath path{parse_mac(options.script_mac), parse_gid(options.script_gid),
                               parse_mac(options.device_mac), parse_gid(options.device_gid)};
   return std::make_unique<script::LiveHost>(wire_, std::make_unique<script::AgentConnection>(options.agent),

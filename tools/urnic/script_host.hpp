@@ -14,9 +14,8 @@ struct LiveScriptOptions {
   std::string name;    // of the device process
   std::string device;  // empty: the first one
   // A peer on a real wire, instead of a device of this machine.
-  std::string lan;      // the path of a UNIX socket of frames
-  bool listen = false;  // waits there for the other side
-  std::string agent;    // IPV4:PORT
+  std::string lan;    // the path of a UNIX socket of frames
+  std::string agent;  // IPV4:PORT
   std::string device_mac;
   std::string device_gid;
   std::string script_mac = "02:00:00:00:00:99";
