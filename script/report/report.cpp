@@ -36,8 +36,6 @@ std::string report(const std::string& file, std::string_view text, const Outcome
   std::string said =
       fmt::format("{}:{}:{}: {}\n", file, failure.at.line, failure.at.column, failure.problem) +
       show_place(text, failure.at);
-  if (!failure.field.empty())
-    said += fmt::format("  {}: expected {}, seen {}\n", failure.field, failure.expected, failure.seen);
   if (outcome.packets_sent + outcome.packets_seen != 0) said += "The packets so far:\n" + outcome.ladder;
   return said;
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "analysis/pictures/ladder.hpp"
 #include "script/host.hpp"
 
 namespace urnic::script {
@@ -16,7 +17,7 @@ class PacketLog {
 
   std::uint64_t sent_count() const { return sent_; }
   std::uint64_t seen_count() const { return seen_; }
-  // The last ones as a ladder in text, a line each.
+  // The last ones as a ladder in text (analysis/pictures).
   std::string ladder(Time start) const;
 
  private:
@@ -27,6 +28,7 @@ class PacketLog {
     Time at{};
     bool to_device = false;
   };
+  static analysis::LadderArrow arrow_of(const Entry& entry, analysis::FrameNumber number, Time start);
   void keep(Entry entry);
 
   std::deque<Entry> entries_;

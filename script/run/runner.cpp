@@ -34,6 +34,11 @@ Runner::Runner(const Script& script, Host& host, const RunSettings& settings)
   for (const auto& [name, value] : settings.values) scope_.fix(name, value);
 }
 
+Runner::Mismatch Runner::differs(Position at, const std::string& field, const std::string& expected,
+                                 const std::string& seen) {
+  return {{at, fmt::format("{}: expected {}, seen {}", field, expected, seen), field, expected, seen}};
+}
+
 Outcome Runner::run() {
   start_ = last_ = host_.now();
   try {
@@ -198,7 +203,8 @@ std::string Runner::span_text(Nanoseconds span) const {
   for (const Unit& unit : {Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"}, Unit{1'000, "us"}}) {
     if (std::abs(count) < unit.nanoseconds) continue;
     if (count % unit.nanoseconds == 0) return fmt::format("{} {}", count / unit.nanoseconds, unit.name);
-    return fmt::format("{:.3f} {}", static_cast<double>(count) / static_cast<double>(unit.nanoseconds), unit.name);
+    return fmt::format("{:.3f} {}", static_cast<double>(count) / static_cast<double>(unit.nanoseconds),
+                       unit.name);
   }
   return fmt::format("{} ns", count);
 }

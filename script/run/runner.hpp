@@ -37,6 +37,9 @@ class Runner {
   struct Mismatch {
     Failure failure;
   };
+  // "bth.psn: expected 5, seen 6"
+  static Mismatch differs(Position at, const std::string& field, const std::string& expected,
+                          const std::string& seen);
   // The script says that it does not run on such a host.
   struct LeftOut {
     std::string why;

@@ -70,12 +70,8 @@ void Runner::expect(const Statement& statement) {
   end.waiting.pop_front();
   check_frame(statement, frame);
   const analysis::Dissection packet = analysis::dissect(frame.bytes);
-  if (const auto difference = compare_packet(statement, end, packet, scope_, memory_reader())) {
-    throw Mismatch{
-        {difference->at,
-         fmt::format("{} is {}, and not {}", difference->field, difference->seen, difference->expected),
-         difference->field, difference->expected, difference->seen}};
-  }
+  if (const auto difference = compare_packet(statement, end, packet, scope_, memory_reader()))
+    throw differs(difference->at, difference->field, difference->expected, difference->seen);
   happened(statement, window, frame.at);
   bind_packet(statement, packet, scope_);
   end.note_seen(packet.transport());
@@ -99,7 +95,7 @@ void Runner::quiet(const Statement& statement) {
   const std::string seen = analysis::summary(analysis::dissect(end.waiting.front().bytes));
   throw Mismatch{{statement.at,
                   fmt::format("a packet came {} after the statement before, where none was expected: {}",
-                              span_text(end.waiting.front().at - last_), seen),
+                              span_text(std::max(end.waiting.front().at - last_, Nanoseconds(0))), seen),
                   "packet", "none", seen}};
 }
 

@@ -179,9 +179,7 @@ void Runner::completion(const Statement& statement) {
     const std::string expected = is_one ? value_text(known, scope_.number(argument.values[0]))
                                         : *compare_number(argument, found->second, scope_);
     const std::string seen = value_text(known, found->second);
-    throw Mismatch{{argument.at,
-                    fmt::format("{} of the completion is {}, and not {}", argument.name, seen, expected),
-                    argument.name, expected, seen}};
+    throw differs(argument.at, argument.name, expected, seen);
   }
 }
 
@@ -211,8 +209,7 @@ void Runner::event(const Statement& statement) {
   const std::string_view word = find_word(async_events(), seen);
   if (word == statement.word) return;
   const std::string name = word.empty() ? fmt::format("event {}", seen) : std::string(word);
-  throw Mismatch{{statement.word_at, fmt::format("the event is {}, and not {}", name, statement.word),
-                  "event", statement.word, name}};
+  throw differs(statement.word_at, "event", statement.word, name);
 }
 
 void Runner::notified(const Statement& statement) {
@@ -257,7 +254,7 @@ void Runner::memory(const Statement& statement) {
   const std::string field = fmt::format("{}[{}, 1]", place.region, offset);
   const std::string wanted = fmt::format("0x{:02x}", std::to_integer<unsigned>(*differ.first));
   const std::string is = fmt::format("0x{:02x}", std::to_integer<unsigned>(*differ.second));
-  throw Mismatch{{statement.at, fmt::format("{} is {}, and not {}", field, is, wanted), field, wanted, is}};
+  throw differs(statement.at, field, wanted, is);
 }
 
 }  // namespace urnic::script
