@@ -1,7 +1,10 @@
 #include "script/agent/agent.hpp"
 
+#include <cerrno>
 #include <exception>
 #include <stdexcept>
+
+#include "script/language/vocabulary.hpp"
 
 namespace urnic::script {
 
@@ -22,7 +25,13 @@ Answer Agent::call(const Call& call) {
   }
 }
 
+bool Agent::is_known(const std::string& name) const {
+  return regions_.contains(name) || windows_.contains(name) || address_handles_.contains(name) ||
+         shared_receives_.contains(name) || queue_pairs_.contains(name);
+}
+
 Answer Agent::carry_out(const Call& call) {
+  if (spec(call.verb).makes != ObjectKind::none && is_known(call.object)) refuse(EEXIST, call.object);
   switch (call.verb) {
     case Keyword::mr:
       return make_region(call);

@@ -49,6 +49,7 @@ class Agent {
   };
 
   Answer carry_out(const Call& call);
+  bool is_known(const std::string& name) const;
 
   // agent_objects.cpp
   Answer make_region(const Call& call);

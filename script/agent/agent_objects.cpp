@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "script/agent/agent.hpp"
+#include "script/queue_pair_attributes.hpp"
 
 namespace urnic::script {
 namespace {
 
-constexpr std::uint64_t kMostRegionBytes = 64 << 20;
+constexpr std::uint64_t kMostRegionBytes = 16 << 20;
 constexpr std::size_t kPage = 4096;
 constexpr int kCqEntries = 256;
 constexpr std::uint32_t kSges = 4;
@@ -18,45 +19,6 @@ std::uint32_t number_of(const Call& call, const char* name, std::uint64_t otherw
   return static_cast<std::uint32_t>(call.number(name, otherwise));
 }
 
-ibv_mtu mtu_code(std::uint64_t bytes) {
-  switch (bytes) {
-    case 256:
-      return IBV_MTU_256;
-    case 512:
-      return IBV_MTU_512;
-    case 2048:
-      return IBV_MTU_2048;
-    case 4096:
-      return IBV_MTU_4096;
-    default:
-      return IBV_MTU_1024;
-  }
-}
-
-bool is_connected(ibv_qp_type type) { return type != IBV_QPT_UD; }
-bool is_reliable(ibv_qp_type type) { return type != IBV_QPT_UD && type != IBV_QPT_UC; }
-
-int init_mask(ibv_qp_type type) {
-  return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-         (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
-}
-
-int rtr_mask(ibv_qp_type type) {
-  int mask = IBV_QP_STATE;
-  if (is_connected(type)) mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-  if (type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV)
-    mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  return mask;
-}
-
-int rts_mask(ibv_qp_type type) {
-  int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-  if (is_reliable(type)) mask |= IBV_QP_TIMEOUT;
-  if (type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND)
-    mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  return mask;
-}
-
 ibv_qp_attr attributes_of(const Call& call, ibv_qp_state state, const ibv_ah_attr& path) {
   ibv_qp_attr attributes{};
   attributes.qp_state = state;
@@ -64,7 +26,7 @@ ibv_qp_attr attributes_of(const Call& call, ibv_qp_state state, const ibv_ah_att
   attributes.qkey = number_of(call, "qkey");
   attributes.qp_access_flags = number_of(call, "access");
   attributes.ah_attr = path;
-  attributes.path_mtu = mtu_code(call.number("mtu"));
+  attributes.path_mtu = static_cast<ibv_mtu>(mtu_code(call.number("mtu")));
   attributes.dest_qp_num = number_of(call, "peer_qpn");
   attributes.rq_psn = number_of(call, "rq_psn");
   attributes.sq_psn = number_of(call, "sq_psn");
@@ -78,20 +40,11 @@ ibv_qp_attr attributes_of(const Call& call, ibv_qp_state state, const ibv_ah_att
   return attributes;
 }
 
-int mask_of(ibv_qp_type type, ibv_qp_state current, ibv_qp_state state, const Call& call) {
-  if (state == IBV_QPS_INIT) return init_mask(type);
-  if (state == IBV_QPS_RTR) return rtr_mask(type);
-  if (state == IBV_QPS_RTS && current == IBV_QPS_RTR) return rts_mask(type);
-  int mask = IBV_QP_STATE;
-  if (state == IBV_QPS_SQD && call.number("notify") != 0) mask |= IBV_QP_EN_SQD_ASYNC_NOTIFY;
-  return mask;
-}
-
 }  // namespace
 
 Answer Agent::make_region(const Call& call) {
   const std::uint64_t length = call.number("length");
-  if (length == 0 || length > kMostRegionBytes) refuse(EINVAL, "a region has 1 byte to 64 MiB");
+  if (length == 0 || length > kMostRegionBytes) refuse(EINVAL, "a region has 1 byte to 16 MiB");
   Region& region = regions_[call.object];
   region.length = length;
   region.bytes.reset(
@@ -190,14 +143,16 @@ Answer Agent::make_queue_pair(const Call& call) {
   const auto last = static_cast<ibv_qp_state>(call.number("state"));
   for (const ibv_qp_state state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS})
     if (state <= last) move_to(made, state, call);
+  if (last > IBV_QPS_RTS) move_to(made, last, call);
   return {.numbers = {{"qpn", made.qp->qp_num}}};
 }
 
 void Agent::move_to(const QueuePair& queue_pair, ibv_qp_state state, const Call& call) const {
   ibv_qp_attr attributes = attributes_of(call, state, device_.path());
-  const ibv_qp_type type = queue_pair.qp->qp_type;
-  const int mask = mask_of(type, queue_pair.qp->state, state, call);
-  if (const int error = ibv_modify_qp(queue_pair.qp.get(), &attributes, mask)) refuse(error, "ibv_modify_qp");
+  const std::uint32_t mask =
+      attribute_mask(queue_pair.qp->qp_type, queue_pair.qp->state, state, call.number("notify") != 0);
+  if (const int error = ibv_modify_qp(queue_pair.qp.get(), &attributes, static_cast<int>(mask)))
+    refuse(error, "ibv_modify_qp");
 }
 
 // Attributes that the call does not have are those with which the queue pair was made.

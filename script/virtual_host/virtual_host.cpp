@@ -1,7 +1,10 @@
 #include "script/virtual_host/virtual_host.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
+
+#include "script/language/vocabulary.hpp"
 
 namespace urnic::script {
 namespace {
@@ -106,49 +109,64 @@ bool VirtualHost::step(Time until) {
   return true;
 }
 
+bool VirtualHost::is_known(const std::string& name) const {
+  return regions_.contains(name) || windows_.contains(name) || address_handles_.contains(name) ||
+         shared_receives_.contains(name) || queue_pairs_.contains(name);
+}
+
 Answer VirtualHost::call(const Call& call) {
   settle();
-  const auto made = [&] {
-    switch (call.verb) {
-      case Keyword::mr:
-        return make_region(call);
-      case Keyword::mw:
-        return make_window(call);
-      case Keyword::srq:
-        return make_shared_receives(call);
-      case Keyword::ah:
-        return make_address_handle(call);
-      case Keyword::qp:
-        return make_queue_pair(call);
-      case Keyword::modify:
-        return modify(call);
-      case Keyword::destroy:
-        return destroy(call);
-      case Keyword::post_send:
-        return post_send(call);
-      case Keyword::post_recv:
-        return post_receive(call);
-      case Keyword::send_completion:
-        return poll_send(call);
-      case Keyword::recv_completion:
-        return poll_receive(call);
-      case Keyword::event:
-        return next_event(call);
-      case Keyword::arm:
-        return arm(call);
-      case Keyword::notified:
-        return notified(call);
-      case Keyword::fill:
-        return write_memory(call);
-      case Keyword::memory:
-        return read_memory(call);
-      default:
-        return Answer{.refusal = "is no call"};
-    }
-  };
-  Answer answer = made();
+  Answer answer;
+  if (spec(call.verb).makes != ObjectKind::none && is_known(call.object)) {
+    answer.refusal = "EEXIST: " + call.object;
+    return answer;
+  }
+  try {
+    answer = carry_out(call);
+  } catch (const std::out_of_range&) {
+    answer.refusal = "ENOENT: there is no such object any more";
+  }
   settle();
   return answer;
+}
+
+Answer VirtualHost::carry_out(const Call& call) {
+  switch (call.verb) {
+    case Keyword::mr:
+      return make_region(call);
+    case Keyword::mw:
+      return make_window(call);
+    case Keyword::srq:
+      return make_shared_receives(call);
+    case Keyword::ah:
+      return make_address_handle(call);
+    case Keyword::qp:
+      return make_queue_pair(call);
+    case Keyword::modify:
+      return modify(call);
+    case Keyword::destroy:
+      return destroy(call);
+    case Keyword::post_send:
+      return post_send(call);
+    case Keyword::post_recv:
+      return post_receive(call);
+    case Keyword::send_completion:
+      return poll_send(call);
+    case Keyword::recv_completion:
+      return poll_receive(call);
+    case Keyword::event:
+      return next_event(call);
+    case Keyword::arm:
+      return arm(call);
+    case Keyword::notified:
+      return notified(call);
+    case Keyword::fill:
+      return write_memory(call);
+    case Keyword::memory:
+      return read_memory(call);
+    default:
+      return {.refusal = "EINVAL: this is no call"};
+  }
 }
 
 }  // namespace urnic::script

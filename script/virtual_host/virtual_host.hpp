@@ -37,12 +37,16 @@ class VirtualHost final : public Host, private link::FrameReceiver {
 
   // The switch hands over a frame from the device.
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
+  Answer carry_out(const Call& call);
+  bool is_known(const std::string& name) const;
+
   // virtual_objects.cpp: objects are made, changed and destroyed.
   Answer make_region(const Call& call);
   Answer make_window(const Call& call);
   Answer make_shared_receives(const Call& call);
   Answer make_address_handle(const Call& call);
   Answer make_queue_pair(const Call& call);
+  Answer move_to(VirtualQueuePair& queue_pair, transport::QpState state, const Call& call);
   Answer modify(const Call& call);
   Answer destroy(const Call& call);
   wire::NetworkHeaders path_from_device() const;
@@ -58,7 +62,6 @@ class VirtualHost final : public Host, private link::FrameReceiver {
   Answer write_memory(const Call& call);
   Answer read_memory(const Call& call);
   std::vector<abi::ScatterGather> sges_of(const Call& call) const;
-  void note_events();
 
   engine::DataPath data_path_;
   link::Switch switch_;

@@ -3,7 +3,8 @@
 #include <bit>
 
 #include "device_model/engine/device/address_handle_table.hpp"
-#include "device_model/transport/unreliable/unreliable_datagram.hpp"
+#include "device_model/transport/qp_transitions.hpp"
+#include "script/queue_pair_attributes.hpp"
 #include "script/virtual_host/virtual_host.hpp"
 
 namespace urnic::script {
@@ -14,7 +15,7 @@ using transport::QpState;
 
 // Regions begin at round addresses, far from each other.
 constexpr std::uint64_t kFirstAddress = 0x100000;
-constexpr std::uint64_t kMostRegionBytes = 64 << 20;
+constexpr std::uint64_t kMostRegionBytes = 16 << 20;
 constexpr std::uint32_t kMostSlots = 1024;
 constexpr std::uint32_t kSlotSize = 512;
 
@@ -45,9 +46,12 @@ transport::QpAccess access_of(std::uint64_t flags) {
 }
 
 transport::QpParameters parameters_of(const Call& call) {
+  constexpr std::uint32_t kLargestMtu = 4096;
   transport::QpParameters parameters;
   parameters.access = access_of(call.number("access"));
-  parameters.path_mtu = static_cast<std::uint32_t>(call.number("mtu"));
+  // A datagram queue pair has no path of its own: the port's MTU limits its messages.
+  const bool is_datagram = service_of(call.number("service")) == QpService::ud;
+  parameters.path_mtu = is_datagram ? kLargestMtu : static_cast<std::uint32_t>(call.number("mtu"));
   parameters.destination = wire::Qpn{static_cast<std::uint32_t>(call.number("peer_qpn"))};
   parameters.receive_psn = wire::Psn(static_cast<std::uint32_t>(call.number("rq_psn")));
   parameters.send_psn = wire::Psn(static_cast<std::uint32_t>(call.number("sq_psn")));
@@ -67,7 +71,7 @@ Answer refused(std::string why) { return {.refusal = std::move(why)}; }
 
 Answer VirtualHost::make_region(const Call& call) {
   const std::uint64_t length = call.number("length");
-  if (length == 0 || length > kMostRegionBytes) return refused("EINVAL: a region has 1 byte to 64 MiB");
+  if (length == 0 || length > kMostRegionBytes) return refused("EINVAL: a region has 1 byte to 16 MiB");
   VirtualRegion& region = regions_[call.object];
   region.bytes.resize(length);
   memory_.add_range(region.bytes);
@@ -120,9 +124,9 @@ Answer VirtualHost::make_address_handle(const Call& call) {
 
 Answer VirtualHost::make_queue_pair(const Call& call) {
   if (call.has("attach")) return refused("EINVAL: queue pairs of other programs are there in live runs only");
-  VirtualQueuePair& made = queue_pairs_[call.object];
+  VirtualQueuePair made;
+  made.made_by = call;
   made.service = service_of(call.number("service"));
-  made.parameters = parameters_of(call);
   const bool is_target = made.service == QpService::xrc_target;
   const bool shares = call.names.contains("srq");
   if (shares) made.shared_receives = &shared_receives_.at(call.names.at("srq"));
@@ -136,39 +140,61 @@ Answer VirtualHost::make_queue_pair(const Call& call) {
           .service = made.service,
           .srq = shares ? made.shared_receives->end->device_end.get() : nullptr,
           .xrc_domain = is_target ? &xrc_domain_ : nullptr,
-          .recovery = {.mode = static_cast<transport::RecoveryMode>(call.number("recovery"))}});
+          .recovery = {.mode = static_cast<transport::RecoveryMode>(call.number("recovery") & 3)}});
   made.end->install();
+  VirtualQueuePair& queue_pair = queue_pairs_[call.object] = std::move(made);
   const auto last = static_cast<QpState>(call.number("state"));
-  for (const QpState state : {QpState::init, QpState::rtr, QpState::rts}) {
-    if (state > last) break;
-    const bool has_path = made.service != QpService::ud && state != QpState::init;
-    made.end->device_end().modify(state, made.parameters,
-                                  has_path ? std::optional(path_from_device()) : std::nullopt);
-    made.end->device_end().after_input();
+  for (const QpState state : {QpState::init, QpState::rtr, QpState::rts, last}) {
+    if (state > last || queue_pair.end->device_end().state() == last) continue;
+    if (Answer answer = move_to(queue_pair, state, call); !answer.refusal.empty()) return answer;
   }
-  return {.numbers = {{"qpn", made.end->qpn().value}}};
+  return {.numbers = {{"qpn", queue_pair.end->qpn().value}}};
 }
 
+// As the control thread checks it.
+Answer VirtualHost::move_to(VirtualQueuePair& queue_pair, QpState state, const Call& call) {
+  engine::QueuePairContext& device_end = queue_pair.end->device_end();
+  const QpState current = device_end.state();
+  const bool notify = call.number("notify") != 0;
+  const std::uint32_t mask = attribute_mask(call.number("service"), static_cast<std::uint64_t>(current),
+                                            static_cast<std::uint64_t>(state), notify);
+  const auto number = [&](const char* name) { return static_cast<std::uint32_t>(call.number(name)); };
+  const transport::QpAttributeValues values{.path_mtu = mtu_code(call.number("mtu")),
+                                            .timeout = number("timeout"),
+                                            .retry_count = number("retry"),
+                                            .rnr_retry = number("rnr_retry"),
+                                            .min_rnr_timer = number("min_rnr_timer"),
+                                            .max_qp_rd_atomic = number("max_reads"),
+                                            .max_dest_rd_atomic = number("max_dest_reads"),
+                                            .port = 1,
+                                            .pkey_index = 0};
+  if (transport::check_transition(queue_pair.service, current, state, mask).error !=
+          transport::TransitionError::none ||
+      transport::bad_values(mask, values, {}) != 0)
+    return refused("EINVAL: ibv_modify_qp");
+  const bool has_path = state == QpState::rtr && queue_pair.service != QpService::ud;
+  device_end.modify(state, parameters_of(call), has_path ? std::optional(path_from_device()) : std::nullopt,
+                    notify);
+  device_end.after_input();
+  return {};
+}
+
+// Attributes that the call does not have are those with which the queue pair was made.
 Answer VirtualHost::modify(const Call& call) {
   VirtualQueuePair& queue_pair = queue_pairs_.at(call.object);
-  transport::QpParameters& parameters = queue_pair.parameters;
-  if (call.has("access")) parameters.access = access_of(call.number("access"));
-  if (call.has("min_rnr_timer"))
-    parameters.min_rnr_timer = static_cast<std::uint8_t>(call.number("min_rnr_timer"));
+  Call merged = queue_pair.made_by;
+  for (const auto& [name, value] : call.numbers) merged.numbers[name] = value;
   const auto state = static_cast<QpState>(call.number("state"));
-  const bool has_path = state == QpState::rtr && queue_pair.service != QpService::ud;
+  if (state > QpState::error) return refused("EINVAL: there is no such state");
   if (state == QpState::reset) {
     queue_pair.send_ids.clear();
     queue_pair.receive_ids.clear();
+    queue_pair.sends_done = queue_pair.receives_done = 0;
     queue_pair.end->send_producer = queue_pair.end->receive_producer = 0;
     queue_pair.end->indices.send_producer = 0;
     queue_pair.end->indices.receive_producer = 0;
   }
-  queue_pair.end->device_end().modify(state, parameters,
-                                      has_path ? std::optional(path_from_device()) : std::nullopt,
-                                      call.number("notify") != 0);
-  queue_pair.end->device_end().after_input();
-  return {};
+  return move_to(queue_pair, state, merged);
 }
 
 Answer VirtualHost::destroy(const Call& call) {

@@ -11,6 +11,7 @@
 #include "device_model/in_process/in_process_memory.hpp"
 #include "device_model/in_process/queue_pair_end.hpp"
 #include "device_model/in_process/shared_receives_end.hpp"
+#include "script/call.hpp"
 
 namespace urnic::script {
 
@@ -32,12 +33,14 @@ struct VirtualSharedReceives {
 };
 
 struct VirtualQueuePair {
+  Call made_by;  // with its attributes
   transport::QpService service = transport::QpService::rc;
-  transport::QpParameters parameters;
   std::unique_ptr<in_process::QueuePairEnd> end;
   VirtualSharedReceives* shared_receives = nullptr;
   std::vector<std::uint64_t> send_ids;     // by the index of the request
   std::vector<std::uint64_t> receive_ids;  // by the index of the receive
+  std::uint32_t sends_done = 0;            // as completions have told
+  std::uint32_t receives_done = 0;
 };
 
 }  // namespace urnic::script

@@ -42,6 +42,12 @@ Answer completion_answer(const in_process::PolledCompletion& polled, std::uint64
 }
 
 const Answer kNothing{.nothing = true};
+const Answer kInvalid{.refusal = "EINVAL: too many segments, or bytes inline"};
+const Answer kFull{.refusal = "ENOMEM: the queue is full, or there is none"};
+
+// As an agent's queue pairs have them.
+constexpr std::size_t kMostSges = 4;
+constexpr std::size_t kMostInlineBytes = 64;
 
 }  // namespace
 
@@ -57,6 +63,9 @@ std::vector<abi::ScatterGather> VirtualHost::sges_of(const Call& call) const {
 
 Answer VirtualHost::post_send(const Call& call) {
   VirtualQueuePair& queue_pair = queue_pairs_.at(call.object);
+  if (call.places.size() > kMostSges || call.bytes.size() > kMostInlineBytes) return kInvalid;
+  if (queue_pair.end->send_producer - queue_pair.sends_done >= queue_pair.end->layout.send_slots)
+    return kFull;
   abi::SendWqe head{};
   head.opcode = static_cast<std::uint8_t>(call.opcode);
   if (call.number("signaled", 1) != 0) head.flags |= abi::send_signaled;
@@ -90,15 +99,18 @@ Answer VirtualHost::post_send(const Call& call) {
 }
 
 Answer VirtualHost::post_receive(const Call& call) {
+  if (call.places.size() > kMostSges) return kInvalid;
   const auto shared = shared_receives_.find(call.object);
   if (shared == shared_receives_.end()) {
     VirtualQueuePair& queue_pair = queue_pairs_.at(call.object);
+    if (queue_pair.end->receive_producer - queue_pair.receives_done >= queue_pair.end->layout.receive_slots)
+      return kFull;
     queue_pair.receive_ids.push_back(call.number("wr_id"));
     queue_pair.end->post_receive(sges_of(call));
     return {};
   }
   VirtualSharedReceives& receives = shared->second;
-  if (receives.free_slots.empty()) return {.refusal = "ENOMEM: the shared receive queue is full"};
+  if (receives.free_slots.empty()) return kFull;
   const std::uint32_t slot = receives.free_slots.front();
   receives.free_slots.pop_front();
   receives.wr_ids[slot] = call.number("wr_id");
@@ -110,6 +122,7 @@ Answer VirtualHost::poll_send(const Call& call) {
   VirtualQueuePair& queue_pair = queue_pairs_.at(call.object);
   const auto polled = queue_pair.end->send_cq.poll();
   if (!polled) return kNothing;
+  queue_pair.sends_done = polled->wqe_index + 1;
   return completion_answer(*polled, queue_pair.send_ids.at(polled->wqe_index));
 }
 
@@ -131,6 +144,7 @@ Answer VirtualHost::poll_receive(const Call& call) {
   if (!polled) return kNothing;
   if ((polled->flags & abi::cqe_shared_receive) != 0)
     return take_shared(*queue_pair.shared_receives, *polled);
+  queue_pair.receives_done = polled->wqe_index + 1;
   return completion_answer(*polled, queue_pair.receive_ids.at(polled->wqe_index));
 }
 
