@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "wire/aeth.hpp"
+#include "wire/mad/cm_codes.hpp"
 #include "wire/opcode.hpp"
 
 namespace urnic::script {
 namespace {
 
 // The values are those of <infiniband/verbs.h>, where that has any.
-constexpr NamedValue kServices[] = {
-    {"rc", 2}, {"uc", 3}, {"ud", 4}, {"xrc_initiator", 9}, {"xrc_target", 10}};
+constexpr NamedValue kServices[] = {{"gsi", 1},           {"rc", 2},         {"uc", 3}, {"ud", 4},
+                                    {"xrc_initiator", 9}, {"xrc_target", 10}};
 constexpr NamedValue kStates[] = {{"reset", 0}, {"init", 1}, {"rtr", 2},  {"rts", 3},
                                   {"sqd", 4},   {"sqe", 5},  {"error", 6}};
 constexpr NamedValue kAccess[] = {{"none", 0},        {"local_write", 1},   {"remote_write", 2},
@@ -178,6 +179,8 @@ constexpr KeywordSpec kKeywords[] = {
 
 constexpr auto value_of(wire::Operation operation) { return static_cast<std::uint64_t>(operation); }
 using Op = wire::Operation;
+using Cm = wire::mad::CmAttribute;
+constexpr auto value_of(Cm attribute) { return kCmPacket | static_cast<std::uint64_t>(attribute); }
 constexpr NamedValue kOperations[] = {
     {"send_first", value_of(Op::send_first)},
     {"send_middle", value_of(Op::send_middle)},
@@ -203,6 +206,15 @@ constexpr NamedValue kOperations[] = {
     {"send_last_invalidate", value_of(Op::send_last_invalidate)},
     {"send_only_invalidate", value_of(Op::send_only_invalidate)},
     {"atomic_write", value_of(Op::atomic_write)},
+    {"cm_req", value_of(Cm::req)},
+    {"cm_mra", value_of(Cm::mra)},
+    {"cm_rej", value_of(Cm::rej)},
+    {"cm_rep", value_of(Cm::rep)},
+    {"cm_rtu", value_of(Cm::rtu)},
+    {"cm_dreq", value_of(Cm::dreq)},
+    {"cm_drep", value_of(Cm::drep)},
+    {"cm_sidr_req", value_of(Cm::sidr_req)},
+    {"cm_sidr_rep", value_of(Cm::sidr_rep)},
 };
 
 constexpr auto value_of(wire::NakCode code) { return static_cast<std::uint64_t>(code); }

@@ -92,7 +92,9 @@ std::string_view name(ObjectKind kind);
 
 std::span<const NamedValue> work_opcodes();
 std::span<const NamedValue> async_events();
-// The operations of packets, which are the lower five bits of their opcode (wire/opcode.hpp).
+// Packets: their operation, which is the lower five bits of their opcode (wire/opcode.hpp); or, with
+// kCmPacket, the attribute of a message of the connection manager.
+inline constexpr std::uint64_t kCmPacket = 0x100;
 std::span<const NamedValue> packet_operations();
 
 std::optional<std::uint64_t> find_value(std::span<const NamedValue> words, std::string_view name);

@@ -5,11 +5,15 @@
 #include "script/language/vocabulary.hpp"
 #include "script/packets/packet_fields.hpp"
 #include "wire/aeth.hpp"
+#include "wire/mad/mad_header.hpp"
 
 namespace urnic::script {
 namespace {
 
 using wire::Operation;
+
+// Of the communication management class (IBTA 16.7.1).
+constexpr std::uint8_t kCmVersion = 2;
 
 const Argument* find(const Statement& statement, std::string_view name) {
   const auto found = std::find_if(statement.arguments.begin(), statement.arguments.end(),
@@ -19,10 +23,7 @@ const Argument* find(const Statement& statement, std::string_view name) {
 
 // The opcode that the statement names, by its word or as a field.
 wire::Opcode opcode_of(const Statement& statement, const ScriptEnd& end, const Scope& scope) {
-  if (!statement.word.empty()) {
-    const std::uint64_t operation = *find_value(packet_operations(), statement.word);
-    return {end.service, static_cast<Operation>(operation)};
-  }
+  if (!statement.word.empty()) return packet_kind(statement.word, end.service).opcode;
   const Argument* field = find(statement, "bth.opcode");
   if (field == nullptr) field = find(statement, "opcode");
   if (field == nullptr)
@@ -59,6 +60,19 @@ std::uint32_t right_length(wire::Opcode opcode, const ScriptEnd& end) {
   }
 }
 
+// A message of the connection manager with nothing but its header, and a transaction of its own.
+Bytes cm_message(wire::mad::AttributeId attribute) {
+  static std::uint64_t transactions = 0;
+  wire::mad::Mad mad{};
+  wire::mad::encode({.management_class = wire::mad::ManagementClass::communication,
+                     .class_version = kCmVersion,
+                     .method = wire::mad::Method::send,
+                     .transaction = wire::mad::TransactionId{++transactions},
+                     .attribute = attribute},
+                    mad);
+  return {mad.begin(), mad.end()};
+}
+
 Bytes payload_of(const Statement& statement, wire::Opcode opcode, const ScriptEnd& end, const Scope& scope,
                  const Scope::ReadMemory& memory) {
   constexpr std::size_t kMostBytes = 4096;
@@ -68,6 +82,9 @@ Bytes payload_of(const Statement& statement, wire::Opcode opcode, const ScriptEn
     if (payload.size() > kMostBytes) throw ScriptError(named->at, "a payload has 4096 bytes at most");
     return payload;
   }
+  if (!statement.word.empty())
+    if (const auto attribute = packet_kind(statement.word, end.service).cm_attribute)
+      return cm_message(*attribute);
   for (std::uint32_t i = 0; i < right_length(opcode, end); ++i) payload.push_back(pattern_byte(i, 0));
   return payload;
 }
@@ -92,18 +109,28 @@ wire::TransportHeaders right_headers(wire::Opcode opcode, const ScriptEnd& end, 
   return headers;
 }
 
-void set_field(analysis::EditedFrame& frame, const analysis::Dissection& shape, const Argument& argument,
-               const Scope& scope) {
-  const auto placed = find_packet_field(shape, argument.name);
+// Fields that a header has only once another field is set, such as those of a message behind its attribute,
+// are found when the frame is looked at again.
+std::optional<analysis::PlacedField> find_field(analysis::EditedFrame& frame, Bytes& bytes,
+                                                std::string_view name) {
+  if (const auto placed = find_packet_field(analysis::dissect(bytes), name)) return placed;
+  bytes = frame.finish();
+  frame = analysis::EditedFrame(bytes);
+  return find_packet_field(analysis::dissect(bytes), name);
+}
+
+// `bytes` is the frame as it was when its headers were looked for last.
+void set_field(analysis::EditedFrame& frame, Bytes& bytes, const Argument& argument, const Scope& scope) {
+  const auto placed = find_field(frame, bytes, argument.name);
   if (!placed) throw ScriptError(argument.at, "the packet has no field " + argument.name);
   const analysis::Field& field = *placed->field;
   const Expression& value = argument.values[0];
   try {
     if (value.kind == Expression::Kind::text) return frame.set(field.name, value.name);
     if (!analysis::is_number(field.kind))
-      throw ScriptError(value.at,
-                        argument.name + " is written in quotes, as \"" +
-                            analysis::value_text(field, analysis::read_value(*placed, shape.frame())) + '"');
+      throw ScriptError(value.at, argument.name + " is written in quotes, as \"" +
+                                      analysis::value_text(field, analysis::read_value(*placed, bytes)) +
+                                      '"');
     const std::uint64_t number = scope.number(value);
     frame.set_number(field.name, is_sequence_number(field) ? number & wire::Psn::kMask : number);
   } catch (const analysis::FieldError& error) {
@@ -118,8 +145,7 @@ Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& ta
   const wire::Opcode opcode = opcode_of(statement, end, scope);
   const Bytes payload = payload_of(statement, opcode, end, scope, memory);
   analysis::EditedFrame frame(path, right_headers(opcode, end, targets, payload.size()), payload);
-  const Bytes right = frame.finish();
-  const analysis::Dissection shape = analysis::dissect(right);
+  Bytes shape = frame.finish();
   for (const Argument& argument : statement.arguments)
     if (argument.name != "payload") set_field(frame, shape, argument, scope);
   const Bytes& bytes = frame.finish();

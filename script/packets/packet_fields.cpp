@@ -4,6 +4,7 @@
 
 #include "analysis/dissection/field.hpp"
 #include "analysis/dissection/header_tables.hpp"
+#include "script/language/vocabulary.hpp"
 
 namespace urnic::script {
 namespace {
@@ -28,6 +29,13 @@ bool is_transport(const analysis::Header& header) {
 }
 
 }  // namespace
+
+PacketKind packet_kind(std::string_view word, wire::Service service) {
+  const std::uint64_t value = find_value(packet_operations(), word).value_or(0);
+  if ((value & kCmPacket) == 0) return {{service, static_cast<wire::Operation>(value)}, {}};
+  return {{wire::Service::ud, wire::Operation::send_only},
+          wire::mad::AttributeId{static_cast<std::uint16_t>(value & ~kCmPacket)}};
+}
 
 bool is_packet_field(std::string_view name) {
   if (analysis::find_field(name)) return true;

@@ -7,8 +7,17 @@
 #include <string_view>
 
 #include "analysis/dissection/dissection.hpp"
+#include "wire/mad/mad_header.hpp"
+#include "wire/opcode.hpp"
 
 namespace urnic::script {
+
+// What a packet's word in a script means, at a queue pair of this service.
+struct PacketKind {
+  wire::Opcode opcode;
+  std::optional<wire::mad::AttributeId> cm_attribute;  // of a message of the connection manager
+};
+PacketKind packet_kind(std::string_view word, wire::Service service);
 
 // Some packet has such a field.
 bool is_packet_field(std::string_view name);

@@ -136,6 +136,13 @@ std::optional<Difference> compare_field(const Argument& argument, const analysis
   return difference(value_in_words(argument, field, scope));
 }
 
+bool is_of_kind(const analysis::Dissection& packet, const PacketKind& kind) {
+  if (packet.transport().bth.opcode != kind.opcode) return false;
+  if (!kind.cm_attribute) return true;
+  const auto attribute = find_packet_field(packet, "mad.attributeid");
+  return attribute && analysis::read_number(*attribute, packet.frame()) == kind.cm_attribute->value;
+}
+
 }  // namespace
 
 std::optional<std::string> compare_number(const Argument& argument, std::uint64_t seen, const Scope& scope,
@@ -150,11 +157,10 @@ std::optional<std::string> compare_number(const Argument& argument, std::uint64_
 std::optional<Difference> compare_packet(const Statement& statement, const ScriptEnd& end,
                                          const analysis::Dissection& packet, const Scope& scope,
                                          const Scope::ReadMemory& memory) {
-  if (!statement.word.empty()) {
-    const auto operation = static_cast<wire::Operation>(*find_value(packet_operations(), statement.word));
-    const wire::Opcode expected(end.service, operation);
-    if (packet.transport().bth.opcode != expected)
-      return Difference{statement.word_at, "bth.opcode", wire::name(expected), analysis::summary(packet)};
+  if (!statement.word.empty() && !is_of_kind(packet, packet_kind(statement.word, end.service))) {
+    const PacketKind kind = packet_kind(statement.word, end.service);
+    const std::string expected = kind.cm_attribute ? statement.word : wire::name(kind.opcode);
+    return Difference{statement.word_at, "bth.opcode", expected, analysis::summary(packet)};
   }
   for (const Argument& argument : statement.arguments) {
     const auto difference = argument.name == "payload" ? compare_payload(argument, packet, scope, memory)

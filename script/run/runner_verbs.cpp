@@ -16,6 +16,10 @@ struct Default {
 
 constexpr std::uint64_t kRts = 3;
 constexpr std::uint64_t kAllAccess = 15;
+// Queue pair 1, for general services (IBTA 13.5.1), which every device has; and its Q_Key (IBTA 10.2.5).
+constexpr std::uint64_t kGsi = 1;
+constexpr std::uint64_t kGsiQpn = 1;
+constexpr std::uint64_t kGsiQkey = 0x80010000;
 // What a queue pair has that a statement does not say. The first PSNs differ, so that the two directions are
 // told apart in a ladder.
 constexpr Default kQueuePairDefaults[] = {
@@ -29,6 +33,7 @@ wire::Service wire_service(std::uint64_t type) {
   switch (type) {
     case 3:
       return wire::Service::uc;
+    case kGsi:
     case 4:
       return wire::Service::ud;
     case 9:
@@ -112,6 +117,11 @@ void Runner::make(const Statement& statement) {
 
 void Runner::make_queue_pair(const Statement& statement) {
   Call call = call_of(statement);
+  if (call.number("service") == kGsi) {
+    call.numbers.try_emplace("qkey", kGsiQkey);
+    call.numbers.try_emplace("attach", kGsiQpn);
+    call.numbers.try_emplace("peer_qpn", kGsiQpn);
+  }
   for (const Default& each : kQueuePairDefaults) call.numbers.try_emplace(std::string(each.name), each.value);
   call.numbers.try_emplace("peer_qpn", next_qpn_++);
   const Answer answer = checked(statement, host_.call(call));

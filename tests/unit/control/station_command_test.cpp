@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(addresses_must_be_somebody_s_own) {
   BOOST_TEST(error(admin, station(mac.c_str())).find("another port of the switch") == 0u);
   json request = station();
   request["device"] = "urnic7";
-  BOOST_TEST(error(admin, request).find("there is no device urnic7") == 0u);
+  BOOST_TEST(error(admin, request).find("there is no device \"urnic7\"") == 0u);
   // What was refused has left nothing behind.
   BOOST_TEST(error(admin, station()) == "none");
 }
