@@ -17,7 +17,7 @@
 #include "command_line/command_line.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "script/agent/agent.hpp"
-#include "script/agent/call_text.hpp"
+#include "script/call_text.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "script/agent/call_text.hpp"
+#include "script/call_text.hpp"
 
 namespace urnic::script {
 namespace {

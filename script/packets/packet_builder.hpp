@@ -5,7 +5,7 @@
 
 #include "analysis/dissection/edited_frame.hpp"
 #include "script/packets/script_end.hpp"
-#include "script/run/scope.hpp"
+#include "script/values/scope.hpp"
 
 namespace urnic::script {
 

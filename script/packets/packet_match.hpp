@@ -6,7 +6,7 @@
 
 #include "analysis/dissection/dissection.hpp"
 #include "script/packets/script_end.hpp"
-#include "script/run/scope.hpp"
+#include "script/values/scope.hpp"
 
 namespace urnic::script {
 

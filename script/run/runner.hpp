@@ -13,7 +13,7 @@
 #include "script/packets/script_end.hpp"
 #include "script/run/outcome.hpp"
 #include "script/run/packet_log.hpp"
-#include "script/run/scope.hpp"
+#include "script/values/scope.hpp"
 
 namespace urnic::script {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "script/agent/call_text.hpp"
+#include "script/call_text.hpp"
 #include "script/language/parser.hpp"
 #include "script/packets/packet_fields.hpp"
 #include "script/run/runner.hpp"

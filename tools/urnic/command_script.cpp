@@ -151,8 +151,7 @@ int run_all(const ScriptOptions& options) {
 
 void add_script(Command& urnic) {
   auto options = std::make_shared<ScriptOptions>();
-  Command command = urnic.add_subcommand(
-      "script", "Run packet scripts: packets to send, packets and completions to expect");
+  Command command = urnic.add_subcommand("script", "Run packet scripts, which are a device's peer");
   command.add_option("FILE", options->files, "Scripts, or folders with scripts (docs/packet-scripts.md)")
       .required()
       .type_name("FILE...");

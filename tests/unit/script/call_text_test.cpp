@@ -1,4 +1,4 @@
-#include "script/agent/call_text.hpp"
+#include "script/call_text.hpp"
 
 #include <boost/test/unit_test.hpp>
 

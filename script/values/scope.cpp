@@ -1,4 +1,4 @@
-#include "script/run/scope.hpp"
+#include "script/values/scope.hpp"
 
 #include <charconv>
 
