@@ -51,7 +51,7 @@ class Scripts(unittest.TestCase):
         self.fabric.up()
         self.script("--live", "--device", "urnic1", self.scripts / "examples")
         said = self.script("--live", "--device", "urnic7", self.scripts / "examples", status=FAILED)
-        self.assertIn("there is no device urnic7", said)
+        self.assertIn('there is no device "urnic7"', said)
 
     def test_a_mismatch_shows_line_field_values_and_ladder(self):
         script = self.write("mr m length=64\nqp a\nsend a write_only psn=105\nexpect a ack psn=99\n")
@@ -116,6 +116,16 @@ class Scripts(unittest.TestCase):
             self.assertEqual(lines.readline(), f"ok #{b'done'.hex()}\n")
         said = self.script("--virtual", script, status=FAILED)
         self.assertIn("live runs only", said)
+
+    def test_a_client_of_rping(self):
+        """From the connection manager's REQ to its DREP, with the same unmodified server that a real client would have."""
+        self.fabric.up()
+        port = fabric.free_port()
+        server = self.fabric.start_on_urnic("rping", "-s", "-a", "192.0.2.1", "-p", port)
+        fabric.wait_until(lambda: "LISTEN" in self.fabric.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
+        self.script("--live", "--set", f"port={port}", self.fabric.copy_home("rping_client.packets"))
+        server.wait()
+        self.assertIn("server DISCONNECT EVENT", server.output())
 
     def ask(self, lines, call):
         lines.write(call + "\n")
