@@ -111,11 +111,11 @@ void follow(script::RunSettings& settings, const std::string& text) {
   };
 }
 
-script::Outcome run_file(const std::string& text, const ScriptOptions& options, LiveScriptHosts& hosts) {
+script::Outcome run_file(const std::string& text, const ScriptOptions& options, script::RunSettings settings,
+                         LiveScriptHosts& hosts) {
   try {
     const script::Script parsed = script::parse(text, script::is_packet_field);
     if (options.check) return {};
-    script::RunSettings settings = settings_of(options);
     if (options.verbose) follow(settings, text);
     const std::unique_ptr<script::Host> host =
         options.live ? hosts.make() : std::make_unique<script::VirtualHost>();
@@ -126,6 +126,7 @@ script::Outcome run_file(const std::string& text, const ScriptOptions& options, 
 }
 
 int run_all(const ScriptOptions& options) {
+  const script::RunSettings settings = settings_of(options);
   const std::vector<std::string> files = script_files(options.files);
   nlohmann::json all = nlohmann::json::array();
   std::size_t failed = 0;
@@ -133,7 +134,7 @@ int run_all(const ScriptOptions& options) {
   LiveScriptHosts hosts(options.host);
   for (const std::string& file : files) {
     const std::string text = read_script(file);
-    const script::Outcome outcome = run_file(text, options, hosts);
+    const script::Outcome outcome = run_file(text, options, settings, hosts);
     failed += outcome.failure.has_value();
     left_out += !outcome.left_out.empty();
     if (options.json) all.push_back(script::report_json(file, outcome));
