@@ -122,6 +122,20 @@ void Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver, 
   insert(routes_, {packed, ports_.back().get()});
 }
 
+// Addresses stay in the table, without a port, because others may lie behind them.
+void Switch::set_route(std::uint64_t address, SwitchPort* port) {
+  const auto known = std::find_if(routes_.begin(), routes_.end(),
+                                  [address](const Route& route) { return route.address == address; });
+  if (known != routes_.end()) {
+    known->port = port;
+    return;
+  }
+  const auto used =
+      std::count_if(routes_.begin(), routes_.end(), [](const Route& route) { return route.address != 0; });
+  if ((static_cast<std::size_t>(used) + 1) * 2 > routes_.size()) grow();
+  insert(routes_, {address, port});
+}
+
 void Switch::isolate(std::uint32_t port) {
   ports_[port]->isolated = true;
   for (Route& route : routes_)
@@ -143,8 +157,28 @@ void Switch::connect(std::uint32_t port, OuterPort& outside) {
 void Switch::join_lan(OuterPort& outside) {
   lan_ = outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "lan", ports())).get();
   lan_->outside = &outside;
+  lan_->enters_here = true;
   for (const auto& port : ports_)
     if (port->far_end == nullptr) port->waits_for = &outside;
+}
+
+void Switch::add_station(OuterPort& outside) {
+  SwitchPort& end =
+      *outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "station", ports()));
+  end.outside = &outside;
+  end.enters_here = true;
+}
+
+void Switch::set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address) {
+  const auto end = std::find_if(outer_ends_.begin(), outer_ends_.end(),
+                                [&](const auto& each) { return each->outside == &outside; });
+  const std::uint64_t packed =
+      address ? pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address->bytes))) : 0;
+  if (address && port_of(packed) != nullptr)
+    throw std::invalid_argument("another port of the switch has this MAC address");
+  for (Route& route : routes_)
+    if (route.port == end->get()) route.port = nullptr;
+  if (address) set_route(packed, end->get());
 }
 
 void Switch::join_lan_by(Trunk& trunk) {
@@ -187,7 +221,7 @@ inline SwitchPort* Switch::port_for(const wire::Frame& frame) const {
 
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
-  if (&from == lan_) return enter_from_lan(frame, origin, now);
+  if (from.enters_here) return enter_from_outside(from, frame, origin, now);
   if (!observers_.empty())
     observe({frame, origin, CapturePoint::before_link, from.device, Direction::transmit, {}});
   SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
@@ -211,21 +245,23 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
 }
 
 // Observers see it under the name of the device that it goes to, before that device's link.
-void Switch::enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
+void Switch::enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                                transport::Time now) {
   if (frame.headers.size() < 2 * kAddressBytes) return;
   SwitchPort* const to = port_for(frame);
-  const std::string_view device = to != nullptr ? to->device : lan_->device;
-  if (port_of(pack(frame.headers.subspan<kAddressBytes, kAddressBytes>())) != nullptr) {
+  const std::string_view device = to != nullptr ? to->device : from.device;
+  const SwitchPort* const source = port_of(pack(frame.headers.subspan<kAddressBytes, kAddressBytes>()));
+  if (source != (&from == lan_ ? nullptr : &from)) {
     ++refused_sources_;
     if (!observers_.empty())
       observe({frame, origin, CapturePoint::dropped, device, Direction::receive,
-               "switch: from outside, with a device's own source address"});
+               "switch: from outside, with the source address of another port"});
     return;
   }
   if (!observers_.empty())
     observe({frame, origin, CapturePoint::before_link, device, Direction::transmit, {}});
   if (to == nullptr && !is_group_frame(frame)) return;  // for another station
-  FrameInFlight flight(frame, origin, lan_, to != nullptr ? to : lan_);
+  FrameInFlight flight(frame, origin, &from, to != nullptr ? to : &from);
   hand_on(flight, Direction::transmit, now);
 }
 
@@ -265,6 +301,9 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
       port->link->channel(Direction::receive).enter(copy, now);
     }
   }
+  for (const auto& end : outer_ends_)
+    if (end->enters_here && end.get() != lan_ && end.get() != flight.from)
+      arrive(flight.frame, flight.origin, *end, flight.remarks.view());
   if (lan_ == nullptr || flight.from == lan_) return;
   if (lan_->trunk == nullptr) return arrive(flight.frame, flight.origin, *lan_, flight.remarks.view());
   FrameInFlight copy(flight);

@@ -48,6 +48,13 @@ class Switch final : public Uplink, private Forwarder {
   void join_lan_by(Trunk& trunk);
   // False: the LAN takes nothing more at the moment.
   bool lan_has_room(transport::Time now) const;
+  // Makes a port for a station, a process that speaks Ethernet frames, which `outside` carries. It has no
+  // link, and only the devices of this switch reach it. `outside` outlives the switch's use: stations come
+  // and go by their addresses.
+  void add_station(OuterPort& outside);
+  // The station behind `outside` has this address from now on, and its frames must have it as their source;
+  // empty: there is no station. Throws std::invalid_argument if another port has the address.
+  void set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address);
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);
 
@@ -79,7 +86,8 @@ class Switch final : public Uplink, private Forwarder {
   std::uint64_t unknown_destination() const { return unknown_destination_; }
   // Frames dropped because a trunk was full.
   std::uint64_t trunk_overruns() const { return trunk_overruns_; }
-  // Frames from the LAN with a device's own address as their source.
+  // Frames from the LAN with a device's own address as their source, or from a station with another than its
+  // own.
   std::uint64_t refused_sources() const { return refused_sources_; }
 
  private:
@@ -91,7 +99,8 @@ class Switch final : public Uplink, private Forwarder {
   };
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
-  void enter_from_lan(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
+  void enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                          transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
   void flood(const FrameInFlight& flight, transport::Time now);
@@ -112,6 +121,7 @@ class Switch final : public Uplink, private Forwarder {
   static std::size_t first_place(std::uint64_t address, std::size_t places);
   SwitchPort* port_of(std::uint64_t address) const;
   static void insert(std::vector<Route>& routes, const Route& route);
+  void set_route(std::uint64_t address, SwitchPort* port);
   void grow();
 
   FramesInFlight in_flight_;

@@ -36,8 +36,10 @@ class SwitchPort final : public Port {
   // The other end of a wire that joins this port to one other and not to the switch's forwarding table; or
   // null. Of a device's port this is the outer port's end, and the other way round.
   SwitchPort* far_end = nullptr;
-  OuterPort* outside = nullptr;        // of an outer port's end: `receiver`
-  OuterPort* waits_for = nullptr;      // of a device's port: where its frames may leave, which must have room
+  OuterPort* outside = nullptr;    // of an outer port's end: `receiver`
+  OuterPort* waits_for = nullptr;  // of a device's port: where its frames may leave, which must have room
+  // Of an outer port's end: its frames enter the switch here, of a LAN or a station.
+  bool enters_here = false;
   bool isolated = false;               // no frame of another port's comes here
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device

@@ -13,7 +13,7 @@ import unittest
 import fabric
 
 SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "trace", "ladder", "plot", "counters", "doctor", "link", "fault",
-               "gid", "set", "web", "wireshark")
+               "gid", "script", "set", "web", "wireshark")
 SOURCES = pathlib.Path(__file__).parent / "programs"
 # tools/urnic/failure.hpp
 FAILED, USAGE, NOT_RUNNING, RUN_FAILED, NOT_EXECUTABLE, NOT_FOUND = 1, 2, 3, 125, 126, 127

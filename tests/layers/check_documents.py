@@ -16,7 +16,7 @@ import re
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-TOP_FOLDERS = "analysis device_model provider tests tools web docs wire trust cmake systemd packaging debian .ci .devcontainer".split()
+TOP_FOLDERS = "analysis device_model script provider tests tools web docs wire trust cmake systemd packaging debian .ci .devcontainer".split()
 # A name that ends so is a file of the sources, wherever it is.
 SUFFIXES = ".cpp .hpp .c .py .md .lua .svg .js .css .html .cmake .bash".split()
 # Words that stand for any name, and the beginnings of names that are not of the sources.
@@ -190,7 +190,7 @@ def wrong_mentions(names):
 def missing_rows(names):
     """Files of the product that their folder's README, if it has a table of files, does not name."""
     for readme in sorted(names.files):
-        if not re.match(r"(analysis|device_model|provider|trust|wire|web/server)/.*README\.md", readme) or "| file |" not in read(readme):
+        if not re.match(r"(analysis|device_model|provider|script|trust|wire|web/server)/.*README\.md", readme) or "| file |" not in read(readme):
             continue
         folder = str(pathlib.PurePath(readme).parent)
         named = {re.sub(r"\.\w+$", "", name) for name in re.findall(r"`([\w.*]+)`", read(readme))}

@@ -34,6 +34,8 @@ LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETL
     f"{CONTROL}/{room}" for room in (
         "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "rdma_cm",
         "netlink", "admin"))
+# What `urnic script` needs.
+SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run", "report", "virtual_host", "live_host"))}
 
 # For each folder the others that it may know. A folder that is not named counts as the named folder above it.
 MAY_KNOW = {
@@ -70,6 +72,7 @@ MAY_KNOW = {
            "doorbells": ("rings", "queue_pair"),
        }.items()},
     "device_model/engine": {*ENGINE_ROOMS, *ENGINE},
+    "device_model/in_process": {"device_model/engine", *ENGINE_ROOMS, *ENGINE},
     LOG: set(),
     LOOP: {LOG, "trust", "device_model/memory", "device_model/abi"},
     CONFINEMENT: {"device_model/memory"},
@@ -95,7 +98,18 @@ MAY_KNOW = {
                    "device_model/memory", "json", "tools/urnic", "wire"},
     "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},
     "analysis/pictures": {"analysis/dissection", "analysis/flows", "wire"},
-    "tools/urnic": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust", "wire"},
+    "script/language": {"wire", "wire/mad"},
+    "script": {"script/language", *TRANSPORT_FOR_ALL},
+    "script/values": {"script", "script/language", "wire"},
+    "script/packets": {"analysis/dissection", "script", "script/language", "script/values", "wire", "wire/mad"},
+    "script/run": {"analysis/dissection", "analysis/pictures", "script", "script/language", "script/packets", "script/values",
+                   "wire"},
+    "script/report": {"json", "script/language", "script/run"},
+    "script/virtual_host": {"device_model/in_process", "device_model/engine", "script", "script/language", *ENGINE_ROOMS,
+                            *ENGINE},
+    "script/live_host": {"analysis/dissection", "device_model/link/frames", "device_model/memory", "script", "wire"},
+    "script/agent": {"command_line", "device_model/memory", "script", "script/language"},
+    "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust", "wire"},
 }
 
 
@@ -148,7 +162,7 @@ def main():
     self_test()
     problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
     files = 0
-    for top in ("command_line", "json", "wire", "trust", "analysis", "device_model", "provider", "tools/urnic", "web"):
+    for top in ("command_line", "json", "wire", "trust", "analysis", "device_model", "script", "provider", "tools/urnic", "web"):
         for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
             path = str(file.relative_to(SOURCES))
             files += 1

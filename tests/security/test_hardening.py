@@ -11,7 +11,7 @@ import unittest
 
 import fabric
 
-PROGRAMS = ("bin/urnic", "libexec/urnic/urnicd", "libexec/urnic/urnic-web")
+PROGRAMS = ("bin/urnic", "libexec/urnic/urnicd", "libexec/urnic/urnic-web", "libexec/urnic/urnic-script-agent")
 LIBRARIES = ("liburnic-kernel.so", "liburnic-rdmav34.so")
 
 
@@ -35,7 +35,7 @@ def build_id(file):
 class Hardening(unittest.TestCase):
     def setUp(self):
         self.files = installed(fabric.tree())
-        self.assertEqual(set(self.files), {"urnic", "urnicd", "urnic-web", *LIBRARIES})
+        self.assertEqual(set(self.files), {"urnic", "urnicd", "urnic-web", "urnic-script-agent", *LIBRARIES})
 
     def each(self, what, check):
         for name, file in self.files.items():
@@ -59,7 +59,7 @@ class Hardening(unittest.TestCase):
         self.each("--program-headers", lambda headers: self.has(headers, r"\bGNU_RELRO\b"))
 
     def test_programs_have_no_fixed_address(self):
-        for name in ("urnic", "urnicd"):
+        for name in ("urnic", "urnicd", "urnic-script-agent"):
             with self.subTest(name):
                 self.has(readelf("--file-header", self.files[name]), r"Type:\s+DYN")
                 self.has(readelf("--dynamic", self.files[name]), r"\(FLAGS_1\).*\bPIE\b")

@@ -35,6 +35,7 @@ Installation find_installation() {
   const std::filesystem::path prefix = own_prefix();
   Installation found;
   found.device_process = prefix / URNIC_LIBEXECDIR / "urnicd";
+  found.script_agent = prefix / URNIC_LIBEXECDIR / "urnic-script-agent";
   found.kernel_stand_in = prefix / URNIC_PLUGINDIR / "liburnic-kernel.so";
   found.provider = prefix / URNIC_PLUGINDIR / "liburnic-rdmav34.so";
   found.provider_setting = prefix / URNIC_PLUGINDIR / "liburnic";

@@ -8,6 +8,7 @@ namespace urnic::cli {
 
 struct Installation {
   std::filesystem::path device_process;    // urnicd
+  std::filesystem::path script_agent;      // urnic-script-agent
   std::filesystem::path kernel_stand_in;   // liburnic-kernel.so
   std::filesystem::path provider;          // liburnic-rdmav34.so
   std::filesystem::path provider_setting;  // the provider as RDMAV_DRIVERS wants it, without "-rdmav34.so"

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   add_ladder(urnic);
   add_link(urnic);
   add_plot(urnic);
+  add_script(urnic);
   add_set(urnic);
   add_trace(urnic);
   add_web(urnic);

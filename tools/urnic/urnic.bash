@@ -10,6 +10,7 @@ _urnic_options() {
     capture) echo "--device --points --name --json --help" ;;
     trace) echo "--qp --opcode --host --filter --only --device --count --name --json --help" ;;
     ladder) echo "--qp --from --to --output --svg --text --ascii --width --help" ;;
+    script) echo "--virtual --live --device --set --patience --tolerance --settle --script-mac --script-gid --lan --agent --device-mac --device-gid --check --verbose --json --name --help" ;;
     plot) echo "--qp --from --to --output --width --help" ;;
     doctor) echo "--name --json --list-devices --help --" ;;
     counters) echo "--device --all --name --json --help" ;;
@@ -65,7 +66,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid set web wireshark --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid script set web wireshark --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -103,7 +104,7 @@ _urnic() {
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
-      [[ $subcommand == @(capture|trace|ladder|plot|web) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
+      [[ $subcommand == @(capture|trace|ladder|plot|script|web) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;
   esac
 }

@@ -127,6 +127,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"gid", &AdminServer::gid},
       {"queue_pair", &AdminServer::queue_pair},
       {"queue_pairs", &AdminServer::queue_pairs},
+      {"station", &AdminServer::station},
   };
   const auto cmd = request.find("cmd");
   const auto handler = cmd != request.end() && cmd->is_string()
@@ -135,7 +136,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
         "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pair, "
-        "queue_pairs, set");
+        "queue_pairs, set, station");
   }
   // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/fabric/stations.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -21,10 +22,11 @@ inline constexpr std::size_t kMaxAdminLine = 64 * 1024;
 
 // What a request changes in its connection.
 struct AdminConnectionState {
-  int socket = -1;                         // the connection's own
-  bool lease = false;                      // the device process stays while the connection is open
-  std::unique_ptr<ActiveCapture> capture;  // runs while the connection is open
-  std::shared_ptr<Account> account;        // of the peer process
+  int socket = -1;                             // the connection's own
+  bool lease = false;                          // the device process stays while the connection is open
+  std::unique_ptr<ActiveCapture> capture;      // runs while the connection is open
+  std::unique_ptr<Stations::Station> station;  // on a switch while the connection is open
+  std::shared_ptr<Account> account;            // of the peer process
   Charge connected;
   Charge captures;
   std::vector<int> descriptors;  // sent with the answer; owned elsewhere

@@ -67,6 +67,8 @@ class AdminServer {
   // queue_pair_commands.cpp
   nlohmann::json queue_pairs(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json queue_pair(const nlohmann::json& request, AdminConnectionState& state);
+  // station_command.cpp
+  nlohmann::json station(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);

@@ -45,6 +45,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings);
+  add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
 

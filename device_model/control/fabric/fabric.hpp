@@ -18,6 +18,7 @@
 #include "device_model/control/fabric/host_routes.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/multicast_members.hpp"
+#include "device_model/control/fabric/stations.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
@@ -88,6 +89,7 @@ struct EngineUnit {
   const std::uint32_t number;          // from 0
   std::vector<ServedDevice*> devices;  // its devices, in configuration order
   // The order matters: the engine's last round uses the members before it.
+  std::vector<std::unique_ptr<link::StationPort>> stations;
   link::Switch frame_switch;
   link::TrunkPorts trunk_ports;
   engine::ManagementTraffic management;
@@ -110,6 +112,7 @@ class Fabric {
   engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
   link::Switch& switch_of(const ServedDevice& served) { return unit(served).frame_switch; }
   const link::Switch& switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
+  EngineUnit& unit_of(const ServedDevice& served) { return unit(served); }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
   const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
   // Runs `task` on each engine, one after the other, as Engine::execute does.
@@ -128,6 +131,9 @@ class Fabric {
 
   // Whether the device's link is up.
   bool link_is_up(const ServedDevice& served);
+
+  // The processes that are ports of a switch beside its devices.
+  Stations& stations() { return stations_; }
 
   // The LAN that the switch is joined to; null: none.
   link::LanPort* lan() { return lan_.get(); }
@@ -169,6 +175,7 @@ class Fabric {
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::vector<link::Neighbours*> neighbours_;
+  Stations stations_{*this};
 };
 
 }  // namespace urnic::control

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/unit/memory/in_process_memory.hpp"
+#include "device_model/in_process/in_process_memory.hpp"
 
 namespace urnic::memory::test {
 

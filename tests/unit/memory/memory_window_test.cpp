@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "device_model/memory/memory_table.hpp"
-#include "tests/unit/memory/in_process_memory.hpp"
+#include "device_model/in_process/in_process_memory.hpp"
 
 namespace urnic::memory::test {
 

@@ -1,4 +1,4 @@
-#include "tests/unit/memory/in_process_memory.hpp"
+#include "device_model/in_process/in_process_memory.hpp"
 
 #include <cstdint>
 #include <cstring>

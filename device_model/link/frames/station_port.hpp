@@ -1,0 +1,53 @@
+// A station on the built-in switch: a process that speaks Ethernet frames itself, over a socket that it was
+// handed (Switch::add_station). One port serves one station after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device_model/link/frames/frame_batch.hpp"
+#include "device_model/link/outer_port.hpp"
+#include "device_model/memory/descriptor.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::link {
+
+// Engine thread only.
+class StationPort final : public OuterPort {
+ public:
+  StationPort() = default;
+  StationPort(const StationPort&) = delete;
+  StationPort& operator=(const StationPort&) = delete;
+
+  // A station is there: `socket` is one end of a pair that keeps messages apart (SOCK_SEQPACKET), a frame in
+  // each; `address` is the station's.
+  void open(memory::Descriptor socket, const wire::MacAddress& address);
+  // The station has gone.
+  void close() { socket_.reset(); }
+  bool is_open() const { return static_cast<bool>(socket_); }
+  int descriptor() const { return socket_.get(); }
+
+  void take(Port& port, transport::Time now, const Load& most) override;
+  void release() override;
+  std::uint32_t unreleased() const override { return given_; }
+  // Frames for which the station's socket has no room are lost, as on a cable.
+  void arrive(const wire::Frame& frame, const PacketOrigin& origin) override;
+  void flush() override;
+
+ private:
+  static constexpr std::size_t kMostWaitingBytes = 256 * 1024;
+
+  bool has_ended() const;
+
+  memory::Descriptor socket_;
+  wire::MacAddress address_;
+  CarrierCounters counters_;
+  std::optional<FrameBatch> batch_;  // once a station has been there
+  std::uint32_t given_ = 0;
+  std::uint64_t received_ = 0;
+  std::vector<std::byte> outgoing_;  // frames behind their lengths
+};
+
+}  // namespace urnic::link

@@ -1,0 +1,140 @@
+#include "script/live_host/live_host.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "analysis/dissection/dissection.hpp"
+#include "wire/arp.hpp"
+
+namespace urnic::script {
+namespace {
+
+constexpr std::uint32_t kLowestQpn = 0x100000;
+constexpr std::uint32_t kQpnsOfScript = 0x100;
+constexpr std::uint32_t kQpnRanges = 0xE000;
+constexpr std::uint16_t kUdpSource = 0xC000;
+// How often something is looked for of which no descriptor tells, such as a completion.
+constexpr Nanoseconds kLook{500'000};
+// No call takes nearly as long, however busy the machine.
+constexpr Nanoseconds kCallPatience{30'000'000'000};
+
+}  // namespace
+
+LiveHost::LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentConnection> agent,
+                   const LivePath& path, SetRecovery set_recovery, Nanoseconds settle)
+    : frames_(std::move(frames)),
+      agent_(std::move(agent)),
+      path_(path),
+      first_qpn_(kLowestQpn + std::random_device{}() % kQpnRanges * kQpnsOfScript),
+      set_recovery_(std::move(set_recovery)),
+      settle_(settle) {
+  take();
+  seen_.clear();
+}
+
+Time LiveHost::now() const { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
+
+wire::NetworkHeaders LiveHost::path_to_device() const {
+  wire::NetworkHeaders path;
+  path.source_mac = path_.script_mac;
+  path.source = path_.script_gid;
+  path.destination_mac = path_.device_mac;
+  path.destination = path_.device_gid;
+  path.udp_source = kUdpSource;
+  return path;
+}
+
+void LiveHost::send(std::span<const Bytes> frames) {
+  for (const Bytes& frame : frames) frames_->send(frame);
+}
+
+// Only RoCE is the script's; a LAN has other frames, too.
+void LiveHost::take() {
+  while (auto frame = frames_->receive()) {
+    const Time at = now();
+    const bool is_roce = analysis::dissect(*frame).is_roce();
+    if (is_roce) seen_.push_back({std::move(*frame), at});
+    if (!is_roce) answer_neighbour(*frame);
+  }
+}
+
+// Somebody asks who has the script's address.
+bool LiveHost::answer_neighbour(const Bytes& frame) {
+  const auto arp = wire::parse_arp(frame);
+  if (!arp || arp->operation != wire::ArpOperation::request || arp->target != path_.script_gid) return false;
+  const wire::Arp reply{.operation = wire::ArpOperation::reply,
+                        .sender_mac = path_.script_mac,
+                        .sender = path_.script_gid,
+                        .target_mac = arp->sender_mac,
+                        .target = arp->sender};
+  frames_->send(wire::encode_arp(reply, arp->sender_mac));
+  return true;
+}
+
+std::optional<SeenFrame> LiveHost::receive() {
+  take();
+  if (seen_.empty()) return {};
+  SeenFrame frame = std::move(seen_.front());
+  seen_.pop_front();
+  return frame;
+}
+
+Answer LiveHost::call(const Call& call) {
+  if (call.verb == Keyword::qp) return make_queue_pair(call);
+  if (attached_.contains(call.object))
+    return {.refusal = "EPERM: the queue pair is another program's, which alone makes calls of it"};
+  return ask_agent(call);
+}
+
+Answer LiveHost::make_queue_pair(const Call& call) {
+  if (call.has("attach")) {
+    attached_[call.object] = call.number("attach");
+    return {.numbers = {{"qpn", call.number("attach")}}};
+  }
+  Answer answer = ask_agent(call);
+  if (answer.refusal.empty() && set_recovery_)
+    set_recovery_(static_cast<std::uint32_t>(answer.numbers.at("qpn")), call.number("recovery"));
+  return answer;
+}
+
+// Meanwhile the device may ask who has the script's address.
+Answer LiveHost::ask_agent(const Call& call) {
+  const Time deadline = now() + kCallPatience;
+  agent_->begin(call);
+  for (;;) {
+    if (auto answer = agent_->answer()) return *answer;
+    if (now() > deadline) throw std::runtime_error("the agent does not answer");
+    const timespec limit{.tv_sec = 0, .tv_nsec = 100'000'000};
+    pollfd readable[] = {{agent_->descriptor(), POLLIN, 0}, {frames_->descriptor(), POLLIN, 0}};
+    ppoll(readable, 2, &limit, nullptr);
+    take();
+  }
+}
+
+bool LiveHost::step(Time until) {
+  const Time begin = now();
+  if (begin >= until) return false;
+  if (!seen_.empty()) return true;
+  const Nanoseconds span = std::min<Nanoseconds>(until - begin, kLook);
+  const timespec limit{.tv_sec = 0, .tv_nsec = span.count()};
+  pollfd readable{frames_->descriptor(), POLLIN, 0};
+  ppoll(&readable, 1, &limit, nullptr);
+  take();
+  return true;
+}
+
+void LiveHost::settle() {
+  const Time until = now() + settle_;
+  while (now() < until) {
+    const timespec limit{.tv_sec = 0, .tv_nsec = std::min<Nanoseconds>(until - now(), kLook).count()};
+    ppoll(nullptr, 0, &limit, nullptr);
+    take();
+  }
+}
+
+}  // namespace urnic::script

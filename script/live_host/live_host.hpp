@@ -1,0 +1,60 @@
+// A device that runs: frames go in and out by a port beside it, an agent makes the calls.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "script/host.hpp"
+#include "script/live_host/agent_connection.hpp"
+#include "script/live_host/frame_socket.hpp"
+
+namespace urnic::script {
+
+struct LivePath {
+  wire::MacAddress script_mac;
+  wire::Gid script_gid;
+  wire::MacAddress device_mac;
+  wire::Gid device_gid;
+};
+
+class LiveHost final : public Host {
+ public:
+  // Sets how a queue pair of the device recovers from loss, for the argument `recovery`; empty: the device is
+  // none of urnic's.
+  using SetRecovery = std::function<void(std::uint32_t qpn, std::uint64_t recovery)>;
+
+  // `settle` is how long the device may take for what it does not answer. Frames that have come before are
+  // dropped: the socket may have served another script.
+  LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentConnection> agent, const LivePath& path,
+           SetRecovery set_recovery, Nanoseconds settle);
+
+  bool is_virtual() const override { return false; }
+  Time now() const override;
+  // Others than an earlier script's, whose queue pairs may not have ended.
+  std::uint32_t first_qpn() const override { return first_qpn_; }
+  wire::NetworkHeaders path_to_device() const override;
+  void send(std::span<const Bytes> frames) override;
+  std::optional<SeenFrame> receive() override;
+  Answer call(const Call& call) override;
+  bool step(Time until) override;
+  void settle() override;
+
+ private:
+  Answer make_queue_pair(const Call& call);
+  Answer ask_agent(const Call& call);
+  void take();
+  bool answer_neighbour(const Bytes& frame);
+
+  std::shared_ptr<FrameSocket> frames_;
+  std::unique_ptr<AgentConnection> agent_;
+  const LivePath path_;
+  const std::uint32_t first_qpn_;
+  const SetRecovery set_recovery_;
+  const Nanoseconds settle_;
+  std::map<std::string, std::uint64_t, std::less<>> attached_;  // queue pairs of other programs
+  std::deque<SeenFrame> seen_;
+};
+
+}  // namespace urnic::script
