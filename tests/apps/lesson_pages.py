@@ -29,6 +29,10 @@ class Command:
     text: str
     shown: list[str]
 
+    def starts_server_for(self, following):
+        """Whether this one goes on in the background and the next one is its client."""
+        return self.text.endswith("&") and following is not None and "urnic run" in following.text
+
 
 def commands(page):
     """The commands of a page, in order."""
@@ -94,8 +98,8 @@ class Shell:
         self._process.wait()
         self._output.close()
 
-    def run(self, text):
-        """Returns (exit status, what was printed meanwhile)."""
+    def run(self, text, starts_server=False):
+        """Returns (exit status, what was printed meanwhile). Waits until a server, in the background, waits for a client."""
         begin = os.fstat(self._output.fileno()).st_size
         self._markers += 1
         end = re.compile(rf"@{self._markers} (\d+)\n$".encode())
@@ -104,7 +108,7 @@ class Shell:
         printed = lambda: os.pread(self._output.fileno(), 1 << 24, begin)
         fabric.wait_until(lambda: end.search(printed()), f"the end of: {text}\n{printed().decode(errors='replace')}")
         found = end.search(printed())
-        if text.endswith("&"):
+        if starts_server:
             self._wait_until_quiet()
         return int(found[1]), printed()[:found.start()].decode(errors="replace")
 

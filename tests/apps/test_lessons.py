@@ -5,7 +5,7 @@ wrong solutions, and with the solution.
 ctest runs `test_lessons.py Command Sample`; ctest -C lessons -L lessons runs all, `test_lessons.py Lesson05` one.
 """
 
-import pathlib
+import itertools
 import re
 import shutil
 import unittest
@@ -36,9 +36,9 @@ class Learner(unittest.TestCase):
                 shutil.chown(path, self.fabric.user, self.fabric.user)
         return copy
 
-    def verdicts(self, number, folder, status):
+    def verdicts(self, number, folder, status, which=("--check",)):
         """What --check says of each exercise, by number, as (verdict, text)."""
-        said = self.lesson(number, folder, "--check", status=status)
+        said = self.lesson(number, folder, *which, status=status)
         parts = re.split(r"(?m)^exercise (\d+) +", said)
         return {int(exercise): tuple(re.split(" +", text, maxsplit=1)) if text.startswith("right") else ("not yet", text)
                 for exercise, text in zip(parts[1::2], parts[2::2])}
@@ -65,16 +65,17 @@ class Learner(unittest.TestCase):
                 text = (files / mistake.file).read_text()
                 self.assertIn(mistake.old, text)
                 (files / mistake.file).write_text(text.replace(mistake.old, mistake.new))
-                verdict, said = self.verdicts(number, files, 1)[mistake.exercise]
+                verdict, said = self.verdicts(number, files, 1, ("--exercise", mistake.exercise))[mistake.exercise]
                 self.assertEqual(verdict, "not yet")
                 self.assertIn(mistake.said, " ".join(said.split()))
 
     def page_is_true(self, number, folder):
         home = self.fabric.home / "work"
         self.lesson(number, home)
+        commands = lesson_pages.commands((folder / "README.md").read_text())
         with lesson_pages.Shell(self.fabric, home) as shell:
-            for command in lesson_pages.commands((folder / "README.md").read_text()):
-                status, output = shell.run(command.text)
+            for command, following in itertools.zip_longest(commands, commands[1:]):
+                status, output = shell.run(command.text, command.starts_server_for(following))
                 place = f"line {command.line}: {command.text}\n{output}\n{self.fabric.log()}"
                 self.assertEqual(status, 0, place)
                 self.assertIsNone(lesson_pages.missing(command.shown, output), place)
@@ -110,6 +111,7 @@ class Command(Learner):
         self.assertIn("there is no lesson 'one'", self.lesson("one", status=2))
         self.assertIn("there is no folder urnic-lesson-1", self.lesson(1, "--check", status=2))
         self.assertIn("which lesson?", self.lesson("--check", status=2))
+        self.assertIn("has no exercise 9", self.lesson(1, FOLDERS[0] / "start", "--exercise", 9, status=2))
         self.assertIn("ask for one of them", self.lesson(1, "--check", "--solution", status=2))
 
     def test_program_that_does_not_compile(self):

@@ -1,6 +1,6 @@
 """What `urnic lesson` does: lists the lessons, shows one, prepares the learner's folder, checks it, shows a solution.
 
-    lesson.py --urnic PROGRAM --lessons FOLDER [--number=N [--folder=FOLDER] [--check | --solution]]
+    lesson.py --urnic PROGRAM --lessons FOLDER [--number=N [--folder=FOLDER] [--check | --exercise=N | --solution]]
 
 Exit status: 0, 1 (an exercise is not right, or something failed), 2 (wrong arguments).
 """
@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--number")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--exercise")
     parser.add_argument("--solution", action="store_true")
     return parser.parse_args()
 
@@ -50,7 +51,7 @@ def begin(lesson, folder):
     print(f"\nYour folder for this lesson is {folder}; {told}.")
 
 
-def check(lesson, folder, urnic):
+def check(lesson, folder, urnic, only):
     if not folder.is_dir():
         raise WrongUsage(f"there is no folder {folder}: 'urnic lesson {lesson.number}' makes it, "
                          f"or name yours: urnic lesson {lesson.number} FOLDER --check")
@@ -58,7 +59,12 @@ def check(lesson, folder, urnic):
     if lacking:
         print(f"this lesson needs {', '.join(lacking)}: apt install {' '.join(lacking)}")
         return False
-    return exercises.check_all(lesson.checks, folder, urnic)
+    found = exercises.find(lesson.checks)
+    if only is not None:
+        found = [(number, function) for number, function in found if str(number) == only]
+    if not found:
+        raise WrongUsage(f"lesson {lesson.number} has no exercise {only}")
+    return exercises.check(found, folder, urnic)
 
 
 def show_solution(lesson, folder):
@@ -77,15 +83,16 @@ def default_folder(lesson):
 def main():
     options = arguments()
     if options.number is None:
-        if options.check or options.solution:
+        if options.check or options.exercise or options.solution:
             raise WrongUsage("which lesson? Such as: urnic lesson 1 --check")
         return show_list(options.lessons)
-    if options.check and options.solution:
+    checks = options.check or options.exercise is not None
+    if checks and options.solution:
         raise WrongUsage("--check and --solution are two requests: ask for one of them")
     lesson = find(options.lessons, options.number)
     folder = options.folder or default_folder(lesson)
-    if options.check:
-        return None if check(lesson, folder, options.urnic) else 1
+    if checks:
+        return None if check(lesson, folder, options.urnic, options.exercise) else 1
     return show_solution(lesson, folder) if options.solution else begin(lesson, folder)
 
 

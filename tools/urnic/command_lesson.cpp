@@ -22,6 +22,7 @@ constexpr const char* kPython = "/usr/bin/python3";
 struct LessonOptions {
   std::string number;
   std::string folder;
+  std::string exercise;
   bool check = false;
   bool solution = false;
 };
@@ -46,6 +47,7 @@ void teach(const LessonOptions& options) {
   if (options.check) words.emplace_back("--check");
   if (options.solution) words.emplace_back("--solution");
   if (!options.number.empty()) words.push_back("--number=" + options.number);
+  if (!options.exercise.empty()) words.push_back("--exercise=" + options.exercise);
   if (!options.folder.empty()) words.push_back("--folder=" + options.folder);
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -65,6 +67,7 @@ void add_lesson(command_line::Command& urnic) {
   command.add_option("FOLDER", options->folder,
                      "Where your files of this lesson are, or are put (default: urnic-lesson-NUMBER)");
   command.add_flag("--check", options->check, "Check your exercises, and give hints");
+  command.add_option("--exercise", options->exercise, "Check only this one").type_name("NUMBER");
   command.add_flag("--solution", options->solution,
                    "Show what a solution changes, and put it into the folder 'solution' beside your files");
   command.footer(

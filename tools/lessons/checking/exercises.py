@@ -20,10 +20,10 @@ def find(checks):
     return sorted(found.items())
 
 
-def check_all(checks, folder, urnic):
-    """Checks each exercise with the files in `folder` and prints what was seen. Whether all are right."""
+def check(exercises, folder, urnic):
+    """Checks exercises with the files in `folder` and prints what was seen. Whether all are right."""
     all_right = True
-    for number, exercise in find(checks):
+    for number, exercise in exercises:
         with tempfile.TemporaryDirectory(prefix="urnic-lesson-") as scratch:
             work = Work(folder.resolve(), pathlib.Path(scratch), urnic)
             try:

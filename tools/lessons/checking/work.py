@@ -68,11 +68,12 @@ class Work:
         words = [self._urnic, "run"]
         for option, value in (("--capture", capture), ("--faults", faults), ("--config", config)):
             words += [option, str(value)] if value else []
-        result = self._call([*words, "--", *map(str, command)], timeout, environment)
+        name = pathlib.Path(str(command[0])).name
+        result = self._call(name, [*words, "--", *map(str, command)], timeout, environment)
         require(result.status not in NOT_STARTED, last_lines(result.output), "do what the message says")
         if status is not None:
             require(result.status == status,
-                    f"{pathlib.Path(str(command[0])).name} ended with status {result.status}: {last_lines(result.output)}",
+                    f"{name} ended with status {result.status}: {last_lines(result.output)}",
                     "run it yourself and look at the first message")
         return result
 
@@ -91,7 +92,7 @@ class Work:
 
     def urnic(self, *words):
         """Runs another command of urnic's; returns its output."""
-        result = self._call([self._urnic, *map(str, words)], PATIENCE, None)
+        result = self._call(f"urnic {words[0]}", [self._urnic, *map(str, words)], PATIENCE, None)
         require(result.status == 0, f"urnic {words[0]} failed: {last_lines(result.output)}",
                 "correct what the message names")
         return result.output
@@ -118,7 +119,7 @@ class Work:
         """A copy of a learner's file, in a folder in which a program may write."""
         return shutil.copy(self.file(name), self.scratch / name)
 
-    def _call(self, words, timeout, environment):
+    def _call(self, name, words, timeout, environment):
         variables = {**os.environ, "URNIC_DIR": str(self._run_directory), **(environment or {})}
         with subprocess.Popen(words, cwd=self.scratch, env=variables, stdin=subprocess.DEVNULL, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -128,7 +129,7 @@ class Work:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 output = process.communicate()[0]
-                raise NotYet(f"{pathlib.Path(words[-1]).name} had not ended after {timeout} seconds: {last_lines(output)}",
+                raise NotYet(f"{name} had not ended after {timeout} seconds: {last_lines(output)}",
                              "it waits for something that does not come") from None
         return Result(process.returncode, output)
 
