@@ -41,4 +41,13 @@ MISTAKES = [
             ".length = sizeof memory.workspace, .key = workspace->rkey}", "cannot write into the workspace"),
     Mistake(3, 3, "a window that can only be read", "owner.c", "IBV_ACCESS_REMOTE_WRITE |\n", "IBV_ACCESS_REMOTE_READ |\n",
             "cannot write into the workspace"),
+    Mistake(4, 1, "the PSN has 31 bits", "packet.py", "frame[begin + 9:begin + 12]", "frame[begin + 8:begin + 12]", "the PSN is 0x3e8"),
+    Mistake(4, 1, "the pad count with MigReq", "packet.py", "flags >> 4 & 3", "flags >> 4", "the pad count"),
+    Mistake(4, 2, "without the eight bytes", "packet.py", 'b"\\xff" * 8 + covered', "covered", "another ICRC"),
+    Mistake(4, 2, "the reserved byte is not masked", "packet.py", "    covered[transport + 4] = 0xFF", "    covered[transport + 4] = 0",
+            "another ICRC"),
+    Mistake(4, 2, "what is there is taken for right", "packet.py", 'return zlib.crc32(b"\\xff" * 8 + covered)',
+            "return icrc_in(frame)", "3 frames were damaged on their way, and packet.py finds 0"),
+    Mistake(4, 3, "the flow label is not masked", "packet.py", "covered[1:4] =", "covered[1:2] =", "over IPv6"),
+    Mistake(4, 3, "the version is masked, too", "packet.py", "covered[0] |= 0x0F", "covered[0] = 0xFF", "over IPv6"),
 ]

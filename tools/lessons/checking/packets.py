@@ -10,7 +10,9 @@ _FIELDS = {
     "comment": "frame.comment",
     "source": "eth.src",
     "opcode": "infiniband.bth.opcode",
+    "pad_count": "infiniband.bth.padcnt",
     "qpn": "infiniband.bth.destqp",
+    "ack_request": "infiniband.bth.a",
     "psn": "infiniband.bth.psn",
     "address": "infiniband.reth.va",
     "rkey": "infiniband.reth.r_key",
@@ -36,7 +38,9 @@ class Packet:
     time: float
     comment: str
     opcode: int | None
+    pad_count: int | None
     qpn: int | None
+    ack_request: int | None
     psn: int | None
     address: int | None
     rkey: int | None

@@ -63,10 +63,15 @@ class Work:
                 "correct it, and compile it yourself as the lesson shows")
         return program
 
-    def run(self, *command, capture=None, faults=None, config=None, status=None, timeout=PATIENCE, environment=None):
+    def call(self, *command):
+        """Runs a command without devices; returns a Result."""
+        return self._call(pathlib.Path(str(command[-1])).name, list(map(str, command)), PATIENCE, None)
+
+    def run(self, *command, capture=None, points=None, faults=None, config=None, status=None, timeout=PATIENCE,
+            environment=None):
         """Runs a command with devices; returns a Result. `status`: NotYet for another exit status."""
         words = [self._urnic, "run"]
-        for option, value in (("--capture", capture), ("--faults", faults), ("--config", config)):
+        for option, value in (("--capture", capture), ("--points", points), ("--faults", faults), ("--config", config)):
             words += [option, str(value)] if value else []
         name = pathlib.Path(str(command[0])).name
         result = self._call(name, [*words, "--", *map(str, command)], timeout, environment)
