@@ -50,4 +50,13 @@ MISTAKES = [
             "return icrc_in(frame)", "3 frames were damaged on their way, and packet.py finds 0"),
     Mistake(4, 3, "the flow label is not masked", "packet.py", "covered[1:4] =", "covered[1:2] =", "over IPv6"),
     Mistake(4, 3, "the version is masked, too", "packet.py", "covered[0] |= 0x0F", "covered[0] = 0xFF", "over IPv6"),
+    Mistake(5, 1, "the second acknowledgement", "ack.toml", "occurrence = 1", "occurrence = 2", "what was lost is an acknowledgement with PSN"),
+    Mistake(5, 1, "every acknowledgement", "ack.toml", "occurrence = 1\n", "count = 3\n", "3 packets were lost"),
+    Mistake(5, 1, "the other device", "ack.toml", '"urnic1"', '"urnic0"', "loses nothing"),
+    Mistake(5, 2, "a packet in the middle", "tail.toml", "Write Last", "Write Middle", "the NAK of PSN"),
+    Mistake(5, 3, "lost once", "twice.toml", "count = 2", "count = 1", "lost 1 times"),
+    Mistake(5, 3, "two packets", "twice.toml", "relative_psn = 3", "relative_psn = [3, 4]", "2 different PSNs"),
+    Mistake(5, 3, "the last packet", "twice.toml", "relative_psn = 3", "relative_psn = 7", "the last of the message"),
+    Mistake(5, 4, "it arrives in the end", "never.toml", "relative_psn = 3", "relative_psn = 3\ncount = 6", "ended with status 0"),
+    Mistake(5, 4, "the cable is cut", "never.toml", "relative_psn = 3\n", "", "different PSNs"),
 ]
