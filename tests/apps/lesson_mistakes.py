@@ -59,4 +59,13 @@ MISTAKES = [
     Mistake(5, 3, "the last packet", "twice.toml", "relative_psn = 3", "relative_psn = 7", "the last of the message"),
     Mistake(5, 4, "it arrives in the end", "never.toml", "relative_psn = 3", "relative_psn = 3\ncount = 6", "ended with status 0"),
     Mistake(5, 4, "the cable is cut", "never.toml", "relative_psn = 3\n", "", "different PSNs"),
+    Mistake(6, 1, "what was lost counts as arrived", "waste.py", "        if not is_lost:\n", "        if True:\n", "in vain"),
+    Mistake(6, 1, "losses are not counted", "waste.py", "        lost += is_lost\n", "", "lost"),
+    Mistake(6, 2, "nothing behind", "model.py", " * (1 + behind)", "", "model.py says"),
+    Mistake(6, 2, "all that is behind, with every packet", "model.py", "1 / (1 + loss / (1 - loss) * (1 + behind))",
+            "(1 - loss) ** behind", "model.py says"),
+    Mistake(6, 3, "half of the window", "irn.toml", "irn_window_packets = 50", "irn_window_packets = 24", "the sender waits"),
+    Mistake(6, 3, "the default window, which is too large", "irn.toml", "irn_window_packets = 50", "irn_window_packets = 128", "more than twice"),
+    Mistake(6, 3, "the default timeouts", "irn.toml", "low_us = 600000\nirn_timeout_high_us = 900000",
+            "low_us = 100\nirn_timeout_high_us = 320", "sent again"),
 ]

@@ -50,8 +50,8 @@ def commands(page):
 
 
 def _shape(line):
-    """The line with all numbers alike, and all lengths of arrows."""
-    line = re.sub(r"([─═])\1+", r"\1", line)
+    """The line with all numbers alike, and all lengths of arrows and bars."""
+    line = re.sub(r"([─═#])\1+", r"\1", line)
     line = re.sub(r"\b(0x)?[0-9a-f]+\b", "#", " ".join(line.split()))
     return re.sub(r"[\d.,]*\d", "#", line)
 

@@ -67,6 +67,11 @@ class Work:
         """Runs a command without devices; returns a Result."""
         return self._call(pathlib.Path(str(command[-1])).name, list(map(str, command)), PATIENCE, None)
 
+    def call_with_urnic(self, *command):
+        """Runs a command that calls urnic itself; returns a Result."""
+        path = f"{pathlib.Path(self._urnic).parent}:{os.environ['PATH']}"
+        return self._call(pathlib.Path(str(command[0])).name, list(map(str, command)), PATIENCE, {"PATH": path})
+
     def run(self, *command, capture=None, points=None, faults=None, config=None, status=None, timeout=PATIENCE,
             environment=None):
         """Runs a command with devices; returns a Result. `status`: NotYet for another exit status."""
