@@ -50,10 +50,12 @@ def commands(page):
 
 
 def _shape(line):
-    """The line with all numbers alike, and all lengths of arrows and bars."""
+    """The line with all numbers alike, and all units of time, and all lengths of arrows and bars."""
     line = re.sub(r"([─═#])\1+", r"\1", line)
-    line = re.sub(r"\b(0x)?[0-9a-f]+\b", "#", " ".join(line.split()))
-    return re.sub(r"[\d.,]*\d", "#", line)
+    line = re.sub(r"\d+\.\d+", "#", " ".join(line.split()))
+    line = re.sub(r"\b(0x)?[0-9a-f]+\b", "#", line)
+    line = re.sub(r"\d+", "#", line)
+    return re.sub(r"^# [mun]?s ", "# s ", line)
 
 
 def missing(shown, output):

@@ -124,6 +124,7 @@ class Command(Learner):
         self.assertIsNone(lesson_pages.missing(["a 12 b", "...", "end of..."], "x\na  0x7f b\ny\nend of it\n"))
         self.assertEqual(lesson_pages.missing(["one 1", "two 2"], "two 2\none 1\n"), "two 2")
         self.assertEqual(lesson_pages.missing(["right"], "wrong"), "right")
+        self.assertIsNone(lesson_pages.missing(["  1.5 us ├──▶│", "GID ::ffff:192.0.2.1"], "21.334 ms ├─────▶│\nGID ::ffff:192.0.2.2\n"))
 
 
 def _lesson_tests(number, folder):

@@ -59,7 +59,7 @@ def exercise_3(work):
     program = work.build("listener.c", "pair.c", watched=True)
     result, log = work.watched(program, timeout=15)
     result.require_success("run it yourself: urnic run -- ./listener")
-    received = [entry for entry in log.of("completion") if entry.opcode >= 128]
+    received = [entry for entry in log.of("completion") if entry.opcode >= verbs.RECEIVED]
     require(len(received) == MESSAGES, f"{len(received)} of {MESSAGES} messages were received", "wait for all of them")
     require(log.empty_polls < 20 * MESSAGES, f"the completion queue was polled {log.empty_polls} times in vain",
             "ask for an event with ibv_req_notify_cq, and sleep in ibv_get_cq_event until it comes")

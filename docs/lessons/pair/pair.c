@@ -37,6 +37,21 @@ static struct ibv_context* open_device(const char* name) {
   return device;
 }
 
+static void make_queue_pair(struct end* end, struct ibv_srq* receives, const struct pair_options* options) {
+  struct ibv_qp_init_attr kind = {.qp_type = IBV_QPT_RC,
+                                  .send_cq = end->cq,
+                                  .recv_cq = end->cq,
+                                  .srq = receives,
+                                  .sq_sig_all = options->signal_all,
+                                  .cap = {.max_send_wr = options->send_slots,
+                                          .max_recv_wr = receives == NULL ? options->receive_slots : 0,
+                                          .max_send_sge = 2,
+                                          .max_recv_sge = receives == NULL ? 2 : 0,
+                                          .max_inline_data = options->inline_bytes}};
+  end->qp = ibv_create_qp(end->pd, &kind);
+  made(end->qp, "ibv_create_qp");
+}
+
 static void open_end(struct end* end, const char* name, const struct pair_options* options) {
   end->device = open_device(name);
   end->pd = ibv_alloc_pd(end->device);
@@ -45,17 +60,7 @@ static void open_end(struct end* end, const char* name, const struct pair_option
   made(end->channel, "ibv_create_comp_channel");
   end->cq = ibv_create_cq(end->device, (int)options->completion_slots, NULL, end->channel, 0);
   made(end->cq, "ibv_create_cq");
-  struct ibv_qp_init_attr kind = {.qp_type = IBV_QPT_RC,
-                                  .send_cq = end->cq,
-                                  .recv_cq = end->cq,
-                                  .sq_sig_all = options->signal_all,
-                                  .cap = {.max_send_wr = options->send_slots,
-                                          .max_recv_wr = options->receive_slots,
-                                          .max_send_sge = 2,
-                                          .max_recv_sge = 2,
-                                          .max_inline_data = options->inline_bytes}};
-  end->qp = ibv_create_qp(end->pd, &kind);
-  made(end->qp, "ibv_create_qp");
+  make_queue_pair(end, NULL, options);
   done(ibv_query_gid(end->device, PORT, GID_INDEX, &end->gid), "ibv_query_gid");
 }
 
@@ -100,6 +105,20 @@ void pair_open(struct end* first, struct end* second, const struct pair_options*
   open_end(first, "urnic0", options);
   open_end(second, "urnic1", options);
   pair_connect(first, second, options);
+}
+
+void pair_add(const struct end* first, const struct end* second, struct end* new_first,
+              struct end* new_second, struct ibv_srq* receives, const struct pair_options* options) {
+  *new_first = *first;
+  *new_second = *second;
+  make_queue_pair(new_first, NULL, options);
+  make_queue_pair(new_second, receives, options);
+  pair_connect(new_first, new_second, options);
+}
+
+void pair_remove(struct end* new_first, struct end* new_second) {
+  done(ibv_destroy_qp(new_first->qp), "ibv_destroy_qp");
+  done(ibv_destroy_qp(new_second->qp), "ibv_destroy_qp");
 }
 
 static void close_end(struct end* end) {

@@ -35,6 +35,13 @@ extern const struct pair_options pair_defaults;
 void pair_open(struct end* first, struct end* second, const struct pair_options* options);
 // Connects the queue pairs again, in whatever state they are: both queues are empty then.
 void pair_connect(struct end* first, struct end* second, const struct pair_options* options);
+// Another connection between the same two: the new ends have queue pairs of their own and share everything
+// else with the first ones. If `receives` is not NULL, the second one's receives are taken from that shared
+// receive queue.
+void pair_add(const struct end* first, const struct end* second, struct end* new_first,
+              struct end* new_second, struct ibv_srq* receives, const struct pair_options* options);
+// Gives back what pair_add has made.
+void pair_remove(struct end* new_first, struct end* new_second);
 // Gives back all that pair_open has made. Memory regions must be gone.
 void pair_close(struct end* first, struct end* second);
 

@@ -1,6 +1,7 @@
-// Linked into a learner's program by the checks: writes down what the program asks of verbs and which completions it
-// gets, a line each, in the file that the environment variable VERBS_LOG names. The linker's option --wrap leads the
-// wrapped calls here; posting and polling are calls of functions that the device's context has pointers to.
+// Linked into a learner's program by the checks: writes down what the program asks of verbs and which
+// completions it gets, a line each, in the file that the environment variable VERBS_LOG names. The linker's
+// option --wrap leads the wrapped calls here; posting and polling are calls of functions that the device's
+// context has pointers to.
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@ struct ibv_mr* __wrap_ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length
 struct ibv_mr* __wrap_ibv_reg_mr_iova2(struct ibv_pd* pd, void* address, size_t length, uint64_t iova,
                                        unsigned int rights);
 int __wrap_ibv_get_cq_event(struct ibv_comp_channel* channel, struct ibv_cq** cq, void** context);
+int __real_ibv_get_async_event(struct ibv_context* context, struct ibv_async_event* event);
+int __wrap_ibv_get_async_event(struct ibv_context* context, struct ibv_async_event* event);
 
 static struct ibv_context_ops device;  // the device's own functions; all devices of a program have the same
 static FILE* log_file;
@@ -67,6 +70,7 @@ static int post_recv(struct ibv_qp* qp, struct ibv_recv_wr* list, struct ibv_rec
 static int post_srq_recv(struct ibv_srq* srq, struct ibv_recv_wr* list, struct ibv_recv_wr** refused) {
   const int error = device.post_srq_recv(srq, list, refused);
   FILE* out = line();
+  fprintf(out, "post_shared %u %d\n", srq->handle, error);
   for (const struct ibv_recv_wr* wr = list; wr != NULL && !(error != 0 && wr == *refused); wr = wr->next)
     fprintf(out, "shared %u %lu %llu\n", srq->handle, length_of(wr->sg_list, wr->num_sge),
             (unsigned long long)wr->wr_id);
@@ -130,8 +134,8 @@ struct ibv_qp* __wrap_ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* 
 
 static struct ibv_mr* registered(struct ibv_mr* region, unsigned int rights) {
   if (region == NULL) return NULL;
-  fprintf(line(), "region %llu %zu %u %u %u\n", (unsigned long long)(uintptr_t)region->addr, region->length, rights,
-          region->lkey, region->rkey);
+  fprintf(line(), "region %llu %zu %u %u %u\n", (unsigned long long)(uintptr_t)region->addr, region->length,
+          rights, region->lkey, region->rkey);
   end();
   return region;
 }
@@ -149,5 +153,14 @@ int __wrap_ibv_get_cq_event(struct ibv_comp_channel* channel, struct ibv_cq** cq
   const int error = __real_ibv_get_cq_event(channel, cq, context);
   fprintf(line(), "event %d\n", error);
   end();
+  return error;
+}
+
+int __wrap_ibv_get_async_event(struct ibv_context* context, struct ibv_async_event* event) {
+  const int error = __real_ibv_get_async_event(context, event);
+  if (error == 0) {
+    fprintf(line(), "device_event %d\n", event->event_type);
+    end();
+  }
   return error;
 }
