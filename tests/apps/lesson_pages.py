@@ -2,25 +2,20 @@
 
 Blocks marked `console` have commands behind "$ " and lines that they print. All commands of a page are given to one
 shell, in the learner's folder. Each must end with status 0, and each line that the page shows must come, in the order
-of the page; lines that the page leaves out may come between them. Numbers, in hexadecimal too, stand for any numbers,
-and "..." at the end of a line for the rest of it.
+of the page; lines that the page leaves out may come between them. A command in the background must print what the page
+shows before the next one begins. Numbers, in hexadecimal too, stand for any numbers, and "..." at the end of a line for
+the rest of it.
 """
 
 import contextlib
 import dataclasses
 import os
-import pathlib
 import re
 import signal
 import subprocess
 import tempfile
-import time
 
 import fabric
-
-# Seconds for which all processes of a background command sleep before it counts as waiting for a client, and the most
-# that is waited for that.
-QUIET, QUIET_AT_MOST = 0.3, 5.0
 
 
 @dataclasses.dataclass
@@ -28,10 +23,6 @@ class Command:
     line: int
     text: str
     shown: list[str]
-
-    def starts_server_for(self, following):
-        """Whether this one goes on in the background and the next one is its client."""
-        return self.text.endswith("&") and following is not None and "urnic run" in following.text
 
 
 def commands(page):
@@ -70,15 +61,6 @@ def missing(shown, output):
     return None
 
 
-def _session(leader):
-    """The states of the processes of a session, without its leader."""
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            pid, rest = int(entry.name), (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            if int(rest[3]) == leader and pid != leader:
-                yield rest[0]
-
-
 class Shell:
     """A shell in a folder, with urnic in its PATH, as the fabric's user. It ends with the context."""
 
@@ -101,24 +83,16 @@ class Shell:
         self._process.wait()
         self._output.close()
 
-    def run(self, text, starts_server=False):
-        """Returns (exit status, what was printed meanwhile). Waits until a server, in the background, waits for a client."""
+    def run(self, command):
+        """Returns (exit status, what was printed meanwhile)."""
         begin = os.fstat(self._output.fileno()).st_size
         self._markers += 1
-        end = re.compile(rf"@{self._markers} (\d+)\n$".encode())
-        self._process.stdin.write(f"{text}\necho @{self._markers} $?\n")
+        end = re.compile(rf"@{self._markers} (\d+)\n")
+        self._process.stdin.write(f"{command.text}\necho @{self._markers} $?\n")
         self._process.stdin.flush()
-        printed = lambda: os.pread(self._output.fileno(), 1 << 24, begin)
-        fabric.wait_until(lambda: end.search(printed()), f"the end of: {text}\n{printed().decode(errors='replace')}")
-        found = end.search(printed())
-        if starts_server:
-            self._wait_until_quiet()
-        return int(found[1]), printed()[:found.start()].decode(errors="replace")
-
-    def _wait_until_quiet(self):
-        start = quiet_since = time.monotonic()
-        while time.monotonic() < min(quiet_since + QUIET, start + QUIET_AT_MOST):
-            states = list(_session(self._process.pid))
-            if not states or set(states) != {"S"}:
-                quiet_since = time.monotonic()
-            time.sleep(0.02)
+        printed = lambda: os.pread(self._output.fileno(), 1 << 24, begin).decode(errors="replace")
+        fabric.wait_until(lambda: end.search(printed()), f"the end of: {command.text}\n{printed()}")
+        if command.text.endswith("&"):
+            fabric.wait_until(lambda: missing(command.shown, printed()) is None, f"{command.shown} from: {command.text}")
+        text, status, more = end.split(printed())
+        return int(status), text + more

@@ -5,7 +5,6 @@ wrong solutions, and with the solution.
 ctest runs `test_lessons.py Command Sample`; ctest -C lessons -L lessons runs all, `test_lessons.py Lesson05` one.
 """
 
-import itertools
 import re
 import shutil
 import unittest
@@ -72,10 +71,9 @@ class Learner(unittest.TestCase):
     def page_is_true(self, number, folder):
         home = self.fabric.home / "work"
         self.lesson(number, home)
-        commands = lesson_pages.commands((folder / "README.md").read_text())
         with lesson_pages.Shell(self.fabric, home) as shell:
-            for command, following in itertools.zip_longest(commands, commands[1:]):
-                status, output = shell.run(command.text, command.starts_server_for(following))
+            for command in lesson_pages.commands((folder / "README.md").read_text()):
+                status, output = shell.run(command)
                 place = f"line {command.line}: {command.text}\n{output}\n{self.fabric.log()}"
                 self.assertEqual(status, 0, place)
                 self.assertIsNone(lesson_pages.missing(command.shown, output), place)

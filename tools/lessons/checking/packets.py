@@ -21,6 +21,8 @@ _FIELDS = {
     "immediate": "infiniband.immdt",
     "mad": "infiniband.mad.attributeid",
 }
+# Attributes of the connection manager's MADs (IBTA 12.6).
+REQ, MRA, REJ, REP, RTU, DREQ, DREP = range(0x10, 0x17)
 # Opcodes of reliable connections (IBTA 9.2.1, table 38).
 SENDS, WRITES, READ_REQUEST, READ_RESPONSES = range(0x00, 0x06), range(0x06, 0x0C), 0x0C, range(0x0D, 0x11)
 SEND_AND_INVALIDATE = (0x16, 0x17)
@@ -83,16 +85,21 @@ def _number(name, text):
     return int(text.split(",")[0], 16 if name == "immediate" else 0) if text else None
 
 
-def read(file):
-    """The packets of a capture file of urnic's. The default devices' MAC addresses end with their number."""
+def decode(file, fields):
+    """What tshark says of each frame: a list of texts, one for each of tshark's fields, empty where a frame has none."""
     words = ["tshark", "-r", str(file), "-T", "fields", "-E", "separator=\t", "--disable-heuristic",
              "rpcrdma_infiniband", "--disable-heuristic", "smb_direct_infiniband"]
-    for field in _FIELDS.values():
+    for field in fields:
         words += ["-e", field]
     decoded = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return [line.split("\t") for line in decoded.splitlines()]
+
+
+def read(file):
+    """The packets of a capture file of urnic's. The default devices' MAC addresses end with their number."""
     packets = []
-    for number, line in enumerate(decoded.splitlines(), 1):
-        values = dict(zip(_FIELDS, line.split("\t")))
+    for number, texts in enumerate(decode(file, _FIELDS.values()), 1):
+        values = dict(zip(_FIELDS, texts))
         device, _, point = values.pop("point").partition("/")
         sender = f"urnic{int(values.pop('source')[-2:], 16)}"
         packets.append(Packet(number=number, point=point or "before", device=device or sender, sender=sender,

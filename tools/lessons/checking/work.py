@@ -16,6 +16,7 @@ from .not_yet import NotYet, require
 
 # Seconds after which a program that has not ended counts as hanging.
 PATIENCE = 60
+SERVER_PATIENCE = 10
 # Statuses of `urnic run` when there was no program whose status it could have.
 NOT_STARTED = (125, 126, 127)
 WARNINGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
@@ -87,6 +88,26 @@ class Work:
                     "run it yourself and look at the first message")
         return result
 
+    @contextlib.contextmanager
+    def server(self, *command, ready, capture=None, faults=None):
+        """Runs a command with devices in the background, from when it has printed `ready` on. Killed at the end, if it has not
+        ended in a while."""
+        words = [self._urnic, "run"]
+        for option, value in (("--capture", capture), ("--faults", faults)):
+            words += [option, str(value)] if value else []
+        with subprocess.Popen([*words, "--", *map(str, command)], cwd=self.scratch, env=self._environment(None),
+                              stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True) as process:
+            first = process.stdout.readline().strip()
+            require(first == ready, f"the server does not get ready: it says '{first}'", "run it yourself")
+            try:
+                yield
+            finally:
+                try:
+                    process.communicate(timeout=SERVER_PATIENCE)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+
     def captured(self, *command, **options):
         """Runs a command with a capture at all points; returns (Result, list of packets.Packet)."""
         file = self.scratch / "capture.pcapng"
@@ -129,9 +150,11 @@ class Work:
         """A copy of a learner's file, in a folder in which a program may write."""
         return shutil.copy(self.file(name), self.scratch / name)
 
+    def _environment(self, more):
+        return {**os.environ, "URNIC_DIR": str(self._run_directory), **(more or {})}
+
     def _call(self, name, words, timeout, environment):
-        variables = {**os.environ, "URNIC_DIR": str(self._run_directory), **(environment or {})}
-        with subprocess.Popen(words, cwd=self.scratch, env=variables, stdin=subprocess.DEVNULL, text=True,
+        with subprocess.Popen(words, cwd=self.scratch, env=self._environment(environment), stdin=subprocess.DEVNULL, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               start_new_session=True) as process:
             try:
