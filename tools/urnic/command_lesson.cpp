@@ -30,8 +30,8 @@ struct LessonOptions {
 void require(const std::filesystem::path& file) {
   if (std::filesystem::exists(file)) return;
   throw Failure(fmt::format(
-      "the lessons are not installed: {} does not exist; cmake --install BUILD --component lessons installs "
-      "them",
+      "the lessons are not installed: {} does not exist; Debian's package urnic-lessons has them, or cmake "
+      "--install BUILD --component lessons",
       file.string()));
 }
 

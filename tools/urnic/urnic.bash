@@ -11,6 +11,7 @@ _urnic_options() {
     trace) echo "--qp --opcode --host --filter --only --device --count --name --json --help" ;;
     ladder) echo "--qp --from --to --output --svg --text --ascii --width --help" ;;
     plot) echo "--qp --from --to --output --width --help" ;;
+    lesson) echo "--check --exercise --solution --help" ;;
     doctor) echo "--name --json --list-devices --help --" ;;
     counters) echo "--device --all --name --json --help" ;;
     "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
@@ -65,7 +66,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid set web wireshark --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor lesson link fault gid set web wireshark --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -103,6 +104,9 @@ _urnic() {
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
+      if [[ $subcommand == lesson && $current != -* ]]; then  # a lesson's number, then a folder
+        ((COMP_CWORD == 2)) && COMPREPLY+=($(compgen -W "1 2 3 4 5 6 7 8 9 10" -- "$current")) || COMPREPLY+=($(compgen -d -- "$current"))
+      fi
       [[ $subcommand == @(capture|trace|ladder|plot|web) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;
   esac
