@@ -88,6 +88,13 @@ class Command(Learner):
             self.assertEqual(int(folder.name[:2]), number)
             self.assertRegex(said, rf"(?m)^ +{number}  \S.*\n +\S.*\?$")
 
+    def test_page_is_as_wide_as_the_terminal(self):
+        for width in (60, 100):
+            said = self.fabric.run(self.fabric.urnic, "lesson", 3, environment={"COLUMNS": str(width)})
+            lines = [line for line in said.splitlines() if not line.startswith("    ")]  # others are commands
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertGreater(max(map(len, lines)), width - 10)
+
     def test_begins_without_overwriting(self):
         self.assertIn("new there: first.c, first.py", self.lesson(1))
         mine = self.fabric.home / "urnic-lesson-1"

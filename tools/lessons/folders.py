@@ -13,8 +13,6 @@ PRESENT = {
     "libibverbs-dev": lambda: pathlib.Path("/usr/include/infiniband/verbs.h").exists(),
     "librdmacm-dev": lambda: pathlib.Path("/usr/include/rdma/rdma_cma.h").exists(),
     "python3-pyverbs": lambda: importlib.util.find_spec("pyverbs"),
-    "rdmacm-utils": lambda: shutil.which("rping"),
-    "strace": lambda: shutil.which("strace"),
     "tshark": lambda: shutil.which("tshark"),
 }
 

@@ -48,7 +48,7 @@ def begin(lesson, folder):
     new = folders.put(lesson.start, folder)
     page.show(lesson.page.read_text(encoding="utf-8"))
     told = f"new there: {', '.join(new)}" if new else "all files of this lesson are there, and stay as they are"
-    print(f"\nYour folder for this lesson is {folder}; {told}.")
+    page.say(f"Your folder for this lesson is {folder}; {told}.")
 
 
 def check(lesson, folder, urnic, only):
@@ -71,7 +71,7 @@ def show_solution(lesson, folder):
     solution = folder / "solution"
     folders.put(lesson.solution, solution)
     page.show((lesson.solution / "README.md").read_text(encoding="utf-8") + "\n" + lesson.changes())
-    print(f"\nThe files are in {solution}. Check them: urnic lesson {lesson.number} {solution} --check")
+    page.say(f"The files are in {solution}. Check them: urnic lesson {lesson.number} {solution} --check")
 
 
 def default_folder(lesson):

@@ -1,5 +1,6 @@
 """A lesson's page, which is Markdown, on a terminal: lines as wide as the terminal, headings in bold, a pager."""
 
+import itertools
 import os
 import re
 import shutil
@@ -45,6 +46,27 @@ def _filled(block, width):
                             break_long_words=False, break_on_hyphens=False)
 
 
+def _column_widths(rows, width):
+    """How wide each column may be, so that a row fits: narrow columns as they are, the others share the rest."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rest, wide = width - 2 * (len(widths) - 1), sorted(range(len(widths)), key=lambda column: widths[column])
+    for place, column in enumerate(wide):
+        widths[column] = min(widths[column], max(rest // (len(wide) - place), 1))
+        rest -= widths[column]
+    return widths
+
+
+def _table(block, width):
+    """A table, its cells wrapped."""
+    rows = [[_plain(cell.strip()) for cell in line.strip("|").split("|")] for line in block]
+    rows = [row for row in rows if not re.fullmatch(r"[-| ]+", "|".join(row))]
+    widths = _column_widths(rows, width)
+    for row in [rows[0], ["-" * size for size in widths], *rows[1:]]:
+        cells = [textwrap.wrap(cell, size, break_on_hyphens=False) for cell, size in zip(row, widths)]
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
+            yield "  ".join(part.ljust(size) for part, size in zip(parts, widths)).rstrip()
+
+
 def render(text, width, bold):
     """The page as lines of text; `bold` says whether headings may have a terminal's codes for that."""
     lines = []
@@ -55,18 +77,27 @@ def render(text, width, bold):
             heading = _plain(block[0].lstrip("# "))
             lines.append(f"\033[1m{heading}\033[0m" if bold else heading)
         elif block[0].startswith("|"):
-            lines += [_plain(line) for line in block]
+            lines += _table(block, width)
         else:
             lines += _filled(block, width)
         lines.append("")
     return "\n".join(lines[:-1])
 
 
+def _width():
+    return min(shutil.get_terminal_size().columns, WIDEST)
+
+
+def say(text):
+    """Prints a paragraph."""
+    print("\n" + textwrap.fill(text, _width(), break_long_words=False, break_on_hyphens=False))
+
+
 def show(text):
     """Prints the page; on a terminal that is too low for it, with a pager."""
     size = shutil.get_terminal_size()
     interactive = sys.stdout.isatty()
-    rendered = render(text, min(size.columns, WIDEST), interactive)
+    rendered = render(text, _width(), interactive)
     pager = os.environ.get("PAGER", "less")
     if interactive and rendered.count("\n") >= size.lines - 3 and shutil.which(pager):
         subprocess.run([pager], input=rendered + "\n", text=True, check=False,

@@ -94,6 +94,6 @@ def exercise_3(work):
                     "the attribute id, in the MAD's header, says which message it is")
             for what, one, other in zip(("sender's id", "receiver's id", "queue pair"), wanted[1:], found[1:]):
                 require(one == other, f"{wanted[0]}: the {what} is {one:#x}, and life.py says {other:#x}",
-                        "the table of the messages in the lesson: offsets are from the begin of the MAD")
+                        "the table of the messages in the lesson: offsets are from the beginning of the MAD")
         count += len(right)
     return f"{count} messages, decoded as tshark decodes them"

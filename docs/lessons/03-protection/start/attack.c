@@ -22,7 +22,7 @@ enum key { GIVEN, GUESSED, OF_ANOTHER_DOMAIN, EXPIRED };
 struct attack {
   const char* what;
   enum ibv_wr_opcode operation;
-  long offset;  // from the mailbox's begin
+  long offset;  // from the beginning of the mailbox
   unsigned int length;
   enum key key;
 };
