@@ -1,5 +1,5 @@
 // urnic lesson: a course on RDMA. The lessons and the program that shows and checks them are installed files
-// (docs/lessons, tools/lessons); this command only finds and starts that program.
+// (docs/lessons, tools/tutor); this command only finds and starts that program.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ void require(const std::filesystem::path& file) {
 void teach(const LessonOptions& options) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   const std::filesystem::path prefix = self.parent_path().parent_path();
-  const std::filesystem::path program = prefix / URNIC_LIBEXECDIR / "lessons/lesson.py";
+  const std::filesystem::path program = prefix / URNIC_DATADIR / "tutor/lesson.py";
   const std::filesystem::path lessons = prefix / URNIC_DATADIR / "lessons";
   require(program);
   require(lessons);

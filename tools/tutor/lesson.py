@@ -7,6 +7,7 @@ Exit status: 0, 1 (an exercise is not right, or something failed), 2 (wrong argu
 
 import argparse
 import pathlib
+import signal
 import sys
 
 import folders
@@ -97,6 +98,7 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads the page may stop reading
     try:
         sys.exit(main())
     except WrongUsage as problem:
