@@ -1,4 +1,4 @@
-# How programs and libraries are installed. Components: runtime, web, systemd, wireshark, documentation, and on request
+# How programs and libraries are installed. Components: runtime, web, systemd, wireshark, lessons, documentation, and on request
 # debug-information; the tests have apps and device_fuzz.
 
 # Installs a program or a shared library in a folder relative to the prefix. With URNIC_STRIP_INSTALLED it has no debug

@@ -12,8 +12,8 @@ import unittest
 
 import fabric
 
-SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "trace", "ladder", "plot", "counters", "doctor", "link", "fault",
-               "gid", "script", "set", "web", "wireshark")
+SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "trace", "ladder", "plot", "counters", "doctor", "lesson", "link",
+               "fault", "gid", "script", "set", "web", "wireshark")
 SOURCES = pathlib.Path(__file__).parent / "programs"
 # tools/urnic/failure.hpp
 FAILED, USAGE, NOT_RUNNING, RUN_FAILED, NOT_EXECUTABLE, NOT_FOUND = 1, 2, 3, 125, 126, 127
@@ -475,6 +475,12 @@ class Completion(unittest.TestCase):
     def test_files(self):
         self.assertIn("/etc/passwd", self.complete("urnic", "run", "--capture", "/etc/passw"))
         self.assertIn("/etc/passwd", self.complete("urnic", "capture", "/etc/passw"))
+
+    def test_lessons(self):
+        with fabric.Fabric() as own:
+            numbers = set(re.findall(r"(?m)^ *(\d+)  ", own.run(own.urnic, "lesson")))
+            self.assertEqual(numbers - self.complete("urnic", "lesson", ""), set())
+        self.assertEqual(self.complete("urnic", "lesson", "1", "/et"), {"/etc"})
 
     def test_commands_behind_the_dashes(self):
         self.assertIn("ibv_devices", self.complete("urnic", "run", "--", "ibv_dev"))

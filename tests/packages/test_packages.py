@@ -63,7 +63,7 @@ class Deb(unittest.TestCase):
             # A program that is not started by urnic sees and says what it did before.
             self.assertEqual(system.run(*plain), without)
 
-            system.run("apt-get", "purge", "--yes", "urnic", "urnic-doc", "urnic-web", user=ROOT)
+            system.run("apt-get", "purge", "--yes", "urnic", "urnic-lessons", "urnic-doc", "urnic-web", user=ROOT)
             self.assertEqual(system.files("*urnic*") - before, set())
 
     def check_plugin_by_name(self, system):

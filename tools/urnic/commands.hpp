@@ -17,6 +17,7 @@ void add_doctor(command_line::Command& urnic);
 void add_fault(command_line::Command& urnic);
 void add_gid(command_line::Command& urnic);
 void add_ladder(command_line::Command& urnic);
+void add_lesson(command_line::Command& urnic);
 void add_link(command_line::Command& urnic);
 void add_plot(command_line::Command& urnic);
 void add_set(command_line::Command& urnic);

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   add_fault(urnic);
   add_gid(urnic);
   add_ladder(urnic);
+  add_lesson(urnic);
   add_link(urnic);
   add_plot(urnic);
   add_script(urnic);

@@ -12,6 +12,7 @@ _urnic_options() {
     ladder) echo "--qp --from --to --output --svg --text --ascii --width --help" ;;
     script) echo "--virtual --live --device --set --patience --tolerance --settle --script-mac --script-gid --lan --agent --device-mac --device-gid --check --verbose --json --name --help" ;;
     plot) echo "--qp --from --to --output --width --help" ;;
+    lesson) echo "--check --exercise --solution --help" ;;
     doctor) echo "--name --json --list-devices --help --" ;;
     counters) echo "--device --all --name --json --help" ;;
     "link show" | "link list" | "fault load" | "fault list" | "fault clear" | "gid show" | "gid add" | "gid remove")
@@ -66,7 +67,7 @@ _urnic() {
   local i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor link fault gid script set web wireshark --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "run up down status env capture trace ladder plot counters doctor lesson link fault gid script set web wireshark --help --version" -- "$current"))
     return
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -104,6 +105,9 @@ _urnic() {
         subcommand+=" ${COMP_WORDS[2]}"
       fi
       COMPREPLY=($(compgen -W "$(_urnic_options "$subcommand")" -- "$current"))
+      if [[ $subcommand == lesson && $current != -* ]]; then  # a lesson's number, then a folder
+        ((COMP_CWORD == 2)) && COMPREPLY+=($(compgen -W "1 2 3 4 5 6 7 8 9 10" -- "$current")) || COMPREPLY+=($(compgen -d -- "$current"))
+      fi
       [[ $subcommand == @(capture|trace|ladder|plot|script|web) && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
       ;;
   esac

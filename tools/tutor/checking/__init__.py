@@ -1,0 +1,1 @@
+"""What the lessons' checks are made of. A lesson's check.py has a function exercise_N for each exercise."""

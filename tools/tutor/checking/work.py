@@ -1,0 +1,172 @@
+"""What a check has to work with: the learner's files, a folder for its own, and devices of its own.
+
+Programs run on a device process that no other program uses, with captures and fault plans of the check.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+from . import packets, verbs
+from .not_yet import NotYet, require
+
+# Seconds after which a program that has not ended counts as hanging.
+PATIENCE = 60
+SERVER_PATIENCE = 10
+# Statuses of `urnic run` when there was no program whose status it could have.
+NOT_STARTED = (125, 126, 127)
+WARNINGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
+
+
+class Result:
+    """What a program did."""
+
+    def __init__(self, status, output):
+        self.status, self.output = status, output
+
+    def require_success(self, hint):
+        require(self.status == 0, f"the program ended with status {self.status}: {last_lines(self.output)}", hint)
+
+
+def last_lines(text, count=4):
+    lines = text.strip().splitlines()[-count:]
+    return "\n".join(lines) or "it printed nothing"
+
+
+class Work:
+    def __init__(self, folder, scratch, urnic):
+        self.folder, self.scratch = folder, scratch
+        self._urnic = str(urnic.resolve())
+        self._run_directory = scratch / "run"
+
+    def file(self, name):
+        """The learner's file of that name."""
+        path = self.folder / name
+        require(path.is_file(), f"there is no file {name} in {self.folder}",
+                "'urnic lesson N' puts it there again; --solution shows one")
+        return path
+
+    def build(self, *sources, libraries=("-libverbs",), watched=False):
+        """Compiles a program of the learner's files, or of files by their whole path; returns the program's path.
+        `watched`: what the program asks of verbs is written down, for `Work.run(..., program).verbs`."""
+        program = self.scratch / pathlib.Path(sources[0]).stem
+        files = [source if isinstance(source, pathlib.Path) else self.file(source) for source in sources]
+        if watched:
+            libraries = (*verbs.LINK_OPTIONS, *libraries)
+            files.append(verbs.SOURCE)
+        compiled = subprocess.run(["cc", *WARNINGS, "-I", self.folder, "-o", program, *files, *libraries],
+                                  capture_output=True, text=True, check=False)
+        require(compiled.returncode == 0, f"{files[0].name} does not compile:\n{first_error(compiled.stderr)}",
+                "correct it, and compile it yourself as the lesson shows")
+        return program
+
+    def call(self, *command):
+        """Runs a command without devices; returns a Result."""
+        return self._call(pathlib.Path(str(command[-1])).name, list(map(str, command)), PATIENCE, None)
+
+    def call_with_urnic(self, *command):
+        """Runs a command that calls urnic itself; returns a Result."""
+        path = f"{pathlib.Path(self._urnic).parent}:{os.environ['PATH']}"
+        return self._call(pathlib.Path(str(command[0])).name, list(map(str, command)), PATIENCE, {"PATH": path})
+
+    def run(self, *command, capture=None, points=None, faults=None, config=None, status=None, timeout=PATIENCE,
+            environment=None):
+        """Runs a command with devices; returns a Result. `status`: NotYet for another exit status."""
+        words = [self._urnic, "run"]
+        for option, value in (("--capture", capture), ("--points", points), ("--faults", faults), ("--config", config)):
+            words += [option, str(value)] if value else []
+        name = pathlib.Path(str(command[0])).name
+        result = self._call(name, [*words, "--", *map(str, command)], timeout, environment)
+        require(result.status not in NOT_STARTED, last_lines(result.output), "do what the message says")
+        if status is not None:
+            require(result.status == status,
+                    f"{name} ended with status {result.status}: {last_lines(result.output)}",
+                    "run it yourself and look at the first message")
+        return result
+
+    @contextlib.contextmanager
+    def server(self, *command, ready, capture=None, faults=None):
+        """Runs a command with devices in the background, from when it has printed `ready` on. Killed at the end, if it has not
+        ended in a while."""
+        words = [self._urnic, "run"]
+        for option, value in (("--capture", capture), ("--faults", faults)):
+            words += [option, str(value)] if value else []
+        with subprocess.Popen([*words, "--", *map(str, command)], cwd=self.scratch, env=self._environment(None),
+                              stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True) as process:
+            first = process.stdout.readline().strip()
+            require(first == ready, f"the server does not get ready: it says '{first}'", "run it yourself")
+            try:
+                yield
+            finally:
+                try:
+                    process.communicate(timeout=SERVER_PATIENCE)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def captured(self, *command, **options):
+        """Runs a command with a capture at all points; returns (Result, list of packets.Packet)."""
+        file = self.scratch / "capture.pcapng"
+        result = self.run(*command, capture=file, **options)
+        return result, packets.read(file)
+
+    def watched(self, program, *arguments, **options):
+        """Runs a program that was built with `watched`; returns (Result, verbs.Log)."""
+        file = self.scratch / "verbs.log"
+        file.unlink(missing_ok=True)
+        result = self.run(program, *arguments, environment={"VERBS_LOG": str(file)}, **options)
+        return result, verbs.Log(file)
+
+    def urnic(self, *words):
+        """Runs another command of urnic's; returns its output."""
+        result = self._call(f"urnic {words[0]}", [self._urnic, *map(str, words)], PATIENCE, None)
+        require(result.status == 0, f"urnic {words[0]} failed: {last_lines(result.output)}",
+                "correct what the message names")
+        return result.output
+
+    @contextlib.contextmanager
+    def device_process(self, config=None):
+        """A device process that stays meanwhile, so that its counters and links can be looked at."""
+        self.urnic("up", *(("--config", config) if config else ()))
+        try:
+            yield
+        finally:
+            self.urnic("down")
+
+    def counters(self, device):
+        return json.loads(self.urnic("counters", "--all", "--json"))[device]
+
+    def write(self, name, text):
+        """A file of the check's own."""
+        path = self.scratch / name
+        path.write_text(text)
+        return path
+
+    def copy(self, name):
+        """A copy of a learner's file, in a folder in which a program may write."""
+        return shutil.copy(self.file(name), self.scratch / name)
+
+    def _environment(self, more):
+        return {**os.environ, "URNIC_DIR": str(self._run_directory), **(more or {})}
+
+    def _call(self, name, words, timeout, environment):
+        with subprocess.Popen(words, cwd=self.scratch, env=self._environment(environment), stdin=subprocess.DEVNULL, text=True,
+                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True) as process:
+            try:
+                output = process.communicate(timeout=timeout)[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output = process.communicate()[0]
+                raise NotYet(f"{name} had not ended after {timeout} seconds: {last_lines(output)}",
+                             "it waits for something that does not come") from None
+        return Result(process.returncode, output)
+
+
+def first_error(messages):
+    lines = [line for line in messages.splitlines() if "error" in line or "undefined reference" in line]
+    return "\n".join((lines or messages.splitlines())[:3])
