@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/round/round.hpp"
 #include "device_model/engine/steering/receive_spreading.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/network_codec.hpp"

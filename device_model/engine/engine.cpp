@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/management/management_traffic.hpp"
 
 namespace urnic::engine {
 
@@ -37,7 +39,9 @@ void block_signals() {
 
 }  // namespace
 
-Engine::Engine(const EngineConfig& config) : config_(config) { data_path_.set_now(clock_now()); }
+Engine::Engine(const EngineConfig& config) : config_(config), data_path_(std::make_unique<DataPath>()) {
+  data_path_->set_now(clock_now());
+}
 
 Engine::~Engine() { stop(); }
 
@@ -62,12 +66,16 @@ void Engine::execute(const std::function<void()>& task) {
   Mailbox::Letter letter(task);
   mailbox_.post(letter);
   if (!thread_.joinable()) {
-    mailbox_.run([this] { data_path_.settle(); });
+    mailbox_.run([this] { data_path_->settle(); });
   } else {
     sleeper_.wake_if_asleep();
   }
   mailbox_.wait(letter);
 }
+
+pid_t Engine::copying_with() const { return data_path_->copying_with(); }
+
+void Engine::add_uplink(link::Uplink& uplink) { data_path_->add_uplink(uplink); }
 
 int Engine::status_descriptor() const { return sleeper_.status_descriptor(); }
 
@@ -90,26 +98,26 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
 
 void Engine::expect_waiting_memory(int answer) {
   sleeper_.add(answer);
-  data_path_.expect_waiting_memory();
+  data_path_->expect_waiting_memory();
 }
 
-transport::Time Engine::now() const { return data_path_.now(); }
+transport::Time Engine::now() const { return data_path_->now(); }
 
 void Engine::run() {
   pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
-  data_path_.set_clock(clock_now);
+  data_path_->set_clock(clock_now);
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
-    data_path_.set_now(clock_now());
-    heartbeat_.store(static_cast<std::uint64_t>(data_path_.now().time_since_epoch().count()),
+    data_path_->set_now(clock_now());
+    heartbeat_.store(static_cast<std::uint64_t>(data_path_->now().time_since_epoch().count()),
                      std::memory_order_relaxed);
     const bool worked = look();
     note_starvation(worked);
     if (worked) {
-      last_work = data_path_.now();
-    } else if (data_path_.now() - last_work < config_.idle_spin && data_path_.now() >= crowded_until_) {
+      last_work = data_path_->now();
+    } else if (data_path_->now() - last_work < config_.idle_spin && data_path_->now() >= crowded_until_) {
       yield();
     } else {
       sleep();
@@ -117,28 +125,28 @@ void Engine::run() {
       last_work = clock_now();
     }
   }
-  mailbox_.run([this] { data_path_.settle(); });
+  mailbox_.run([this] { data_path_->settle(); });
 }
 
 // Looks once at all sources of work, and does the work. False if there was none.
 bool Engine::look() {
   bool worked = false;
   if (mailbox_.has_tasks()) {
-    data_path_.settle();
-    mailbox_.run([this] { data_path_.settle(); });
-    data_path_.ports_changed();
+    data_path_->settle();
+    mailbox_.run([this] { data_path_->settle(); });
+    data_path_->ports_changed();
     worked = true;
   }
   worked |= doorbells_.look();
-  if (management_ != nullptr && management_->has_to_send(data_path_.now())) worked |= management_->send();
-  if (!data_path_.round()) return worked;
+  if (management_ != nullptr && management_->has_to_send(data_path_->now())) worked |= management_->send();
+  if (!data_path_->round()) return worked;
   activity_.store(activity_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
   return true;
 }
 
 void Engine::note_starvation(bool worked) {
   const bool before = starvation_.starved();
-  starvation_.looked(data_path_.now(), worked);
+  starvation_.looked(data_path_->now(), worked);
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
 }
 
@@ -149,23 +157,23 @@ void Engine::yield() {
   sched_yield();
   if (!woken_by_frames_) return;
   const transport::Time now = clock_now();
-  if (now - data_path_.now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
+  if (now - data_path_->now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
 }
 
 void Engine::sleep() {
   sleeper_.announce();
-  data_path_.set_now(clock_now());
-  if (!look() && !data_path_.busy() && !stopping_.load()) sleeper_.wait(data_path_.now(), wake_at());
+  data_path_->set_now(clock_now());
+  if (!look() && !data_path_->busy() && !stopping_.load()) sleeper_.wait(data_path_->now(), wake_at());
   sleeper_.awake();
 }
 
 std::optional<transport::Time> Engine::wake_at() const {
-  std::optional<transport::Time> earliest = data_path_.wake_at();
+  std::optional<transport::Time> earliest = data_path_->wake_at();
   const std::optional<transport::Time> room_at =
       management_ != nullptr ? management_->room_at() : std::nullopt;
   if (room_at && (!earliest || *room_at < *earliest)) earliest = room_at;
-  if (data_path_.has_backlog()) {
-    const transport::Time retry = data_path_.now() + kBacklogPeriod;
+  if (data_path_->has_backlog()) {
+    const transport::Time retry = data_path_->now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;
   }
   // Clears `starved` in time, so that a program that sleeps long is not woken late.

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/link/outer_port.hpp"

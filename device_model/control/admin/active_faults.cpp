@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/fault/plan_file.hpp"
 

@@ -11,6 +11,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/wire_description.hpp"
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
@@ -19,6 +20,10 @@
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/link/switch.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {

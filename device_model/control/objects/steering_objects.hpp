@@ -7,6 +7,7 @@
 
 #include "device_model/control/objects/queue_objects.hpp"
 #include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 
 namespace urnic::control {
 

@@ -8,6 +8,8 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/flow_specs.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::control {
 namespace {

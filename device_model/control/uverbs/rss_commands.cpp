@@ -6,6 +6,7 @@
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::control {
 namespace {

@@ -27,7 +27,7 @@ class ManagementTraffic {
   ManagementTraffic();
 
   // Before the engine starts. `queue_pair` outlives every use of this.
-  void add(ManagementQueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
+  void add(ManagementQueuePair& queue_pair);
 
   // Control thread. An eventfd that is readable when MADs have arrived.
   int arrival_descriptor() const { return arrival_.get(); }

@@ -20,9 +20,6 @@ class ReceiveRing final : public transport::ReceiveQueue {
   void reset();
   bool lied() const { return lied_; }
 
-  // Prefetches the producer index.
-  void prefetch_producer() const { __builtin_prefetch(shared_producer_); }
-
   bool next(transport::ReceiveRequest& request) override;
   std::uint32_t available() const override;
   // After a failed memory access the transport may retire requests again, in any order.

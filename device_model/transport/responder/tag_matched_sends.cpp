@@ -31,7 +31,7 @@ void ReceivePlacement::announce_match() {
 }
 
 // The first packet.
-Responder::Verdict Responder::execute_tagged_send(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_tagged_send(const InboundPacket& packet) {
   const auto taken = receives_.take_tagged(packet.payload, wire::traits(packet.headers.bth.opcode).last);
   if (!taken) {
     receiver_not_ready();

@@ -1,5 +1,9 @@
 // How devices are divided among engines.
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/switch.hpp"
 
 #include <boost/test/unit_test.hpp>
 

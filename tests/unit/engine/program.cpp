@@ -236,8 +236,6 @@ Fabric::Fabric()
       program0(engine, device0),
       program1(engine, device1) {
   engine.add_uplink(fabric);
-  engine.add_device(device0);
-  engine.add_device(device1);
 }
 
 Fabric::~Fabric() = default;

@@ -14,6 +14,7 @@
 #include "device_model/abi/queues.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/engine.hpp"

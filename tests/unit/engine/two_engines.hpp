@@ -17,9 +17,7 @@ class TwoEngines {
     trunk_ports_1.add_outgoing(back, [this] { engine0.wake(); });
     trunk_ports_1.add_incoming(there);
     engine0.add_uplink(fabric0);
-    engine0.add_device(device0);
     engine1.add_uplink(fabric1);
-    engine1.add_device(device1);
     engine0.data_path().set_trunk_ports(&trunk_ports_0);
     engine1.data_path().set_trunk_ports(&trunk_ports_1);
   }
