@@ -79,7 +79,8 @@ class Engine {
     sleeper_.add(descriptor);
     woken_by_frames_ = true;
   }
-  // The management datagrams of its devices; outlives this. Whoever posts one calls `wake` afterwards.
+  // The management datagrams of its devices; outlives this. The thread that posts one calls `wake`
+  // afterwards.
   void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
   void add_doorbells(DoorbellSet& doorbells);

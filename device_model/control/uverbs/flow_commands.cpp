@@ -69,7 +69,7 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
   }
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
   if (flow.rss_qp == nullptr) return EINVAL;
-  target.spreading = flow.rss_qp->spreading.get();
+  target.rss_table = flow.rss_qp->rss_table.get();
   return 0;
 }
 

@@ -22,7 +22,8 @@ std::optional<Responder::Refusal> Responder::execute_send(const InboundPacket& p
   return place_send(packet, packet.payload);
 }
 
-std::optional<Responder::Refusal> Responder::place_send(const InboundPacket& packet, std::span<const std::byte> data) {
+std::optional<Responder::Refusal> Responder::place_send(const InboundPacket& packet,
+                                                        std::span<const std::byte> data) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   const WorkStatus status = receives_.place(data, traits.last, bth.psn);

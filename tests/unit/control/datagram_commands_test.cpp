@@ -1,4 +1,4 @@
-// Address handles and multicast groups: who may make and join them, how many there can be.
+// Address handles and multicast groups: which programs may make and join them, and how many.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/limits.hpp"

@@ -1,11 +1,12 @@
 // How devices are divided among engines.
-#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/switch.hpp"
-
-#include <boost/test/unit_test.hpp>
 
 namespace urnic::control::test {
 

@@ -1,5 +1,5 @@
-// XRC domains, their SRQs and target QPs: who shares them, who may, how long they live (ibv_open_xrcd(3),
-// ibv_open_qp(3); errors as the kernel's ib_uverbs_open_xrcd has them).
+// XRC domains, their SRQs and target QPs: which programs may share them, how long they live
+// (ibv_open_xrcd(3), ibv_open_qp(3); errors as the kernel's ib_uverbs_open_xrcd has them).
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 

@@ -193,7 +193,7 @@ class Fabric {
   void advance(transport::Nanoseconds span);
 
   Engine engine;
-  link::Switch fabric;
+  link::Switch frame_switch;
   Device device0;
   Device device1;
   Program program0;

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(everything_arrives_at_every_peer_with_every_recovery_and_lo
       for (const WorkOpcode operation : kOperationsWithAtomic) {
         for (const double loss : {0.0, 0.01, 0.03, 0.1}) {
           for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
-            if (loss > 0.05 && mode == RecoveryMode::go_back_n) continue;  // its retries may not suffice
+            if (loss > 0.05 && mode == RecoveryMode::gbn) continue;  // its retries may not suffice
             BOOST_TEST_CONTEXT(name(peer) << ' ' << name(mode) << ' ' << name(operation) << ", loss " << loss
                                           << ", seed " << seed) {
               check(peer, mode, operation, loss, seed);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(everything_arrives_at_every_peer_with_every_recovery_and_lo
 // What is kept and used of the packets that arrive early makes the difference between the receivers.
 BOOST_AUTO_TEST_CASE(goodput_by_receiver) {
   for (const WorkOpcode operation : kOperations) {
-    for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::sack}) {
+    for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::sack}) {
       for (const double loss : {0.01, 0.03}) {
         for (const std::uint32_t mtu : {1024u, 4096u}) {
           const double here = goodput(Peer::same_process, mode, operation, loss, mtu);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(packets_dropped_behind_a_hole_on_a_link_with_delay) {
   TestQp other(program1, 0, {});
   connect(one, other, 4096);
   for (TestQp* queue_pair : {&one, &other})
-    queue_pair->device_end().set_recovery({.mode = transport::RecoveryMode::go_back_n});
+    queue_pair->device_end().set_recovery({.mode = transport::RecoveryMode::gbn});
   delay_both_links(1'000'000);
   for (std::uint32_t device = 0; device < 2; ++device) fabric.link(device).set_faults(&plan);
   abi::SendWqe head = test::wqe(abi::SendOpcode::rdma_write, 0);
