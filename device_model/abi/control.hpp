@@ -429,10 +429,10 @@ struct QuerySrqReply {
   std::uint32_t reserved;
 };
 
-// Extended reliable connections (IBTA annex A14). All who open a domain by the same file on one device share
-// it. Descriptor sent: the file, or none for a domain that nobody else can open. Replies with HandleReply:
-// EAGAIN if the domain does not exist and xrcd_create is not set, EINVAL if it exists and xrcd_exclusive is
-// set.
+// Extended reliable connections (IBTA annex A14). All processes that open a domain by the same file on one
+// device share it. Descriptor sent: the file, or none for a domain that nobody else can open. Replies with
+// HandleReply: EAGAIN if the domain does not exist and xrcd_create is not set, EINVAL if it exists and
+// xrcd_exclusive is set.
 enum XrcdFlag : std::uint32_t {
   xrcd_create = 1 << 0,
   xrcd_exclusive = 1 << 1,
@@ -447,8 +447,8 @@ struct CreateXrcSrqRequest {
   std::uint32_t xrcd;  // handle
   std::uint32_t cq;    // handle: where its WQEs complete
 };
-// Opens a QP of type IBV_QPT_XRC_RECV that exists in the same domain. The QP lives until all who have it open
-// have destroyed it; each of them gets its asynchronous events. Replies with HandleReply.
+// Opens a QP of type IBV_QPT_XRC_RECV that exists in the same domain. The QP lives until all contexts that
+// have it open have destroyed it; each of them gets its asynchronous events. Replies with HandleReply.
 struct OpenQpRequest {
   std::uint64_t user_handle;  // the ibv_qp's address, which asynchronous events carry
   std::uint32_t xrcd;         // handle

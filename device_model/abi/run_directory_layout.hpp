@@ -1,4 +1,4 @@
-// Names of what a device process keeps in its run directory. Whoever looks for a device process looks here.
+// Names of what a device process keeps in its run directory. A program finds a device process by these names.
 #pragma once
 
 namespace urnic::abi {

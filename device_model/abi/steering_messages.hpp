@@ -47,7 +47,7 @@ struct ReadCountersReply {
 // Set in the handles of RSS QPs, so that they differ from those of all other QPs.
 inline constexpr std::uint32_t kRssQpHandle = 1u << 31;
 
-inline constexpr std::uint32_t kMaxSpreadQueues = 128;
+inline constexpr std::uint32_t kMaxRssQueues = 128;
 inline constexpr std::uint32_t kHashKeyBytes = 40;
 
 // A QP without queues of its own: the lowest bits of a frame's Toeplitz hash say which of `queues` gets the
@@ -58,7 +58,7 @@ struct CreateRssQpRequest {
   std::uint32_t pd;
   std::uint32_t queue_count;
   std::uint8_t hash_key[kHashKeyBytes];
-  std::uint32_t queues[kMaxSpreadQueues];
+  std::uint32_t queues[kMaxRssQueues];
 };
 
 }  // namespace urnic::abi

@@ -12,6 +12,7 @@
 #include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/interface_watch.hpp"
 #include "device_model/control/gsi/gsi.hpp"

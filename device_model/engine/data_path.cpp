@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "device_model/engine/device.hpp"
-
 namespace urnic::engine {
 
 namespace {
@@ -20,8 +18,6 @@ constexpr std::size_t kBytesPerTimedRound = 32 * 1024;
 constexpr std::uint32_t kPacketsPerTurn = 32;
 // Packets that a QP may send ahead of its turn; all QPs together may use half of a round for that.
 constexpr std::uint32_t kUrgentPackets = 8;
-// How many packets ahead a QP is prefetched: some hundred nanoseconds.
-constexpr std::size_t kPacketsAhead = 6;
 
 QueuePairContext& queue_pair_of(Participant& participant) {
   return static_cast<QueuePairContext&>(participant);
@@ -32,6 +28,7 @@ QueuePairContext& queue_pair_of(Participant& participant) {
 bool DataPath::round() {
   const transport::Time begin = now_;
   sent_ = {};
+  links_take_time_ = uplinks_.takes_time();
   const bool resumed = !stalls_.empty() && finish_stalls();
   // Before the timers: delivered frames may be what they wait for.
   const link::Load delivered = deliver_due();
@@ -50,11 +47,12 @@ bool DataPath::round() {
     return resumed || taken || delivered.frames != 0 || (!ready_.empty() && !deliveries_come_first());
   }
   carry_out();
-  if (clock_ != nullptr && links_take_time()) pace_.round(begin, clock_(), sent_, delivered);
+  if (clock_ != nullptr && links_take_time_) pace_.round(begin, clock_(), sent_, delivered);
   return true;
 }
 
 void DataPath::settle() {
+  links_take_time_ = uplinks_.takes_time();
   end_inputs();
   while (owes_batch()) carry_out();
 }
@@ -69,7 +67,7 @@ bool DataPath::settle_without_memory() {
 }
 
 link::Load DataPath::round_limit() const {
-  if (!links_take_time()) return {kPacketsPerRound, kBytesPerRound};
+  if (!links_take_time_) return {kPacketsPerRound, kBytesPerRound};
   return {kPacketsPerTimedRound, kBytesPerTimedRound};
 }
 
@@ -84,8 +82,6 @@ bool DataPath::owes_batch() const {
 bool DataPath::deliveries_come_first() const {
   return !uplinks_.empty() && (uplinks_.overdue(now_) || !pace_.may_send(now_));
 }
-
-bool DataPath::links_take_time() const { return uplinks_.takes_time(); }
 
 void DataPath::run_timers() {
   const transport::Time time = time_for_timers();
@@ -127,12 +123,6 @@ void DataPath::pump_again_when_ports_have_room() {
     waiting.aside_for_pace = false;
   }
   ready_.splice(ready_.end(), port_is_busy_);
-}
-
-const QpTable* DataPath::queue_pairs_at(const wire::MacAddress& address) const {
-  const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                  [&](const Device* device) { return device->config().mac == address; });
-  return found == devices_.end() ? nullptr : &(*found)->queue_pairs();
 }
 
 std::optional<transport::Time> DataPath::wake_at() const {
@@ -326,13 +316,8 @@ void DataPath::enters_link(const PacketAction& packet) {
 }
 
 void DataPath::transmit_packets(ActionList& list) {
-  const bool takes_time = links_take_time();
-  for (std::size_t i = 0; i < list.packets.size(); ++i) {
-    if (takes_time) enters_link(list.packets[i]);
-    if (i + kPacketsAhead < list.packets.size()) {
-      list.packets[i + kPacketsAhead].stream->queue_pair->prefetch_peer();
-    }
-    PacketAction& packet = list.packets[i];
+  for (PacketAction& packet : list.packets) {
+    if (links_take_time_) enters_link(packet);
     if (!packet.stream->discards(packet.accesses)) packet.stream->queue_pair->transmit(packet);
   }
 }

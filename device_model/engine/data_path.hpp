@@ -22,8 +22,6 @@
 
 namespace urnic::engine {
 
-class Device;
-
 class DataPath final : public Round {
  public:
   DataPath() { failed_.reserve(256); }
@@ -64,10 +62,6 @@ class DataPath final : public Round {
   // Holds the payload that QPs send; outlives all their frames.
   transport::PayloadKeeper& staging() { return arenas_; }
 
-  // A device whose QPs take part; outlives its use.
-  void add_device(const Device& device) { devices_.push_back(&device); }
-
-  const QpTable* queue_pairs_at(const wire::MacAddress& address) const override;
   void end_wait(QueuePairContext& queue_pair) override;
   void forget_stall(const QueuePairContext& queue_pair) override { stalls_.drop(queue_pair); }
 
@@ -83,7 +77,6 @@ class DataPath final : public Round {
   link::Load round_limit() const;
   bool owes_batch() const;
   bool deliveries_come_first() const;
-  bool links_take_time() const;
   void run_timers();
   transport::Time time_for_timers();
   link::Load deliver_due();
@@ -111,13 +104,13 @@ class DataPath final : public Round {
   std::vector<ActionStream*> failed_;
   std::array<transport::Time, 3> earlier_rounds_{};  // when they began, the latest first
   bool behind_ = false;                              // more is ready than the last round could send
+  bool links_take_time_ = false;                     // in this round; settings of links change between rounds
   link::Load sent_;                                  // in this round, over links that take time
   DeliveryPace pace_;
   ReadyList port_is_busy_;     // ready but for their device's line, which is busy
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   Uplinks uplinks_;
   link::TrunkPorts* trunk_ports_ = nullptr;
-  std::vector<const Device*> devices_;
 };
 
 }  // namespace urnic::engine

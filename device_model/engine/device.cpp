@@ -5,7 +5,8 @@
 #include <iterator>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/round/round.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/network_codec.hpp"
 
@@ -172,7 +173,7 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
       target.counters->bytes += frame.size();
     }
     QueuePairContext& queue_pair =
-        target.queue_pair != nullptr ? *target.queue_pair : target.spreading->queue_for(headers);
+        target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(headers);
     queue_pair.receive_frame(packet);
   }
 }

@@ -17,7 +17,6 @@
 #include "device_model/engine/device/port_egress.hpp"
 #include "device_model/engine/queue_pair/qp_table.hpp"
 #include "device_model/engine/receives/shared_receive_table.hpp"
-#include "device_model/engine/round/round.hpp"
 #include "device_model/engine/steering/steering_table.hpp"
 #include "device_model/link/uplink.hpp"
 #include "device_model/memory/memory_table.hpp"
@@ -26,6 +25,9 @@
 #include "wire/identifiers.hpp"
 
 namespace urnic::engine {
+
+class QueuePairContext;
+class Round;
 
 class Device final : private link::FrameReceiver, private Ingress {
  public:

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/management/management_traffic.hpp"
 
 namespace urnic::engine {
 
@@ -48,7 +50,9 @@ void block_signals() {
 
 }  // namespace
 
-Engine::Engine(const EngineConfig& config) : config_(config) { data_path_.set_now(clock_now()); }
+Engine::Engine(const EngineConfig& config) : config_(config), data_path_(std::make_unique<DataPath>()) {
+  data_path_->set_now(clock_now());
+}
 
 Engine::~Engine() { stop(); }
 
@@ -83,7 +87,7 @@ std::unique_lock<std::mutex> Engine::hold_at_rest() {
     pause_processor();
     [[maybe_unused]] const bool locked = lock.try_lock();
   }
-  if (lock && (data_path_.busy() || mailbox_.has_tasks() || doorbells_.rung())) return {};
+  if (lock && (data_path_->busy() || mailbox_.has_tasks() || doorbells_.rung())) return {};
   return lock;
 }
 
@@ -101,12 +105,12 @@ bool Engine::execute_at_rest(const std::function<void()>& task) {
   } catch (...) {
     problem = std::current_exception();
   }
-  data_path_.ports_changed();
-  const bool settled = data_path_.settle_without_memory();
+  data_path_->ports_changed();
+  const bool settled = data_path_->settle_without_memory();
   helped_.store(false);
   const std::optional<transport::Time> after = wake_at();
   const bool is_earlier = after && (!before || *after < *before);
-  const bool has_more = data_path_.busy();
+  const bool has_more = data_path_->busy();
   lock.unlock();
   if (!settled) execute_on_thread([] {});
   if (settled && (has_more || is_earlier)) sleeper_.wake_if_asleep();
@@ -125,14 +129,14 @@ bool Engine::send_management_at_rest() {
   if (!lock) return false;
   begin_turn();
   const std::optional<transport::Time> due = wake_at();
-  if (due && *due <= data_path_.now()) return false;
+  if (due && *due <= data_path_->now()) return false;
   helped_.store(true);
   management_->send();
-  for (int rounds = 0; rounds < kRoundsForDatagrams && data_path_.owes_batch_without_memory(); ++rounds)
-    data_path_.round();
+  for (int rounds = 0; rounds < kRoundsForDatagrams && data_path_->owes_batch_without_memory(); ++rounds)
+    data_path_->round();
   helped_.store(false);
   const std::optional<transport::Time> after = wake_at();
-  return !data_path_.busy() && !management_->has_to_send(data_path_.now()) &&
+  return !data_path_->busy() && !management_->has_to_send(data_path_->now()) &&
          !(after && (!due || *after < *due));
 }
 
@@ -140,12 +144,16 @@ void Engine::execute_on_thread(const std::function<void()>& task) {
   Mailbox::Letter letter(task);
   mailbox_.post(letter);
   if (!thread_.joinable()) {
-    mailbox_.run([this] { data_path_.settle(); });
+    mailbox_.run([this] { data_path_->settle(); });
   } else {
     sleeper_.wake_if_asleep();
   }
   mailbox_.wait(letter);
 }
+
+pid_t Engine::copying_with() const { return data_path_->copying_with(); }
+
+void Engine::add_uplink(link::Uplink& uplink) { data_path_->add_uplink(uplink); }
 
 int Engine::status_descriptor() const { return sleeper_.status_descriptor(); }
 
@@ -168,25 +176,25 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
 
 void Engine::expect_waiting_memory(int answer) {
   sleeper_.add(answer);
-  data_path_.expect_waiting_memory();
+  data_path_->expect_waiting_memory();
 }
 
-transport::Time Engine::now() const { return data_path_.now(); }
+transport::Time Engine::now() const { return data_path_->now(); }
 
 void Engine::run() {
   pthread_setname_np(pthread_self(), config_.thread_name.c_str());
   prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds);
   block_signals();
   const std::lock_guard lock(working_);
-  data_path_.set_clock(clock_now);
+  data_path_->set_clock(clock_now);
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
     begin_turn();
     const bool worked = look();
     note_starvation(worked);
     if (worked) {
-      last_work = data_path_.now();
-    } else if (data_path_.now() - last_work < config_.idle_spin && data_path_.now() >= crowded_until_) {
+      last_work = data_path_->now();
+    } else if (data_path_->now() - last_work < config_.idle_spin && data_path_->now() >= crowded_until_) {
       yield();
     } else {
       sleep();
@@ -194,12 +202,12 @@ void Engine::run() {
       last_work = clock_now();
     }
   }
-  mailbox_.run([this] { data_path_.settle(); });
+  mailbox_.run([this] { data_path_->settle(); });
 }
 
 void Engine::begin_turn() {
-  data_path_.set_now(clock_now());
-  heartbeat_.store(static_cast<std::uint64_t>(data_path_.now().time_since_epoch().count()),
+  data_path_->set_now(clock_now());
+  heartbeat_.store(static_cast<std::uint64_t>(data_path_->now().time_since_epoch().count()),
                    std::memory_order_relaxed);
 }
 
@@ -207,21 +215,21 @@ void Engine::begin_turn() {
 bool Engine::look() {
   bool worked = false;
   if (mailbox_.has_tasks()) {
-    data_path_.settle();
-    mailbox_.run([this] { data_path_.settle(); });
-    data_path_.ports_changed();
+    data_path_->settle();
+    mailbox_.run([this] { data_path_->settle(); });
+    data_path_->ports_changed();
     worked = true;
   }
   worked |= doorbells_.look();
-  if (management_ != nullptr && management_->has_to_send(data_path_.now())) worked |= management_->send();
-  if (!data_path_.round()) return worked;
+  if (management_ != nullptr && management_->has_to_send(data_path_->now())) worked |= management_->send();
+  if (!data_path_->round()) return worked;
   activity_.store(activity_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
   return true;
 }
 
 void Engine::note_starvation(bool worked) {
   const bool before = starvation_.starved();
-  starvation_.looked(data_path_.now(), worked);
+  starvation_.looked(data_path_->now(), worked);
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
 }
 
@@ -234,14 +242,14 @@ void Engine::yield() {
   working_.lock();
   if (!woken_by_frames_) return;
   const transport::Time now = clock_now();
-  if (now - data_path_.now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
+  if (now - data_path_->now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
 }
 
 void Engine::sleep() {
   sleeper_.announce();
-  data_path_.set_now(clock_now());
-  if (!look() && !data_path_.busy() && !stopping_.load()) {
-    const transport::Time now = data_path_.now();
+  data_path_->set_now(clock_now());
+  if (!look() && !data_path_->busy() && !stopping_.load()) {
+    const transport::Time now = data_path_->now();
     const std::optional<transport::Time> deadline = wake_at();
     working_.unlock();
     sleeper_.wait(now, deadline);
@@ -251,12 +259,12 @@ void Engine::sleep() {
 }
 
 std::optional<transport::Time> Engine::wake_at() const {
-  std::optional<transport::Time> earliest = data_path_.wake_at();
+  std::optional<transport::Time> earliest = data_path_->wake_at();
   const std::optional<transport::Time> room_at =
       management_ != nullptr ? management_->room_at() : std::nullopt;
   if (room_at && (!earliest || *room_at < *earliest)) earliest = room_at;
-  if (data_path_.has_backlog()) {
-    const transport::Time retry = data_path_.now() + kBacklogPeriod;
+  if (data_path_->has_backlog()) {
+    const transport::Time retry = data_path_->now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;
   }
   // Clears `starved` in time, so that a program that sleeps long is not woken late.

@@ -9,24 +9,27 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/doorbells/doorbell_turns.hpp"
 #include "device_model/engine/loop/mailbox.hpp"
 #include "device_model/engine/loop/sleeper.hpp"
 #include "device_model/engine/loop/starvation.hpp"
-#include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/transport/time.hpp"
+
+namespace urnic::link {
+class Uplink;
+}
 
 namespace urnic::engine {
 
-class Device;
+class DataPath;
 class DoorbellSet;
+class ManagementTraffic;
 
 struct EngineConfig {
   // How long an idle engine polls, yielding the processor each time, before it sleeps.
@@ -68,7 +71,7 @@ class Engine {
     return running_.load() && (!sleeper_.asleep() || mailbox_.has_tasks() || helped_.load());
   }
   // The process whose memory is being copied (memory_batch.hpp), or 0.
-  pid_t copying_with() const { return data_path_.copying_with(); }
+  pid_t copying_with() const;
 
   // From any thread, after storing something for the engine: wakes it if it sleeps.
   void wake() { sleeper_.wake_if_asleep(); }
@@ -77,9 +80,8 @@ class Engine {
   void send_management();
 
   // The following from inside `execute` only (or before `start`).
-  void add_device(const Device& device) { data_path_.add_device(device); }
   // Carries the frames of its devices; outlives this.
-  void add_uplink(link::Uplink& uplink) { data_path_.add_uplink(uplink); }
+  void add_uplink(link::Uplink& uplink);
   // Readable when frames come from outside of this process: wakes the engine. Closing it removes it. Throws
   // std::system_error.
   void wake_on(int descriptor) {
@@ -97,8 +99,8 @@ class Engine {
   void expect_waiting_memory(int answer);
 
   // For devices.
-  DataPath& data_path() { return data_path_; }
-  const DataPath& data_path() const { return data_path_; }
+  DataPath& data_path() { return *data_path_; }
+  const DataPath& data_path() const { return *data_path_; }
 
  private:
   void run();
@@ -116,7 +118,7 @@ class Engine {
   const EngineConfig config_;
   std::mutex working_;               // see the beginning of this file
   std::atomic<bool> helped_{false};  // another thread does what the engine's thread would do
-  DataPath data_path_;
+  const std::unique_ptr<DataPath> data_path_;
   Mailbox mailbox_;
   Sleeper sleeper_;
   Starvation starvation_;

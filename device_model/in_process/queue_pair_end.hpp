@@ -36,7 +36,7 @@ struct QueuePairLayout {
   engine::SharedReceiveQueue* srq = nullptr;
   engine::TagMatching* tags = nullptr;      // of that SRQ
   engine::XrcDomain* xrc_domain = nullptr;  // for an XRC target
-  transport::RecoverySettings recovery{.mode = transport::RecoveryMode::go_back_n};
+  transport::RecoverySettings recovery{.mode = transport::RecoveryMode::gbn};
 
   bool has_own_cqs() const { return tags == nullptr && xrc_domain == nullptr; }
 };

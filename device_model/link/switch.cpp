@@ -51,14 +51,14 @@ constexpr transport::Nanoseconds kAhead{20'000};
 }  // namespace
 
 void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
-  fabric_.forward(*this, frame, origin, now);
+  frame_switch_.forward(*this, frame, origin, now);
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
-  if (!fabric_.trunks_.empty() && !fabric_.trunks_have_room()) return 0;
+  if (!frame_switch_.trunks_.empty() && !frame_switch_.trunks_have_room()) return 0;
   if (waits_for != nullptr && !waits_for->has_room(now)) return 0;
   if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
-  const std::size_t under_way = fabric_.in_flight_.room(frames_under_way) * least;
+  const std::size_t under_way = frame_switch_.in_flight_.room(frames_under_way) * least;
   return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
 }
 
@@ -67,8 +67,8 @@ transport::Time SwitchPort::room_at(std::size_t least) const {
   if (!is_impaired()) return outside_at;
   const transport::Time line =
       std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
-  if (fabric_.in_flight_.room(frames_under_way) != 0) return line;
-  return std::max(line, fabric_.in_flight_.earliest().value_or(line));
+  if (frame_switch_.in_flight_.room(frames_under_way) != 0) return line;
+  return std::max(line, frame_switch_.in_flight_.earliest().value_or(line));
 }
 
 Switch::Switch() : routes_(8) {}

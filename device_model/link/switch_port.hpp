@@ -17,9 +17,9 @@ class Trunk;
 
 class SwitchPort final : public Port {
  public:
-  SwitchPort(Switch& fabric, FrameReceiver& to, std::string_view name, std::uint32_t position,
+  SwitchPort(Switch& frame_switch, FrameReceiver& to, std::string_view name, std::uint32_t position,
              Trunk* leads_by = nullptr)
-      : receiver(to), trunk(leads_by), device(name), number(position), fabric_(fabric) {}
+      : receiver(to), trunk(leads_by), device(name), number(position), frame_switch_(frame_switch) {}
 
   void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) override;
   bool up(transport::Time now) const override { return link == nullptr || link->up(now); }
@@ -45,7 +45,7 @@ class SwitchPort final : public Port {
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
 
  private:
-  Switch& fabric_;
+  Switch& frame_switch_;
 };
 
 }  // namespace urnic::link

@@ -73,9 +73,9 @@ class Trunk {
   const Passenger* take();
   // The reader no longer needs the bytes of the frames taken so far.
   void release();
-  // The answers to the frames that were taken before the last call have been sent.
+  // Answers have been sent to the frames that were taken before the last call of this.
   void settle();
-  // When the next frame was sent, if `take` knows of one that it has left.
+  // When the oldest frame was sent that `take` has seen and left on the trunk; empty: it has left none.
   std::optional<transport::Time> oldest_untaken() const;
 
  private:

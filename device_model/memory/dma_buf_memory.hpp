@@ -11,7 +11,7 @@
 namespace urnic::memory {
 
 // True if `descriptor` is a dma-buf; does not block. Any other file that a hostile program hands over may
-// change its size or block whoever maps it.
+// change its size or block a process that maps it.
 bool is_dma_buf(int descriptor);
 
 class DmaBufMemory final : public ApplicationMemory {

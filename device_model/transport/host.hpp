@@ -89,7 +89,7 @@ enum class AsyncEvent : std::uint8_t {
 class Host {
  public:
   virtual void send(const OutboundPacket& packet) = 0;
-  // How long `packet` is as a frame, from the Ethernet header to the ICRC. Asked only of what is paced.
+  // How long `packet` is as a frame, from the Ethernet header to the ICRC. Called for paced packets only.
   virtual std::size_t frame_bytes(const OutboundPacket& packet) const = 0;
   // Writes `data` to `target`. Writes of one stream to adjacent addresses may be joined. `message_end`: these
   // are the last bytes of a message, written after all others, whole 8-byte words untorn.

@@ -85,8 +85,8 @@ struct QpConfig {
   bool shared_receive_queue = false;
   TaggedReceives* tagged_receives = nullptr;  // on a tag-matching SRQ: the same as `receive_queue`
   Counters* counters = nullptr;
-  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};  // see also set_recovery
-  // Holds packets that arrive out of order; null: they are dropped, as under go_back_n.
+  RecoverySettings recovery = {.mode = RecoveryMode::gbn};  // see also set_recovery
+  // Holds packets that arrive out of order; null: they are dropped, as under gbn.
   ReorderPool* reorder_pool = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// What a queue pair is doing at one moment, for people who watch it. Nothing here changes the queue pair.
+// The state of a queue pair at one moment, for status displays. Nothing here changes the queue pair.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace urnic::transport {
 
 // Of a reliable connection's requester.
 struct RequesterSnapshot {
-  RecoveryMode recovery = RecoveryMode::go_back_n;
+  RecoveryMode recovery = RecoveryMode::gbn;
   wire::Psn next_psn;                        // of the next new packet
   wire::Psn unacknowledged_psn;              // of the oldest packet that is not acknowledged
   std::uint32_t in_flight = 0;               // PSNs sent and not acknowledged

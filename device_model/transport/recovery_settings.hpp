@@ -9,14 +9,14 @@
 namespace urnic::transport {
 
 enum class RecoveryMode : std::uint8_t {
-  go_back_n,  // as in the specification: packets out of order are dropped and sent again
+  gbn,        // as in the specification: packets out of order are dropped and sent again
   selective,  // the specification's packets; only missing packets are sent again, one hole a round trip
   irn,        // selective acks, the sender of Mittal et al., SIGCOMM 2018
   sack        // selective acks, the sender of sack_recovery.hpp
 };
 
-// The responder holds packets that arrive out of order in every mode but go_back_n.
-constexpr bool keeps_out_of_order(RecoveryMode mode) { return mode != RecoveryMode::go_back_n; }
+// The responder holds packets that arrive out of order in every mode but gbn.
+constexpr bool keeps_out_of_order(RecoveryMode mode) { return mode != RecoveryMode::gbn; }
 // The requester reads selective acknowledgements (wire/headers.hpp).
 constexpr bool reads_selective_acks(RecoveryMode mode) {
   return mode == RecoveryMode::irn || mode == RecoveryMode::sack;

@@ -24,7 +24,7 @@ class TaggedReceives : public ReceiveQueue {
   // `reads`: the QP may read what a rendezvous offers. Empty: the message finds no room, nothing was done.
   virtual std::optional<Taken> take(std::span<const std::byte> payload, bool whole, bool reads,
                                     ReceiveRequest& request) = 0;
-  // An ordinary receive, for what is no SEND. False: there is none.
+  // An ordinary receive, for requests other than SEND. False: there is none.
   virtual bool take_untagged(ReceiveRequest& request) = 0;
 
  protected:

@@ -37,7 +37,6 @@ VirtualHost::VirtualHost()
       context_(device_),
       xrc_domain_(device_.shared_receive_queues()) {
   data_path_.add_uplink(switch_);
-  data_path_.add_device(device_);
 }
 
 VirtualHost::~VirtualHost() {

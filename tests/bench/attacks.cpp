@@ -170,14 +170,14 @@ void doorbell_storm() {
   std::vector<std::uint32_t> numbers;
   for (int i = 0; i < kIdleQps; ++i) numbers.push_back(connected_qp(client, pd, cq, gid));
   void* const page = mmap(nullptr, sizeof(abi::Doorbells), PROT_READ | PROT_WRITE, MAP_SHARED,
-                          client.context_descriptors()[0], 0);
+                          client.context_descriptors()[0].get(), 0);
   require(page != MAP_FAILED, "mmap: {}", std::strerror(errno));
   auto& doorbells = *static_cast<abi::Doorbells*>(page);
   wait_for_the_word();
   while (go_on()) {
     for (const std::uint32_t number : numbers) doorbells.ring(number);
     const std::uint64_t one = 1;
-    require(write(client.context_descriptors()[2], &one, sizeof one) > 0, "nobody is to be woken");
+    require(write(client.context_descriptors()[2].get(), &one, sizeof one) > 0, "nobody is to be woken");
     usleep(50);  // leaves the processor to other threads
   }
 }

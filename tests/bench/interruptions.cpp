@@ -1,4 +1,4 @@
-// Measures for how long a thread that only reads the clock is interrupted: by the kernel's timer and whatever
+// Measures how long a thread that only reads the clock is interrupted: by the kernel's timer and whatever
 // else takes its processor. Where messages take microseconds, a latency's 99.9th percentile cannot be
 // shorter. Prints one JSON object: the length that interruptions reach or exceed --per-second times a second.
 #include <fmt/format.h>

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/link/outer_port.hpp"
@@ -120,7 +121,7 @@ class Outside final : public link::OuterPort {
 class Attacked {
  public:
   Attacked() {
-    fabric_.fabric.connect(1, outside_);
+    fabric_.frame_switch.connect(1, outside_);
     fabric_.device1.set_management_receiver(wire::Qpn{1}, &management_);
     open_memory();
     std::fill(program().bytes.begin(), program().bytes.end(), std::byte{0x5A});

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device_model/engine/steering/frame_headers.hpp"
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/engine/steering/steering_table.hpp"
 #include "tests/fuzz/require.hpp"
 

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "device_model/engine/engine.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/unit/rdma_cm/rdma_cm_world.hpp"
 

@@ -118,7 +118,7 @@ class LossyTurns final : public Workload {
     }
     fabric.program0.fill(0, kPairs * kBytes, kPattern);
     for (const link::Direction direction : {link::Direction::transmit, link::Direction::receive}) {
-      fabric.fabric.link(0).configure(
+      fabric.frame_switch.link(0).configure(
           direction,
           {.rate_gbps = 100, .delay = transport::Nanoseconds(5000), .queue_packets = 4096, .loss = 0.01});
     }

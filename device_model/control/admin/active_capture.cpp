@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device_model/control/fabric/engine_unit.hpp"
+
 namespace urnic::control {
 namespace {
 

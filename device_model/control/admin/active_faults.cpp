@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/fault/plan_file.hpp"
 

@@ -12,6 +12,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/admin/wire_description.hpp"
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/program_context.hpp"
@@ -19,6 +20,9 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {

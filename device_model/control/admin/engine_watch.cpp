@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <fstream>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
 #include "device_model/control/objects/process.hpp"
+#include "device_model/engine/engine.hpp"
 #include "json/json.hpp"
 #include "trust/peer.hpp"
 

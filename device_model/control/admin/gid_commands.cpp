@@ -11,6 +11,8 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {

@@ -4,6 +4,10 @@
 #include <chrono>
 #include <string_view>
 
+#include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/frames/lan_port.hpp"
+
 namespace urnic::control {
 namespace {
 

@@ -14,6 +14,7 @@
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "json/json.hpp"
 

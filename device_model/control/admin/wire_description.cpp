@@ -1,5 +1,6 @@
 #include "device_model/control/admin/wire_description.hpp"
 
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "wire/network_headers.hpp"
 

@@ -8,8 +8,16 @@
 #include <exception>
 #include <system_error>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/management/management_queue_pair.hpp"
+#include "device_model/link/frames/lan_port.hpp"
+#include "device_model/link/trunk.hpp"
+#include "device_model/transport/mix.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control {
@@ -49,6 +57,14 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
 
+Fabric::Fabric(const Configuration& configuration) : Fabric(configuration, nullptr) {}
+
+engine::Engine& Fabric::engine(const ServedDevice& served) { return unit(served).engine; }
+
+link::Switch& Fabric::switch_of(const ServedDevice& served) { return unit(served).frame_switch; }
+
+const link::Switch& Fabric::switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
+
 // The first engine serves the LAN; the trunks carry its frames to the others' devices.
 void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
   EngineUnit& home = *units_.front();
@@ -66,6 +82,8 @@ void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
   }
   addresses_changed();
 }
+
+void Fabric::add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
 void Fabric::addresses_changed() {
   if (lan_ == nullptr) return;
@@ -127,11 +145,7 @@ void Fabric::connect_engines() {
 }
 
 void Fabric::add_device(const DeviceSettings& settings) {
-  auto served = std::make_unique<ServedDevice>();
-  served->index = static_cast<std::uint32_t>(devices_.size());
-  served->settings = settings;
-  served->largest_mtu = settings.mtu;
-  served->node_guid = modified_eui64(settings.mac);
+  auto served = std::make_unique<ServedDevice>(static_cast<std::uint32_t>(devices_.size()), settings);
   EngineUnit& home = unit(*served);
   served->device =
       std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
@@ -145,7 +159,6 @@ void Fabric::add_device(const DeviceSettings& settings) {
   served->management =
       std::make_unique<engine::ManagementQueuePair>(served->device->resources(), home.management);
   served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
-  home.engine.add_device(*served->device);
   home.devices.push_back(served.get());
   for (const auto& other : units_) {
     if (other.get() == &home) continue;

@@ -2,105 +2,41 @@
 // switches.
 #pragma once
 
-#include <sys/types.h>
-
-#include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
-#include "device_model/control/fabric/capacity.hpp"
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/host_routes.hpp"
-#include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/fabric/multicast_members.hpp"
+#include "device_model/control/fabric/quotas.hpp"
+#include "device_model/control/fabric/served_device.hpp"
 #include "device_model/control/fabric/stations.hpp"
-#include "device_model/control/fabric/udp_wire.hpp"
-#include "device_model/engine/device.hpp"
-#include "device_model/engine/engine.hpp"
-#include "device_model/engine/management/management_queue_pair.hpp"
-#include "device_model/engine/management/management_traffic.hpp"
-#include "device_model/link/frames/lan_port.hpp"
 #include "device_model/link/neighbours.hpp"
-#include "device_model/link/switch.hpp"
-#include "device_model/link/trunk.hpp"
-#include "device_model/link/trunk_ports.hpp"
-#include "device_model/transport/memory_access.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::engine {
+class Engine;
+}
+
+namespace urnic::link {
+class FrameCarrier;
+class LanPort;
+class Switch;
+class Trunk;
+}  // namespace urnic::link
 
 namespace urnic::control {
 
-class XrcDomain;
-
-// Identifies a file under any name.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
-};
-
-// What the control thread counts of a device's management datagrams (docs/counters.md).
-struct GsiCounters {
-  std::uint64_t unclaimed = 0;    // rx_mads_unclaimed: nobody takes them, and they want no answer
-  std::uint64_t unsupported = 0;  // rx_mads_unsupported: Get and Set that nobody takes: answered so
-  std::uint64_t not_sent = 0;     // tx_mad_discards: too many waited for the port
-};
-
-// A device, with the control thread's data about it.
-struct ServedDevice {
-  std::uint32_t index = 0;  // in configuration order
-  DeviceSettings settings;
-  std::array<std::uint8_t, 8> node_guid{};  // wire order
-  std::uint32_t largest_mtu = 0;            // path MTU that the configuration allows, bytes
-  std::unique_ptr<UdpWire> udp;             // null: on the built-in switch
-  std::unique_ptr<engine::Device> device;
-  std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
-  GsiCounters gsi;
-
-  // Counted over all contexts.
-  Capacity queue_pairs{limits::kMaxQp};
-  Capacity completion_queues{limits::kMaxCq};
-  Capacity shared_receive_queues{limits::kMaxSrq};
-  Capacity memory_regions{limits::kMaxMr};
-  Capacity memory_windows{limits::kMaxMw};
-  Capacity protection_domains{limits::kMaxPd};
-  Capacity address_handles{limits::kMaxAh};
-  Capacity flows{limits::kMaxFlows};
-  Capacity flow_counters{limits::kMaxFlowCounters};
-  MulticastMembers multicast;
-  Capacity device_memory{limits::kMaxDeviceMemory};  // bytes
-  Capacity xrc_domains{limits::kMaxXrcd};            // a domain counts for each context that opened it
-  std::uint32_t next_pd = 1;
-  std::uint32_t next_cq = 1;
-  // Shared domains, while any context has them open.
-  std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
-};
-
-// An engine with its part of the fabric.
-struct EngineUnit {
-  EngineUnit(std::uint32_t unit_number, const engine::EngineConfig& config)
-      : number(unit_number), trunk_ports(frame_switch), engine(config) {
-    engine.set_management(management);
-  }
-
-  const std::uint32_t number;          // from 0
-  std::vector<ServedDevice*> devices;  // its devices, in configuration order
-  // The order matters: the engine's last round uses the members before it.
-  std::vector<std::unique_ptr<link::StationPort>> stations;
-  link::Switch frame_switch;
-  link::TrunkPorts trunk_ports;
-  engine::ManagementTraffic management;
-  engine::Engine engine;
-};
+struct EngineUnit;
 
 class Fabric {
  public:
   // Makes the devices, and the engines, at most one per device; devices are assigned to engines in turn.
   // Throws what their constructors throw. `lan` is the LAN's carrier if it is open already.
-  explicit Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan = nullptr);
+  Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan);
+  explicit Fabric(const Configuration& configuration);
   ~Fabric();
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
@@ -109,9 +45,9 @@ class Fabric {
   void start();
 
   // The device's engine, and that engine's switch.
-  engine::Engine& engine(const ServedDevice& served) { return unit(served).engine; }
-  link::Switch& switch_of(const ServedDevice& served) { return unit(served).frame_switch; }
-  const link::Switch& switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
+  engine::Engine& engine(const ServedDevice& served);
+  link::Switch& switch_of(const ServedDevice& served);
+  const link::Switch& switch_of(const ServedDevice& served) const;
   EngineUnit& unit_of(const ServedDevice& served) { return unit(served); }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
   const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
@@ -155,7 +91,7 @@ class Fabric {
   // Empty: it has no route, or there is no such wire. `interface` is that of a link-local destination, or 0.
   std::optional<wire::Gid> host_source(const wire::Gid& destination, std::uint32_t interface) const;
   // Finds devices outside of this process; asked in the order of addition. Outlives its use.
-  void add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
+  void add_neighbours(link::Neighbours& neighbours);
 
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }

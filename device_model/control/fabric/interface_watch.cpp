@@ -13,7 +13,11 @@
 #include <utility>
 
 #include "device_model/control/fabric/netlink_attributes.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/log/log.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/switch.hpp"
 
 // linux/if.h has it, which does not go with net/if.h.
 #ifndef IFF_LOWER_UP

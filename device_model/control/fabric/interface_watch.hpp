@@ -16,7 +16,7 @@ namespace urnic::control {
 
 class InterfaceWatch {
  public:
-  // What others are told, after it has happened.
+  // Called after the change.
   struct Changes {
     std::function<void(const ServedDevice& device)> link;  // up or down
     std::function<void(const ServedDevice& device, std::size_t index)> gid;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 
 namespace urnic::control {

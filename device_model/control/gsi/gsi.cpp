@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/gsi/performance_agent.hpp"
+#include "device_model/engine/engine.hpp"
 #include "wire/mad/mad_header.hpp"
 
 namespace urnic::control {

@@ -1,5 +1,5 @@
 // Queue pair 1 of every device (the general service interface, IBTA 13.5.1): sends management datagrams from
-// a device, and hands those that arrive to whoever has their class.
+// a device, and hands those that arrive to the agent of their class.
 //
 // Control thread only. MADs leave and arrive as UD SEND only packets with Q_Key 0x80010000, so capture,
 // faults and links act on them as on every packet; one may be lost, doubled or late.
@@ -28,7 +28,7 @@ using MadBytes = std::span<const std::byte, kMadBytes>;
 struct GsiAddress {
   wire::Gid own;   // one of the device's GIDs
   wire::Gid peer;  // of the same address family
-  // Empty: the address of whoever has `peer`, in this process or in a neighbour's.
+  // Empty: the address of the device with the GID `peer`, in this process or a neighbour's.
   std::optional<wire::MacAddress> peer_mac{};
   wire::Qpn peer_qpn{1};
   std::uint16_t pkey_index = 0;

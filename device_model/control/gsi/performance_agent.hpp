@@ -23,8 +23,7 @@ class PerformanceAgent {
   explicit PerformanceAgent(Fabric& fabric);
 
   // The answer to a Get or Set of ClassPortInfo, PortCounters or PortCountersExtended; empty: `mad`, whose
-  // header is `header`, is none. A Set gives counters other values for those who ask here; sysfs does not see
-  // it.
+  // header is `header`, is none. A Set changes the values in later answers, and not those in sysfs.
   std::optional<wire::mad::Mad> answer(const ServedDevice& device, const wire::mad::MadHeader& header,
                                        std::span<const std::byte> mad);
 

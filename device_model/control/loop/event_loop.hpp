@@ -23,8 +23,8 @@ class EventLoop {
 
   EventLoop();
 
-  // Calls `handler` on any of `events` (EPOLLIN, …). The descriptor belongs to the caller, who calls `forget`
-  // before closing it. A handler may watch and forget any descriptor, its own too.
+  // Calls `handler` on any of `events` (EPOLLIN, …). The descriptor belongs to the caller, which calls
+  // `forget` before closing it. A handler may watch and forget any descriptor, its own too.
   WatchId watch(int descriptor, std::uint32_t events, Handler handler);
   void change(WatchId watch, std::uint32_t events);
   void forget(WatchId watch);

@@ -1,5 +1,5 @@
-// What devices and ports are, and what programs have of them all together. Each function puts the attributes
-// of a message.
+// Answers about devices, their ports, and the number of objects on them. Each function adds the attributes to
+// a message.
 #pragma once
 
 #include "device_model/control/netlink/request.hpp"

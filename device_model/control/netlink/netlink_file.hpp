@@ -41,7 +41,7 @@ class NetlinkFile {
   void ready(std::uint32_t events);
   void close();
   bool receive();
-  // Does what there is to do for a moment; the rest becomes work in portions.
+  // Works for a short time; the rest becomes work in portions.
   void go_on();
   // A few steps. False: nothing can be done now, and the events to wait for are watched.
   bool do_portion(int steps);

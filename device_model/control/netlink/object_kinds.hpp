@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "device_model/control/netlink/object_dump.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
 
 namespace urnic::control::netlink {
 

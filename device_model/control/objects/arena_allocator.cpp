@@ -41,6 +41,20 @@ memory::Descriptor make_sealed_memory(std::uint64_t size) {
 }  // namespace
 
 // Only the control thread gives charges back.
+ArenaAllocator::ArenaAllocator(std::uint64_t limit, std::uint32_t first_number)
+    : first_number_(first_number), limit_(limit) {}
+
+ArenaAllocator::ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
+    : first_number_(0), limit_(limit), account_(std::move(account)) {}
+
+int ArenaAllocator::descriptor(std::uint32_t arena) const {
+  return arenas_.at(arena - first_number_)->descriptor.get();
+}
+
+std::uint64_t ArenaAllocator::size(std::uint32_t arena) const {
+  return arenas_.at(arena - first_number_)->mapping.size();
+}
+
 ArenaAllocator::~ArenaAllocator() {
   preparations_.clear();
   for (const auto& arena : arenas_) arena->charge = Charge();

@@ -44,11 +44,9 @@ class ArenaBlock : private Loan<ArenaAllocator, ArenaPlace> {
 class ArenaAllocator {
  public:
   // `limit`: the most bytes of all arenas together. Their numbers begin at `first_number`.
-  explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0)
-      : first_number_(first_number), limit_(limit) {}
+  explicit ArenaAllocator(std::uint64_t limit, std::uint32_t first_number = 0);
   // Arenas are charged to `account`.
-  ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account)
-      : first_number_(0), limit_(limit), account_(std::move(account)) {}
+  ArenaAllocator(std::uint64_t limit, std::shared_ptr<Account> account);
   // Frees large memory in a thread of its own, without waiting for it.
   ~ArenaAllocator();
   ArenaAllocator(const ArenaAllocator&) = delete;
@@ -64,8 +62,8 @@ class ArenaAllocator {
   bool prepare(std::initializer_list<std::uint64_t> lengths);
 
   // For telling programs about a block.
-  int descriptor(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->descriptor.get(); }
-  std::uint64_t size(std::uint32_t arena) const { return arenas_.at(arena - first_number_)->mapping.size(); }
+  int descriptor(std::uint32_t arena) const;
+  std::uint64_t size(std::uint32_t arena) const;
   std::uint64_t total_size() const { return total_; }
   void give_back(const ArenaPlace& place);
 

@@ -5,6 +5,8 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/objects/removal.hpp"
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
 
 namespace urnic::control {
 namespace {

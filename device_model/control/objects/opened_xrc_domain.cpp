@@ -9,6 +9,7 @@
 #include "device_model/abi/control.hpp"
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/objects/queue_objects.hpp"
+#include "device_model/engine/device.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
@@ -24,9 +25,24 @@ memory::Descriptor hold_file(const memory::Descriptor& descriptor) {
 
 }  // namespace
 
+XrcDomain::XrcDomain(ServedDevice& device)
+    : device_(device), device_end_(device.device->shared_receive_queues()) {}
+
+XrcDomain::XrcDomain(ServedDevice& device, DescriptorDisposal* disposal, const FileIdentity& file,
+                     memory::Descriptor pin)
+    : device_(device),
+      disposal_(disposal),
+      file_(file),
+      pin_(std::move(pin)),
+      device_end_(device.device->shared_receive_queues()) {}
+
 XrcDomain::~XrcDomain() {
   if (disposal_ != nullptr) disposal_->close(std::move(pin_), 0);
   if (file_) device_.xrc_domains_by_file.erase(*file_);
+}
+
+void XrcDomain::add_target(std::uint32_t qpn, const std::shared_ptr<SharedQueuePair>& target) {
+  targets_[qpn] = target;
 }
 
 std::shared_ptr<SharedQueuePair> XrcDomain::find_target(std::uint32_t qpn) const {

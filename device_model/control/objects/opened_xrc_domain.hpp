@@ -2,15 +2,12 @@
 // (ibv_open_xrcd(3)). All openers see the contents of a domain.
 #pragma once
 
-#include <sys/types.h>
-
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 
-#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/served_device.hpp"
 #include "device_model/control/objects/use.hpp"
 #include "device_model/engine/receives/xrc_domain_members.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -24,18 +21,12 @@ struct SharedQueuePair;
 class XrcDomain {
  public:
   // A private domain.
-  explicit XrcDomain(ServedDevice& device)
-      : device_(device), device_end_(device.device->shared_receive_queues()) {}
+  explicit XrcDomain(ServedDevice& device);
   // A file's domain; `pin` keeps the file's inode number from being reused. Registers itself with the device.
   // `disposal`, if not null, closes the pin: closing the last reference to an unlinked file deletes its
   // contents, which may take long.
   XrcDomain(ServedDevice& device, DescriptorDisposal* disposal, const FileIdentity& file,
-            memory::Descriptor pin)
-      : device_(device),
-        disposal_(disposal),
-        file_(file),
-        pin_(std::move(pin)),
-        device_end_(device.device->shared_receive_queues()) {}
+            memory::Descriptor pin);
   ~XrcDomain();
   XrcDomain(const XrcDomain&) = delete;
   XrcDomain& operator=(const XrcDomain&) = delete;
@@ -43,9 +34,7 @@ class XrcDomain {
   engine::XrcDomain& device_end() { return device_end_; }
 
   // Its target QPs by number, while any context has them open.
-  void add_target(std::uint32_t qpn, const std::shared_ptr<SharedQueuePair>& target) {
-    targets_[qpn] = target;
-  }
+  void add_target(std::uint32_t qpn, const std::shared_ptr<SharedQueuePair>& target);
   std::shared_ptr<SharedQueuePair> find_target(std::uint32_t qpn) const;
   // A context has closed the target.
   void drop_target_if_gone(std::uint32_t qpn);

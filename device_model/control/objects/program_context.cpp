@@ -11,6 +11,13 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/objects/removal.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/engine/receives/srq_tag_matching.hpp"
 
 namespace urnic::control {
 namespace {
@@ -182,11 +189,8 @@ CompletionChannel* Context::find_channel(std::uint64_t inode) const {
 void Context::add_channel(std::unique_ptr<engine::EventPipe> pipe, Charge charge) {
   drop_closed_channels();
   if (channels_.size() >= limits::kMaxChannels) fail(EMFILE, "completion channels of the context");
-  auto channel = std::make_unique<CompletionChannel>();
   const std::uint64_t inode = pipe->inode();
-  channel->pipe = std::move(pipe);
-  channel->charge = std::move(charge);
-  channels_.try_emplace(inode, std::move(channel));
+  channels_.try_emplace(inode, std::make_unique<CompletionChannel>(std::move(charge), std::move(pipe)));
 }
 
 // The device is not told when a program closes a channel, so it checks when the next one is made.

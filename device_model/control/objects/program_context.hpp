@@ -20,7 +20,10 @@
 #include "device_model/control/objects/process.hpp"
 #include "device_model/control/objects/queue_objects.hpp"
 #include "device_model/control/objects/steering_objects.hpp"
-#include "device_model/engine/doorbells/doorbell_set.hpp"
+
+namespace urnic::engine {
+class DoorbellSet;
+}
 
 namespace urnic::control {
 

@@ -16,12 +16,17 @@
 #include "device_model/control/objects/memory_objects.hpp"
 #include "device_model/control/objects/opened_xrc_domain.hpp"
 #include "device_model/control/objects/use.hpp"
-#include "device_model/engine/completion/completion_queue.hpp"
-#include "device_model/engine/completion/event_pipe.hpp"
-#include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/receives/shared_receive_queue.hpp"
-#include "device_model/engine/receives/srq_tag_matching.hpp"
+#include "device_model/transport/queue_pair_config.hpp"
 #include "wire/network_headers.hpp"
+
+namespace urnic::engine {
+class CompletionQueue;
+class EventPipe;
+class QueuePairContext;
+class SharedReceiveQueue;
+class TagMatching;
+struct QueuePairConfig;
+}  // namespace urnic::engine
 
 namespace urnic::control {
 
@@ -33,12 +38,18 @@ struct AddressHandle {
 
 // CQs send their events to it.
 struct CompletionChannel : Usable {
+  CompletionChannel(Charge for_it, std::unique_ptr<engine::EventPipe> to);
+  ~CompletionChannel();
+
   Charge charge;
   std::unique_ptr<engine::EventPipe> pipe;
 };
 
 // QPs and SRQs complete to it.
 struct CompletionQueue : Usable {
+  CompletionQueue();
+  ~CompletionQueue();
+
   Share share;
   Charge charge;
   Use<CompletionChannel> channel;  // may be null
@@ -52,6 +63,9 @@ struct CompletionQueue : Usable {
 
 // The additional parts of a tag-matching SRQ.
 struct TagMatching {
+  TagMatching();
+  ~TagMatching();
+
   Use<CompletionQueue> cq;
   DoorbellNumber doorbell;
   ArenaBlock operations;
@@ -61,6 +75,9 @@ struct TagMatching {
 
 // QPs take receives from it.
 struct SharedReceiveQueue : Usable {
+  SharedReceiveQueue();
+  ~SharedReceiveQueue();
+
   Share share;
   Charge charge;
   Use<ProtectionDomain> pd;
@@ -82,13 +99,8 @@ struct SharedReceiveQueue : Usable {
 // The part of a QP that its openers share: several contexts can open an XRC target (ibv_open_qp(3)); it is
 // destroyed with the last of them. Every other QP has one opener.
 struct SharedQueuePair {
-  explicit SharedQueuePair(const engine::QueuePairConfig& config)
-      : hosted(engine::QueuePairContext::make(with_indices(config))) {}
-
-  engine::QueuePairConfig with_indices(engine::QueuePairConfig config) {
-    if (config.indices == nullptr) config.indices = &own_indices;
-    return config;
-  }
+  explicit SharedQueuePair(engine::QueuePairConfig config);
+  ~SharedQueuePair();
 
   abi::QueuePairIndices own_indices{};                     // of an XRC target, to which no program posts
   const std::unique_ptr<engine::QueuePairContext> hosted;  // null: the device had no free QPN
@@ -98,11 +110,8 @@ struct SharedQueuePair {
 
 // A QP as one context has opened it. Flows and RSS QPs may refer to it.
 struct QueuePair : Usable {
-  ~QueuePair() {
-    shared.reset();
-    if (srq != nullptr) srq->qpns.erase(qpn);
-    if (xrcd != nullptr) xrcd->domain->drop_target_if_gone(qpn);
-  }
+  QueuePair();
+  ~QueuePair();
 
   Share share;
   Charge charge;

@@ -7,11 +7,11 @@
 #include <span>
 #include <type_traits>
 
-#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/handle_table.hpp"
 #include "device_model/control/objects/use.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::control {
 
@@ -64,14 +64,7 @@ bool remove_some(HandleTable<T>& table, engine::Engine& engine, const Withdraw& 
 // Unbinds windows of QPs that are about to be removed, so that the removal itself takes less time. Returns
 // whether more are left. The program may bind others meanwhile, but not forever: `portions`, 0 at first,
 // limits the calls to the most that there can be.
-inline bool unbind_portion(engine::Engine& engine, engine::Device& device,
-                           std::span<const wire::Qpn> queue_pairs, std::uint32_t& portions) {
-  std::uint32_t looked_at = 0;
-  engine.execute([&] {
-    for (const wire::Qpn qpn : queue_pairs)
-      looked_at += device.memory_table().release_queue_pair(qpn, kPortion - looked_at);
-  });
-  return looked_at == kPortion && ++portions <= limits::kMaxMw / kPortion;
-}
+bool unbind_portion(engine::Engine& engine, engine::Device& device, std::span<const wire::Qpn> queue_pairs,
+                    std::uint32_t& portions);
 
 }  // namespace urnic::control

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "device_model/control/objects/queue_objects.hpp"
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
+#include "device_model/engine/steering/steering_table.hpp"
 
 namespace urnic::control {
 
@@ -16,7 +17,7 @@ struct RssQueuePair : Usable {
   Charge charge;
   Use<ProtectionDomain> pd;
   std::vector<Use<QueuePair>> queues;
-  std::unique_ptr<engine::ReceiveSpreading> spreading;
+  std::unique_ptr<engine::RssTable> rss_table;
 };
 
 // Flows count into it.

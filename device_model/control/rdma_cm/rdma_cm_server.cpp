@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "device_model/control/log/log.hpp"
+#include "device_model/engine/engine.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {

@@ -1,5 +1,11 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 
+#include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/switch.hpp"
+
 namespace urnic::control {
 namespace {
 

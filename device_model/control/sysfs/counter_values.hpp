@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
-#include "device_model/engine/device.hpp"
-#include "device_model/engine/engine.hpp"
+#include "device_model/engine/device/port_counters.hpp"
+#include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/link/link_counters.hpp"
+#include "device_model/link/udp/udp_counters.hpp"
 #include "device_model/transport/counters.hpp"
 
 namespace urnic::control {

@@ -8,6 +8,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/local_identifiers.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 
 namespace urnic::control {
 namespace {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 
 namespace urnic::control {

@@ -1,4 +1,4 @@
-// The agents of all programs: whose a MAD that arrives is.
+// The agents of all programs, and which of them gets an arriving MAD.
 #pragma once
 
 #include <cstdint>

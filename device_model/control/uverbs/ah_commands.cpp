@@ -4,6 +4,8 @@
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/path_resolution.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/device/address_handle_table.hpp"
 
 namespace urnic::control {
 

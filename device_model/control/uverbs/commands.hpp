@@ -6,6 +6,7 @@
 
 #include "device_model/abi/query_messages.hpp"
 #include "device_model/abi/steering_messages.hpp"
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/control/uverbs/session.hpp"
 
 namespace urnic::control {

@@ -9,6 +9,8 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {

@@ -7,6 +7,8 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
 
 namespace urnic::control {
 namespace {

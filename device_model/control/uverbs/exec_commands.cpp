@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/engine.hpp"
 
 namespace urnic::control {
 

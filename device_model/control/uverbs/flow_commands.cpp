@@ -8,6 +8,8 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/flow_specs.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::control {
 namespace {
@@ -67,7 +69,7 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
   }
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
   if (flow.rss_qp == nullptr) return EINVAL;
-  target.spreading = flow.rss_qp->spreading.get();
+  target.rss_table = flow.rss_qp->rss_table.get();
   return 0;
 }
 

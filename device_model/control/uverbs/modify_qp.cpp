@@ -4,11 +4,14 @@
 #include <cerrno>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/path_resolution.hpp"
 #include "device_model/control/uverbs/rate_limit.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 #include "device_model/transport/unreliable/raw_packet.hpp"
 

@@ -12,6 +12,8 @@
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/regions.hpp"
+#include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
 
 namespace urnic::control {
 namespace {

@@ -4,6 +4,9 @@
 #include <iterator>
 
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::control {
 namespace {

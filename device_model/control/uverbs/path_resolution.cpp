@@ -6,6 +6,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control {

@@ -9,9 +9,14 @@
 
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/engine/receives/srq_tag_matching.hpp"
 
 namespace urnic::control {
 namespace {

@@ -65,7 +65,7 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_raw_ethy_qp = limits::kMaxQp;
   reply.rss_hash_fields = engine::kHashFields;
   reply.max_rss_tables = limits::kMaxQp;
-  reply.max_rss_table_size = abi::kMaxSpreadQueues;
+  reply.max_rss_table_size = abi::kMaxRssQueues;
   reply.tm_max_rndv_header = wire::kMaxRendezvousRequestBytes;
   reply.tm_max_tags = limits::kMaxTags;
   reply.tm_flags = IBV_TM_CAP_RC;

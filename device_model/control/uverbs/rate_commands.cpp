@@ -5,6 +5,8 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/rate_limit.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::control {
 

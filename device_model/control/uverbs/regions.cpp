@@ -4,6 +4,9 @@
 
 #include <cerrno>
 
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+
 namespace urnic::control {
 
 bool are_known_rights(std::uint32_t access, std::uint32_t known) {

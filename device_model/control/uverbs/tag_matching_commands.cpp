@@ -4,6 +4,9 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/engine/receives/srq_tag_matching.hpp"
 
 namespace urnic::control {
 namespace {

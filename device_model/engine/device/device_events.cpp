@@ -10,6 +10,10 @@ constexpr std::uint64_t kPort = 1;  // the only port: the element of these event
 
 }  // namespace
 
+void DeviceEvents::add(EventPipe& listener) { listeners_.push_back(&listener); }
+
+void DeviceEvents::remove(EventPipe& listener) { std::erase(listeners_, &listener); }
+
 void DeviceEvents::raise(DeviceEvent event) {
   for (EventPipe* const listener : listeners_) {
     if (listener->has_backlog()) continue;

@@ -18,8 +18,8 @@ class DeviceEvents {
   explicit DeviceEvents(Notifications& notifications) : notifications_(notifications) {}
 
   // From now on `listener` gets events. It outlives its registration.
-  void add(EventPipe& listener) { listeners_.push_back(&listener); }
-  void remove(EventPipe& listener) { std::erase(listeners_, &listener); }
+  void add(EventPipe& listener);
+  void remove(EventPipe& listener);
 
   // Skips a program whose pipe is full: cutting and restoring a link forever must not fill memory.
   void raise(DeviceEvent event);

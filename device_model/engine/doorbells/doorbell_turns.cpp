@@ -6,6 +6,8 @@
 
 namespace urnic::engine {
 
+void DoorbellTurns::add(DoorbellSet& set) { sets_.push_back(&set); }
+
 void DoorbellTurns::remove(DoorbellSet& set) {
   std::erase(sets_, &set);
   next_ = 0;

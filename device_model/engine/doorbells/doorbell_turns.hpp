@@ -17,7 +17,7 @@ class DoorbellTurns {
   // to send than a round takes. A look takes far fewer doorbells that have no effect.
   static constexpr std::uint32_t kPerLook = 256;
 
-  void add(DoorbellSet& set) { sets_.push_back(&set); }
+  void add(DoorbellSet& set);
   void remove(DoorbellSet& set);
 
   // Returns whether doorbells were taken, or are still waiting.

@@ -14,6 +14,8 @@ ManagementTraffic::ManagementTraffic() : arrival_(eventfd(0, EFD_CLOEXEC | EFD_N
   if (!arrival_) throw std::system_error(errno, std::generic_category(), "management datagrams: eventfd");
 }
 
+void ManagementTraffic::add(ManagementQueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
+
 // One system call for as many MADs as arrive before the control thread looks.
 void ManagementTraffic::announce() {
   if (!announced_.exchange(true, std::memory_order_acq_rel)) eventfd_write(arrival_.get(), 1);

@@ -27,11 +27,11 @@ class ManagementTraffic {
   ManagementTraffic();
 
   // Before the engine starts. `queue_pair` outlives every use of this.
-  void add(ManagementQueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
+  void add(ManagementQueuePair& queue_pair);
 
   // Control thread. An eventfd that is readable when MADs have arrived.
   int arrival_descriptor() const { return arrival_.get(); }
-  // Makes it unreadable until the next MAD arrives; to be followed by taking those that have.
+  // Makes it unreadable until the next MAD arrives. The caller then takes all MADs that have arrived.
   void expect_arrivals();
   // Makes it readable: not all that had arrived was taken.
   void leave_the_rest() { announce(); }
@@ -47,7 +47,7 @@ class ManagementTraffic {
   }
   // Sends what is queued, up to a limit. Returns whether something was sent.
   bool send();
-  // When a port has room for what it had no room for; empty: nothing waits.
+  // When a port has room for MADs that wait for it; empty: none wait.
   std::optional<transport::Time> room_at() const { return room_at_; }
   // The entry for a MAD that arrived at `queue_pair`; null if there is no room for it.
   ArrivedDatagram* arrival_entry(const ManagementQueuePair& queue_pair);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+
 namespace urnic::engine {
 
 namespace {
@@ -56,6 +58,15 @@ void QpTable::release(wire::Qpn qpn) {
   free_[(free_begin_ + free_count_) & mask] = index(qpn);
   ++free_count_;
   --in_use_;
+}
+
+void QpTable::install(QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = &queue_pair; }
+
+void QpTable::remove(const QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = nullptr; }
+
+QueuePairContext* QpTable::find(wire::Qpn qpn) const {
+  QueuePairContext* const found = entries_[index(qpn)];
+  return found != nullptr && found->qpn() == qpn ? found : nullptr;
 }
 
 }  // namespace urnic::engine

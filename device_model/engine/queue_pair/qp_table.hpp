@@ -9,11 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/memory/number_seed.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::engine {
+
+class QueuePairContext;
 
 class QpTable {
  public:
@@ -26,17 +27,10 @@ class QpTable {
   void release(wire::Qpn qpn);
 
   // Engine thread only.
-  void install(QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = &queue_pair; }
-  void remove(const QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = nullptr; }
+  void install(QueuePairContext& queue_pair);
+  void remove(const QueuePairContext& queue_pair);
   // Null if no QP has this number.
-  QueuePairContext* find(wire::Qpn qpn) const {
-    QueuePairContext* const found = entries_[index(qpn)];
-    return found != nullptr && found->qpn() == qpn ? found : nullptr;
-  }
-  // Calls QueuePairContext::prefetch if a QP may have this number.
-  void prefetch(wire::Qpn qpn) const {
-    if (const QueuePairContext* const found = entries_[index(qpn)]) found->prefetch();
-  }
+  QueuePairContext* find(wire::Qpn qpn) const;
 
  private:
   std::uint32_t index(wire::Qpn qpn) const {

@@ -43,7 +43,7 @@ struct QueuePairConfig {
   // memory. Read and changed on the engine thread only. Null: several may.
   const bool* several_processes = nullptr;
   std::uint32_t congestion_window_packets = transport::QpConfig{}.congestion_window_packets;
-  transport::RecoverySettings recovery{.mode = transport::RecoveryMode::go_back_n};
+  transport::RecoverySettings recovery{.mode = transport::RecoveryMode::gbn};
 };
 
 }  // namespace urnic::engine

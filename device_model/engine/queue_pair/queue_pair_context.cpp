@@ -119,7 +119,6 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
   if (path) {
     path_ = *path;
     frame_template_.emplace(path_);
-    peers_ = round_.queue_pairs_at(path_.destination_mac);
   }
   if (state == QpState::reset) {
     frame_template_.reset();
@@ -142,10 +141,6 @@ void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_b
   machine_.pace().limit(rate_kbps, burst_bytes);
   ready_hook.unlink();  // it may be waiting at the old rate
   round_.touch(*this);
-}
-
-void QueuePairContext::prefetch_peer() const {
-  if (peers_ != nullptr) peers_->prefetch(machine_.parameters().destination);
 }
 
 QueuePairStatus QueuePairContext::status() const {
@@ -343,6 +338,16 @@ const wire::FrameTemplate* QueuePairContext::frames_to(const transport::Datagram
   return frame_template_ ? &*frame_template_ : nullptr;
 }
 
+link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
+  const transport::QpParameters& parameters = machine_.parameters();
+  const bool request = wire::traits(headers.bth.opcode).request;
+  return {.identity = {config_.device->number, config_.ordinal, ++packets_sent_},
+          .queue_pair = qpn_,
+          .first_psn = request ? parameters.send_psn : parameters.receive_psn,
+          .selective_acks = machine_.selective_acks(request),
+          .device = config_.device->mac};
+}
+
 void QueuePairContext::transmit(PacketAction& packet) {
   const wire::FrameTemplate* const frames = frames_to(packet.address);
   if (frames == nullptr) return transmit_frame(packet);
@@ -359,16 +364,6 @@ void QueuePairContext::transmit_frame(const PacketAction& packet) {
                                 origin_of(packet.headers), round_.now());
 }
 
-link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
-  const transport::QpParameters& parameters = machine_.parameters();
-  const bool request = wire::traits(headers.bth.opcode).request;
-  return {.identity = {config_.device->number, config_.ordinal, ++packets_sent_},
-          .queue_pair = qpn_,
-          .first_psn = request ? parameters.send_psn : parameters.receive_psn,
-          .selective_acks = machine_.selective_acks(request),
-          .device = config_.device->mac};
-}
-
 std::size_t QueuePairContext::port_room(std::uint64_t round, std::size_t least) const {
   return waits_for_pace() ? 0 : config_.device->port.room(round_.now(), round, least);
 }
@@ -382,7 +377,7 @@ transport::Time QueuePairContext::port_room_at(std::size_t least) const {
   return waits_for_pace() ? std::max(room_at, machine_.pace().free_at()) : room_at;
 }
 
-bool QueuePairContext::waits_for_pace() const {
+bool QueuePairContext::is_held_back() const {
   return !machine_.pace().may_send(round_.now()) && !machine_.owes_responses();
 }
 

@@ -58,10 +58,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // The listeners to its asynchronous events.
   EventListeners& listeners() { return listeners_; }
 
-  // Prefetches the QP before an input. `prefetch_peer`: the state of the connected QP, if that is in this
-  // process.
+  // Prefetches the QP before an input.
   void prefetch() const { transport::prefetch_object(*this); }
-  void prefetch_peer() const;
   // Where the program publishes its producer index.
   const std::atomic<std::uint32_t>* send_producer() const { return &config_.indices->send_producer; }
 
@@ -108,7 +106,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
   // Only requests are left to send, and the rate limit holds them back (transport/send_pace.hpp).
-  bool waits_for_pace() const;
+  bool waits_for_pace() const { return machine_.pace().is_limited() && is_held_back(); }
   std::uint32_t ordinal() const { return config_.ordinal; }
   std::uint32_t path_mtu() const { return machine_.parameters().path_mtu; }
 
@@ -165,6 +163,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   void settle_report(Reported reported);
   [[gnu::cold]] bool take_held(const HeldInput& input);
   transport::Time time_for_answers() const;
+  bool is_held_back() const;
   bool queues_make_no_sense() const;
   void enter_error();
   void take_posted();
@@ -181,7 +180,6 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   bool in_error_ = false;              // as published in the shared indices
   bool must_enter_error_ = false;      // a CQ overran
   std::uint64_t packets_sent_ = 0;     // since creation; a reset does not clear it
-  const QpTable* peers_ = nullptr;     // of the device at its path's end, if this engine has it
   SendRing send_ring_;
   ActionStream requester_;
   ActionStream responder_;

@@ -12,6 +12,8 @@ SharedReceiveQueue* XrcDomain::find(std::uint32_t number) const {
   return queue != nullptr && queue->config().xrc_domain == this ? queue : nullptr;
 }
 
+void XrcDomain::add(XrcTarget& target) { targets_.push_back(&target); }
+
 void XrcDomain::remove(const XrcTarget& target) { std::erase(targets_, &target); }
 
 void XrcDomain::forget(const SharedReceiveQueue& queue) {

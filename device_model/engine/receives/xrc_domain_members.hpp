@@ -30,7 +30,7 @@ class XrcDomain {
   // Engine thread only, from here on. The domain's SRQ with this number, or null.
   SharedReceiveQueue* find(std::uint32_t number) const;
 
-  void add(XrcTarget& target) { targets_.push_back(&target); }
+  void add(XrcTarget& target);
   void remove(const XrcTarget& target);
   // Calls `forget` of all targets.
   void forget(const SharedReceiveQueue& queue);

@@ -21,9 +21,6 @@ class ReceiveRing final : public transport::ReceiveQueue {
   void reset();
   bool lied() const { return lied_; }
 
-  // Prefetches the producer index.
-  void prefetch_producer() const { __builtin_prefetch(shared_producer_); }
-
   // What it holds now, for a person. Allocates.
   QueuedReceives queued() const;
 

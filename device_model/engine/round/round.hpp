@@ -14,11 +14,9 @@
 #include "device_model/engine/round/timers.hpp"
 #include "device_model/transport/responder/reorder_buffer.hpp"
 #include "device_model/transport/time.hpp"
-#include "wire/identifiers.hpp"
 
 namespace urnic::engine {
 
-class QpTable;
 class QueuePairContext;
 
 class Round {
@@ -51,8 +49,6 @@ class Round {
   // The reorder buffer of the engine's QPs. Its batches are this object's rounds.
   transport::ReorderPool& reorder_pool() { return reorder_pool_; }
 
-  // The queue pairs of the device with this address, if this engine has it; or null.
-  virtual const QpTable* queue_pairs_at(const wire::MacAddress& address) const = 0;
   // Ends the QP's wait for memory: its accesses fail.
   virtual void end_wait(QueuePairContext& queue_pair) = 0;
   // Ends the wait of a QP that is being destroyed, without telling the QP.

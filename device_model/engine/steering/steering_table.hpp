@@ -11,7 +11,7 @@
 namespace urnic::engine {
 
 class QueuePairContext;
-class ReceiveSpreading;
+class RssTable;
 
 // A frame matches if it has the headers in `layers` and equals `value` in all bits of `mask`.
 struct FrameMatch {
@@ -39,9 +39,9 @@ struct RuleCounters {
 
 // The receiver of a frame: one queue pair, or the one that a hash of the frame's fields chooses.
 struct SteeringTarget {
-  QueuePairContext* queue_pair = nullptr;       // null: `spreading`
-  const ReceiveSpreading* spreading = nullptr;  // outlives its rule, like the queue pair
-  RuleCounters* counters = nullptr;             // may be null; outlives its rule
+  QueuePairContext* queue_pair = nullptr;  // null: `rss_table`
+  const RssTable* rss_table = nullptr;     // outlives its rule, like the queue pair
+  RuleCounters* counters = nullptr;        // may be null; outlives its rule
 };
 
 // The context that a RoCE packet is for; `kSeveralContexts`, which no context has, for packets to a multicast

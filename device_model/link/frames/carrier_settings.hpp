@@ -22,11 +22,11 @@ enum class CarrierKind : std::uint8_t {
   tap,        // the TAP interface `name`, which is made if it does not exist
 };
 
-// Who may connect to a listening socket, beside this process's user and root.
+// Users that may connect to a listening socket, beside this process's user and root.
 struct ListenerAccess {
   std::optional<gid_t> group;  // members of this group: the file has mode 0660
   std::vector<uid_t> users;    // these users, as the kernel names them (SO_PEERCRED): the file has mode 0666
-  bool everybody = false;      // all who reach the file
+  bool everybody = false;      // all users that reach the file
 };
 
 struct CarrierSettings {

@@ -1,5 +1,5 @@
 // Frames on a UNIX stream socket, each behind its length, as QEMU's `-netdev stream` speaks. One peer at a
-// time. A listener takes the next one when it has gone; who connects does so again.
+// time. When it has gone, a listener takes the next peer, and the connecting side connects again.
 #pragma once
 
 #include <sys/un.h>

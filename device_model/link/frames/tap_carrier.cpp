@@ -41,7 +41,7 @@ void attach(int tap, const std::string& interface) {
   fail(interface, "TUNSETIFF (is it a TAP interface?)");
 }
 
-// A user who may not leaves that to the one who made the interface.
+// A user without that right leaves it to the maker of the interface.
 void bring_up(const std::string& interface) {
   const memory::Descriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request = request_for(interface);

@@ -1,4 +1,4 @@
-// UNIX sockets by path, and who may connect to one.
+// UNIX sockets by path, and the users that may connect to one.
 #pragma once
 
 #include <sys/un.h>

@@ -126,7 +126,8 @@ void NeighbourDiscovery::take(const wire::NeighbourMessage& message, transport::
   answer(message, *asked, to);
 }
 
-// RFC 4861 7.2.4. Who only looks for a duplicate has no address yet: all nodes hear the answer.
+// RFC 4861 7.2.4. A node that looks for duplicates of its address has none yet, so the answer goes to all
+// nodes.
 void NeighbourDiscovery::answer(const wire::NeighbourMessage& question, const OwnAddress& own,
                                 Sender& to) const {
   const bool to_all = question.source == kUnspecified;

@@ -1,5 +1,5 @@
-// Address resolution on an Ethernet: asks who has an IPv4 or IPv6 address (ARP, RFC 826; neighbour discovery,
-// RFC 4861), and answers for the devices of this process.
+// Address resolution on an Ethernet: finds the node with an IPv4 or IPv6 address (ARP, RFC 826; neighbour
+// discovery, RFC 4861), and answers for the devices of this process.
 #pragma once
 
 #include <atomic>

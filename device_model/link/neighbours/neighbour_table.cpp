@@ -62,7 +62,7 @@ Neighbour NeighbourTable::look_up(const wire::Gid& gid, transport::Time now) {
   return {entry.state == State::incomplete ? Neighbour::State::asked : Neighbour::State::unreachable, {}};
 }
 
-// RFC 4861 7.2.5, and 7.2.3 for what is not an answer; RFC 826 merges both kinds.
+// RFC 4861 7.2.5, and 7.2.3 for solicitations; RFC 826 merges both kinds.
 void NeighbourTable::hear(const wire::Gid& gid, const wire::MacAddress& mac, const News& news,
                           transport::Time now) {
   const auto found = entries_.find(gid);

@@ -37,9 +37,9 @@ class ReceiveBatch {
 
   ReceiveBatch();
 
-  // Takes what is at `socket` with one system call. Of one call come at most kPerCall messages, and about
-  // kBytesPerCall if they are like those of the call before: few enough that they are still in the cache when
-  // they are handed on. Returns whether there may be more.
+  // Receives from `socket` with one system call: at most kPerCall messages, and about kBytesPerCall if they
+  // are as long as those of the call before, so that they are still in the cache when they are handed on.
+  // Returns whether there may be more.
   bool receive(int socket, std::uint32_t number);
   // The next datagram; empty: there is none, or none before `release`. Its bytes stay in place until
   // `release`.

@@ -32,8 +32,8 @@ class UdpPort final : public OuterPort {
 
   // Any thread. Readable when datagrams have come.
   std::vector<int> wake_descriptors() const;
-  // Any thread. The port's own source port for a flow that would have `wanted`: so flows have several paths
-  // through a network (IBTA A17.3.2.1). The same for the same flow.
+  // Any thread. The source port for a flow that asks for `wanted`: one of this port's own, always the same
+  // for the same flow. So flows have several paths through a network (IBTA A17.3.2.1).
   std::uint16_t source_port(const wire::Gid& from, std::uint16_t wanted) const;
   // Any thread. How many packets a connection may have under way, so that they fit into the socket buffer of
   // a peer like this host. Packets of several connections may overflow it: then they are lost, and sent

@@ -1,5 +1,5 @@
 // Which class each recovery mode is.
-#include "device_model/transport/recovery/go_back_n.hpp"
+#include "device_model/transport/recovery/gbn_recovery.hpp"
 #include "device_model/transport/recovery/irn_recovery.hpp"
 #include "device_model/transport/recovery/sack_recovery.hpp"
 #include "device_model/transport/recovery/selective_recovery.hpp"
@@ -14,10 +14,10 @@ std::unique_ptr<LossRecovery> make_loss_recovery(const RecoverySettings& setting
       return std::make_unique<IrnRecovery>(settings, window);
     case RecoveryMode::sack:
       return std::make_unique<SackRecovery>(settings, window);
-    case RecoveryMode::go_back_n:
+    case RecoveryMode::gbn:
       break;
   }
-  return std::make_unique<GoBackN>();
+  return std::make_unique<GbnRecovery>();
 }
 
 }  // namespace urnic::transport

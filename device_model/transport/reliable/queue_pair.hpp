@@ -1,6 +1,6 @@
 // A reliable-connection queue pair: its requester, its responder, and the state that both share.
 //
-// Single-threaded and without I/O: whoever owns it hands in packets, time and doorbells, and gets actions
+// Single-threaded and without I/O: its owner hands in packets, time and doorbells, and gets actions
 // through its Host (host.hpp). The same object runs in the device process and in tests under virtual time.
 #pragma once
 

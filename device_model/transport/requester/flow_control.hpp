@@ -17,7 +17,7 @@ namespace urnic::transport {
 
 class FlowControl {
  public:
-  // For how long a peer without receives is given time to post some before a probe asks for one (IBTA
+  // How long the requester waits for new receives before it sends a probe (IBTA
   // 9.7.7.2.5 says that a probe may be sent, not when): a few times what a program that runs takes, and much
   // less than RNR timers are in practice.
   static constexpr Nanoseconds kPatience{100'000};

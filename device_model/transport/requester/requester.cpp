@@ -73,12 +73,13 @@ void Requester::parameters_changed(Time now) {
 std::optional<Time> Requester::deadline() const {
   if (!running()) return std::nullopt;
   if (in_flight() == 0) return rnr_wait_.is_on() ? rnr_wait_.deadline() : flow_control_.deadline();
-  std::optional<Time> earliest;
-  if (selective_ != nullptr && !rnr_wait_.is_on()) earliest = selective_->wake(nothing_new_for_suspects());
-  for (const std::optional<Time>& other :
-       {ack_timer_.deadline(), rnr_wait_.deadline(), flow_control_.deadline()}) {
+  std::optional<Time> earliest = ack_timer_.deadline();
+  const auto consider = [&](const std::optional<Time>& other) {
     if (other && (!earliest || *other < *earliest)) earliest = other;
-  }
+  };
+  consider(rnr_wait_.deadline());
+  consider(flow_control_.deadline());
+  if (selective_ != nullptr && !rnr_wait_.is_on()) consider(selective_->wake(nothing_new_for_suspects()));
   return earliest;
 }
 

@@ -1,4 +1,4 @@
-// Requests behind a hole. Under go_back_n they are dropped; otherwise they are held, and executed in order
+// Requests behind a hole. Under gbn they are dropped; otherwise they are held, and executed in order
 // once the hole is filled.
 //
 // A peer that reads selective acks is told of every arrival (arrival_reports.hpp). Any other peer gets the

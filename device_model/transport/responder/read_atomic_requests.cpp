@@ -6,7 +6,7 @@ namespace urnic::transport {
 using wire::NakCode;
 using wire::Operation;
 
-Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_read(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::Reth& reth = packet.headers.reth;
   const QpConfig& config = shared_.config;
@@ -34,7 +34,7 @@ Responder::Verdict Responder::execute_read(const InboundPacket& packet) {
 
 // Executed at once, in the order of the requests (IBTA 9.5), even if responses to earlier READs are pending;
 // its own response is sent behind those.
-Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_atomic(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::AtomicEth& eth = packet.headers.atomic_eth;
   const QpConfig& config = shared_.config;
@@ -65,7 +65,7 @@ Responder::Verdict Responder::execute_atomic(const InboundPacket& packet) {
 }
 
 // Eight aligned bytes, written as one (IBTA A19): the host does so with the end of any message.
-Responder::Verdict Responder::execute_atomic_write(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_atomic_write(const InboundPacket& packet) {
   constexpr std::uint32_t kLength = sizeof(std::uint64_t);
   const wire::Bth& bth = packet.headers.bth;
   const wire::Reth& reth = packet.headers.reth;

@@ -92,7 +92,7 @@ class ReorderPool {
   std::uint32_t retired_count_ = 0;
   std::uint32_t touched_ = 0;  // slots that have been used at least once
   std::size_t mapped_bytes_ = 0;
-  HeldPacket* packets_ = nullptr;  // apart from the payloads: who looks for a PSN walks through these only
+  HeldPacket* packets_ = nullptr;  // apart from the payloads: a search for a PSN reads these only
   std::byte* payloads_ = nullptr;
   HeldPacket* free_ = nullptr;  // the one used last is used again first
   HeldPacket* retired_ = nullptr;

@@ -69,7 +69,7 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
   if (!payload_fits(operation, packet.payload.size(), shared_.parameters.path_mtu)) {
     return refuse(length_error(), bth.psn);
   }
-  Verdict verdict;
+  std::optional<Refusal> verdict;
   switch (kind) {
     case RequestKind::send:
       verdict = execute_send(packet);
@@ -94,10 +94,8 @@ void Responder::execute(const InboundPacket& packet, RequestKind kind) {
 
 // An XRC target has no protection domain of its own: every request names an SRQ, which must be of the
 // target's XRC domain, and is executed in the protection domain of that (IBTA A14.3).
-bool Responder::in_domain(const InboundPacket& packet) {
-  XrcReceiveQueues* const queues = shared_.config.xrc_receives;
-  if (queues == nullptr) return true;
-  const std::optional<PdId> pd = queues->select(packet.headers.xrceth.srq_number);
+bool Responder::select_domain(const InboundPacket& packet) {
+  const std::optional<PdId> pd = shared_.config.xrc_receives->select(packet.headers.xrceth.srq_number);
   if (pd) pd_ = *pd;
   return pd.has_value();
 }

@@ -77,11 +77,15 @@ class Responder {
     WorkStatus receive_status = WorkStatus::success;  // success: no receive is completed for it
     std::optional<AsyncEvent> event = {};
   };
-  using Verdict = std::optional<Refusal>;  // empty: executed
 
   // responder.cpp
   void count_message() { msn_ = msn_.next(); }
-  bool in_domain(const InboundPacket& packet);
+  // The request's protection domain is known: it is that of the QP, or else of the SRQ that an XRC request
+  // names.
+  bool in_domain(const InboundPacket& packet) {
+    return shared_.config.xrc_receives == nullptr || select_domain(packet);
+  }
+  bool select_domain(const InboundPacket& packet);
   void execute(const InboundPacket& packet, RequestKind kind);
   void executed(const wire::Bth& bth, const wire::OpcodeTraits& traits, MessageUnderWay message);
   void receiver_not_ready();
@@ -108,21 +112,21 @@ class Responder {
   Refusal domain_violation() const;
   Refusal reported(wire::NakCode nak, WorkStatus receive_status, AsyncEvent event) const;
 
-  // send_write_requests.cpp
-  Verdict execute_send(const InboundPacket& packet);
+  // send_write_requests.cpp; as all of these, empty: executed
+  std::optional<Refusal> execute_send(const InboundPacket& packet);
   // Places `data`, all or a part of the packet's payload, in the receive under way.
-  Verdict place_send(const InboundPacket& packet, std::span<const std::byte> data);
-  Verdict finish_send(const InboundPacket& packet);
-  Verdict execute_write(const InboundPacket& packet);
-  Verdict place_write(const InboundPacket& packet);
+  std::optional<Refusal> place_send(const InboundPacket& packet, std::span<const std::byte> data);
+  std::optional<Refusal> finish_send(const InboundPacket& packet);
+  std::optional<Refusal> execute_write(const InboundPacket& packet);
+  std::optional<Refusal> place_write(const InboundPacket& packet);
 
   // tag_matched_sends.cpp
-  Verdict execute_tagged_send(const InboundPacket& packet);
+  std::optional<Refusal> execute_tagged_send(const InboundPacket& packet);
 
   // read_atomic_requests.cpp
-  Verdict execute_read(const InboundPacket& packet);
-  Verdict execute_atomic(const InboundPacket& packet);
-  Verdict execute_atomic_write(const InboundPacket& packet);
+  std::optional<Refusal> execute_read(const InboundPacket& packet);
+  std::optional<Refusal> execute_atomic(const InboundPacket& packet);
+  std::optional<Refusal> execute_atomic_write(const InboundPacket& packet);
   bool has_free_resource() const;
   void answered(const ResponderResource& resource);
 

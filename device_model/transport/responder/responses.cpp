@@ -162,8 +162,7 @@ wire::TransportHeaders Responder::response_headers(Operation operation, wire::Ps
   return headers;
 }
 
-// End-to-end credits: how many receives are posted (IBTA 9.7.7.2.2). Of those of an SRQ nobody can say who
-// will get them.
+// End-to-end credits: how many receives are posted (IBTA 9.7.7.2.2). Any QP of an SRQ may get its receives.
 std::uint8_t Responder::ack_syndrome() const {
   if (shared_.config.shared_receive_queue) return wire::ack_syndrome(wire::kInvalidCreditCode);
   return wire::ack_syndrome(wire::credit_code_for(shared_.config.receive_queue->available()));

@@ -6,7 +6,7 @@ namespace urnic::transport {
 using wire::NakCode;
 using wire::Operation;
 
-Responder::Verdict Responder::execute_send(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_send(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   if (traits.first) {
@@ -22,7 +22,8 @@ Responder::Verdict Responder::execute_send(const InboundPacket& packet) {
   return place_send(packet, packet.payload);
 }
 
-Responder::Verdict Responder::place_send(const InboundPacket& packet, std::span<const std::byte> data) {
+std::optional<Responder::Refusal> Responder::place_send(const InboundPacket& packet,
+                                                        std::span<const std::byte> data) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   const WorkStatus status = receives_.place(data, traits.last, bth.psn);
@@ -33,7 +34,7 @@ Responder::Verdict Responder::place_send(const InboundPacket& packet, std::span<
   return std::nullopt;
 }
 
-Responder::Verdict Responder::finish_send(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::finish_send(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   const QpConfig& config = shared_.config;
@@ -59,7 +60,7 @@ Responder::Verdict Responder::finish_send(const InboundPacket& packet) {
   return std::nullopt;
 }
 
-Responder::Verdict Responder::execute_write(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_write(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   const bool immediate = is_write_with_immediate(bth.opcode.operation());
@@ -77,7 +78,7 @@ Responder::Verdict Responder::execute_write(const InboundPacket& packet) {
   if (immediate && receives_.malformed()) {
     return Refusal{NakCode::remote_operational_error, WorkStatus::local_qp_operation_error, {}};
   }
-  if (Verdict verdict = place_write(packet)) return verdict;
+  if (std::optional<Refusal> verdict = place_write(packet)) return verdict;
   executed(bth, traits, MessageUnderWay::write);
   if (immediate) receives_.complete_write(write_length_, packet.headers);
   return std::nullopt;
@@ -85,7 +86,7 @@ Responder::Verdict Responder::execute_write(const InboundPacket& packet) {
 
 // The R_Key is checked at every packet, for all that the message has still to write (IBTA 9.7.4.1.5). A
 // message without data needs no valid one.
-Responder::Verdict Responder::place_write(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::place_write(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   const bool last = wire::traits(bth.opcode).last;
   const QpConfig& config = shared_.config;

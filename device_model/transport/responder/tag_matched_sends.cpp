@@ -1,5 +1,5 @@
 // SENDs to a QP on a tag-matching SRQ (rdma-core, Documentation/tag_matching.md): as any SEND, but for which
-// receive they get and for what of them is placed.
+// receive they get and for which part of them is placed.
 #include "device_model/transport/responder/responder.hpp"
 #include "device_model/transport/tagged_receives.hpp"
 
@@ -31,7 +31,7 @@ void ReceivePlacement::announce_match() {
 }
 
 // The first packet.
-Responder::Verdict Responder::execute_tagged_send(const InboundPacket& packet) {
+std::optional<Responder::Refusal> Responder::execute_tagged_send(const InboundPacket& packet) {
   const auto taken = receives_.take_tagged(packet.payload, wire::traits(packet.headers.bth.opcode).last);
   if (!taken) {
     receiver_not_ready();

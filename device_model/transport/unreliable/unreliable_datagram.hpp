@@ -1,5 +1,5 @@
 // Unreliable datagram (IBTA 9.8.3): messages of one packet, each to wherever its work request says, from
-// whoever knows the Q_Key.
+// any sender that knows the Q_Key.
 #pragma once
 
 #include "device_model/transport/unreliable/unreliable_queue_pair.hpp"

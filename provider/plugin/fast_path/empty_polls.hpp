@@ -16,7 +16,7 @@ class EmptyPolls {
   // So many empty polls take about as long as one read of memory that another processor has written. So a
   // thread with a processor of its own loses nothing.
   static constexpr std::uint32_t kBeforeYield = 16;
-  // All durations are nanoseconds. For how long a thread yields before the first nap of a row of empty polls.
+  // All durations are nanoseconds. How long a thread yields before the first nap of a row of empty polls.
   // Short for a thread that finds several completions at a time: it will find as many later. A thread that
   // finds one at a time may be waiting for exactly that one.
   static constexpr std::int64_t kBeforeNapAmongMany = 5'000;

@@ -24,7 +24,7 @@ bool changes_nothing(const Qp& qp, const ibv_ece& ece) {
 int set_ece(ibv_qp* verbs, ibv_ece* ece) {
   Qp& qp = qp_of(verbs);
   if (ece->comp_mask != 0) return EINVAL;
-  if (qp.spread_by != nullptr) return EOPNOTSUPP;
+  if (qp.rss_table != nullptr) return EOPNOTSUPP;
   if (changes_nothing(qp, *ece)) return 0;
   const abi::SetEceRequest request{verbs->handle, ece->vendor_id, ece->options};
   abi::Empty reply;
@@ -35,7 +35,7 @@ int set_ece(ibv_qp* verbs, ibv_ece* ece) {
 
 int query_ece(ibv_qp* verbs, ibv_ece* ece) {
   const Qp& qp = qp_of(verbs);
-  if (qp.spread_by != nullptr) return EOPNOTSUPP;
+  if (qp.rss_table != nullptr) return EOPNOTSUPP;
   if (qp.ece.vendor_id != 0) {
     *ece = {qp.ece.vendor_id, qp.ece.offered & ~qp.ece.declined, 0};
     return 0;

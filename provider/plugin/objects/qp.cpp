@@ -259,7 +259,7 @@ ibv_qp* create(ibv_context* verbs, ibv_qp_init_attr_ex* attributes, std::uint32_
 }  // namespace
 
 ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attributes) {
-  if (asks_for_spreading(*attributes)) return create_rss_qp(verbs, *attributes);
+  if (asks_for_rss(*attributes)) return create_rss_qp(verbs, *attributes);
   return create(verbs, attributes, attributes->qp_type);
 }
 
@@ -315,7 +315,7 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
   Qp& qp = qp_of(verbs);
-  if (qp.spread_by != nullptr) return EOPNOTSUPP;  // an RSS QP has no state; its work queues have
+  if (qp.rss_table != nullptr) return EOPNOTSUPP;  // an RSS QP has no state; its work queues have
   const abi::ModifyQpRequest request{verbs->handle, static_cast<std::uint32_t>(mask), to_abi(*attributes)};
   abi::Empty reply;
   if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;
@@ -326,7 +326,7 @@ int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
 }
 
 int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init_attributes) {
-  if (qp_of(verbs).spread_by != nullptr) return EOPNOTSUPP;
+  if (qp_of(verbs).rss_table != nullptr) return EOPNOTSUPP;
   abi::QueryQpReply reply{};
   const abi::HandleRequest request{verbs->handle, 0};
   if (const int error = call(context_of(verbs->context), abi::ControlOpcode::query_qp, request, reply))
@@ -347,7 +347,7 @@ int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init
 
 int destroy_qp(ibv_qp* verbs) {
   Qp& qp = qp_of(verbs);
-  if (qp.spread_by != nullptr) return destroy_rss_qp(qp);
+  if (qp.rss_table != nullptr) return destroy_rss_qp(qp);
   Context& context = *qp.context;
   abi::DestroyReply reply{};
   const int error =

@@ -40,7 +40,7 @@ struct Qp {
   std::uint32_t max_inline_data;
   unsigned int implied_flags;  // ibv_send_flags of every request (sq_sig_all)
   WorkRequestBuilder builder;
-  IndirectionTable* spread_by;  // of an RSS QP, which has no queues; null: any other QP
+  IndirectionTable* rss_table;  // of an RSS QP, which has no queues; null: any other QP
   EceOptions ece;
 
   std::atomic<std::uint32_t> async_events_read;

@@ -45,9 +45,9 @@ ibv_qp* create_rss_qp(ibv_context* context, const ibv_qp_init_attr_ex& attribute
   abi::HandleReply reply{};
   if (error == 0) {
     qp->context = &context_of(context);
-    qp->spread_by = &indirection_table_of(attributes.rwq_ind_tbl);
+    qp->rss_table = &indirection_table_of(attributes.rwq_ind_tbl);
     error =
-        call(*qp->context, abi::ControlOpcode::create_rss_qp, request_for(attributes, *qp->spread_by), reply);
+        call(*qp->context, abi::ControlOpcode::create_rss_qp, request_for(attributes, *qp->rss_table), reply);
   }
   if (error != 0) {
     destroy_object(qp);
@@ -63,7 +63,7 @@ ibv_qp* create_rss_qp(ibv_context* context, const ibv_qp_init_attr_ex& attribute
   verbs.qp_type = attributes.qp_type;
   pthread_mutex_init(&verbs.mutex, nullptr);
   pthread_cond_init(&verbs.cond, nullptr);
-  ++qp->spread_by->users;
+  ++qp->rss_table->users;
   hold(verbs.pd);
   return &verbs;
 }
@@ -71,7 +71,7 @@ ibv_qp* create_rss_qp(ibv_context* context, const ibv_qp_init_attr_ex& attribute
 int destroy_rss_qp(Qp& qp) {
   const int error = release(*qp.context, abi::ControlOpcode::destroy_rss_qp, qp.verbs.qp.handle);
   if (error != 0) return error;
-  --qp.spread_by->users;
+  --qp.rss_table->users;
   let_go(qp.verbs.qp.pd);
   destroy_object(&qp);
   return 0;

@@ -7,7 +7,7 @@
 namespace urnic::provider {
 
 // Whether the attributes ask for such a queue pair.
-inline bool asks_for_spreading(const ibv_qp_init_attr_ex& attributes) {
+inline bool asks_for_rss(const ibv_qp_init_attr_ex& attributes) {
   return (attributes.comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH)) != 0;
 }
 

@@ -10,7 +10,7 @@ ibv_rwq_ind_table* create_rwq_ind_table(ibv_context* context, ibv_rwq_ind_table_
   int error = 0;
   if (attributes->comp_mask != 0) error = EOPNOTSUPP;
   constexpr std::uint32_t kMaxLog = 31;
-  if (attributes->log_ind_tbl_size > kMaxLog || 1u << attributes->log_ind_tbl_size > abi::kMaxSpreadQueues)
+  if (attributes->log_ind_tbl_size > kMaxLog || 1u << attributes->log_ind_tbl_size > abi::kMaxRssQueues)
     error = EINVAL;
   auto* table = error == 0 ? create_object<IndirectionTable>() : nullptr;
   if (error == 0 && table == nullptr) error = ENOMEM;

@@ -22,7 +22,7 @@ struct IndirectionTable {
   ibv_rwq_ind_table verbs;           // first: the library hands out its address
   std::atomic<std::uint32_t> users;  // RSS queue pairs
   std::uint32_t size;                // a power of two
-  Wq* queues[abi::kMaxSpreadQueues];
+  Wq* queues[abi::kMaxRssQueues];
 };
 
 inline IndirectionTable& indirection_table_of(ibv_rwq_ind_table* table) {

@@ -2,51 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "device_model/abi/control.hpp"
+#include "device_model/memory/descriptor.hpp"
+#include "tests/apps/programs/control_message.hpp"
 
 namespace urnic::apps {
-
-// Descriptors that are closed with it.
-class OwnedDescriptors {
- public:
-  OwnedDescriptors() = default;
-  explicit OwnedDescriptors(std::vector<int> numbers) : numbers_(std::move(numbers)) {}
-  OwnedDescriptors(OwnedDescriptors&& other) noexcept : numbers_(std::move(other.numbers_)) {
-    other.numbers_.clear();
-  }
-  OwnedDescriptors& operator=(OwnedDescriptors&& other) noexcept {
-    numbers_.swap(other.numbers_);
-    return *this;
-  }
-  ~OwnedDescriptors();
-
-  void add(int number) { numbers_.push_back(number); }
-  std::size_t size() const { return numbers_.size(); }
-  int operator[](std::size_t index) const { return numbers_.at(index); }
-  std::span<const int> numbers() const { return numbers_; }
-
- private:
-  std::vector<int> numbers_;
-};
-
-struct ControlReply {
-  abi::ReplyHeader header{};
-  std::vector<std::byte> body;
-  OwnedDescriptors descriptors;
-
-  template <typename Body>
-  Body as() const {
-    Body result{};
-    std::memcpy(&result, body.data(), std::min(body.size(), sizeof result));
-    return result;
-  }
-};
 
 class ControlClient {
  public:
@@ -76,24 +42,20 @@ class ControlClient {
   // Opens a context with all that belongs to it. The descriptors of the answer are kept: doorbells, engine
   // status, wakeup.
   abi::OpenContextReply open_context();
-  const OwnedDescriptors& context_descriptors() const { return context_descriptors_; }
-  int number() const { return socket_[0]; }
+  const std::vector<memory::Descriptor>& context_descriptors() const { return context_descriptors_; }
+  int number() const { return socket_.get(); }
 
   // Throws unless the answer is a good one.
   static ControlReply demanded(abi::ControlOpcode opcode, std::optional<ControlReply> reply);
 
  private:
-  OwnedDescriptors socket_;
-  OwnedDescriptors events_;
-  OwnedDescriptors context_descriptors_;
+  memory::Descriptor socket_;
+  std::vector<memory::Descriptor> events_;  // the pipe of asynchronous events
+  std::vector<memory::Descriptor> context_descriptors_;
   std::uint32_t sequence_ = 0;
 };
 
-// A request's bytes: header and body.
-std::vector<std::byte> control_message(std::uint32_t opcode, std::span<const std::byte> body,
-                                       std::uint32_t sequence);
-
 // What a process hands over to be known: a pidfd of itself and /proc/self/mem.
-OwnedDescriptors own_identity();
+std::vector<memory::Descriptor> own_identity();
 
 }  // namespace urnic::apps

@@ -1,5 +1,5 @@
 // A file whose pages come when one likes, or never: of a file system that a child process serves by FUSE, in
-// a mount namespace (and, for who is not root, a user namespace) of its own. Any user can make such a thing.
+// a mount namespace (and, without root, a user namespace) of its own. Any user can make such a file.
 #pragma once
 
 #include <sys/types.h>

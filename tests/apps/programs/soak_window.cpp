@@ -26,7 +26,8 @@ ibv_send_wr SoakWindow::begin_bind() {
 }
 
 void SoakWindow::end_bind() {
-  // A bind names its window by the key that it had before; who binds by ibv_post_send keeps that up to date.
+  // A bind names its window by the key that it had before; a program that binds by ibv_post_send keeps that
+  // up to date.
   window_->rkey = rkey_;
   state = State::bound;
 }

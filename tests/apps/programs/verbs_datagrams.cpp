@@ -1,4 +1,4 @@
-// Datagrams as a program sees them: an answer to whoever has sent, Q_Keys, groups and their edges.
+// Datagrams as a program sees them: an answer to the sender, Q_Keys, groups and their limits.
 #include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // What a program sees when its device dies: IBV_EVENT_DEVICE_FATAL, flushed work, errors, and nothing that
-// waits for ever. Whoever runs it kills the device process once it has said "waiting".
+// waits for ever. The test kills the device process once this program has said "waiting".
 //
 // Usage: verbs_device_death poll|sleep|async. Exit status 0 if it saw what it should.
 #include <cerrno>

@@ -1,5 +1,5 @@
 // Takes all that it can get of one resource, says how often it was served and with which errno it was
-// refused, and keeps it all until it is ended: whoever runs beside it must not notice.
+// refused, and keeps it all until it is ended. Programs beside it must not notice.
 //
 // Usage: verbs_greedy contexts | memory | queue_pairs | completion_queues | keys
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // A program that lies to the device: nonsense and half-truths on the control connection. What it does must
-// harm nobody else; whoever runs it checks that with a well-behaved program beside it, and each test here
-// checks that a new program is served afterwards. verbs_hostile_queues does the same to queues.
+// harm nobody else; the script that runs it checks that with a well-behaved program beside it, and each test
+// here checks that a new program is served afterwards. verbs_hostile_queues does the same to queues.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_are_wrong) {
       auto client = std::make_unique<ControlClient>();
       if (introduced) client->open_context();
       for (std::size_t length = 0; length <= abi::kMaxControlMessage + 64; length += length < 160 ? 1 : 61) {
-        auto message = control_message(static_cast<std::uint32_t>(opcode), noise(chance, length), 7);
+        auto message = control_message(opcode, noise(chance, length), 7);
         if (length % 3 == 0) {
           const auto lie = static_cast<std::uint32_t>(chance());
           std::memcpy(message.data() + offsetof(abi::RequestHeader, length), &lie, sizeof lie);
@@ -141,16 +141,16 @@ BOOST_AUTO_TEST_CASE(handles_of_others) {
 
 // Descriptors that are not what they should be: files, sockets, one end twice, somebody else's process, none.
 BOOST_AUTO_TEST_CASE(descriptors_that_lie) {
-  const OwnedDescriptors identity = own_identity();
   std::array<int, 2> ends{}, sockets{};
   BOOST_REQUIRE_EQUAL(pipe2(ends.data(), O_CLOEXEC), 0);
   BOOST_REQUIRE_EQUAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()), 0);
-  const OwnedDescriptors pipe({ends[0], ends[1]}), pair({sockets[0], sockets[1]});
-  const OwnedDescriptors others({open("/dev/null", O_RDWR | O_CLOEXEC), open("/", O_RDONLY | O_CLOEXEC),
-                                 open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
-                                 static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0))});
-  std::vector<int> all{identity[0], identity[1], ends[0], ends[1], sockets[0], sockets[1]};
-  all.insert(all.end(), others.numbers().begin(), others.numbers().end());
+  std::vector<memory::Descriptor> owned = own_identity();
+  for (const int number : {ends[0], ends[1], sockets[0], sockets[1], open("/dev/null", O_RDWR | O_CLOEXEC),
+                           open("/", O_RDONLY | O_CLOEXEC), open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
+                           static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0))})
+    owned.emplace_back(number);
+  std::vector<int> all;
+  for (const memory::Descriptor& descriptor : owned) all.push_back(descriptor.get());
   std::mt19937_64 chance(4);
   abi::OpenContextRequest request{};
   request.version = abi::kControlVersion;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(descriptors_that_lie) {
     // It may have been taken; memory of it can then be lied about too.
     client.ask(ControlOpcode::allocate_pd, abi::Empty{});
     client.ask(ControlOpcode::register_mr, abi::RegisterMrRequest{0x10000, 1 << 20, 0x10000, 0, kAllAccess});
-    client.send(control_message(static_cast<std::uint32_t>(ControlOpcode::add_completion_channel),
+    client.send(control_message(ControlOpcode::add_completion_channel,
                                 std::as_bytes(std::span(&request, 1)).first(8), 9),
                 chosen);
     client.ask(ControlOpcode::query_device, abi::Empty{});
@@ -171,14 +171,14 @@ BOOST_AUTO_TEST_CASE(descriptors_that_lie) {
   expect_device_serves();
 }
 
-// Requests without end, and nobody who reads the answers.
+// Requests without end, whose answers are not read.
 BOOST_AUTO_TEST_CASE(answers_that_nobody_reads) {
   std::vector<std::unique_ptr<ControlClient>> clients;
   for (int i = 0; i < 20; ++i) {
     clients.push_back(std::make_unique<ControlClient>());
     clients.back()->open_context();
-    const auto message = control_message(static_cast<std::uint32_t>(ControlOpcode::query_device),
-                                         std::vector<std::byte>(sizeof(abi::Empty)), 1);
+    const auto message =
+        control_message(ControlOpcode::query_device, std::vector<std::byte>(sizeof(abi::Empty)), 1);
     for (int sent = 0; sent < 3000 && clients.back()->send(message, {}, false); ++sent) {
     }
   }

@@ -41,7 +41,7 @@ class OpenQueues {
   OpenQueues() {
     client_.open_context();
     doorbells_ = reinterpret_cast<abi::Doorbells*>(
-        map_shared(client_.context_descriptors()[0], sizeof(abi::Doorbells)));
+        map_shared(client_.context_descriptors()[0].get(), sizeof(abi::Doorbells)));
     pd_ = client_.demand<abi::HandleReply>(ControlOpcode::allocate_pd, abi::Empty{}).handle;
     const auto cq = take(ControlOpcode::create_cq, abi::CreateCqRequest{0x1234, 0, 64, 0});
     cq_ = cq.as<abi::CreateCqReply>();
@@ -71,7 +71,7 @@ class OpenQueues {
   void ring(std::uint32_t number) {
     doorbells_->ring(number);
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(client_.context_descriptors()[2], &one, sizeof one);
+    [[maybe_unused]] const ssize_t written = write(client_.context_descriptors()[2].get(), &one, sizeof one);
   }
   bool is_served() { return client_.ask(ControlOpcode::query_device, abi::Empty{}).has_value(); }
 
@@ -92,7 +92,7 @@ class OpenQueues {
   std::byte* find(const abi::ArenaRange& range, const ControlReply& reply) {
     if (!arenas_.contains(range.arena)) {
       const std::size_t index = next_descriptor_++ % std::max<std::size_t>(reply.descriptors.size(), 1);
-      arenas_[range.arena] = map_shared(reply.descriptors[index], range.arena_size);
+      arenas_[range.arena] = map_shared(reply.descriptors[index].get(), range.arena_size);
     }
     return arenas_[range.arena] + range.offset;
   }

@@ -1,4 +1,4 @@
-// Shared receive queues: who gets which receive, events, resizing, limits and what is refused.
+// Shared receive queues: which QP gets which receive, events, resizing, limits and what is refused.
 #include <boost/test/unit_test.hpp>
 #include <set>
 

@@ -29,7 +29,7 @@ struct Progress {
     require(completion.status == IBV_WC_SUCCESS, "{}", ibv_wc_status_str(completion.status));
     const std::uint64_t thread = completion.wr_id >> 32, round = completion.wr_id & 0xFFFFFFFF;
     require(thread < kThreads, "the completion of an unknown thread {}", thread);
-    // A thread has one request under way, so its completions come in order whoever polls them.
+    // A thread has one request under way, so its completions come in order, whichever thread polls them.
     const std::uint64_t before = completed[thread].exchange(round + 1);
     require(before == round, "thread {}: completion of round {} after {} of them", thread, round, before);
   }

@@ -2,46 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "device_model/abi/control.hpp"
+#include "device_model/memory/descriptor.hpp"
+#include "tests/apps/programs/control_message.hpp"
 #include "tests/security/device_fuzz/counts.hpp"
 
 namespace urnic::device_fuzz {
 
-// A descriptor that is closed with its owner.
-class Owned {
- public:
-  Owned() = default;
-  explicit Owned(int number) : number_(number) {}
-  Owned(Owned&& other) noexcept : number_(other.release()) {}
-  Owned& operator=(Owned&& other) noexcept;
-  ~Owned();
-  int get() const { return number_; }
-  int release();
-
- private:
-  int number_ = -1;
-};
-
-struct Answer {
-  abi::ReplyHeader header{};
-  std::vector<std::byte> body;
-  std::vector<Owned> descriptors;
-
-  // The answer's body; members beyond its end are zero.
-  template <typename Body>
-  Body as() const {
-    Body result{};
-    std::memcpy(&result, body.data(), body.size() < sizeof result ? body.size() : sizeof result);
-    return result;
-  }
-};
+using apps::ControlReply;
+using memory::Descriptor;
 
 class Connection {
  public:
@@ -56,16 +28,12 @@ class Connection {
   bool send(std::span<const std::byte> message, std::span<const int> descriptors);
   // Receives the next answer. Empty if the connection has been closed, or if none comes in time (which is
   // counted).
-  std::optional<Answer> receive();
+  std::optional<ControlReply> receive();
 
  private:
   Counts& counts_;
-  Owned socket_;
+  Descriptor socket_;
   bool open_ = false;
 };
-
-// A request's bytes: a valid header, and the body.
-std::vector<std::byte> with_header(abi::ControlOpcode opcode, std::span<const std::byte> body,
-                                   std::uint32_t sequence);
 
 }  // namespace urnic::device_fuzz

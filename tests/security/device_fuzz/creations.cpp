@@ -42,7 +42,7 @@ void Program::remember_keys(const abi::RegisterMrReply& reply, std::vector<std::
 
 Program::Request Program::pd() {
   Request made = request(ControlOpcode::allocate_pd, abi::Empty{});
-  made.served = [this](Answer& answer) { remember(pds_, answer.as<abi::HandleReply>().handle); };
+  made.served = [this](ControlReply& answer) { remember(pds_, answer.as<abi::HandleReply>().handle); };
   return made;
 }
 
@@ -52,7 +52,7 @@ Program::Request Program::mr() {
       request(ControlOpcode::register_mr,
               abi::RegisterMrRequest{address, attack_.memory.length(), chance_.once_in(4) ? 0 : address,
                                      chance_.any(pds_), access(chance_)});
-  made.served = [this](Answer& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
+  made.served = [this](ControlReply& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
   return made;
 }
 
@@ -63,14 +63,14 @@ Program::Request Program::reregister() {
   body.change = {attack_.memory.address(), attack_.memory.length(), attack_.memory.address(),
                  chance_.any(pds_), access(chance_)};
   Request made = request(ControlOpcode::reregister_mr, body);
-  made.served = [this](Answer& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
+  made.served = [this](ControlReply& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
   return made;
 }
 
 Program::Request Program::window() {
   Request made =
       request(ControlOpcode::allocate_mw, abi::AllocateMwRequest{chance_.any(pds_), chance_.from(1, 2)});
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::AllocateMwReply>();
     remember(mws_, reply.handle);
     if (attack_.keys.size() < 256) attack_.keys.push_back(reply.rkey);
@@ -80,7 +80,7 @@ Program::Request Program::window() {
 
 Program::Request Program::null_mr() {
   Request made = request(ControlOpcode::allocate_null_mr, abi::HandleRequest{chance_.any(pds_), 0});
-  made.served = [this](Answer& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
+  made.served = [this](ControlReply& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
   return made;
 }
 
@@ -89,7 +89,7 @@ Program::Request Program::device_memory() {
   Request made = imports ? request(ControlOpcode::import_dm, abi::HandleRequest{chance_.any(dms_), 0})
                          : request(ControlOpcode::allocate_dm,
                                    abi::AllocateDmRequest{chance_.from(1, 8192), chance_.below(13), 0});
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::DmReply>();
     remember(dms_, reply.handle);
     shared_.find(reply.memory);
@@ -102,7 +102,7 @@ Program::Request Program::device_memory_mr() {
       request(ControlOpcode::register_dm_mr,
               abi::RegisterDmMrRequest{chance_.below(64), chance_.from(1, 4096), chance_.any(pds_),
                                        chance_.any(dms_), access(chance_) | IBV_ACCESS_ZERO_BASED, 0});
-  made.served = [this](Answer& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
+  made.served = [this](ControlReply& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
   return made;
 }
 
@@ -111,7 +111,7 @@ Program::Request Program::dma_buf() {
       request(ControlOpcode::register_dma_buf_mr,
               abi::RegisterDmaBufMrRequest{0, chance_.from(1, 65536), 0, chance_.any(pds_), access(chance_)});
   made.descriptors.push_back(attack_.odd.make());
-  made.served = [this](Answer& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
+  made.served = [this](ControlReply& answer) { remember_keys(answer.as<abi::RegisterMrReply>(), mrs_); };
   return made;
 }
 
@@ -122,7 +122,7 @@ Program::Request Program::cq() {
   body.entries = size(chance_, 1U << 20);
   body.flags = chance_.below(2);
   Request made = request(ControlOpcode::create_cq, body);
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::CreateCqReply>();
     shared_.find(reply.ring);
     const auto indices = shared_.find(reply.indices);
@@ -152,7 +152,7 @@ Program::Request Program::qp() {
   }
   body.xrcd = chance_.any(xrcds_);
   Request made = request(ControlOpcode::create_qp, body);
-  made.served = [this, body](Answer& answer) { remember_qp(body, answer.as<abi::CreateQpReply>()); };
+  made.served = [this, body](ControlReply& answer) { remember_qp(body, answer.as<abi::CreateQpReply>()); };
   return made;
 }
 
@@ -190,7 +190,7 @@ abi::CreateSrqRequest srq_body(Chance& chance, std::uint32_t pd) {
 
 Program::Request Program::srq() {
   Request made = request(ControlOpcode::create_srq, srq_body(chance_, chance_.any(pds_)));
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::CreateSrqReply>();
     Queue queue;
     queue.handle = reply.handle;
@@ -222,7 +222,7 @@ Program::Request Program::tag_matching() {
   body.max_tags = chance_.from(1, 128);
   body.max_operations = chance_.from(1, 128);
   Request made = request(ControlOpcode::create_tag_matching, body);
-  made.served = [this, body](Answer& answer) {
+  made.served = [this, body](ControlReply& answer) {
     const auto reply = answer.as<abi::CreateTagMatchingReply>();
     const auto operations = shared_.find(reply.operations);
     const auto indices = shared_.find(reply.indices);
@@ -239,9 +239,9 @@ Program::Request Program::tag_matching() {
 Program::Request Program::xrcd() {
   Request made = request(ControlOpcode::open_xrcd, abi::OpenXrcdRequest{chance_.from(1, 3), 0});
   if (chance_.once_in(2))  // a file that all attackers' programs share, or any
-    made.descriptors.push_back(chance_.once_in(4) ? attack_.odd.make()
-                                                  : Owned(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)));
-  made.served = [this](Answer& answer) { remember(xrcds_, answer.as<abi::HandleReply>().handle); };
+    made.descriptors.push_back(
+        chance_.once_in(4) ? attack_.odd.make() : Descriptor(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)));
+  made.served = [this](ControlReply& answer) { remember(xrcds_, answer.as<abi::HandleReply>().handle); };
   return made;
 }
 
@@ -249,7 +249,7 @@ Program::Request Program::open_qp() {
   Request made =
       request(ControlOpcode::open_qp, abi::OpenQpRequest{chance_.number(), chance_.any(xrcds_),
                                                          chance_.any(attack_.qpns), IBV_QPT_XRC_RECV, 0});
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     Queue queue;
     queue.handle = answer.as<abi::HandleReply>().handle;
     queue.type = IBV_QPT_XRC_RECV;
@@ -282,7 +282,7 @@ Program::Request Program::ah() {
     body.path.destination_gid[15] = static_cast<std::uint8_t>(chance_.below(4));
   }
   Request made = request(ControlOpcode::create_ah, body);
-  made.served = [this](Answer& answer) {
+  made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::CreateAhReply>();
     remember(ahs_, reply.handle);
     if (ah_numbers_.size() < kMostObjects) ah_numbers_.push_back(reply.number);
@@ -328,7 +328,7 @@ Program::Request Program::flow() {
     for (std::uint8_t& byte : body.specs[i].mask) byte = chance_.once_in(8) ? 0xFF : 0;
   }
   Request made = request(ControlOpcode::create_flow, body);
-  made.served = [this](Answer& answer) { remember(flows_, answer.as<abi::HandleReply>().handle); };
+  made.served = [this](ControlReply& answer) { remember(flows_, answer.as<abi::HandleReply>().handle); };
   return made;
 }
 
@@ -343,13 +343,13 @@ Program::Request Program::rss() {
   for (std::uint32_t& queue : body.queues) queue = chance_.any(queues);
   for (std::uint8_t& byte : body.hash_key) byte = static_cast<std::uint8_t>(chance_.word());
   Request made = request(ControlOpcode::create_rss_qp, body);
-  made.served = [this](Answer& answer) { remember(rss_, answer.as<abi::HandleReply>().handle); };
+  made.served = [this](ControlReply& answer) { remember(rss_, answer.as<abi::HandleReply>().handle); };
   return made;
 }
 
 Program::Request Program::counters() {
   Request made = request(ControlOpcode::create_counters, abi::Empty{});
-  made.served = [this](Answer& answer) { remember(counters_, answer.as<abi::HandleReply>().handle); };
+  made.served = [this](ControlReply& answer) { remember(counters_, answer.as<abi::HandleReply>().handle); };
   return made;
 }
 

@@ -37,15 +37,16 @@ void fork_and_join(Attack& attack) {
   join.version = abi::kControlVersion;
   std::vector<int> numbers;
   const auto identity = own_identity();
-  for (const Owned& descriptor : identity) numbers.push_back(descriptor.get());
-  if (connection.send(with_header(abi::ControlOpcode::join_context, std::as_bytes(std::span(&join, 1)), 1),
-                      numbers)) {
+  for (const Descriptor& descriptor : identity) numbers.push_back(descriptor.get());
+  if (connection.send(
+          apps::control_message(abi::ControlOpcode::join_context, std::as_bytes(std::span(&join, 1)), 1),
+          numbers)) {
     const auto answer = connection.receive();
     if (answer && answer->header.error == 0) ++attack.counts.joined;
     const abi::RegisterMrRequest region{attack.memory.address(), 4096, 0, attack.chance.any(attack.handles),
                                         1};
-    connection.send(with_header(abi::ControlOpcode::register_mr, std::as_bytes(std::span(&region, 1)), 2),
-                    {});
+    connection.send(
+        apps::control_message(abi::ControlOpcode::register_mr, std::as_bytes(std::span(&region, 1)), 2), {});
   }
   kill(getpid(), SIGKILL);
 }

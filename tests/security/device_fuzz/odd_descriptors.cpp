@@ -87,7 +87,7 @@ int OddDescriptors::make_unix_socket() {
 
 // Closing this socket takes a second or two, since its peer does not read the data.
 int OddDescriptors::make_lingering_socket() {
-  const Owned listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -95,7 +95,7 @@ int OddDescriptors::make_lingering_socket() {
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
   if (bind(listener.get(), plain, length) != 0 || listen(listener.get(), 1) != 0) return -1;
   getsockname(listener.get(), plain, &length);
-  Owned sender(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor sender(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connect(sender.get(), plain, length) != 0) return -1;
   keep(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   fcntl(sender.get(), F_SETFL, O_NONBLOCK);
@@ -188,31 +188,31 @@ int OddDescriptors::make_number() {
   }
 }
 
-Owned OddDescriptors::make() {
+Descriptor OddDescriptors::make() {
   if (other_ends_.size() > kMostKept) change_after();
   int number = make_number();
   if (number < 0) number = open_file("/dev/null", O_RDWR);
-  return Owned(number);
+  return Descriptor(number);
 }
 
 void OddDescriptors::change_after() {
-  for (const Owned& file : to_shrink_) {
+  for (const Descriptor& file : to_shrink_) {
     if (ftruncate(file.get(), 0) != 0) continue;
   }
   to_shrink_.clear();
   if (other_ends_.size() > kMostKept / 4) other_ends_.clear();
 }
 
-std::vector<Owned> own_identity() {
-  std::vector<Owned> identity;
+std::vector<Descriptor> own_identity() {
+  std::vector<Descriptor> identity;
   identity.emplace_back(pidfd_of(getpid()));
   identity.emplace_back(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
   return identity;
 }
 
-std::vector<Owned> new_pipe() {
+std::vector<Descriptor> new_pipe() {
   std::array<int, 2> ends{-1, -1};
-  std::vector<Owned> pipe;
+  std::vector<Descriptor> pipe;
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return pipe;
   for (const int end : ends) pipe.emplace_back(end);
   return pipe;

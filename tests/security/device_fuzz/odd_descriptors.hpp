@@ -16,7 +16,7 @@ class OddDescriptors {
 
   // A new descriptor of a random kind; its other ends are kept until `change_after`. /dev/null if this
   // machine does not have that kind.
-  Owned make();
+  Descriptor make();
   // To be called once they have been sent: shrinks memory files, now and then closes the other ends.
   void change_after();
 
@@ -33,13 +33,13 @@ class OddDescriptors {
 
   Chance& chance_;
   int device_process_;
-  std::vector<Owned> other_ends_;
-  std::vector<Owned> to_shrink_;
+  std::vector<Descriptor> other_ends_;
+  std::vector<Descriptor> to_shrink_;
 };
 
 // Descriptors for open_context and join_context: a pidfd of this process, and its memory.
-std::vector<Owned> own_identity();
+std::vector<Descriptor> own_identity();
 // A new pipe: read end, write end.
-std::vector<Owned> new_pipe();
+std::vector<Descriptor> new_pipe();
 
 }  // namespace urnic::device_fuzz

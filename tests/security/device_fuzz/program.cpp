@@ -29,13 +29,13 @@ Program::Request Program::opening() {
   opens.body.assign(bytes.begin(), bytes.begin() + (shares ? sizeof body : sizeof body.open));
   if (chance_.once_in(6)) opens.descriptors.erase(opens.descriptors.begin());  // without a pidfd
   events_ = new_pipe();
-  for (Owned& end : new_pipe()) opens.descriptors.push_back(std::move(end));
+  for (Descriptor& end : new_pipe()) opens.descriptors.push_back(std::move(end));
   return opens;
 }
 
 void Program::open() {
   Request opens = opening();
-  opens.served = [this](Answer& answer) {
+  opens.served = [this](ControlReply& answer) {
     if (answer.descriptors.size() != 3) return;
     opened_ = true;
     ++attack_.counts.contexts;
@@ -119,7 +119,7 @@ void Program::bend(Request& request) {
   if (way == 10 && !request.descriptors.empty())
     request.descriptors.resize(chance_.below(request.descriptors.size()));
   if (way < 11 && !chance_.once_in(3)) return;
-  for (Owned& descriptor : request.descriptors)
+  for (Descriptor& descriptor : request.descriptors)
     if (chance_.once_in(2)) descriptor = attack_.odd.make();
   const std::uint32_t more = chance_.once_in(12) ? chance_.below(254) : chance_.below(9);
   for (std::uint32_t i = 0; i < more; ++i) request.descriptors.push_back(attack_.odd.make());
@@ -128,8 +128,8 @@ void Program::bend(Request& request) {
 
 void Program::send(Request request) {
   std::vector<int> numbers;
-  for (const Owned& descriptor : request.descriptors) numbers.push_back(descriptor.get());
-  auto message = with_header(request.opcode, request.body, ++sequence_);
+  for (const Descriptor& descriptor : request.descriptors) numbers.push_back(descriptor.get());
+  auto message = apps::control_message(request.opcode, request.body, ++sequence_);
   if (chance_.once_in(512)) message[chance_.below(sizeof(abi::RequestHeader))] ^= std::byte{1};
   // Most of the time one message; now and then as many as fit at once.
   const std::uint32_t times = chance_.once_in(64) ? chance_.from(2, 40) : 1;

@@ -66,8 +66,8 @@ class Program {
   struct Request {
     abi::ControlOpcode opcode{};
     std::vector<std::byte> body;
-    std::vector<Owned> descriptors;
-    std::function<void(Answer&)> served;  // remembers the objects of a good answer
+    std::vector<Descriptor> descriptors;
+    std::function<void(ControlReply&)> served;  // remembers the objects of a good answer
   };
 
   // program.cpp
@@ -139,9 +139,9 @@ class Program {
   SharedQueues shared_;
   std::uint32_t sequence_ = 0;
   bool opened_ = false;
-  std::vector<Owned> events_;    // the pipe of asynchronous events
-  std::vector<Owned> channels_;  // and those of channels
-  Owned wake_;
+  std::vector<Descriptor> events_;    // the pipe of asynchronous events
+  std::vector<Descriptor> channels_;  // and those of channels
+  Descriptor wake_;
   std::span<std::byte> doorbells_;
   std::vector<std::uint64_t> channel_inodes_;
   std::vector<std::uint32_t> pds_, mrs_, mws_, dms_, ahs_, ah_numbers_, xrcds_, flows_, counters_, rss_,

@@ -20,7 +20,7 @@ Program::Request Program::resize_cq() {
   const std::uint32_t which = chance_.below(cqs_.size());
   const std::uint32_t handle = cqs_.empty() ? 0 : cqs_[which].handle;
   Request made = request(ControlOpcode::resize_cq, abi::ResizeCqRequest{handle, size(chance_, 1U << 20)});
-  made.served = [this](Answer& answer) { shared_.find(answer.as<abi::ResizeCqReply>().ring); };
+  made.served = [this](ControlReply& answer) { shared_.find(answer.as<abi::ResizeCqReply>().ring); };
   return made;
 }
 
@@ -31,7 +31,7 @@ Program::Request Program::modify_srq() {
   body.max_wr = size(chance_, 32768);
   body.limit = chance_.below(32);
   Request made = request(ControlOpcode::modify_srq, body);
-  made.served = [this, body](Answer& answer) {
+  made.served = [this, body](ControlReply& answer) {
     const auto reply = answer.as<abi::ModifySrqReply>();
     for (Queue& queue : srqs_) {
       if (queue.handle != body.handle || reply.slot_count == 0) continue;
@@ -101,7 +101,7 @@ Program::Request Program::next_state() {
   a.timeout = static_cast<std::uint8_t>(chance_.from(1, 14));
   a.retry_count = a.rnr_retry = static_cast<std::uint8_t>(chance_.below(8));
   Request made = request(ControlOpcode::modify_qp, body);
-  made.served = [this, body, next, starts](Answer&) {
+  made.served = [this, body, next, starts](ControlReply&) {
     if (starts) ++attack_.counts.connected;
     for (Queue& each : qps_)
       if (each.handle == body.handle) each.state = next;
@@ -112,7 +112,7 @@ Program::Request Program::next_state() {
 Program::Request Program::about_handle(ControlOpcode opcode, std::vector<std::uint32_t>& handles, bool ends) {
   const std::uint32_t handle = chance_.any(handles);
   Request made = request(opcode, abi::HandleRequest{handle, 0});
-  if (ends) made.served = [&handles, handle](Answer&) { std::erase(handles, handle); };
+  if (ends) made.served = [&handles, handle](ControlReply&) { std::erase(handles, handle); };
   return made;
 }
 
@@ -123,7 +123,7 @@ Program::Request Program::about_qp(ControlOpcode opcode) {
   if (opcode == ControlOpcode::limit_rate)
     return request(opcode, abi::LimitRateRequest{handle, chance_.from(0, 1'000'000), chance_.below(65536)});
   Request made = request(opcode, abi::HandleRequest{handle, 0});
-  if (opcode == ControlOpcode::destroy_qp) made.served = [this, handle](Answer&) { forget_qp(handle); };
+  if (opcode == ControlOpcode::destroy_qp) made.served = [this, handle](ControlReply&) { forget_qp(handle); };
   return made;
 }
 
@@ -177,7 +177,7 @@ Program::Request Program::any_destruction() {
     case 9: {
       const std::uint32_t handle = cqs_.empty() ? 0 : cqs_[chance_.below(cqs_.size())].handle;
       Request made = request(ControlOpcode::destroy_cq, abi::HandleRequest{handle, 0});
-      made.served = [this, handle](Answer&) {
+      made.served = [this, handle](ControlReply&) {
         std::erase_if(cqs_, [handle](const Completion& cq) { return cq.handle == handle; });
       };
       return made;
@@ -185,7 +185,7 @@ Program::Request Program::any_destruction() {
     case 10: {
       const std::uint32_t handle = srqs_.empty() ? 0 : srqs_[chance_.below(srqs_.size())].handle;
       Request made = request(ControlOpcode::destroy_srq, abi::HandleRequest{handle, 0});
-      made.served = [this, handle](Answer&) {
+      made.served = [this, handle](ControlReply&) {
         std::erase_if(srqs_, [handle](const Queue& srq) { return srq.handle == handle; });
       };
       return made;

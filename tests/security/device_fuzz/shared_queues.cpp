@@ -30,7 +30,7 @@ std::span<std::byte> SharedQueues::map(int descriptor, std::size_t length) {
   return {static_cast<std::byte*>(data), length};
 }
 
-void SharedQueues::look_in(const Answer& answer) {
+void SharedQueues::look_in(const ControlReply& answer) {
   answer_ = &answer;
   next_descriptor_ = 0;
 }

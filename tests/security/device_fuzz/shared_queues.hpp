@@ -33,7 +33,7 @@ class SharedQueues {
 
   // From now on `find` looks for ranges of `answer`. New arenas use up its descriptors in order. `answer`
   // must stay valid meanwhile.
-  void look_in(const Answer& answer);
+  void look_in(const ControlReply& answer);
   // The range's memory; empty if it is not mapped.
   std::span<std::byte> find(const abi::ArenaRange& range);
   // Maps all memory of a descriptor.
@@ -42,7 +42,7 @@ class SharedQueues {
  private:
   Targets& targets_;
   std::map<std::uint32_t, std::span<std::byte>> arenas_;
-  const Answer* answer_ = nullptr;
+  const ControlReply* answer_ = nullptr;
   std::size_t next_descriptor_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// REJ: who sends it, for which reasons, and what it ends.
+// REJ: its sender, its reasons, and what it ends.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 

@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/queue_pair/qp_table.hpp"
 #include "tests/unit/control/direct_program.hpp"
 

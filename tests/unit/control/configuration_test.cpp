@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(recovery_is_chosen_for_all_for_a_device_or_for_a_link) {
                                                           "lab.toml");
   BOOST_TEST((configuration.devices[0].recovery.mode == RecoveryMode::irn));
   BOOST_TEST((configuration.devices[1].recovery.mode == RecoveryMode::selective));
-  BOOST_TEST((configuration.devices[2].recovery.mode == RecoveryMode::go_back_n));
+  BOOST_TEST((configuration.devices[2].recovery.mode == RecoveryMode::gbn));
   BOOST_TEST(configuration.devices[1].recovery.irn_window == 55);
   BOOST_TEST(configuration.devices[1].recovery.irn_timeout_low.count() == 50'000);
   BOOST_TEST(configuration.devices[1].recovery.irn_timeout_high.count() == 500'500);

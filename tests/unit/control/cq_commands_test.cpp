@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

@@ -1,7 +1,8 @@
-// Address handles and multicast groups: who may make and join them, how many there can be.
+// Address handles and multicast groups: which programs may make and join them, and how many.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/engine/device.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

@@ -1,4 +1,4 @@
-// Descriptors that block whoever closes them: sockets with SO_LINGER and bytes that nobody reads.
+// Descriptors whose close() blocks: sockets with SO_LINGER and bytes that nobody reads.
 #include "device_model/control/loop/descriptor_disposal.hpp"
 
 #include <fcntl.h>
@@ -97,7 +97,7 @@ bool is_served(const std::filesystem::path& node) {
 }
 
 // The control thread stands still as long as this lives, so that what it is sent is its own alone when it
-// goes on: only who closes a socket last waits.
+// goes on: only the last close() of a socket waits.
 class Pause {
  public:
   explicit Pause(RunningProcess& process) {

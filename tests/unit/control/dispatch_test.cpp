@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(descriptors_that_are_something_else_are_refused) {
   BOOST_TEST(machine.contexts.empty());
 }
 
-// valgrind and filters of system calls refuse pidfd_open: the kernel knows who has connected.
+// valgrind and filters of system calls refuse pidfd_open: the kernel knows the peer of a connection.
 BOOST_AUTO_TEST_CASE(a_program_without_a_pidfd_is_known_by_its_connection) {
   const auto open_without = [](DirectProgram& program) {
     Pipe pipe = make_pipe();

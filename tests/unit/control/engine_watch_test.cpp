@@ -9,6 +9,7 @@
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/engine/engine.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control::test {

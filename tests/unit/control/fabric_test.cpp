@@ -3,6 +3,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
+#include "device_model/link/switch.hpp"
+
 namespace urnic::control::test {
 
 namespace {

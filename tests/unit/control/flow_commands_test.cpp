@@ -5,6 +5,8 @@
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/flow_specs.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
 #include "tests/unit/control/direct_program.hpp"
 #include "wire/frame.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/engine/device.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -228,8 +229,8 @@ BOOST_AUTO_TEST_CASE(reregistering_changes_what_it_is_told_and_the_key_with_the_
   BOOST_TEST(program.call(ControlOpcode::reregister_mr, request, mr) == EINVAL);
 }
 
-// The flag says how the region is addressed from then on, and who has the old key must not reach other bytes
-// by the same address.
+// The flag says how the region is addressed from then on. The old key must not reach other bytes by the same
+// address.
 BOOST_AUTO_TEST_CASE(a_region_that_becomes_zero_based_counts_from_zero_under_another_key) {
   BOOST_REQUIRE(reg(pages.writable(), 64, 0) == 0);
   const std::uint32_t old_key = mr.lkey;

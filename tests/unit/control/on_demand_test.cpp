@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/engine/device.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {

@@ -3,6 +3,7 @@
 
 #include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/qp_transitions.hpp"
 #include "tests/unit/control/direct_program.hpp"
 

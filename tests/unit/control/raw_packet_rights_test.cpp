@@ -1,4 +1,4 @@
-// Who may have raw packets, flows and RSS queue pairs.
+// Which programs may have raw packets, flows and RSS queue pairs.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/steering_messages.hpp"

@@ -1,4 +1,4 @@
-// RSS queue pairs: which queues they may spread frames over, and who keeps whom.
+// RSS queue pairs: which queues they may spread frames over, and which objects keep which.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/abi/steering_messages.hpp"
@@ -8,7 +8,7 @@
 namespace urnic::control::test {
 namespace {
 
-struct Spreading {
+struct RssProgram {
   Machine machine;
   OpenProgram program{machine};
   std::uint32_t queue = create_queue(program);
@@ -24,7 +24,7 @@ struct Spreading {
     asked.pd = program.pd;
     asked.hash_fields = IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4;
     asked.queue_count = count;
-    for (std::uint32_t i = 0; i < std::min(count, abi::kMaxSpreadQueues); ++i) asked.queues[i] = queue;
+    for (std::uint32_t i = 0; i < std::min(count, abi::kMaxRssQueues); ++i) asked.queues[i] = queue;
     return asked;
   }
   int create(const abi::CreateRssQpRequest& request) {
@@ -47,7 +47,7 @@ struct Spreading {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(rss_commands, Spreading)
+BOOST_FIXTURE_TEST_SUITE(rss_commands, RssProgram)
 
 BOOST_AUTO_TEST_CASE(it_holds_its_queues_and_its_flows_hold_it) {
   const std::uint64_t before = device().queue_pairs.used();
@@ -72,9 +72,9 @@ BOOST_AUTO_TEST_CASE(its_handle_is_no_other_queue_pairs) {
 }
 
 BOOST_AUTO_TEST_CASE(a_table_has_a_power_of_two_of_queues_up_to_the_limit) {
-  for (const std::uint32_t count : {0u, 3u, 127u, abi::kMaxSpreadQueues + 1, 2 * abi::kMaxSpreadQueues, ~0u})
+  for (const std::uint32_t count : {0u, 3u, 127u, abi::kMaxRssQueues + 1, 2 * abi::kMaxRssQueues, ~0u})
     BOOST_TEST(create(request(count)) == EINVAL, count);
-  for (const std::uint32_t count : {1u, 2u, abi::kMaxSpreadQueues})
+  for (const std::uint32_t count : {1u, 2u, abi::kMaxRssQueues})
     BOOST_TEST(create(request(count)) == 0, count);
 }
 

@@ -1,4 +1,4 @@
-// Shared receive queues: sizes, limits, who uses them.
+// Shared receive queues: sizes, limits, users.
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/limits.hpp"

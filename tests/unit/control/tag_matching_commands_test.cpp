@@ -1,6 +1,7 @@
-// What makes an SRQ a tag-matching one: sizes, limits, who may be on it, and how it goes.
+// Tag matching is added to an SRQ: sizes, limits, which QPs may use it, and its removal.
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
 

@@ -1,8 +1,9 @@
-// XRC domains, their SRQs and target QPs: who shares them, who may, how long they live (ibv_open_xrcd(3),
-// ibv_open_qp(3); errors as the kernel's ib_uverbs_open_xrcd has them).
+// XRC domains, their SRQs and target QPs: which programs may share them, how long they live
+// (ibv_open_xrcd(3), ibv_open_qp(3); errors as the kernel's ib_uverbs_open_xrcd has them).
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "tests/unit/control/direct_program.hpp"
 #include "tests/unit/control/temporary_directory.hpp"

@@ -18,7 +18,7 @@ struct Outsider final : link::FrameReceiver {
 
 struct Ingress : Fabric {
   Outsider outsider;
-  link::Port& port = fabric.attach({{2, 0, 0, 0, 0, 99}}, outsider);
+  link::Port& port = frame_switch.attach({{2, 0, 0, 0, 0, 99}}, outsider);
   TestQp qp0{program0, 0, {}};
   TestQp qp1{program1, 1, {}};
   wire::NetworkHeaders network = path(device0, device1);

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_forged_response_is_refused) {
   TestQp qp0(program0, 0, {});
   TestQp qp1(program1, 0, {});
   connect(qp0, qp1);
-  fabric.link(0).configure(link::Direction::transmit, {.loss = 1});
+  frame_switch.link(0).configure(link::Direction::transmit, {.loss = 1});
   const abi::ScatterGather into[] = {program0.sge(0, 64)};
   abi::SendWqe read = write_wqe(program1, 0);
   read.opcode = static_cast<std::uint8_t>(abi::SendOpcode::rdma_read);
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(delayed_and_duplicated_packets_keep_their_origin) {
   TestQp qp1(program1, 0, {});
   connect(qp0, qp1);
   for (const std::uint32_t device : {0u, 1u}) {
-    fabric.link(device).configure(link::Direction::transmit,
-                                  {.delay = transport::Nanoseconds(1000), .duplicate = 1});
+    frame_switch.link(device).configure(link::Direction::transmit,
+                                        {.delay = transport::Nanoseconds(1000), .duplicate = 1});
   }
   const abi::ScatterGather sges[] = {program0.sge(0, 3000)};
   qp0.post_send(write_wqe(program1, 8192), sges);

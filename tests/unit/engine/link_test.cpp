@@ -15,7 +15,7 @@ struct Linked : Fabric {
   TestQp qp1{program1, 70, {}};
 
   link::LinkChannel& channel(std::uint32_t device, Direction direction) {
-    return fabric.link(device).channel(direction);
+    return frame_switch.link(device).channel(direction);
   }
   void write(std::uint32_t length) {
     abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
@@ -49,8 +49,8 @@ BOOST_FIXTURE_TEST_SUITE(linked, Linked)
 
 BOOST_AUTO_TEST_CASE(a_write_takes_a_round_trip_over_delayed_links) {
   connect(qp0, qp1);
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
-  fabric.link(0).configure(Direction::receive, {.delay = Nanoseconds(3000)});
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
+  frame_switch.link(0).configure(Direction::receive, {.delay = Nanoseconds(3000)});
   program0.fill(0, 10'000, 5);
   write(10'000);
   BOOST_TEST(until_complete().count() == 8000);
@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(a_write_takes_a_round_trip_over_delayed_links) {
 BOOST_AUTO_TEST_CASE(contexts_are_told_when_the_port_goes_down_and_when_it_is_up_again) {
   TestPipe listener{16};
   device0.events().add(listener.device_end());
-  fabric.link(0).cut(engine.now() + Nanoseconds(5000));
-  fabric.link(0).cut(engine.now() + Nanoseconds(6000));
+  frame_switch.link(0).cut(engine.now() + Nanoseconds(5000));
+  frame_switch.link(0).cut(engine.now() + Nanoseconds(6000));
   const auto down = listener.read();
   BOOST_REQUIRE(down);
   BOOST_TEST(down->element == 1u);  // the port
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(contexts_are_told_when_the_port_goes_down_and_when_it_is_up
   BOOST_TEST(up->type == 9u);  // IBV_EVENT_PORT_ACTIVE
   BOOST_TEST(!engine.data_path().wake_at());
   device0.events().remove(listener.device_end());
-  fabric.link(0).cut(transport::Time::max());
+  frame_switch.link(0).cut(transport::Time::max());
   BOOST_TEST(!listener.read());
 }
 
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(acknowledgements_do_not_wait_for_the_rate_of_requests) {
 // 8 Gbit/s are a byte a nanosecond. What the program posts is far more than the queue holds.
 BOOST_AUTO_TEST_CASE(a_device_waits_for_its_own_line) {
   connect(qp0, qp1, 4096);
-  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 8, .queue_packets = 16});
+  frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 8, .queue_packets = 16});
   program0.fill(0, 400'000, 6);
   write(400'000);
   const Nanoseconds taken = until_complete();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_slow_line_holds_up_its_own_device_only) {
   TestQp forth(program0, 6, {});
   connect(qp0, qp1, 4096);
   connect(back, forth, 4096);
-  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 0.1});
+  frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 0.1});
   write(100'000);
   abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
   head.remote_address = program0.address(500'000);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_slow_line_holds_up_its_own_device_only) {
 
 BOOST_AUTO_TEST_CASE(incast_overflows_the_receivers_queue_and_is_repaired) {
   connect(qp0, qp1, 1024);
-  fabric.link(1).configure(Direction::receive, {.rate_gbps = 8, .queue_packets = 8});
+  frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 8, .queue_packets = 8});
   program0.fill(0, 100'000, 7);
   write(100'000);
   until_complete();

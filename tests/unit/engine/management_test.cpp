@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(what_is_posted_is_bounded_too) {
 
 // MADs wait for a line as other packets do, and none is lost for that.
 BOOST_AUTO_TEST_CASE(a_slow_line_makes_mads_wait) {
-  fabric.link(0).configure(link::Direction::transmit, {.rate_gbps = 0.001, .queue_packets = 2});
+  frame_switch.link(0).configure(link::Direction::transmit, {.rate_gbps = 0.001, .queue_packets = 2});
   for (std::uint8_t i = 0; i < 10; ++i) post(i);
   run_all();
   BOOST_TEST(qp0.counters().sent < 4u);

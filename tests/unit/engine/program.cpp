@@ -72,13 +72,11 @@ DeviceConfig device_config(std::uint8_t number) {
 
 Fabric::Fabric()
     : engine({}),
-      device0(device_config(1), engine.data_path(), fabric),
-      device1(device_config(2), engine.data_path(), fabric),
+      device0(device_config(1), engine.data_path(), frame_switch),
+      device1(device_config(2), engine.data_path(), frame_switch),
       program0(engine, device0),
       program1(engine, device1) {
-  engine.add_uplink(fabric);
-  engine.add_device(device0);
-  engine.add_device(device1);
+  engine.add_uplink(frame_switch);
 }
 
 Fabric::~Fabric() = default;

@@ -6,6 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "device_model/abi/doorbells.hpp"
+#include "device_model/abi/queues.hpp"
+#include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/receives/xrc_domain_members.hpp"
@@ -83,7 +88,7 @@ class Fabric {
   void advance(transport::Nanoseconds span);
 
   Engine engine;
-  link::Switch fabric;
+  link::Switch frame_switch;
   Device device0;
   Device device1;
   Program program0;

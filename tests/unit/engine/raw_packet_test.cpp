@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
 #include "tests/unit/engine/program.hpp"
 #include "tests/unit/engine/raw_frames.hpp"
 #include "tests/unit/engine/two_engines.hpp"
@@ -186,9 +186,9 @@ BOOST_AUTO_TEST_CASE(group_frames_and_those_to_unknown_addresses_reach_every_por
 
 BOOST_AUTO_TEST_CASE(it_travels_over_a_link_with_delay_and_duplicates) {
   steer(qp1);
-  fabric.link(0).configure(link::Direction::transmit, {.delay = transport::Nanoseconds(1000)});
-  fabric.link(1).configure(link::Direction::receive,
-                           {.delay = transport::Nanoseconds(1000), .duplicate = 1.0});
+  frame_switch.link(0).configure(link::Direction::transmit, {.delay = transport::Nanoseconds(1000)});
+  frame_switch.link(1).configure(link::Direction::receive,
+                                 {.delay = transport::Nanoseconds(1000), .duplicate = 1.0});
   post_receive(qp1, program1);
   post_receive(qp1, program1, 2 * kReceived);
   const FrameBytes frame = long_frame(kLongest);
@@ -240,8 +240,7 @@ BOOST_AUTO_TEST_CASE(no_rule_takes_the_datagrams_of_a_group_with_members) {
   BOOST_TEST(qp1.receive_cq.poll().has_value());
 }
 
-// Its packets have a number that is no queue pair's: those who ask for what nobody else is to have do not
-// have them, and whoever asks for them has them.
+// No queue pair has the number in its packets. Default rules do not get them; a rule that asks for them does.
 BOOST_AUTO_TEST_CASE(a_roce_packet_for_nobody_is_a_frame_like_others_to_normal_rules) {
   FrameBytes bytes = roce(path(device0, device1), wire::Qpn{0x777777}, wire::Service::rc);
   steer(qp1, RuleKind::all_default);
@@ -315,9 +314,9 @@ BOOST_AUTO_TEST_CASE(a_sniffer_has_the_packets_of_others_whole) {
 BOOST_AUTO_TEST_CASE(frames_are_spread_over_queues_by_their_hash) {
   ToeplitzKey key{};
   key[7] = 2;  // the last bit of the source address is the last bit of the hash, and nothing else is in it
-  const ReceiveSpreading spreading(key, hash_source_ipv4, {&qp1.device_end(), &beside1.device_end()});
+  const RssTable rss_table(key, hash_source_ipv4, {&qp1.device_end(), &beside1.device_end()});
   SteeringRule rule;
-  rule.target.spreading = &spreading;
+  rule.target.rss_table = &rss_table;
   engine.execute([&] { device1.add_steering_rule(rule); });
   for (std::uint8_t last = 0; last < 4; ++last) {
     RawFrame frame = ipv4_frame();

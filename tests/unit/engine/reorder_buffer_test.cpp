@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_news_of_a_hole_leave_in_a_round_without_requests) {
   for (const auto selective_acks : {transport::SelectiveAcks::no, transport::SelectiveAcks::yes}) {
     run();
     Departures departures;
-    fabric.add_observer(departures);
+    frame_switch.add_observer(departures);
     abi::SendWqe write = wqe(abi::SendOpcode::rdma_write);
     write.remote_address = program1.address(Program::kBytes / 2);
     write.rkey = program1.key.value;
@@ -154,14 +154,14 @@ BOOST_AUTO_TEST_CASE(the_news_of_a_hole_leave_in_a_round_without_requests) {
     BOOST_TEST(selective == (selective_acks == transport::SelectiveAcks::yes));
     engine.data_path().round();
     BOOST_TEST(departures.all.size() == 3u);  // and now the requests
-    fabric.remove_observer(departures);
+    frame_switch.remove_observer(departures);
     arrive(index, selective_acks);  // the hole is filled
     index += 2;
   }
 }
 
 BOOST_AUTO_TEST_CASE(without_a_recovery_that_keeps_them_nothing_is_held) {
-  qp1->device_end().set_recovery({.mode = transport::RecoveryMode::go_back_n});
+  qp1->device_end().set_recovery({.mode = transport::RecoveryMode::gbn});
   arrive(1);
   BOOST_TEST(pool().in_use() == 0u);
 }

@@ -1,4 +1,4 @@
-// Shared receive queues: who gets which WQE, what becomes of it, and programs that write nonsense.
+// Shared receive queues: which QP gets which WQE, what becomes of it, and programs that write nonsense.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <random>

@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(a_message_without_room_has_not_been_there) {
   expect(kTagged, 3, kWhole);
 }
 
-// What the program has posted counts from its store to the producer index on: who tells a peer to send after
-// that need not wait for the engine.
+// What the program has posted counts from its store to the producer index on: a program that tells its
+// peer to send after that need not wait for the engine.
 BOOST_AUTO_TEST_CASE(a_buffer_counts_as_soon_as_it_is_posted) {
   abi::TagOperation operation{};
   operation.entry = 3;

@@ -19,7 +19,7 @@ bool is(const std::array<std::uint8_t, count>& field, std::initializer_list<int>
 
 // A rule's number in these tests: where its frames go is looked at as no more than a value.
 SteeringTarget target(std::uintptr_t number) {
-  return {.queue_pair = reinterpret_cast<QueuePairContext*>(number), .spreading = nullptr};
+  return {.queue_pair = reinterpret_cast<QueuePairContext*>(number), .rss_table = nullptr};
 }
 
 struct Table {

@@ -11,15 +11,13 @@ namespace urnic::engine::test {
 class TwoEngines {
  public:
   TwoEngines() {
-    fabric0.attach_remote(device_config(2).mac, there, "test2");
+    switch0.attach_remote(device_config(2).mac, there, "test2");
     trunk_ports_0.add_outgoing(there, [this] { engine1.wake(); });
     trunk_ports_0.add_incoming(back);
     trunk_ports_1.add_outgoing(back, [this] { engine0.wake(); });
     trunk_ports_1.add_incoming(there);
-    engine0.add_uplink(fabric0);
-    engine0.add_device(device0);
-    engine1.add_uplink(fabric1);
-    engine1.add_device(device1);
+    engine0.add_uplink(switch0);
+    engine1.add_uplink(switch1);
     engine0.data_path().set_trunk_ports(&trunk_ports_0);
     engine1.data_path().set_trunk_ports(&trunk_ports_1);
   }
@@ -43,20 +41,20 @@ class TwoEngines {
 
   Engine engine0{{.idle_spin = transport::Nanoseconds(0)}};
   Engine engine1{{.idle_spin = transport::Nanoseconds(0)}};
-  link::Switch fabric0;
-  link::Switch fabric1;
-  link::TrunkPorts trunk_ports_0{fabric0};
-  link::TrunkPorts trunk_ports_1{fabric1};
+  link::Switch switch0;
+  link::Switch switch1;
+  link::TrunkPorts trunk_ports_0{switch0};
+  link::TrunkPorts trunk_ports_1{switch1};
   link::Trunk there{&engine0.data_path().staging()};
   link::Trunk back{&engine1.data_path().staging()};
-  Device device0{device_config(1), engine0.data_path(), fabric0};
+  Device device0{device_config(1), engine0.data_path(), switch0};
   // Ports have the devices' order on both switches.
   struct RemoteDevice0 {
-    RemoteDevice0(link::Switch& fabric, link::Trunk& trunk) {
-      fabric.attach_remote(device_config(1).mac, trunk, "test1");
+    RemoteDevice0(link::Switch& frame_switch, link::Trunk& trunk) {
+      frame_switch.attach_remote(device_config(1).mac, trunk, "test1");
     }
-  } remote_device0{fabric1, back};
-  Device device1{device_config(2), engine1.data_path(), fabric1};
+  } remote_device0{switch1, back};
+  Device device1{device_config(2), engine1.data_path(), switch1};
   Program program0{engine0, device0};
   Program program1{engine1, device1};
 

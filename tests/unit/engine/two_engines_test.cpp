@@ -95,29 +95,29 @@ BOOST_AUTO_TEST_CASE(every_kind_of_request_crosses) {
 }
 
 BOOST_AUTO_TEST_CASE(losses_on_both_links_are_repaired) {
-  fabric0.link(0).configure(Direction::transmit, {.loss = 0.05, .seed = 1});
-  fabric0.link(0).configure(Direction::receive, {.loss = 0.05, .seed = 2});
-  fabric1.link(1).configure(Direction::transmit, {.loss = 0.05, .seed = 3});
-  fabric1.link(1).configure(Direction::receive, {.loss = 0.05, .seed = 4});
+  switch0.link(0).configure(Direction::transmit, {.loss = 0.05, .seed = 1});
+  switch0.link(0).configure(Direction::receive, {.loss = 0.05, .seed = 2});
+  switch1.link(1).configure(Direction::transmit, {.loss = 0.05, .seed = 3});
+  switch1.link(1).configure(Direction::receive, {.loss = 0.05, .seed = 4});
   check_all_kinds();
   BOOST_TEST(device0.counters().retransmitted_packets > 0);
   for (const auto direction : {Direction::transmit, Direction::receive}) {
-    BOOST_TEST(fabric0.link(0).channel(direction).counters().drops(link::DropCause::loss) > 0);
-    BOOST_TEST(fabric1.link(1).channel(direction).counters().drops(link::DropCause::loss) > 0);
+    BOOST_TEST(switch0.link(0).channel(direction).counters().drops(link::DropCause::loss) > 0);
+    BOOST_TEST(switch1.link(1).channel(direction).counters().drops(link::DropCause::loss) > 0);
   }
 }
 
 BOOST_AUTO_TEST_CASE(delays_and_changes_on_both_links_are_repaired) {
   const link::LinkSettings rough{
       .delay = Nanoseconds(3000), .loss = 0.02, .duplicate = 0.05, .reorder = 0.05, .corrupt = 0.02};
-  fabric0.link(0).configure(Direction::transmit, rough);
-  fabric0.link(0).configure(Direction::receive, rough);
-  fabric1.link(1).configure(Direction::transmit, rough);
-  fabric1.link(1).configure(Direction::receive, rough);
+  switch0.link(0).configure(Direction::transmit, rough);
+  switch0.link(0).configure(Direction::receive, rough);
+  switch1.link(1).configure(Direction::transmit, rough);
+  switch1.link(1).configure(Direction::receive, rough);
   check_all_kinds();
 }
 
-// What one has lent the other is not written over, and who is not heard is not overrun.
+// What one has lent the other is not written over, and an engine that stands still is not overrun.
 BOOST_AUTO_TEST_CASE(a_sender_waits_for_an_engine_that_does_not_move) {
   constexpr std::uint32_t kLength = 65'536;
   for (std::size_t i = 0; i < 14; ++i) {
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_sender_waits_for_an_engine_that_does_not_move) {
     BOOST_TEST(completion(qp0).status == 0);
     BOOST_TEST(program1.holds(i * kLength, kLength, static_cast<std::uint8_t>(i)));
   }
-  BOOST_TEST(fabric0.trunk_overruns() == 0);
+  BOOST_TEST(switch0.trunk_overruns() == 0);
   BOOST_TEST(device0.counters().retransmitted_packets == 0);
 }
 
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(small_messages_do_not_overrun_the_ring_either) {
   BOOST_TEST(device0.port_counters().transmitted_packets < 2400u);
   run();
   BOOST_TEST(device0.port_counters().transmitted_packets >= 2400u);
-  BOOST_TEST(fabric0.trunk_overruns() == 0);
+  BOOST_TEST(switch0.trunk_overruns() == 0);
   BOOST_TEST(device0.counters().retransmitted_packets == 0);
 }
 

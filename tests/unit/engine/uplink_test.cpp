@@ -166,9 +166,9 @@ BOOST_AUTO_TEST_CASE(a_device_works_behind_any_uplink) {
 BOOST_AUTO_TEST_CASE(uplinks_of_one_engine_work_side_by_side) {
   Engine engine({});
   Cable cable;
-  link::Switch fabric;
+  link::Switch frame_switch;
   Pair over_cable(engine, cable, 1);
-  Pair over_switch(engine, fabric, 3);
+  Pair over_switch(engine, frame_switch, 3);
   over_cable.write(100'000, 5);
   over_switch.write(100'000, 6);
   while (over_cable.round() || over_switch.round()) continue;
@@ -179,13 +179,13 @@ BOOST_AUTO_TEST_CASE(uplinks_of_one_engine_work_side_by_side) {
 
 BOOST_AUTO_TEST_CASE(devices_of_two_processes_are_connected_by_outer_ports) {
   Engine engine({});
-  link::Switch fabric;
+  link::Switch frame_switch;
   OuterEnd ends[2];
   ends[0].join(ends[1]);
   ends[1].join(ends[0]);
-  Pair pair(engine, fabric, 1);
-  fabric.connect(0, ends[0]);
-  fabric.connect(1, ends[1]);
+  Pair pair(engine, frame_switch, 1);
+  frame_switch.connect(0, ends[0]);
+  frame_switch.connect(1, ends[1]);
   pair.write(100'000, 5);
   while (pair.round()) continue;
   pair.check(100'000, 5);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(devices_of_two_processes_are_connected_by_outer_ports) {
 // A device takes its tables, and nothing of an engine's: simulations have thousands.
 BOOST_AUTO_TEST_CASE(thousands_of_devices_take_part_in_one_data_path) {
   Engine engine({});
-  link::Switch fabric;
+  link::Switch frame_switch;
   std::vector<std::unique_ptr<Device>> crowd;
   for (std::uint32_t i = 0; i < 3000; ++i) {
     DeviceConfig config = device_config(9);
@@ -205,9 +205,9 @@ BOOST_AUTO_TEST_CASE(thousands_of_devices_take_part_in_one_data_path) {
     config.max_qp = 16;
     config.max_memory_keys = 16;
     config.max_address_handles = 16;
-    crowd.push_back(std::make_unique<Device>(config, engine.data_path(), fabric));
+    crowd.push_back(std::make_unique<Device>(config, engine.data_path(), frame_switch));
   }
-  Pair pair(engine, fabric, 1);
+  Pair pair(engine, frame_switch, 1);
   pair.write(10'000, 7);
   while (pair.round()) continue;
   pair.check(10'000, 7);

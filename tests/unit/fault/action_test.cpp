@@ -18,7 +18,9 @@ struct OneRule : PlannedPorts {
   void send_three() {
     for (std::uint32_t psn = 100; psn <= 102; ++psn) send_psn(psn);
   }
-  const link::LinkCounters& counters() { return fabric.link(0).channel(Direction::transmit).counters(); }
+  const link::LinkCounters& counters() {
+    return frame_switch.link(0).channel(Direction::transmit).counters();
+  }
 };
 
 }  // namespace
@@ -141,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_mark_has_one_remark_that_is_true_and_counts_once) {
 // The plan and the link's full queue both mark the packet; the mark counts as the plan's.
 BOOST_AUTO_TEST_CASE(a_mark_by_the_plan_and_by_the_link_counts_once) {
   OneRule ports("\"mark_ecn\"");
-  ports.fabric.link(0).configure(Direction::transmit, {.rate_gbps = 1, .ecn_threshold_packets = 1});
+  ports.frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 1, .ecn_threshold_packets = 1});
   for (std::uint32_t psn = 98; psn <= 101; ++psn) ports.send({.psn = psn, .traffic_class = 2});
   ports.advance(1'000'000);
   BOOST_TEST(ports.arrived() == "98 99 100 101 ");

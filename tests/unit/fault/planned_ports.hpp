@@ -16,7 +16,7 @@ inline const std::array<std::string, 2> kDevices{"urnic0", "urnic1"};
 
 struct PlannedPorts : link::test::TwoPorts {
   explicit PlannedPorts(const std::string& plan_text) : plan(parse_plan(plan_text, "plan.toml", kDevices)) {
-    for (std::uint32_t port = 0; port < 2; ++port) fabric.link(port).set_faults(&plan);
+    for (std::uint32_t port = 0; port < 2; ++port) frame_switch.link(port).set_faults(&plan);
   }
   // One rule, of these lines.
   static std::string rule(const std::string& lines) { return "[[fault]]\n" + lines + "\n"; }

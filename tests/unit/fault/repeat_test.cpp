@@ -29,8 +29,8 @@ std::vector<std::byte> run(std::uint64_t seed) {
                                     .corrupt = 0.05,
                                     .ecn_threshold_packets = 3,
                                     .seed = seed};
-  ports.fabric.link(0).configure(link::Direction::transmit, settings);
-  ports.fabric.link(1).configure(link::Direction::receive, settings);
+  ports.frame_switch.link(0).configure(link::Direction::transmit, settings);
+  ports.frame_switch.link(1).configure(link::Direction::receive, settings);
   std::vector<std::byte> all;
   const auto collect = [&] {
     for (const auto& seen : ports.observer.all) {

@@ -1,5 +1,5 @@
-// Frames under way on all links of a switch: in which order they arrive, how long their bytes stay, and who
-// may have how many.
+// Frames under way on all links of a switch: in which order they arrive, how long their bytes stay,
+// and how many a device may have.
 #include "device_model/link/frames_in_flight.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -29,16 +29,16 @@ struct NotingReceiver final : FrameReceiver {
 struct Bench {
   std::string notes;
   transport::Time now{Nanoseconds(1'000'000)};
-  Switch fabric;
+  Switch frame_switch;
   NotingReceiver a{notes, 'a'};
   NotingReceiver b{notes, 'b'};
-  Port* ports[2] = {&fabric.attach(mac_of(0), a, "a"), &fabric.attach(mac_of(1), b, "b")};
+  Port* ports[2] = {&frame_switch.attach(mac_of(0), a, "a"), &frame_switch.attach(mac_of(1), b, "b")};
   std::uint64_t sent = 0;
 
   void delay_all(std::int64_t nanoseconds) {
     for (std::uint32_t device = 0; device < 2; ++device) {
       for (const Direction direction : {Direction::transmit, Direction::receive})
-        fabric.link(device).configure(direction, {.delay = Nanoseconds(nanoseconds)});
+        frame_switch.link(device).configure(direction, {.delay = Nanoseconds(nanoseconds)});
     }
   }
   void send(std::uint8_t from) {
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(frames_of_all_links_arrive_in_the_order_of_their_times) {
     now += Nanoseconds(1);
   }
   now += Nanoseconds(2000);
-  fabric.deliver_due(now, {100, 1 << 20});
+  frame_switch.deliver_due(now, {100, 1 << 20});
   BOOST_TEST(notes == "b1 a2 a3 b4 ");
 }
 
@@ -67,25 +67,25 @@ BOOST_AUTO_TEST_CASE(a_small_budget_serves_both_directions_alike) {
   delay_all(1000);
   for (int i = 0; i < 8; ++i) send(static_cast<std::uint8_t>(i % 2));
   now += Nanoseconds(2000);
-  fabric.deliver_due(now, {4, 1 << 20});
+  frame_switch.deliver_due(now, {4, 1 << 20});
   BOOST_TEST(notes == "b1 a2 b3 a4 ");
-  BOOST_TEST(fabric.overdue(now));
-  fabric.deliver_due(now, {100, 200});  // bytes: a frame of 122, and the one that goes beyond
+  BOOST_TEST(frame_switch.overdue(now));
+  frame_switch.deliver_due(now, {100, 200});  // bytes: a frame of 122, and the one that goes beyond
   BOOST_TEST(notes == "b1 a2 b3 a4 b5 a6 ");
-  fabric.deliver_due(now, {100, 1 << 20});
-  BOOST_TEST(!fabric.overdue(now));
-  fabric.release();
-  BOOST_TEST(fabric.count() == 0);
+  frame_switch.deliver_due(now, {100, 1 << 20});
+  BOOST_TEST(!frame_switch.overdue(now));
+  frame_switch.release();
+  BOOST_TEST(frame_switch.count() == 0);
 }
 
 // A frame that is late on a link must not be overtaken by one that the link would pass at once.
 BOOST_AUTO_TEST_CASE(a_late_frame_is_not_overtaken) {
-  fabric.link(0).configure(Direction::transmit, {.jitter = Nanoseconds(1000), .seed = 3});
+  frame_switch.link(0).configure(Direction::transmit, {.jitter = Nanoseconds(1000), .seed = 3});
   send(0);
   now += Nanoseconds(2000);
   for (int i = 0; i < 20; ++i) send(0);
   now += Nanoseconds(2000);
-  fabric.deliver_due(now, {100, 1 << 20});
+  frame_switch.deliver_due(now, {100, 1 << 20});
   std::string in_order;
   for (std::uint64_t i = 1; i <= sent; ++i) in_order += 'b' + std::to_string(i) + ' ';
   BOOST_TEST(notes == in_order);
@@ -95,26 +95,26 @@ BOOST_AUTO_TEST_CASE(a_frame_that_was_delivered_stays_until_the_batch_ends) {
   delay_all(1000);
   send(0);
   now += Nanoseconds(2000);
-  fabric.deliver_due(now, {100, 1 << 20});
-  BOOST_TEST(fabric.owes_release());
+  frame_switch.deliver_due(now, {100, 1 << 20});
+  BOOST_TEST(frame_switch.owes_release());
   const std::vector<std::byte> before(b.bytes[0].begin(), b.bytes[0].end());
   send(1);  // needs a slot of its own
   BOOST_TEST((before == std::vector<std::byte>(b.bytes[0].begin(), b.bytes[0].end())));
-  BOOST_TEST(fabric.count() == 2u);
-  fabric.release();
-  BOOST_TEST(!fabric.owes_release());
-  BOOST_TEST(fabric.count() == 1u);
+  BOOST_TEST(frame_switch.count() == 2u);
+  frame_switch.release();
+  BOOST_TEST(!frame_switch.owes_release());
+  BOOST_TEST(frame_switch.count() == 1u);
 }
 
 // It moves from link to link in the slot that it has.
 BOOST_AUTO_TEST_CASE(a_frame_under_way_is_copied_once) {
   delay_all(1000);
   send(0);
-  BOOST_TEST(fabric.count() == 1u);
+  BOOST_TEST(frame_switch.count() == 1u);
   now += Nanoseconds(1000);
-  fabric.deliver_due(now, {100, 1 << 20});
-  BOOST_TEST(fabric.count() == 1u);
-  BOOST_TEST(!fabric.owes_release());
+  frame_switch.deliver_due(now, {100, 1 << 20});
+  BOOST_TEST(frame_switch.count() == 1u);
+  BOOST_TEST(!frame_switch.owes_release());
 }
 
 BOOST_AUTO_TEST_CASE(a_device_with_much_under_way_leaves_room_for_others) {
@@ -135,11 +135,11 @@ BOOST_AUTO_TEST_CASE(a_device_with_much_under_way_leaves_room_for_others) {
   for (int hop = 0; hop < 2; ++hop) {
     now += Nanoseconds(1'000'000'000);
     do {
-      fabric.deliver_due(now, {1000, 1 << 30});
-      fabric.release();
-    } while (fabric.overdue(now));
+      frame_switch.deliver_due(now, {1000, 1 << 30});
+      frame_switch.release();
+    } while (frame_switch.overdue(now));
   }
-  BOOST_TEST(fabric.count() == 0u);
+  BOOST_TEST(frame_switch.count() == 0u);
   BOOST_TEST(ports[0]->room(now, 1024) > of_first * 1024u);
 }
 

@@ -36,13 +36,13 @@ struct FakeLan final : OuterPort {
 
 struct JoinedSwitch : TwoPorts {
   FakeLan lan;
-  JoinedSwitch() { fabric.join_lan(lan); }
+  JoinedSwitch() { frame_switch.join_lan(lan); }
 
   void come(const Sample& sample) { come(bytes_of(SampleFrame(sample).frame())); }
   void come(std::vector<std::byte> frame) {
     lan.coming.push_back(std::move(frame));
-    fabric.deliver_due(now, kEverything);
-    fabric.release();
+    frame_switch.deliver_due(now, kEverything);
+    frame_switch.release();
   }
   static std::vector<std::byte> to_all(std::uint8_t from) {
     std::vector<std::byte> frame = bytes_of(SampleFrame({.from = from}).frame());
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(devices_reach_each_other_and_the_lan) {
   BOOST_TEST(receivers[1].psns() == "1 ");
   BOOST_REQUIRE_EQUAL(lan.left.size(), 1u);
   BOOST_TEST((lan.left[0] == bytes_of(SampleFrame({.psn = 2, .to = 9}).frame())));
-  BOOST_TEST(fabric.unknown_destination() == 0u);
+  BOOST_TEST(frame_switch.unknown_destination() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(what_comes_goes_to_its_device_only) {
@@ -89,18 +89,18 @@ BOOST_AUTO_TEST_CASE(a_devices_own_source_address_is_refused) {
   come(to_all(1));
   BOOST_TEST(receivers[0].arrivals.empty());
   BOOST_TEST(receivers[1].arrivals.empty());
-  BOOST_TEST(fabric.refused_sources() == 2u);
+  BOOST_TEST(frame_switch.refused_sources() == 2u);
   BOOST_REQUIRE(observer.last(CapturePoint::dropped) != nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(short_frames_do_no_harm) {
   for (std::size_t length = 0; length < 20; ++length) come(std::vector<std::byte>(length, std::byte{0xFF}));
-  BOOST_TEST(fabric.count() == 0u);
+  BOOST_TEST(frame_switch.count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_devices_link_acts_in_both_directions) {
-  fabric.link(0).configure(Direction::transmit, {.loss = 1});
-  fabric.link(0).configure(Direction::receive, {.loss = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.loss = 1});
+  frame_switch.link(0).configure(Direction::receive, {.loss = 1});
   send({.to = 9});
   come({.from = 9, .to = 0});
   come({.psn = 3, .from = 9, .to = 1});
@@ -123,9 +123,9 @@ BOOST_AUTO_TEST_CASE(devices_wait_while_the_lan_has_no_room) {
 }
 
 BOOST_AUTO_TEST_CASE(the_lan_may_have_something_to_do_by_itself) {
-  BOOST_TEST(!fabric.next_due());
+  BOOST_TEST(!frame_switch.next_due());
   lan.due = now + transport::Nanoseconds(5);
-  BOOST_TEST((fabric.next_due() == lan.due));
+  BOOST_TEST((frame_switch.next_due() == lan.due));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,58 +12,58 @@ using transport::Nanoseconds;
 BOOST_FIXTURE_TEST_SUITE(links, TwoPorts)
 
 BOOST_AUTO_TEST_CASE(a_perfect_wire_passes_the_senders_own_bytes) {
-  fabric.link(0);
-  fabric.link(1).configure(Direction::receive, LinkSettings{.seed = 7});
+  frame_switch.link(0);
+  frame_switch.link(1).configure(Direction::receive, LinkSettings{.seed = 7});
   send_psn(100);
   BOOST_REQUIRE_EQUAL(receivers[1].arrivals.size(), 1);
   BOOST_TEST(receivers[1].arrivals[0].direct);
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().packets == 0);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().packets == 0);
 }
 
 BOOST_AUTO_TEST_CASE(links_that_only_lose_or_change_packets_take_no_time) {
-  BOOST_TEST(!fabric.takes_time());
-  fabric.link(0).configure(Direction::transmit, {.loss = 0.5, .duplicate = 0.5, .corrupt = 0.5});
-  BOOST_TEST(!fabric.takes_time());
+  BOOST_TEST(!frame_switch.takes_time());
+  frame_switch.link(0).configure(Direction::transmit, {.loss = 0.5, .duplicate = 0.5, .corrupt = 0.5});
+  BOOST_TEST(!frame_switch.takes_time());
   for (const LinkSettings& settings :
        {LinkSettings{.rate_gbps = 1}, LinkSettings{.delay = Nanoseconds(1)},
         LinkSettings{.jitter = Nanoseconds(1)}, LinkSettings{.reorder = 0.1}}) {
-    fabric.link(1).configure(Direction::receive, settings);
-    BOOST_TEST(fabric.takes_time());
-    fabric.link(1).configure(Direction::receive, {});
-    BOOST_TEST(!fabric.takes_time());
+    frame_switch.link(1).configure(Direction::receive, settings);
+    BOOST_TEST(frame_switch.takes_time());
+    frame_switch.link(1).configure(Direction::receive, {});
+    BOOST_TEST(!frame_switch.takes_time());
   }
 }
 
 BOOST_AUTO_TEST_CASE(delays_add_up_over_both_links) {
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
-  fabric.link(1).configure(Direction::receive, {.delay = Nanoseconds(2000)});
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
+  frame_switch.link(1).configure(Direction::receive, {.delay = Nanoseconds(2000)});
   send_psn(100);
   BOOST_TEST(receivers[1].arrivals.empty());
-  BOOST_TEST(((*fabric.next_due() - now) == Nanoseconds(5000)));
+  BOOST_TEST(((*frame_switch.next_due() - now) == Nanoseconds(5000)));
   advance(6999);
   BOOST_TEST(receivers[1].arrivals.empty());
   advance(1);
   BOOST_REQUIRE_EQUAL(receivers[1].arrivals.size(), 1);
   BOOST_TEST(!receivers[1].arrivals[0].direct);
   BOOST_TEST((receivers[1].arrivals[0].error == wire::ParseError::none));
-  BOOST_TEST(!fabric.next_due());
+  BOOST_TEST(!frame_switch.next_due());
 }
 
 // The time at which a frame enters the second link is when it left the first, however late that was noticed.
 BOOST_AUTO_TEST_CASE(a_late_look_does_not_add_to_the_delay) {
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
-  fabric.link(1).configure(Direction::receive, {.delay = Nanoseconds(5000)});
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(5000)});
+  frame_switch.link(1).configure(Direction::receive, {.delay = Nanoseconds(5000)});
   send_psn(100);
   now += Nanoseconds(9000);
-  fabric.deliver_due(now, {100, 1 << 20});
-  BOOST_TEST(((*fabric.next_due() - now) == Nanoseconds(1000)));
+  frame_switch.deliver_due(now, {100, 1 << 20});
+  BOOST_TEST(((*frame_switch.next_due() - now) == Nanoseconds(1000)));
 }
 
 BOOST_AUTO_TEST_CASE(loss_is_counted_and_told_to_observers) {
-  fabric.link(0).configure(Direction::transmit, {.loss = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.loss = 1});
   send_psn(100);
   BOOST_TEST(receivers[1].arrivals.empty());
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::loss) == 1);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().drops(DropCause::loss) == 1);
   BOOST_REQUIRE_EQUAL(observer.all.size(), 2);
   BOOST_TEST((observer.all[0].point == CapturePoint::before_link));
   BOOST_TEST(observer.all[0].remarks == "");
@@ -73,46 +73,46 @@ BOOST_AUTO_TEST_CASE(loss_is_counted_and_told_to_observers) {
 }
 
 BOOST_AUTO_TEST_CASE(loss_at_the_receiving_side_is_that_links) {
-  fabric.link(1).configure(Direction::receive, {.loss = 1});
+  frame_switch.link(1).configure(Direction::receive, {.loss = 1});
   send_psn(100);
   BOOST_TEST(receivers[1].arrivals.empty());
-  BOOST_TEST(fabric.link(1).channel(Direction::receive).counters().drops(DropCause::loss) == 1);
+  BOOST_TEST(frame_switch.link(1).channel(Direction::receive).counters().drops(DropCause::loss) == 1);
   BOOST_TEST(observer.all.back().remarks == "urnic1 rx: lost by chance");
   send({.from = 1, .to = 0});  // the other way is not concerned
   BOOST_TEST(receivers[0].arrivals.size() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_burst_says_so) {
-  fabric.link(0).configure(Direction::transmit, {.burst_start = 1, .burst_end = 0});
+  frame_switch.link(0).configure(Direction::transmit, {.burst_start = 1, .burst_end = 0});
   send_psn(100);
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::burst) == 1);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().drops(DropCause::burst) == 1);
   BOOST_TEST(observer.all.back().remarks == "urnic0 tx: lost in a burst");
 }
 
 BOOST_AUTO_TEST_CASE(duplicates_arrive_twice) {
-  fabric.link(0).configure(Direction::transmit, {.duplicate = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.duplicate = 1});
   send_psn(100);
   BOOST_TEST(receivers[1].psns() == "100 100 ");
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.duplicated == 1);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().by_link.duplicated == 1);
   BOOST_TEST(observer.all.back().remarks == "urnic0 tx: duplicated by chance");
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(10), .duplicate = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(10), .duplicate = 1});
   send_psn(101);
   advance(10);
   BOOST_TEST(receivers[1].psns() == "100 100 101 101 ");
 }
 
 BOOST_AUTO_TEST_CASE(a_reordered_packet_comes_behind_the_next_n) {
-  fabric.link(0).configure(Direction::transmit, {.reorder = 1, .reorder_packets = 2});
+  frame_switch.link(0).configure(Direction::transmit, {.reorder = 1, .reorder_packets = 2});
   send_psn(100);
-  fabric.link(0).configure(Direction::transmit, {});
+  frame_switch.link(0).configure(Direction::transmit, {});
   for (std::uint32_t psn = 101; psn <= 104; ++psn) send_psn(psn);
   BOOST_TEST(receivers[1].psns() == "101 102 100 103 104 ");
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.reordered == 1);
-  BOOST_TEST(fabric.link(0).plain());
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().by_link.reordered == 1);
+  BOOST_TEST(frame_switch.link(0).plain());
 }
 
 BOOST_AUTO_TEST_CASE(a_reordered_packet_that_nobody_follows_comes_after_its_hold) {
-  fabric.link(0).configure(Direction::transmit, {.reorder = 1, .reorder_hold = Nanoseconds(500)});
+  frame_switch.link(0).configure(Direction::transmit, {.reorder = 1, .reorder_hold = Nanoseconds(500)});
   send_psn(100);
   advance(499);
   BOOST_TEST(receivers[1].psns() == "");
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_reordered_packet_that_nobody_follows_comes_after_its_hold
 }
 
 BOOST_AUTO_TEST_CASE(corruption_turns_over_one_bit_behind_the_ethernet_header) {
-  fabric.link(0).configure(Direction::transmit, {.corrupt = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.corrupt = 1});
   for (std::uint32_t psn = 0; psn < 200; ++psn) {
     send_psn(psn);
     const auto& sent_bytes = observer.last(CapturePoint::before_link)->bytes;
@@ -135,12 +135,12 @@ BOOST_AUTO_TEST_CASE(corruption_turns_over_one_bit_behind_the_ethernet_header) {
     }
     BOOST_REQUIRE_EQUAL(differing, 1);
   }
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().by_link.corrupted == 200);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().by_link.corrupted == 200);
 }
 
 BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
   // 1 bit a nanosecond: the second packet waits for the first.
-  fabric.link(1).configure(Direction::receive, {.rate_gbps = 1, .ecn_threshold_packets = 1});
+  frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 1, .ecn_threshold_packets = 1});
   for (const bool ipv4 : {true, false}) {
     for (const std::uint8_t traffic_class :
          std::initializer_list<std::uint8_t>{0x29, 0x2A, 0x28}) {  // ECT(1), ECT(0), not ECT
@@ -155,31 +155,31 @@ BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
       BOOST_TEST(third.parsed.network.traffic_class == (traffic_class == 0x28 ? 0x28 : 0x2B));
     }
   }
-  const LinkCounters& counters = fabric.link(1).channel(Direction::receive).counters();
+  const LinkCounters& counters = frame_switch.link(1).channel(Direction::receive).counters();
   BOOST_TEST(counters.by_link.congestion_marked == 4);
   BOOST_TEST(counters.not_ecn_capable == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_queue_at_the_receiving_side_drops) {
-  fabric.link(1).configure(Direction::receive, {.rate_gbps = 1, .queue_packets = 2});
+  frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 1, .queue_packets = 2});
   for (std::uint32_t psn = 100; psn < 105; ++psn) send_psn(psn);
   advance(1'000'000);
   BOOST_TEST(receivers[1].psns() == "100 101 102 ");
-  BOOST_TEST(fabric.link(1).channel(Direction::receive).counters().drops(DropCause::queue_full) == 2);
+  BOOST_TEST(frame_switch.link(1).channel(Direction::receive).counters().drops(DropCause::queue_full) == 2);
   BOOST_TEST(observer.last(CapturePoint::dropped)->remarks == "urnic1 rx: dropped, the queue is full");
 }
 
 BOOST_AUTO_TEST_CASE(a_cut_link_is_down_both_ways_until_it_is_restored) {
   BOOST_TEST(ports[0]->up(now));
-  fabric.link(0).cut(now + Nanoseconds(1000));
+  frame_switch.link(0).cut(now + Nanoseconds(1000));
   BOOST_TEST(!ports[0]->up(now));
   BOOST_TEST(ports[1]->up(now));
   send_psn(100);
   send({.from = 1, .to = 0});
   BOOST_TEST(receivers[1].arrivals.empty());
   BOOST_TEST(receivers[0].arrivals.empty());
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::cut) == 1);
-  BOOST_TEST(fabric.link(0).channel(Direction::receive).counters().drops(DropCause::cut) == 1);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().drops(DropCause::cut) == 1);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::receive).counters().drops(DropCause::cut) == 1);
   advance(1000);
   BOOST_TEST(ports[0]->up(now));
   send_psn(101);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_cut_link_is_down_both_ways_until_it_is_restored) {
 
 // Two causes: a person cuts the link, and the wire behind it fails.
 BOOST_AUTO_TEST_CASE(a_link_is_up_with_a_carrier_and_without_a_cut) {
-  Link& link = fabric.link(1);
+  Link& link = frame_switch.link(1);
   link.set_carrier(false);
   send_psn(100);
   BOOST_TEST(receivers[1].arrivals.empty());
@@ -206,30 +206,30 @@ BOOST_AUTO_TEST_CASE(a_link_is_up_with_a_carrier_and_without_a_cut) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_under_way_when_the_link_is_cut_does_not_arrive) {
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1000)});
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1000)});
   send_psn(100);
-  fabric.link(0).cut(transport::Time::max());
+  frame_switch.link(0).cut(transport::Time::max());
   advance(1000);
   BOOST_TEST(receivers[1].arrivals.empty());
-  fabric.link(0).restore();
+  frame_switch.link(0).restore();
   send_psn(101);
   advance(1000);
   BOOST_TEST(receivers[1].psns() == "101 ");
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_too_many_under_way_is_dropped_and_counted) {
-  fabric.remove_observer(observer);
-  fabric.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1'000'000)});
+  frame_switch.remove_observer(observer);
+  frame_switch.link(0).configure(Direction::transmit, {.delay = Nanoseconds(1'000'000)});
   for (std::uint32_t psn = 0; psn < FramesInFlight::kFrames + 3; ++psn) send_psn(psn);
-  BOOST_TEST(fabric.link(0).channel(Direction::transmit).counters().drops(DropCause::buffer_full) == 3);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().drops(DropCause::buffer_full) == 3);
   advance(1'000'000);
   BOOST_TEST(receivers[1].arrivals.size() == FramesInFlight::kFrames);
-  BOOST_TEST(fabric.count() == 0);
+  BOOST_TEST(frame_switch.count() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_told_how_much_its_line_takes) {
   BOOST_TEST(ports[0]->room(now, 4096) > 1'000'000'000);
-  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 8});
+  frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 8});
   const std::size_t room = ports[0]->room(now, 4096);
   BOOST_TEST(room == 20'000);
   send_psn(100);

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(own_addresses_are_answered_for_and_askers_remembered) {
   BOOST_TEST(discovery.table().entries().size() == 1u);  // strangers are not
 }
 
-// RFC 5227: who probes for a conflict has no address yet.
+// RFC 5227: a node that probes for a conflict has no address yet.
 BOOST_AUTO_TEST_CASE(a_probe_is_answered) {
   arp_request(ipv4(0, 0), kPeer, ipv4(0, 1));
   wire::Gid none = ipv4(0, 0);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(other_frames_are_left_alone) {
   BOOST_TEST(!discovery.receive({}, now, *this));
 }
 
-// Whoever asks from ever other addresses fills the table, which keeps what is being asked for.
+// A node that asks from ever new addresses fills the table, which keeps what is being asked for.
 BOOST_AUTO_TEST_CASE(the_table_is_bounded) {
   state(ipv4(0, 2));
   for (std::uint32_t i = 0; i < 3 * NeighbourTable::kMostEntries; ++i) {

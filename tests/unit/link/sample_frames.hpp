@@ -121,14 +121,14 @@ struct RememberingObserver final : FrameObserver {
 // Two devices, "urnic0" and "urnic1", on a switch, in virtual time.
 struct TwoPorts {
   transport::Time now{transport::Nanoseconds(1'000'000)};
-  Switch fabric;
+  Switch frame_switch;
   RememberingReceiver receivers[2];
-  Port* ports[2] = {&fabric.attach(mac_of(0), receivers[0], "urnic0"),
-                    &fabric.attach(mac_of(1), receivers[1], "urnic1")};
+  Port* ports[2] = {&frame_switch.attach(mac_of(0), receivers[0], "urnic0"),
+                    &frame_switch.attach(mac_of(1), receivers[1], "urnic1")};
   RememberingObserver observer;
   std::uint64_t sent = 0;
 
-  TwoPorts() { fabric.add_observer(observer); }
+  TwoPorts() { frame_switch.add_observer(observer); }
 
   // From QP 0x11, which its program opened first, with first PSN 100.
   void send(const Sample& sample, std::uint32_t queue_pair = 1) {
@@ -141,9 +141,9 @@ struct TwoPorts {
   void advance(std::int64_t nanoseconds) {
     now += transport::Nanoseconds(nanoseconds);
     do {
-      fabric.deliver_due(now, {100, 1 << 20});
-      fabric.release();
-    } while (fabric.overdue(now));
+      frame_switch.deliver_due(now, {100, 1 << 20});
+      frame_switch.release();
+    } while (frame_switch.overdue(now));
   }
 };
 

@@ -38,19 +38,19 @@ struct WithStation : TwoPorts {
   Far far;
 
   WithStation() {
-    fabric.add_station(port);
+    frame_switch.add_station(port);
     open(kStation);
   }
   void open(std::uint8_t address) {
     int ends[2];
     BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) == 0);
     far.socket = memory::Descriptor(ends[1]);
-    fabric.set_station(port, mac_of(address));
+    frame_switch.set_station(port, mac_of(address));
     port.open(memory::Descriptor(ends[0]), mac_of(address));
   }
   void round() {
-    fabric.deliver_due(now, kEverything);
-    fabric.release();
+    frame_switch.deliver_due(now, kEverything);
+    frame_switch.release();
   }
 };
 
@@ -67,11 +67,11 @@ BOOST_FIXTURE_TEST_SUITE(station, WithStation)
 BOOST_AUTO_TEST_CASE(frames_to_its_address_leave_by_its_socket) {
   send({.psn = 7, .to = kStation});
   BOOST_TEST(far.received().empty());
-  fabric.flush();
+  frame_switch.flush();
   const auto frames = far.received();
   BOOST_REQUIRE(frames.size() == 1u);
   BOOST_CHECK(frames[0] == bytes_of(SampleFrame({.psn = 7, .to = kStation}).frame()));
-  BOOST_TEST(fabric.unknown_destination() == 0u);
+  BOOST_TEST(frame_switch.unknown_destination() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(its_frames_reach_devices_as_from_outside) {
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(its_frames_have_its_own_address) {
   for (const std::uint8_t from : std::array<std::uint8_t, 3>{0, 1, 77}) far.send({.from = from, .to = 1});
   round();
   BOOST_TEST(receivers[1].arrivals.empty());
-  BOOST_TEST(fabric.refused_sources() == 3u);
+  BOOST_TEST(frame_switch.refused_sources() == 3u);
   BOOST_REQUIRE(observer.last(CapturePoint::dropped) != nullptr);
 }
 
@@ -113,41 +113,41 @@ BOOST_AUTO_TEST_CASE(groups_go_both_ways) {
   BOOST_TEST(far.received().empty());
   const std::vector<std::byte> frame = to_all(0);
   ports[0]->transmit({frame, {}, {}}, {}, now);
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(far.received().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_device_s_link_acts_on_its_frames) {
-  fabric.link(1).configure(Direction::receive, {.loss = 1});
+  frame_switch.link(1).configure(Direction::receive, {.loss = 1});
   far.send({.from = kStation, .to = 1});
   round();
   BOOST_TEST(receivers[1].arrivals.empty());
 }
 
 BOOST_AUTO_TEST_CASE(one_station_follows_the_other) {
-  fabric.set_station(port, std::nullopt);
+  frame_switch.set_station(port, std::nullopt);
   port.close();
   send({.to = kStation});
-  BOOST_TEST(fabric.unknown_destination() == 1u);
+  BOOST_TEST(frame_switch.unknown_destination() == 1u);
   open(kStation + 1);
   send({.psn = 3, .to = kStation + 1});
   send({.psn = 4, .to = kStation});
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(far.received().size() == 1u);
   far.send({.from = kStation + 1, .to = 0});
   round();
   BOOST_TEST(receivers[0].arrivals.size() == 1u);
   // And an address that was another's before.
-  fabric.set_station(port, std::nullopt);
+  frame_switch.set_station(port, std::nullopt);
   port.close();
   open(kStation);
   send({.to = kStation});
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(far.received().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_address_is_one_port_s) {
-  BOOST_CHECK_THROW(fabric.set_station(port, mac_of(1)), std::invalid_argument);
+  BOOST_CHECK_THROW(frame_switch.set_station(port, mac_of(1)), std::invalid_argument);
 }
 
 // A socket at its end is readable for ever: the engine would never sleep.
@@ -159,19 +159,19 @@ BOOST_AUTO_TEST_CASE(a_process_that_has_gone_is_noticed) {
   round();
   BOOST_TEST(!port.is_open());
   send({.to = kStation});
-  fabric.flush();
+  frame_switch.flush();
 }
 
 // As on a cable: nobody waits for a process that does not read.
 BOOST_AUTO_TEST_CASE(a_process_that_does_not_read_loses_frames) {
   for (int i = 0; i < 10'000; ++i) {
     send({.to = kStation});
-    if (i % 100 == 0) fabric.flush();
+    if (i % 100 == 0) frame_switch.flush();
   }
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(!far.received().empty());
   send({.psn = 42, .to = kStation});
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(far.received().size() == 1u);
 }
 

@@ -162,7 +162,8 @@ BOOST_AUTO_TEST_CASE(no_more_is_taken_at_once_than_is_asked_for) {
   BOOST_TEST(!trunk_ports[1].take(now, 100, 100'000));
 }
 
-// Who asks before sending loses nothing; who does not is told to observers.
+// A device that asks for room before it sends loses nothing; frames of one that does not are told to
+// observers as dropped.
 BOOST_AUTO_TEST_CASE(a_port_has_room_while_the_trunk_has) {
   std::uint32_t sent = 0;
   for (; ports[0]->room(now, 4096) != 0; ++sent) send_psn(sent);

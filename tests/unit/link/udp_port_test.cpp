@@ -44,8 +44,8 @@ wire::Gid loopback(std::uint8_t last) {
 
 struct Hosts {
   Hosts() : gids{loopback(1), loopback(2)} {
-    fabric.connect(0, port0);
-    fabric.connect(1, port1);
+    frame_switch.connect(0, port0);
+    frame_switch.connect(1, port1);
   }
 
   wire::NetworkHeaders network(std::uint32_t from, std::uint32_t to) const {
@@ -66,21 +66,21 @@ struct Hosts {
     const std::vector<std::byte> payload(payload_bytes, std::byte{0x5A});
     wire::FrameStorage storage;
     ports[from]->transmit(wire::encode(headers, transport, payload, storage), {}, {});
-    fabric.flush();
+    frame_switch.flush();
   }
   std::vector<RememberingReceiver::Arrival>& receive() {
-    fabric.deliver_due({}, kEverything);
-    fabric.release();
+    frame_switch.deliver_due({}, kEverything);
+    frame_switch.release();
     return receivers[1].arrivals;
   }
 
   wire::Gid gids[2];
   UdpPort port0{mac_of(0), 0, {{loopback(1)}}};
   UdpPort port1{mac_of(1), 1, {{loopback(2)}}};
-  Switch fabric;
+  Switch frame_switch;
   RememberingReceiver receivers[2];
-  Port* ports[2] = {&fabric.attach(mac_of(0), receivers[0], "urnic0"),
-                    &fabric.attach(mac_of(1), receivers[1], "urnic1")};
+  Port* ports[2] = {&frame_switch.attach(mac_of(0), receivers[0], "urnic0"),
+                    &frame_switch.attach(mac_of(1), receivers[1], "urnic1")};
 };
 
 }  // namespace
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_batch_leaves_and_arrives_with_few_calls) {
     wire::FrameStorage storage;
     ports[0]->transmit(wire::encode(network(0, 1), transport, payload, storage), {}, {});
   }
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(port0.counters().sent == 60u);
   BOOST_TEST(port0.counters().send_calls == 1u);
   BOOST_TEST(receive().size() == 60u);
@@ -132,18 +132,18 @@ BOOST_AUTO_TEST_CASE(a_batch_leaves_and_arrives_with_few_calls) {
 
 BOOST_AUTO_TEST_CASE(more_than_the_buffers_waits_for_the_release) {
   for (std::uint32_t psn = 0; psn < 400; ++psn) send(network(0, 1), 64, psn);
-  fabric.deliver_due({}, kEverything);
-  fabric.deliver_due({}, kEverything);
+  frame_switch.deliver_due({}, kEverything);
+  frame_switch.deliver_due({}, kEverything);
   const std::size_t first = receivers[1].arrivals.size();
   BOOST_TEST(first <= ReceiveBatch::kDatagrams);
-  fabric.deliver_due({}, kEverything);
+  frame_switch.deliver_due({}, kEverything);
   BOOST_TEST(receivers[1].arrivals.size() == first);
-  BOOST_TEST(fabric.owes_release());
-  fabric.release();
+  BOOST_TEST(frame_switch.owes_release());
+  frame_switch.release();
   for (std::size_t before = 0; before != receivers[1].arrivals.size(); receive())
     before = receivers[1].arrivals.size();
   BOOST_TEST(receive().size() == 400u);
-  BOOST_TEST(!fabric.owes_release());
+  BOOST_TEST(!frame_switch.owes_release());
 }
 
 // Packets of one message that the kernel divides have Identifications of their own, and so other ICRCs.
@@ -190,9 +190,9 @@ BOOST_AUTO_TEST_CASE(a_train_is_taken_in_portions) {
   }
   BOOST_REQUIRE(sendto(stranger.get(), train.data(), train.size(), 0, &to.any, size_of(to)) > 0);
   for (std::uint32_t round = 1; round <= 5; ++round) {
-    fabric.deliver_due({}, {10, 1 << 20});
-    BOOST_TEST(fabric.count() == 10u);
-    fabric.release();
+    frame_switch.deliver_due({}, {10, 1 << 20});
+    BOOST_TEST(frame_switch.count() == 10u);
+    frame_switch.release();
   }
   BOOST_TEST(port1.counters().received == kPackets);
   BOOST_TEST(port1.counters().malformed == 1u);
@@ -220,19 +220,19 @@ BOOST_AUTO_TEST_CASE(what_is_no_packet_of_this_port_does_not_leave) {
   send(strange);
   std::vector<std::byte> no_ip(64, std::byte{0xFF});
   ports[0]->transmit({no_ip, {}, {}}, {}, {});
-  fabric.flush();
+  frame_switch.flush();
   BOOST_TEST(port0.counters().not_sendable == 3u);
   BOOST_TEST(receive().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_corrupted_packet_does_not_go_astray) {
-  fabric.link(0).configure(Direction::transmit, {.corrupt = 1});
+  frame_switch.link(0).configure(Direction::transmit, {.corrupt = 1});
   for (std::uint32_t i = 0; i < 500; ++i) {
     wire::TransportHeaders transport;
     transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
     wire::FrameStorage storage;
     ports[0]->transmit(wire::encode(network(0, 1), transport, {}, storage), {.identity = {0, 1, i}}, {});
-    fabric.flush();
+    frame_switch.flush();
     receive();
   }
   const UdpCounters counters = port0.counters();

@@ -191,16 +191,16 @@ BOOST_AUTO_TEST_CASE(an_rss_queue_pair_holds_its_table_and_that_its_queues) {
   attributes.pd = pd;
   attributes.rwq_ind_tbl = table;
   attributes.rx_hash_conf = {IBV_RX_HASH_FUNC_TOEPLITZ, sizeof key, key, IBV_RX_HASH_SRC_IPV4};
-  ibv_qp* const spreading = ibv_create_qp_ex(context, &attributes);
-  BOOST_REQUIRE(spreading != nullptr);
+  ibv_qp* const rss_qp = ibv_create_qp_ex(context, &attributes);
+  BOOST_REQUIRE(rss_qp != nullptr);
   const auto request = device.last_request<abi::CreateRssQpRequest>(abi::ControlOpcode::create_rss_qp);
   BOOST_TEST((request.queue_count == 2 && request.hash_fields == IBV_RX_HASH_SRC_IPV4));
   BOOST_TEST((request.queues[0] == queues[0]->handle && request.queues[1] == queues[1]->handle));
   BOOST_TEST((request.hash_key[0] == 7 && request.pd == pd->handle));
   BOOST_TEST(ibv_destroy_rwq_ind_table(table) == EBUSY);
   ibv_qp_attr ignored{};
-  BOOST_TEST(ibv_modify_qp(spreading, &ignored, IBV_QP_STATE) == EOPNOTSUPP);
-  BOOST_TEST(ibv_destroy_qp(spreading) == 0);
+  BOOST_TEST(ibv_modify_qp(rss_qp, &ignored, IBV_QP_STATE) == EOPNOTSUPP);
+  BOOST_TEST(ibv_destroy_qp(rss_qp) == 0);
   BOOST_TEST(ibv_destroy_rwq_ind_table(table) == 0);
   for (ibv_wq* queue : queues) BOOST_TEST(ibv_destroy_wq(queue) == 0);
 }

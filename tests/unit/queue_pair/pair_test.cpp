@@ -32,7 +32,7 @@ QpParameters random_parameters(std::mt19937_64& chance) {
   return parameters;
 }
 
-constexpr RecoveryMode kModes[] = {RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn,
+constexpr RecoveryMode kModes[] = {RecoveryMode::gbn, RecoveryMode::selective, RecoveryMode::irn,
                                    RecoveryMode::sack};
 
 struct Outcome {

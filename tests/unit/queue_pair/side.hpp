@@ -31,7 +31,7 @@ struct Side {
   QueuePair qp;
 
   explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64,
-                RecoveryMode recovery = RecoveryMode::go_back_n)
+                RecoveryMode recovery = RecoveryMode::gbn)
       : memory(kBase, memory_size), qp(make_config(qpn, slots, recovery)) {
     keys.add(kKey, kPd, memory);
   }

@@ -16,7 +16,7 @@ struct WorkloadSetup {
   std::uint32_t most_packets = 5;          // of one message
   std::uint32_t requests = 30;             // of each side
   bool late_receives = false;              // some receives are posted only when the peer has been refused
-  std::array<RecoveryMode, 2> recovery{};  // of each side; go_back_n
+  std::array<RecoveryMode, 2> recovery{};  // of each side; gbn
 };
 
 // One side's requests towards the other. Each request has memory of its own at both ends.

@@ -25,7 +25,7 @@ struct XrcQps {
   QueuePair target{config(&domain)};
 
   QpConfig config(XrcReceiveQueues* queues) {
-    QpConfig made = side.make_config(kQpn, 16, RecoveryMode::go_back_n);
+    QpConfig made = side.make_config(kQpn, 16, RecoveryMode::gbn);
     made.packets = wire::Service::xrc;
     made.xrc_receives = queues;
     if (queues != nullptr) made.receive_queue = queues;

@@ -1,6 +1,7 @@
 // Commands of every length, with every room for the answer, and with identifiers that are wrong.
 #include <array>
 
+#include "device_model/engine/engine.hpp"
 #include "tests/unit/rdma_cm/rdma_cm_program.hpp"
 
 namespace urnic::control::rdma_cm::test {

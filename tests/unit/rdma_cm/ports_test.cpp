@@ -1,4 +1,4 @@
-// Ports: whom they belong to, and who may share them.
+// Ports: their owners, and which identifiers may share them.
 #include <set>
 
 #include "tests/unit/rdma_cm/rdma_cm_program.hpp"

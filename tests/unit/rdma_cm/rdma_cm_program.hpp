@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/engine/engine.hpp"
 #include "tests/unit/rdma_cm/rdma_cm_world.hpp"
 
 namespace urnic::control::rdma_cm::test {

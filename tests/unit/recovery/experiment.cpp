@@ -70,7 +70,7 @@ LaboratorySettings laboratory_settings(const Experiment& experiment) {
   return settings;
 }
 
-double go_back_n_closed_form(const Experiment& experiment) {
+double gbn_closed_form(const Experiment& experiment) {
   const double p = experiment.loss.loss;
   const double slot_time = data_slot_seconds(experiment);
   const LaboratorySettings settings = laboratory_settings(experiment);

@@ -34,6 +34,6 @@ double line_rate(const Experiment& experiment);
 // slot and a round trip of packets that are dropped behind it. The responder sends one NAK per hole: if that
 // or the packet's second transmission is lost, only the local ACK timer helps, and again if its transmission
 // is lost.
-double go_back_n_closed_form(const Experiment& experiment);
+double gbn_closed_form(const Experiment& experiment);
 
 }  // namespace urnic::transport::lab

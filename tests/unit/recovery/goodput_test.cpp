@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(every_mode_fills_a_link_that_loses_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(go_back_n_is_as_calculated) {
+BOOST_AUTO_TEST_CASE(gbn_is_as_calculated) {
   struct Point {
     double loss;
     int milliseconds;
@@ -45,13 +45,13 @@ BOOST_AUTO_TEST_CASE(go_back_n_is_as_calculated) {
     for (const std::uint32_t mtu : {1024u, 4096u}) {
       for (const Point& point : {Point{0.001, 40, 5}, Point{0.01, 150, 20}}) {
         Experiment experiment;
-        experiment.mode = RecoveryMode::go_back_n;
+        experiment.mode = RecoveryMode::gbn;
         experiment.operation = operation;
         experiment.path_mtu = mtu;
         experiment.loss.loss = point.loss;
         const Goodput goodput = measure_goodput(experiment, std::chrono::milliseconds(point.milliseconds));
         BOOST_TEST_CONTEXT(name(operation) << " MTU " << mtu << ", loss " << point.loss) {
-          BOOST_CHECK_CLOSE(goodput.bits_per_second, go_back_n_closed_form(experiment), point.tolerance);
+          BOOST_CHECK_CLOSE(goodput.bits_per_second, gbn_closed_form(experiment), point.tolerance);
         }
       }
     }

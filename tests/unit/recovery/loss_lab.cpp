@@ -47,7 +47,7 @@ Json point(const Experiment& experiment) {
 
 // Long round trips, and the timeouts of go-back-N, take longer until a figure is steady.
 Nanoseconds duration_of(const Experiment& experiment, const Options& options) {
-  if (experiment.mode == RecoveryMode::go_back_n) return 4 * options.duration();
+  if (experiment.mode == RecoveryMode::gbn) return 4 * options.duration();
   return experiment.delay > std::chrono::microseconds(10) ? 2 * options.duration() : options.duration();
 }
 
@@ -61,8 +61,8 @@ Json goodput_point(const Experiment& experiment, double lossless, const Goodput&
   json["ack_timeouts"] = goodput.timeouts;
   json["gave_up"] = goodput.gave_up;
   // Losses that come in bursts are not what the formula is for.
-  if (experiment.mode == RecoveryMode::go_back_n && experiment.loss.mean_burst <= 1) {
-    const double calculated = go_back_n_closed_form(experiment);
+  if (experiment.mode == RecoveryMode::gbn && experiment.loss.mean_burst <= 1) {
+    const double calculated = gbn_closed_form(experiment);
     json["closed_form_gbps"] = calculated / 1e9;
     json["closed_form_share"] = share(calculated, line_rate(experiment), experiment);
   }

@@ -9,7 +9,7 @@
 
 namespace urnic::transport::lab {
 
-inline constexpr std::array kModes{RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn,
+inline constexpr std::array kModes{RecoveryMode::gbn, RecoveryMode::selective, RecoveryMode::irn,
                                    RecoveryMode::sack};
 inline constexpr std::array kOperations{WorkOpcode::rdma_write, WorkOpcode::rdma_read, WorkOpcode::send};
 inline constexpr std::array kOperationsWithAtomic{WorkOpcode::rdma_write, WorkOpcode::rdma_read,
@@ -23,7 +23,7 @@ inline std::string_view name(RecoveryMode mode) {
       return "irn";
     case RecoveryMode::sack:
       return "sack";
-    case RecoveryMode::go_back_n:
+    case RecoveryMode::gbn:
       break;
   }
   return "gbn";

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_none_gets_none) {
 BOOST_AUTO_TEST_CASE(a_change_of_recovery_is_told) {
   Bench b;
   b.transfer();
-  b.laboratory.queue_pair(0).set_recovery({.mode = RecoveryMode::go_back_n});
+  b.laboratory.queue_pair(0).set_recovery({.mode = RecoveryMode::gbn});
   b.laboratory.run_until_quiet(b.laboratory.now() + 1s);
   b.transfer();
   const std::uint64_t reports = b.seen.reports[1];
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_change_of_recovery_is_told_again_if_it_was_missed) {
   };
   Bench b(settings);
   b.transfer();
-  b.laboratory.queue_pair(0).set_recovery({.mode = RecoveryMode::go_back_n});
+  b.laboratory.queue_pair(0).set_recovery({.mode = RecoveryMode::gbn});
   lose = true;
   b.transfer();
   b.transfer();

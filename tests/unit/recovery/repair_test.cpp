@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kLengths{1u, 2u, 3u, 4u, 7u, 10u, 16u, 33u, 64u};  // packets of a message
 constexpr std::array kDelays{1, 5, 50};                                 // microseconds each way
-constexpr std::array kOthers{RecoveryMode::go_back_n, RecoveryMode::selective, RecoveryMode::irn};
+constexpr std::array kOthers{RecoveryMode::gbn, RecoveryMode::selective, RecoveryMode::irn};
 
 Nanoseconds median(const Experiment& experiment, std::uint32_t packets, LossPlace place) {
   const std::vector<Nanoseconds> times = repair_times(experiment, packets, place);

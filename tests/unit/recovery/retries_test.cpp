@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_answers_no_more) {
         BOOST_CHECK_GE(waited.count(), patience(settings).count());
         // Go-back-N's timer starts with the next packet that asks for an acknowledgement: the last of a
         // message, which is sent again within a microsecond.
-        const bool exact = mode != RecoveryMode::go_back_n;
+        const bool exact = mode != RecoveryMode::gbn;
         const Nanoseconds late = exact ? Nanoseconds(0) : std::chrono::microseconds(1) * settings.retry_count;
         BOOST_CHECK_LE(waited.count(), (patience(settings) + late).count());
       }

@@ -63,7 +63,7 @@ void check_slow_guest(const Processor& processor, RecoveryMode mode, WorkOpcode 
   const SoftRoceResponder& guest = *laboratory.soft_roce();
   if (operation == WorkOpcode::rdma_read) {
     // A READ that was dropped behind a hole is asked for again as a whole by those that go back N.
-    const std::uint32_t most = mode == RecoveryMode::go_back_n ? 3 * kPackets : kPackets * 3 / 2;
+    const std::uint32_t most = mode == RecoveryMode::gbn ? 3 * kPackets : kPackets * 3 / 2;
     BOOST_CHECK_LE(guest.packets_sent(), most);
   } else if (operation != WorkOpcode::atomic_fetch_add) {
     BOOST_CHECK_LE(guest.requests_received(), 6 * kPackets);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(everything_arrives_at_every_peer_with_every_recovery_and_lo
       for (const WorkOpcode operation : kOperationsWithAtomic) {
         for (const double loss : {0.0, 0.01, 0.03, 0.1}) {
           for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
-            if (loss > 0.05 && mode == RecoveryMode::go_back_n) continue;  // its retries may not suffice
+            if (loss > 0.05 && mode == RecoveryMode::gbn) continue;  // its retries may not suffice
             BOOST_TEST_CONTEXT(name(peer) << ' ' << name(mode) << ' ' << name(operation) << ", loss " << loss
                                           << ", seed " << seed) {
               check(peer, mode, operation, loss, seed);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_slow_guest_gets_little_in_vain) {
 // What is kept and used of the packets that arrive early makes the difference between the receivers.
 BOOST_AUTO_TEST_CASE(goodput_by_receiver) {
   for (const WorkOpcode operation : kOperations) {
-    for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::sack}) {
+    for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::sack}) {
       for (const double loss : {0.01, 0.03}) {
         for (const std::uint32_t mtu : {1024u, 4096u}) {
           const double here = goodput(Peer::same_process, mode, operation, loss, mtu);

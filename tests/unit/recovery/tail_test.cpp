@@ -136,8 +136,8 @@ BOOST_AUTO_TEST_CASE(a_stream_of_reads_over_a_long_path_is_not_asked_for_again) 
 }
 
 // Go-back-N has nothing but the local ACK timer.
-BOOST_AUTO_TEST_CASE(go_back_n_waits_for_the_timeout) {
-  const Experiment experiment = experiment_of(RecoveryMode::go_back_n, WorkOpcode::rdma_write);
+BOOST_AUTO_TEST_CASE(gbn_waits_for_the_timeout) {
+  const Experiment experiment = experiment_of(RecoveryMode::gbn, WorkOpcode::rdma_write);
   BOOST_CHECK_GE(seconds(price_of_the_tail(experiment)), 4.096e-6 * 256 - seconds(round_trip(experiment)));
 }
 

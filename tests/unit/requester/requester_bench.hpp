@@ -45,7 +45,7 @@ struct Setup {
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
   bool credits = false;  // true: end-to-end credits count from the start
-  RecoverySettings recovery = {.mode = RecoveryMode::go_back_n};
+  RecoverySettings recovery = {.mode = RecoveryMode::gbn};
 };
 
 class RequesterBench {

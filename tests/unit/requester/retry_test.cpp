@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_snapshot_tells_how_many_retries_are_used_up_until_there_i
   BOOST_TEST(b.requester.snapshot().transport_retries == 0u);
 }
 
-// Who is refused for long loses a packet now and then: those losses do not add up to a dead path.
+// A requester that gets RNR NAKs for long also loses packets; these losses do not add up to a dead path.
 BOOST_AUTO_TEST_CASE(a_refusal_reloads_the_transport_retries) {
   RequesterBench b({.retry_count = 1});
   b.post(WorkOpcode::send, 4);

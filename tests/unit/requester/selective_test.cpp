@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_a_fault_has_made_says_nothing_of_the_peer) {
 }
 
 BOOST_AUTO_TEST_CASE(the_specification_s_modes_read_none) {
-  for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::selective}) {
+  for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::selective}) {
     RequesterBench b(with(mode));
     b.post(WorkOpcode::rdma_write, 64);
     b.expect(write_only, 0);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_detail_tells_what_has_become_of_each_packet) {
 }
 
 BOOST_AUTO_TEST_CASE(a_detail_of_go_back_n_tells_what_is_to_be_sent_again) {
-  RequesterBench b(with(RecoveryMode::go_back_n));
+  RequesterBench b(with(RecoveryMode::gbn));
   send_writes(b, 4);
   b.inject(ack(0));
   b.inject(rnr_nak(2, 1));
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_detail_of_go_back_n_tells_what_is_to_be_sent_again) {
   BOOST_TEST(!now.round_trip.has_value());
 }
 
-// A manufacturer's opcode means something to those who have agreed on it only.
+// A manufacturer's opcode has a meaning only between ends that have agreed on it.
 BOOST_AUTO_TEST_CASE(a_selective_ack_of_a_stranger_is_ignored) {
   RequesterBench b(with(RecoveryMode::sack, 0));
   send_writes(b, 3);
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(irn_sends_new_packets_within_its_window_only) {
 }
 
 BOOST_AUTO_TEST_CASE(another_recovery_takes_over_when_nothing_is_under_way) {
-  RequesterBench b(with(RecoveryMode::go_back_n));
+  RequesterBench b(with(RecoveryMode::gbn));
   send_writes(b, 1);
   b.requester.use({.mode = RecoveryMode::sack});
   b.post(WorkOpcode::rdma_write, 64);

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(no_more_is_sent_behind_a_hole_than_the_usual_distance_betwe
 }
 
 BOOST_AUTO_TEST_CASE(go_back_n_keeps_to_it_too) {
-  RequesterBench b(with(RecoveryMode::go_back_n));
+  RequesterBench b(with(RecoveryMode::gbn));
   send_writes(b, 60);
   b.inject(missing(2));
   b.expect_packets(write_only, 2, 17);

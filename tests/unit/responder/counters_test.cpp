@@ -18,7 +18,7 @@ struct Row {
   const char* counted;
 };
 
-constexpr auto kGbn = RecoveryMode::go_back_n;
+constexpr auto kGbn = RecoveryMode::gbn;
 constexpr auto kKeeps = RecoveryMode::selective;
 constexpr auto kSack = RecoveryMode::sack;
 

@@ -17,7 +17,7 @@ namespace {
 struct Hostile : ResponderBench {
   // Every third keeps what is out of order and is offered selective acks; every third keeps, and is not.
   explicit Hostile(std::uint64_t seed)
-      : ResponderBench(seed % 3 == 0 ? RecoveryMode::go_back_n : RecoveryMode::sack, 32),
+      : ResponderBench(seed % 3 == 0 ? RecoveryMode::gbn : RecoveryMode::sack, 32),
         chance(seed),
         offers(seed % 3 == 1) {}
 

@@ -328,8 +328,8 @@ BOOST_AUTO_TEST_CASE(a_failed_access_of_a_held_packet_is_reported_at_its_psn) {
   BOOST_CHECK(memory.bytes(kBase + 0x200, 16) == std::vector<std::byte>(16));
 }
 
-BOOST_AUTO_TEST_CASE(under_go_back_n_nothing_is_held) {
-  shared.recovery.mode = RecoveryMode::go_back_n;
+BOOST_AUTO_TEST_CASE(under_gbn_nothing_is_held) {
+  shared.recovery.mode = RecoveryMode::gbn;
   ask(write_only(1));
   BOOST_CHECK_EQUAL(pool.in_use(), 0u);
   BOOST_CHECK_EQUAL(counters.held_discards, 0u);
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(under_go_back_n_nothing_is_held) {
 
 BOOST_AUTO_TEST_CASE(what_is_held_when_the_mode_changes_is_executed) {
   ask(offered(write_only(1)));
-  shared.recovery.mode = RecoveryMode::go_back_n;
+  shared.recovery.mode = RecoveryMode::gbn;
   ask(offered(write_only(2)));
   sent().clear();
   ask(offered(write_only(0)));

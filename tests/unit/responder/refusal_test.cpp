@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_reserved_opcode_within_a_message_completes_its_receive_in
 
 // The PSN is looked at before the opcode (IBTA 9.7.4.1.2).
 BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_refused_when_its_turn_comes) {
-  for (const RecoveryMode mode : {RecoveryMode::go_back_n, RecoveryMode::selective}) {
+  for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::selective}) {
     for (const std::uint8_t opcode : kUnsupported) {
       ResponderBench bench(mode);
       bench.ask(write_only(0));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_reserved_opcode_is_refused_when_its_turn_comes) {
       BOOST_CHECK(is_nak(bench.take(), psn(1), NakCode::psn_sequence_error));
       BOOST_CHECK(!bench.shared.failed);
       bench.ask(write_only(1));
-      if (mode == RecoveryMode::go_back_n) bench.ask(unsupported(opcode, 2));
+      if (mode == RecoveryMode::gbn) bench.ask(unsupported(opcode, 2));
       BOOST_CHECK(is_nak(bench.sent().back(), psn(2), NakCode::invalid_request));
       BOOST_CHECK(bench.shared.failed);
     }

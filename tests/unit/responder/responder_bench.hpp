@@ -44,9 +44,9 @@ struct ResponderBench {
   SharedState shared;
   Responder responder;
 
-  // Under another mode than go_back_n the responder keeps what is out of order, here or in `shared_pool`.
+  // Under another mode than gbn the responder keeps what is out of order, here or in `shared_pool`.
   // With `xrc` it is the target of an extended reliable connection.
-  explicit ResponderBench(RecoveryMode mode = RecoveryMode::go_back_n, std::uint32_t slots = kSlots,
+  explicit ResponderBench(RecoveryMode mode = RecoveryMode::gbn, std::uint32_t slots = kSlots,
                           ReorderPool* shared_pool = nullptr, XrcReceiveQueues* xrc = nullptr)
       : own_pool(slots),
         pool(shared_pool != nullptr ? *shared_pool : own_pool),

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(every_response_but_the_reports_is_the_specification_s) {
 }
 
 BOOST_AUTO_TEST_CASE(a_responder_that_keeps_nothing_does_not_take_part) {
-  shared.recovery.mode = RecoveryMode::go_back_n;
+  shared.recovery.mode = RecoveryMode::gbn;
   ask(write_only(0));
   ask(write_only(2));
   ask(read(1, 1));

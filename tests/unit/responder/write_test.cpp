@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_message_above_two_gigabytes_is_refused_although_the_key_w
     KeyCheck bind(const WindowBinding&, PdId, wire::Qpn) override { return KeyCheck::ok; }
     KeyCheck invalidate(wire::Rkey, PdId, wire::Qpn) override { return KeyCheck::ok; }
   } allow_all;
-  QpConfig config = make_config(RecoveryMode::go_back_n);
+  QpConfig config = make_config(RecoveryMode::gbn);
   config.keys = &allow_all;
   SharedState other{.config = config, .state = QpState::rtr, .parameters = make_parameters()};
   Responder under_test(other);

@@ -53,7 +53,7 @@ struct WithDomain {
 };
 
 struct XrcBench : WithDomain, ResponderBench {
-  XrcBench() : ResponderBench(RecoveryMode::go_back_n, kSlots, nullptr, &domain) {
+  XrcBench() : ResponderBench(RecoveryMode::gbn, kSlots, nullptr, &domain) {
     domain.add(kSrq, kPd);
     domain.add(kOtherSrq, kPd);
     domain.add(kForeignSrq, PdId{8});

@@ -102,14 +102,15 @@ void Storm::add_traffic() {
 void Storm::change_weather() {
   for (std::uint32_t device = 0; device < 2; ++device) {
     for (const Direction direction : {Direction::transmit, Direction::receive})
-      fabric_.fabric.link(device).configure(direction, random_link(chance_));
-    fabric_.fabric.link(device).set_faults(nullptr);
+      fabric_.frame_switch.link(device).configure(direction, random_link(chance_));
+    fabric_.frame_switch.link(device).set_faults(nullptr);
   }
   plan_.reset();
   if (chance_.one_in(2)) return;
   plan_ =
       std::make_unique<fault::FaultPlan>(fault::parse_plan(random_fault_plan(chance_), "storm", kDevices));
-  for (std::uint32_t device = 0; device < 2; ++device) fabric_.fabric.link(device).set_faults(plan_.get());
+  for (std::uint32_t device = 0; device < 2; ++device)
+    fabric_.frame_switch.link(device).set_faults(plan_.get());
 }
 
 // The program's memory is gone at once; its objects go later, or with the storm.
@@ -147,7 +148,7 @@ void Storm::rage() {
 void Storm::perfect_links() {
   plan_.reset();
   for (std::uint32_t device = 0; device < 2; ++device) {
-    link::Link& link = fabric_.fabric.link(device);
+    link::Link& link = fabric_.frame_switch.link(device);
     link.set_faults(nullptr);
     link.restore();
     for (const Direction direction : {Direction::transmit, Direction::receive}) link.configure(direction, {});

@@ -21,7 +21,7 @@ struct Stuck : test::Fabric {
   void delay_both_links(std::int64_t nanoseconds) {
     for (std::uint32_t device = 0; device < 2; ++device) {
       for (const Direction direction : {Direction::transmit, Direction::receive})
-        fabric.link(device).configure(direction, {.delay = Nanoseconds(nanoseconds)});
+        frame_switch.link(device).configure(direction, {.delay = Nanoseconds(nanoseconds)});
     }
   }
   // Moves the clock to the next due event, for at most `longest`, until `queue_pair` has a send completion.
@@ -86,9 +86,9 @@ BOOST_AUTO_TEST_CASE(packets_dropped_behind_a_hole_on_a_link_with_delay) {
   TestQp other(program1, 0, {});
   connect(one, other, 4096);
   for (TestQp* queue_pair : {&one, &other})
-    queue_pair->device_end().set_recovery({.mode = transport::RecoveryMode::go_back_n});
+    queue_pair->device_end().set_recovery({.mode = transport::RecoveryMode::gbn});
   delay_both_links(1'000'000);
-  for (std::uint32_t device = 0; device < 2; ++device) fabric.link(device).set_faults(&plan);
+  for (std::uint32_t device = 0; device < 2; ++device) frame_switch.link(device).set_faults(&plan);
   abi::SendWqe head = test::wqe(abi::SendOpcode::rdma_write, 0);
   head.remote_address = program1.address(0);
   head.rkey = program1.key.value;
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_datagram_without_receive_leaves_nothing_in_the_staging_ar
 
 // A port that is full because its link is slow sends as soon as the link is faster.
 BOOST_AUTO_TEST_CASE(a_link_that_is_made_faster_is_used_at_once) {
-  fabric.link(0).configure(Direction::transmit, {.rate_gbps = 0.001});
+  frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 0.001});
   TestQp one(program0, 0, {});
   TestQp other(program1, 0, {});
   connect(one, other, 4096);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_is_made_faster_is_used_at_once) {
   const abi::ScatterGather source[] = {program0.sge(0, 500'000)};
   one.post_send(head, source);
   run();
-  engine.execute([&] { fabric.link(0).configure(Direction::transmit, {}); });
+  engine.execute([&] { frame_switch.link(0).configure(Direction::transmit, {}); });
   engine.data_path().ports_changed();
   run();
   check_that_data_moves();

@@ -77,7 +77,7 @@ void post_random(Chance& chance, TestQp& queue_pair, const Program& from, const 
 
 transport::RecoverySettings random_recovery(Chance& chance) {
   using enum transport::RecoveryMode;
-  return {.mode = chance.one_of({go_back_n, selective, irn, sack})};
+  return {.mode = chance.one_of({gbn, selective, irn, sack})};
 }
 
 void disturb_state(Chance& chance, Engine& engine, TestQp& queue_pair) {

@@ -1,4 +1,4 @@
-// Unreliable datagrams: where they go, who is let in, what a receive gets.
+// Unreliable datagrams: where they go, which are accepted, what a receive gets.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 

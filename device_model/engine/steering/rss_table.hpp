@@ -32,10 +32,10 @@ using ToeplitzKey = std::array<std::uint8_t, kToeplitzKeyBytes>;
 // destination address, source port, destination port. 0 if the frame has none of them.
 std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const FrameHeaders& frame);
 
-class ReceiveSpreading {
+class RssTable {
  public:
   // The lowest bits of the hash choose one of `queues`: a power of two of entries, which outlive this.
-  ReceiveSpreading(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues);
+  RssTable(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues);
 
   QueuePairContext& queue_for(const FrameHeaders& frame) const;
 

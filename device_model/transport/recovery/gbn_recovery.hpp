@@ -8,7 +8,7 @@
 
 namespace urnic::transport {
 
-class GoBackN final : public LossRecovery {
+class GbnRecovery final : public LossRecovery {
  public:
   void start(PacketNumber first) override;
   void sent(PacketRange packets, bool asks, Time now) override;

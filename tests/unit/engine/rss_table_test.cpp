@@ -1,5 +1,5 @@
 // The Toeplitz hash: values that every maker of NICs agrees on, and which fields go into it.
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -48,7 +48,7 @@ FrameHeaders ipv6(const Bytes16& source, std::uint16_t source_port, const Bytes1
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(receive_spreading)
+BOOST_AUTO_TEST_SUITE(rss_table)
 
 BOOST_AUTO_TEST_CASE(the_published_ipv4_values) {
   const struct {
@@ -103,12 +103,12 @@ BOOST_AUTO_TEST_CASE(only_the_fields_asked_for_count) {
 
 BOOST_AUTO_TEST_CASE(the_lowest_bits_choose_the_queue) {
   const auto queue = [](std::uintptr_t number) { return reinterpret_cast<QueuePairContext*>(number); };
-  const ReceiveSpreading spreading(kKey, kIpv4, {queue(8), queue(16), queue(24), queue(32)});
+  const RssTable rss_table(kKey, kIpv4, {queue(8), queue(16), queue(24), queue(32)});
   // 0x323e8fc2 and 0xd2d0a5de end in binary 10, 0x5d1809c5 in 01.
-  BOOST_TEST(&spreading.queue_for(ipv4({66, 9, 149, 187}, 0, {161, 142, 100, 80}, 0)) == queue(24));
-  BOOST_TEST(&spreading.queue_for(ipv4({24, 19, 198, 95}, 0, {12, 22, 207, 184}, 0)) == queue(24));
-  BOOST_TEST(&spreading.queue_for(ipv4({153, 39, 163, 191}, 0, {202, 188, 127, 2}, 0)) == queue(16));
-  BOOST_TEST(&spreading.queue_for(FrameHeaders{}) == queue(8));
+  BOOST_TEST(&rss_table.queue_for(ipv4({66, 9, 149, 187}, 0, {161, 142, 100, 80}, 0)) == queue(24));
+  BOOST_TEST(&rss_table.queue_for(ipv4({24, 19, 198, 95}, 0, {12, 22, 207, 184}, 0)) == queue(24));
+  BOOST_TEST(&rss_table.queue_for(ipv4({153, 39, 163, 191}, 0, {202, 188, 127, 2}, 0)) == queue(16));
+  BOOST_TEST(&rss_table.queue_for(FrameHeaders{}) == queue(8));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-#include "device_model/engine/steering/receive_spreading.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
 
 #include <algorithm>
 #include <span>
@@ -60,11 +60,10 @@ std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const 
   return hash;
 }
 
-ReceiveSpreading::ReceiveSpreading(const ToeplitzKey& key, std::uint64_t fields,
-                                   std::vector<QueuePairContext*> queues)
+RssTable::RssTable(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues)
     : key_(key), fields_(fields), queues_(std::move(queues)) {}
 
-QueuePairContext& ReceiveSpreading::queue_for(const FrameHeaders& frame) const {
+QueuePairContext& RssTable::queue_for(const FrameHeaders& frame) const {
   return *queues_[toeplitz_hash(key_, fields_, frame) & (queues_.size() - 1)];
 }
 
