@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import shutil
 import socket
@@ -138,7 +139,14 @@ class Scripts(unittest.TestCase):
     def port_of_a_script(self):
         """The port that a script would have, as long as the context lasts."""
         with socket.socket(socket.AF_UNIX) as admin:
-            admin.connect(str(self.fabric.run_directory / "admin.sock"))
+            # The device process answers its own user only: the one at the time of the connection.
+            own = os.geteuid()
+            if own == 0:
+                os.seteuid(fabric.ORDINARY_USER)
+            try:
+                admin.connect(str(self.fabric.run_directory / "admin.sock"))
+            finally:
+                os.seteuid(own)
             admin.sendall(json.dumps({"cmd": "station", "device": "urnic0", "mac": "02:00:00:00:00:99",
                                       "gid": "::ffff:192.0.2.153"}).encode() + b"\n")
             self.assertIn(b'"ok":true', admin.recv(4096))
