@@ -1,5 +1,8 @@
 """The packets of a capture, as tshark decodes them."""
 
+# Python 3.9, which Debian 11 and RHEL 9 have, cannot evaluate `int | None`.
+from __future__ import annotations
+
 import dataclasses
 import subprocess
 
