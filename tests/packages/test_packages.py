@@ -23,11 +23,13 @@ OLDEST_C_LIBRARY = (2, 31)
 NEEDED_BY_RPM = ("libcpp-httplib0.11", "libisal2", "libpcap0.8", "libseccomp2", "libspdlog1.10", "libtomlplusplus3")
 # Drops a packet.
 FAULTS = '[[fault]]\ndevice = "urnic0"\nfilter = "udp port 4791"\noccurrence = 3\naction = "drop"\n'
+PACKET_SCRIPT = SOURCES / "tests" / "scripts" / "examples" / "03-a-hole.packets"
 
 
 def check_programs(test, system, urnic):
     """Devices; messages with their data checked, one of which loses a packet; the live page meanwhile, and the packets
-    afterwards, in lines and as a picture. Filters are compiled by libpcap, which the tar brings."""
+    afterwards, in lines and as a picture. Filters are compiled by libpcap, which the tar brings. A packet script, whose agent
+    takes the distribution's libibverbs, and a lesson, for which the distribution's Python is asked."""
     test.assertIn("urnic0", system.run(urnic, "run", "--", "ibv_devinfo", "-v"))
     (system.home / "faults.toml").write_text(FAULTS)
     system.run(urnic, "up")
@@ -41,6 +43,11 @@ def check_programs(test, system, urnic):
     lost = system.run(urnic, "trace", "--filter", "udp port 4791", "--only", "lost", "lost.pcapng")
     test.assertEqual(lost.count("rule \"fault 1\": dropped"), 1, lost)
     test.assertIn("</svg>", system.run(urnic, "plot", "lost.pcapng"))
+    shutil.copy(PACKET_SCRIPT, system.home)
+    for way in ("--virtual", "--live"):
+        test.assertIn("passed: ", system.run(urnic, "script", way, PACKET_SCRIPT.name))
+    system.run(urnic, "down")
+    test.assertIn("Lesson 1: a first RDMA program", system.run(urnic, "lesson", "1"))
 
 
 class Deb(unittest.TestCase):
@@ -97,6 +104,9 @@ class Tar(unittest.TestCase):
             headers = said_by("objdump", "-p", file)
             for version in re.findall(r" GLIBC_([\d.]+)", headers):
                 self.assertLessEqual(tuple(map(int, version.split("."))), OLDEST_C_LIBRARY, file)
+            allowed = brought if file.name in brought | PROGRAMS else set()
+            if file.name == "urnic-script-agent":
+                allowed = allowed | {"libibverbs.so.1"}
             needed = set(re.findall(r"NEEDED +(\S+)", headers))
             in_libc = {name for name in needed if re.match(r"(ld-linux|lib(c|m|dl|rt|pthread)\.so)", name)}
             self.assertLessEqual(needed - in_libc, allowed.get(file.name, set()), file)
