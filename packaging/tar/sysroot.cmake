@@ -17,7 +17,8 @@ cmake_path(GET runtime FILENAME release)
 set(headers ${URNIC_SYSROOT}/usr/include/c++/${release})
 # g++ sees values without an initialisation in that library's std::function, where there are none.
 set(CMAKE_CXX_FLAGS_INIT
-  "-nostdinc++ -isystem ${headers} -isystem ${URNIC_SYSROOT}/usr/include/x86_64-linux-gnu/c++/${release} -Wno-maybe-uninitialized")
+  "-nostdinc++ -isystem ${headers} -isystem ${URNIC_SYSROOT}/usr/include/x86_64-linux-gnu/c++/${release} \
+-Wno-maybe-uninitialized -Wno-uninitialized")
 # -B: the code in front of main must be that C library's, too. Newer one would not call the constructors.
 set(libraries ${URNIC_SYSROOT}/usr/lib/x86_64-linux-gnu)
 foreach(kind EXE SHARED MODULE)
