@@ -95,7 +95,7 @@ MISTAKES = [
     Mistake(8, 1, "more receives instead", "mail.c", "RECEIVES = 8", "RECEIVES = 60", "up to 60 receives"),
     Mistake(8, 1, "the sender sleeps by the clock", "mail.c",
             "  while (atomic_load(&mail.granted) <= number) thrd_yield();",
-            "  if (number > 0) thrd_sleep(&(struct timespec){.tv_nsec = 500000}, NULL);", "RNR NAK"),
+            "  if (number > 0) thrd_sleep(&(struct timespec){.tv_nsec = 1000}, NULL);", "RNR NAK"),
     Mistake(8, 2, "more places", "clinic.c", "PLACES = 32", "PLACES = 64", "up to 64 receives"),
     Mistake(8, 2, "not all share", "clinic.c", "clinic->receives,\n", "i == 0 ? NULL : clinic->receives,\n",
             "had not ended"),
