@@ -41,12 +41,41 @@ std::uint8_t index_of(ibv_context* context, const ibv_gid& wanted, const std::st
   throw std::runtime_error("the device has no GID " + text + " for RoCE v2");
 }
 
+// The errors with which verbs refuse a call. The C library has names of all since version 2.32 only.
+std::string name_of(int error) {
+  switch (error) {
+    case EAGAIN:
+      return "EAGAIN";
+    case EBUSY:
+      return "EBUSY";
+    case EFAULT:
+      return "EFAULT";
+    case EINVAL:
+      return "EINVAL";
+    case EIO:
+      return "EIO";
+    case ENODEV:
+      return "ENODEV";
+    case ENOENT:
+      return "ENOENT";
+    case ENOMEM:
+      return "ENOMEM";
+    case ENOSPC:
+      return "ENOSPC";
+    case EOPNOTSUPP:
+      return "EOPNOTSUPP";
+    case EPERM:
+      return "EPERM";
+    case ETIMEDOUT:
+      return "ETIMEDOUT";
+    default:
+      return "error " + std::to_string(error);
+  }
+}
+
 }  // namespace
 
-void refuse(int error, const std::string& what) {
-  const char* const name = strerrorname_np(error);
-  throw CallRefused(std::string(name != nullptr ? name : "an unknown error") + ": " + what);
-}
+void refuse(int error, const std::string& what) { throw CallRefused(name_of(error) + ": " + what); }
 
 AgentDevice::AgentDevice(const AgentAddresses& addresses)
     : context_(open_device(addresses.device)),
