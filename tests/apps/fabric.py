@@ -23,6 +23,19 @@ MTUS = (256, 512, 1024, 2048, 4096)
 # Seconds until what has not happened counts as hanging: more than anything takes on the busiest machine. A test that
 # passes never waits so long.
 PATIENCE = 300.0
+# For 100 messages of ibv_rc_pingpong or more: packets in both directions, and acknowledgements, but not the last one. When it
+# has that, one end leaves and the other one would ask for it in vain.
+LOSSES = """
+[[fault]]
+opcode = ["RC Send First", "RC Send Middle", "RC Send Last"]
+every = 50
+action = "drop"
+[[fault]]
+opcode = "Acknowledge"
+every = 3
+count = 20
+action = "drop"
+"""
 
 
 def tree():
@@ -238,6 +251,16 @@ class Fabric:
         file = self.directory / "configuration.toml"
         file.write_text(configuration)
         self.run(self.urnic, "up", "--config", file)
+
+    def load_faults(self, plan):
+        """Loads the text of a fault plan; `urnic fault clear` ends it."""
+        file = self.home / "plan.toml"
+        file.write_text(plan)
+        self.run(self.urnic, "fault", "load", file)
+
+    def lost_by_faults(self):
+        """How many packets fault plans have dropped on the first device's link."""
+        return json.loads(self.run(self.urnic, "counters", "--json"))["urnic0"]["link_tx_fault_dropped"]
 
     def down(self):
         self.run(self.urnic, "down")

@@ -55,8 +55,10 @@ class Lan(unittest.TestCase):
 
     def test_loss(self):
         for on in (self.one, self.two):
-            on.run(on.urnic, "link", "set", "urnic0", "loss=0.02")
+            on.load_faults(fabric.LOSSES)
         self.run_pair(self.one, self.two, "ibv_rc_pingpong", "-c", "-s", "50000", "-n", "200")
+        for on in (self.one, self.two):
+            self.assertGreater(on.lost_by_faults(), 50)
 
     def test_connections_by_address(self):
         server = self.one.start_on_urnic("rping", "-s", "-a", "10.9.0.1", "-C", "20", "-V")
