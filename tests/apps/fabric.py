@@ -23,19 +23,6 @@ MTUS = (256, 512, 1024, 2048, 4096)
 # Seconds until what has not happened counts as hanging: more than anything takes on the busiest machine. A test that
 # passes never waits so long.
 PATIENCE = 300.0
-# For 100 messages of ibv_rc_pingpong or more: packets in both directions, and acknowledgements, but not the last one. When it
-# has that, one end leaves and the other one would ask for it in vain.
-LOSSES = """
-[[fault]]
-opcode = ["RC Send First", "RC Send Middle", "RC Send Last"]
-every = 50
-action = "drop"
-[[fault]]
-opcode = "Acknowledge"
-every = 3
-count = 20
-action = "drop"
-"""
 
 
 def tree():
@@ -53,6 +40,24 @@ def wait_until(condition, what, timeout=PATIENCE):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {timeout} seconds")
         time.sleep(0.01)
+
+
+def losses(every=50, directions=("tx",)):
+    """A fault plan for 100 messages of ibv_rc_pingpong or more: packets are lost, and acknowledgements, but not the last one.
+    When it has that, one end leaves and the other one would ask for it in vain."""
+    return "".join(f"""
+[[fault]]
+direction = "{direction}"
+opcode = ["RC Send First", "RC Send Middle", "RC Send Last"]
+every = {every}
+action = "drop"
+[[fault]]
+direction = "{direction}"
+opcode = "Acknowledge"
+every = 3
+count = 20
+action = "drop"
+""" for direction in directions)
 
 
 def is_listening(port):

@@ -55,7 +55,7 @@ class Lan(unittest.TestCase):
 
     def test_loss(self):
         for on in (self.one, self.two):
-            on.load_faults(fabric.LOSSES)
+            on.load_faults(fabric.losses())
         self.run_pair(self.one, self.two, "ibv_rc_pingpong", "-c", "-s", "50000", "-n", "200")
         for on in (self.one, self.two):
             self.assertGreater(on.lost_by_faults(), 50)

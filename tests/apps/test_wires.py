@@ -228,7 +228,7 @@ class TwoHosts(unittest.TestCase):
 
     def test_what_is_sent_again_is_right(self):
         for host in self.network.hosts:
-            host.load_faults(fabric.LOSSES)
+            host.load_faults(fabric.losses())
         try:
             self.pingpong("rc", "-s", 100000, "-n", 100)
         finally:
