@@ -15,6 +15,7 @@
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/interface_watch.hpp"
+#include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/listed_identifiers.hpp"
 #include "device_model/control/log/log.hpp"
@@ -65,7 +66,9 @@ struct DeviceProcess::Impl {
                         },
                     .gid =
                         [this](const ServedDevice& device, std::size_t index) {
-                          show_gid(sysfs.port_folder(device), index, device.settings.gids[index]);
+                          const auto port = sysfs.port_folder(device);
+                          show_gid(port, index, device.settings.gids[index]);
+                          show_interface(port, index, device.udp->interfaces[index].name);
                         }}),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),

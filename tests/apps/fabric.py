@@ -42,6 +42,24 @@ def wait_until(condition, what, timeout=PATIENCE):
         time.sleep(0.01)
 
 
+def losses(every=50, directions=("tx",)):
+    """A fault plan for 100 messages of ibv_rc_pingpong or more: packets are lost, and acknowledgements, but not the last one.
+    When it has that, one end leaves and the other one would ask for it in vain."""
+    return "".join(f"""
+[[fault]]
+direction = "{direction}"
+opcode = ["RC Send First", "RC Send Middle", "RC Send Last"]
+every = {every}
+action = "drop"
+[[fault]]
+direction = "{direction}"
+opcode = "Acknowledge"
+every = 3
+count = 20
+action = "drop"
+""" for direction in directions)
+
+
 def is_listening(port):
     """Whether a program listens on the TCP port. Does not connect, because servers take one connection only."""
     wanted = f":{port:04X}"
@@ -238,6 +256,16 @@ class Fabric:
         file = self.directory / "configuration.toml"
         file.write_text(configuration)
         self.run(self.urnic, "up", "--config", file)
+
+    def load_faults(self, plan):
+        """Loads the text of a fault plan; `urnic fault clear` ends it."""
+        file = self.home / "plan.toml"
+        file.write_text(plan)
+        self.run(self.urnic, "fault", "load", file)
+
+    def lost_by_faults(self):
+        """How many packets fault plans have dropped on the first device's link."""
+        return json.loads(self.run(self.urnic, "counters", "--json"))["urnic0"]["link_tx_fault_dropped"]
 
     def down(self):
         self.run(self.urnic, "down")

@@ -17,6 +17,7 @@ import zlib
 ROCE = 4791
 FIRST_PSN = 0xFFFFF0  # EndpointOptions in tests/apps/programs
 VARIANTS = 64  # of each kind, made beforehand
+LENGTHS = (0, 7, 9000)  # of garbage, beside random ones: nothing, less than a header, more than a packet
 
 
 def icrc(source, destination, port, packet):
@@ -40,6 +41,7 @@ def packet_to(qpn, source, destination, port):
 
 
 def datagrams(options, source, port):
+    yield from map(random.randbytes, LENGTHS)
     for _ in range(VARIANTS):
         yield random.randbytes(random.randrange(1400))
         yield packet_to(random.getrandbits(24), source, options.address, port)

@@ -109,14 +109,15 @@ class _Network:
         for namespace in reversed(self._namespaces):
             namespace.end()
 
-    def run_pair(self, server, client, timeout=fabric.PATIENCE, between=(0, 1)):
+    def run_pair(self, server, client, timeout=fabric.PATIENCE, between=(0, 1), address=None):
         """Runs a server on the first of two hosts and its client on the second one, until both end with status 0. Both
-        take the TCP port with -p, and the client the server's address as its last argument. Returns both outputs."""
+        take the TCP port with -p, and the client the server's address (or another one of that host) as its last argument.
+        Returns both outputs."""
         port = fabric.free_port()
         one, two = (self.hosts[number] for number in between)
         first = one.start_on_urnic(*server, "-p", port)
         fabric.wait_until(lambda: one.is_listening(port) or first.status is not None, f"a listening server: {first}")
-        second = two.start_on_urnic(*client, "-p", port, one.address)
+        second = two.start_on_urnic(*client, "-p", port, address or one.address)
         return fabric.end_pair(first, second, timeout, lambda: f"{one.log()}\n{two.log()}")
 
 
@@ -130,6 +131,17 @@ class TwoHosts(_Network):
                   second.pid)
         self._add_host(first)
         self._add_host(second)
+
+
+    def add_cable(self):
+        """Joins the hosts by a second cable, at the interfaces eth1. Returns their addresses there."""
+        first, second = self._namespaces
+        first.run("ip", "link", "add", "eth1", "type", "veth", "peer", "name", "eth1", "netns", second.pid)
+        addresses = [f"10.78.0.{number}" for number in (1, 2)]
+        for namespace, address in zip((first, second), addresses):
+            namespace.run("ip", "address", "add", f"{address}/24", "dev", "eth1")
+            namespace.run("ip", "link", "set", "eth1", "up")
+        return addresses
 
 
 class Lan(_Network):

@@ -55,21 +55,16 @@ class Lan(unittest.TestCase):
 
     def test_loss(self):
         for on in (self.one, self.two):
-            on.run(on.urnic, "link", "set", "urnic0", "loss=0.02")
-        # Both ends of rping stay until both are done. A pingpong's server may end although the ACK for the client's last
-        # message was lost, and then cannot send another.
-        self.run_by_address("-C", "200", "-S", "50000")
-
-    def run_by_address(self, *options):
-        """rping, which compares the data."""
-        common = ("-a", "10.9.0.1", "-V", *options)
-        server = self.one.start_on_urnic("rping", "-s", *common)
-        fabric.wait_until(lambda: "LISTEN" in self.one.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
-        self.two.run_on_urnic("rping", "-c", *common)
-        self.assertEqual(server.wait(), 0, server)
+            on.load_faults(fabric.losses())
+        self.run_pair(self.one, self.two, "ibv_rc_pingpong", "-c", "-s", "50000", "-n", "200")
+        for on in (self.one, self.two):
+            self.assertGreater(on.lost_by_faults(), 50)
 
     def test_connections_by_address(self):
-        self.run_by_address("-C", "20")
+        server = self.one.start_on_urnic("rping", "-s", "-a", "10.9.0.1", "-C", "20", "-V")
+        fabric.wait_until(lambda: "LISTEN" in self.one.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
+        self.two.run_on_urnic("rping", "-c", "-a", "10.9.0.1", "-C", "20", "-V")
+        self.assertEqual(server.wait(), 0, server)
         nobody = self.two.start_on_urnic("rping", "-c", "-a", "10.9.0.77", "-C", "1")
         self.assertNotEqual(nobody.wait(), 0, nobody)
         self.assertIn("RDMA_CM_EVENT_ADDR_ERROR", nobody.output())

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +20,8 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/switch.hpp"
+#include "device_model/link/udp/socket_address.hpp"
+#include "wire/network_headers.hpp"
 
 // linux/if.h has it, which does not go with net/if.h.
 #ifndef IFF_LOWER_UP
@@ -37,121 +41,229 @@ memory::Descriptor open_socket() {
   return opened;
 }
 
-// Asks what all interfaces are like now.
-void ask_for_links(int socket) {
-  struct {
-    nlmsghdr header;
-    ifinfomsg body;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = RTM_GETLINK;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  send(socket, &request, sizeof request, MSG_DONTWAIT);
+std::string text_of(std::span<const std::byte> value) {
+  const std::string text(reinterpret_cast<const char*>(value.data()), value.size());
+  return text.substr(0, text.find('\0'));
 }
+
+bool contains(const std::vector<std::uint32_t>& indexes, std::uint32_t index) {
+  return std::find(indexes.begin(), indexes.end(), index) != indexes.end();
+}
+
+// 127.0.0.2 is the host's own, too, though no interface lists it.
+bool is_listed(const wire::Gid& gid) { return !wire::is_ipv4_mapped(gid) || gid.bytes[12] != 127; }
 
 }  // namespace
 
 InterfaceWatch::InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes)
     : fabric_(fabric), changes_(std::move(changes)) {
-  const LanSettings& lan = fabric.lan_settings();
-  const bool on_interface = fabric.lan() != nullptr && lan.is_interface();
-  for (const auto& device : fabric.devices()) {
-    Watched watched{*device, {}, true};
-    if (device->udp != nullptr) {
-      for (const link::LocalInterface& interface : device->udp->interfaces)
-        watched.interfaces.push_back({interface.index, interface.mtu, true, true});
-    } else if (on_interface) {
-      watched.interfaces.push_back({if_nametoindex(lan.carrier.name.c_str()), lan.mtu, true, true});
-    } else {
-      continue;
-    }
-    watched_.push_back(std::move(watched));
-  }
+  for (const auto& device : fabric.devices()) watch(*device);
   if (watched_.empty()) return;
   socket_ = open_socket();
   watch_ = ScopedWatch(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { take_messages(); });
-  ask_for_links(socket_.get());
+  ask_for_list();
+}
+
+// Until the kernel says more, what was found when the port was opened.
+void InterfaceWatch::watch(ServedDevice& device) {
+  Watched watched{device, {}, true};
+  const LanSettings& lan = fabric_.lan_settings();
+  if (device.udp != nullptr) {
+    for (const link::LocalInterface& interface : device.udp->interfaces) {
+      interfaces_[interface.index].known = interface;
+      watched.places.push_back({interface.index});
+    }
+  } else if (fabric_.lan() != nullptr && lan.is_interface()) {
+    const std::string& name = lan.carrier.name;
+    const std::uint32_t index = if_nametoindex(name.c_str());
+    interfaces_[index].known = {name, index, lan.mtu};
+    watched.places.push_back({index});
+  } else {
+    return;
+  }
+  watched_.push_back(std::move(watched));
+}
+
+// Of all interfaces, and then of all addresses: the kernel makes one list at a time.
+void InterfaceWatch::ask_for_list() {
+  if (list_.request != 0) {
+    list_.again = true;
+    return;
+  }
+  ask(RTM_GETLINK);
+}
+
+void InterfaceWatch::ask(std::uint16_t request) {
+  list_ = {request, list_.again, {}, {}};
+  struct {
+    nlmsghdr header;
+    ifinfomsg body;  // all zero: it serves for addresses, too
+  } message{};
+  message.header.nlmsg_len = sizeof message;
+  message.header.nlmsg_type = request;
+  message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  if (send(socket_.get(), &message, sizeof message, MSG_DONTWAIT) > 0) return;
+  log::error("the state of network interfaces cannot be asked for: {}", std::strerror(errno));
+  list_.request = 0;
+}
+
+// What the kernel has not named is not there.
+void InterfaceWatch::end_list() {
+  if (list_.request == RTM_GETLINK) {
+    std::erase_if(interfaces_, [this](const auto& each) { return !contains(list_.links, each.first); });
+  } else {
+    for (Watched& watched : watched_) keep_listed_addresses(watched);
+  }
+  for (Watched& watched : watched_) follow(watched);
+  if (list_.request == RTM_GETLINK) return ask(RTM_GETADDR);
+  list_.request = 0;
+  if (std::exchange(list_.again, false)) ask_for_list();
+}
+
+void InterfaceWatch::keep_listed_addresses(Watched& watched) {
+  if (watched.device.udp == nullptr) return;
+  for (std::size_t i = 0; i < watched.places.size(); ++i) {
+    const wire::Gid& gid = watched.device.udp->addresses[i];
+    if (!is_listed(gid)) continue;
+    std::erase_if(watched.places[i], [&](std::uint32_t index) {
+      const auto& listed = list_.addresses;
+      return std::find(listed.begin(), listed.end(), std::pair(gid, index)) == listed.end();
+    });
+  }
 }
 
 // ENOBUFS: the kernel has dropped messages (netlink(7)).
 void InterfaceWatch::take_messages() {
   alignas(nlmsghdr) std::array<std::byte, 32768> buffer;
   const ssize_t received = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (received < 0 && errno == ENOBUFS) return ask_for_links(socket_.get());
+  if (received < 0 && errno == ENOBUFS) return ask_for_list();
   auto left = static_cast<unsigned>(std::max<ssize_t>(received, 0));
   for (const auto* message = reinterpret_cast<const nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
        message = NLMSG_NEXT(message, left)) {
-    const auto* const body = NLMSG_DATA(message);
-    if (message->nlmsg_type == RTM_NEWLINK || message->nlmsg_type == RTM_DELLINK) {
-      const auto& header = *static_cast<const ifinfomsg*>(body);
-      constexpr unsigned kRunning = IFF_UP | IFF_LOWER_UP;
-      const bool running = message->nlmsg_type == RTM_NEWLINK && (header.ifi_flags & kRunning) == kRunning;
-      std::uint32_t mtu = 0;
-      const auto value = attribute<ifinfomsg>(*message, IFLA_MTU);
-      if (value.size() == sizeof mtu) std::memcpy(&mtu, value.data(), sizeof mtu);
-      link_message(static_cast<std::uint32_t>(header.ifi_index), running, mtu);
-    } else if (message->nlmsg_type == RTM_NEWADDR || message->nlmsg_type == RTM_DELADDR) {
-      const auto local = attribute<ifaddrmsg>(*message, IFA_LOCAL);
-      const auto address = local.empty() ? attribute<ifaddrmsg>(*message, IFA_ADDRESS) : local;
-      address_message(gid_of(address), message->nlmsg_type == RTM_NEWADDR);
+    switch (message->nlmsg_type) {
+      case RTM_NEWLINK:
+      case RTM_DELLINK:
+        take_link(*message);
+        break;
+      case RTM_NEWADDR:
+      case RTM_DELADDR:
+        take_address(*message);
+        break;
+      case NLMSG_DONE:
+        end_list();
+        break;
+      case NLMSG_ERROR:
+        log::error("the kernel does not tell the state of network interfaces");
+        list_.request = 0;
+        break;
+      default:
+        break;
     }
   }
 }
 
-void InterfaceWatch::link_message(std::uint32_t index, bool running, std::uint32_t mtu) {
-  for (Watched& watched : watched_) {
-    bool found = false;
-    for (Interface& interface : watched.interfaces) {
-      if (interface.index != index) continue;
-      found = true;
-      interface.running = running;
-      if (mtu != 0) interface.mtu = mtu;
-    }
-    if (!found) continue;
-    follow_mtu(watched);
-    follow_state(watched);
+void InterfaceWatch::take_link(const nlmsghdr& message) {
+  const auto& header = *static_cast<const ifinfomsg*>(NLMSG_DATA(&message));
+  const auto index = static_cast<std::uint32_t>(header.ifi_index);
+  if (message.nlmsg_type == RTM_DELLINK) {
+    interfaces_.erase(index);
+  } else {
+    constexpr unsigned kRunning = IFF_UP | IFF_LOWER_UP;
+    Interface& interface = interfaces_[index];
+    interface.running = (header.ifi_flags & kRunning) == kRunning;
+    interface.known.index = index;
+    const auto name = attribute<ifinfomsg>(message, IFLA_IFNAME);
+    if (!name.empty()) interface.known.name = text_of(name);
+    const auto mtu = attribute<ifinfomsg>(message, IFLA_MTU);
+    if (mtu.size() == sizeof interface.known.mtu)
+      std::memcpy(&interface.known.mtu, mtu.data(), sizeof interface.known.mtu);
+    if (list_.request != 0) list_.links.push_back(index);
   }
+  for (Watched& watched : watched_) follow(watched);
 }
 
-// A packet may leave by any of the interfaces, and the port has one MTU.
-void InterfaceWatch::follow_mtu(Watched& watched) {
-  std::uint32_t smallest = fabric_.lan_settings().mtu;
-  if (watched.device.udp != nullptr || smallest == 0) smallest = std::numeric_limits<std::uint32_t>::max();
-  for (const Interface& interface : watched.interfaces) smallest = std::min(smallest, interface.mtu);
-  DeviceSettings& settings = watched.device.settings;
-  const std::uint32_t before = settings.mtu;
-  Fabric::fit_mtu(watched.device, smallest);
-  if (watched.device.udp != nullptr) watched.device.udp->interface.mtu = smallest;
-  if (settings.mtu != before)
-    log::info("{}: its interfaces have an MTU of {} now, and the port one of {}", settings.name, smallest,
-              settings.mtu);
-}
-
-// The GID table follows the addresses as that of a NIC does: the entry of one that is gone is empty.
-void InterfaceWatch::address_message(const wire::Gid& gid, bool present) {
+void InterfaceWatch::take_address(const nlmsghdr& message) {
+  const auto local = attribute<ifaddrmsg>(message, IFA_LOCAL);
+  const wire::Gid gid = gid_of(local.empty() ? attribute<ifaddrmsg>(message, IFA_ADDRESS) : local);
+  const std::uint32_t index = static_cast<const ifaddrmsg*>(NLMSG_DATA(&message))->ifa_index;
+  const bool present = message.nlmsg_type == RTM_NEWADDR;
+  if (present && list_.request != 0) list_.addresses.emplace_back(gid, index);
   for (Watched& watched : watched_) {
     if (watched.device.udp == nullptr) continue;
     const auto& addresses = watched.device.udp->addresses;
     const auto found = std::find(addresses.begin(), addresses.end(), gid);
     if (found == addresses.end()) continue;
-    const auto index = static_cast<std::size_t>(found - addresses.begin());
-    if (watched.interfaces[index].has_address == present) continue;
-    watched.interfaces[index].has_address = present;
-    log::info("{}: the address {} is {}", watched.device.settings.name, to_text(gid),
-              present ? "back" : "gone");
-    auto& gids = watched.device.settings.gids;
-    gids[index] = present ? gid : wire::Gid{};
-    fabric_.engine(watched.device).execute([&] { watched.device.device->set_gids(gids); });
-    changes_.gid(watched.device, index);
-    follow_state(watched);
+    const auto number = static_cast<std::size_t>(found - addresses.begin());
+    // Another interface's link-local address is another address (RFC 4291, 2.5.6): its socket stays here.
+    if (link::is_link_local(gid) && watched.device.udp->interfaces[number].index != index) continue;
+    Indexes& places = watched.places[number];
+    if (!present) std::erase(places, index);
+    if (present && !contains(places, index)) places.push_back(index);
+    follow(watched);
   }
 }
 
-// The port works as long as one of its addresses does.
+void InterfaceWatch::follow(Watched& watched) {
+  if (watched.device.udp != nullptr)
+    for (std::size_t i = 0; i < watched.places.size(); ++i) follow_address(watched, i);
+  follow_mtu(watched);
+  follow_state(watched);
+}
+
+// The GID table follows the addresses as that of a NIC does: the entry of one that is gone is empty.
+void InterfaceWatch::follow_address(Watched& watched, std::size_t index) {
+  ServedDevice& device = watched.device;
+  const wire::Gid& address = device.udp->addresses[index];
+  const Indexes& places = watched.places[index];
+  link::LocalInterface& shown = device.udp->interfaces[index];
+  const auto interface = places.empty() ? interfaces_.end() : interfaces_.find(places.front());
+  const bool moved = interface != interfaces_.end() && interface->second.known.name != shown.name;
+  if (interface != interfaces_.end()) shown = interface->second.known;
+  auto& gids = device.settings.gids;
+  const wire::Gid wanted = places.empty() ? wire::Gid{} : address;
+  const bool changed = gids[index] != wanted;
+  if (changed) {
+    log::info("{}: the address {} is {}", device.settings.name, to_text(address),
+              places.empty() ? "gone" : "back");
+    gids[index] = wanted;
+    fabric_.engine(device).execute([&] { device.device->set_gids(gids); });
+  }
+  if (moved) log::info("{}: the address {} is on {} now", device.settings.name, to_text(address), shown.name);
+  if (changed || moved) changes_.gid(device, index);
+}
+
+// A packet may leave by any of the interfaces, and the port has one MTU.
+void InterfaceWatch::follow_mtu(Watched& watched) {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  const std::uint32_t of_lan = fabric_.lan_settings().mtu;
+  std::uint32_t smallest = watched.device.udp != nullptr || of_lan == 0 ? kNone : of_lan;
+  for (const Indexes& places : watched.places)
+    for (const std::uint32_t index : places)
+      if (const auto found = interfaces_.find(index);
+          found != interfaces_.end() && found->second.known.mtu != 0)
+        smallest = std::min(smallest, found->second.known.mtu);
+  if (smallest == kNone) return;
+  DeviceSettings& settings = watched.device.settings;
+  const std::uint32_t before = settings.mtu;
+  Fabric::fit_mtu(watched.device, smallest);
+  if (UdpWire* const udp = watched.device.udp.get()) {
+    udp->interface = udp->interfaces.front();
+    udp->interface.mtu = smallest;
+  }
+  if (settings.mtu != before)
+    log::info("{}: its interfaces have an MTU of {} now, and the port one of {}", settings.name, smallest,
+              settings.mtu);
+}
+
+// The port works as long as one of its addresses does. A cut by a person is the link's own (link.hpp).
 void InterfaceWatch::follow_state(Watched& watched) {
-  const bool carrier =
-      std::any_of(watched.interfaces.begin(), watched.interfaces.end(),
-                  [](const Interface& interface) { return interface.running && interface.has_address; });
+  const auto is_running = [this](std::uint32_t index) {
+    const auto found = interfaces_.find(index);
+    return found != interfaces_.end() && found->second.running;
+  };
+  const bool carrier = std::any_of(watched.places.begin(), watched.places.end(), [&](const Indexes& places) {
+    return std::any_of(places.begin(), places.end(), is_running);
+  });
   if (carrier == watched.carrier) return;
   watched.carrier = carrier;
   const ServedDevice& device = watched.device;

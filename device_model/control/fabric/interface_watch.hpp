@@ -1,15 +1,20 @@
 // Ports that lead to network interfaces of the host follow them: while none of a device's interfaces is up,
-// or all its addresses are gone, its wire is down; an address that is gone leaves the GID table; the MTU is
-// the smallest one of the interfaces. Programs get the events of a NIC.
+// or all its addresses are gone, its wire is down; an address that is gone leaves the GID table, and may come
+// back on another interface; the MTU is the smallest one of the interfaces. Programs get the events of a NIC.
 #pragma once
+
+#include <linux/netlink.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/event_loop.hpp"
+#include "device_model/link/udp/local_interface.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -18,36 +23,51 @@ class InterfaceWatch {
  public:
   // Called after the change.
   struct Changes {
-    std::function<void(const ServedDevice& device)> link;  // up or down
-    std::function<void(const ServedDevice& device, std::size_t index)> gid;
+    std::function<void(const ServedDevice& device)> link;                    // up or down
+    std::function<void(const ServedDevice& device, std::size_t index)> gid;  // or its interface
   };
 
   // Opens a netlink socket if a device's port leads to an interface. Throws std::system_error.
   InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes);
 
  private:
-  // What the kernel has said.
   struct Interface {
-    std::uint32_t index = 0;
-    std::uint32_t mtu = 0;
+    link::LocalInterface known;
     bool running = true;
-    bool has_address = true;
   };
+  using Indexes = std::vector<std::uint32_t>;  // of interfaces
   struct Watched {
     ServedDevice& device;
-    std::vector<Interface> interfaces;  // on a UDP wire by GID index; on a LAN one
-    bool carrier = true;                // of the link, as last set
+    std::vector<Indexes> places;  // on a UDP wire, by GID index: where the address is; on a LAN its interface
+    bool carrier = true;          // of the link, as last set
+  };
+  // What the kernel has named since the list was asked for.
+  struct List {
+    std::uint16_t request = 0;  // RTM_GETLINK, then RTM_GETADDR; 0: no list is on its way
+    bool again = false;         // messages were lost meanwhile
+    Indexes links;
+    std::vector<std::pair<wire::Gid, std::uint32_t>> addresses;
   };
 
+  void watch(ServedDevice& device);
+  void ask_for_list();
+  void ask(std::uint16_t request);
+  void end_list();
   void take_messages();
-  void link_message(std::uint32_t index, bool running, std::uint32_t mtu);
-  void address_message(const wire::Gid& gid, bool present);
+  void take_link(const nlmsghdr& message);
+  void take_address(const nlmsghdr& message);
+  void keep_listed_links();
+  void keep_listed_addresses(Watched& watched);
+  void follow(Watched& watched);
+  void follow_address(Watched& watched, std::size_t index);
   void follow_mtu(Watched& watched);
   void follow_state(Watched& watched);
 
   Fabric& fabric_;
   const Changes changes_;
   std::vector<Watched> watched_;
+  std::map<std::uint32_t, Interface> interfaces_;  // of the host, by index
+  List list_;
   memory::Descriptor socket_;
   ScopedWatch watch_;
 };

@@ -85,4 +85,8 @@ void show_gid(const fs::path& port, std::size_t index, const wire::Gid& gid) {
   replace_file(port, port / "gids" / std::to_string(index), gid_text(gid));
 }
 
+void show_interface(const fs::path& port, std::size_t index, const std::string& name) {
+  replace_file(port, port / "gid_attrs" / "ndevs" / std::to_string(index), name);
+}
+
 }  // namespace urnic::control

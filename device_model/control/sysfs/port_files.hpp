@@ -19,5 +19,7 @@ void write_port_files(const std::filesystem::path& port, const ServedDevice& dev
 void show_port_state(const std::filesystem::path& port, bool up);
 // Updates an entry of the GID table; zeros for an empty one.
 void show_gid(const std::filesystem::path& port, std::size_t index, const wire::Gid& gid);
+// Updates the name of the network interface that has the address of an entry; only of a device on UDP.
+void show_interface(const std::filesystem::path& port, std::size_t index, const std::string& name);
 
 }  // namespace urnic::control
