@@ -163,8 +163,10 @@ class SoftRoce(unittest.TestCase):
             self.both_ways(f"ibv_{service}_pingpong -d {{device}} -g {{gid}} -c -n 200 -s 1024", r"^\d+ iters in")
 
     def test_2_mtus(self):
+        """Soft-RoCE pauses behind 64 packets, and when it sends a message again it may pause for ever: shorter ones."""
         for mtu in fabric.MTUS:
-            self.both_ways(f"ibv_rc_pingpong -d {{device}} -g {{gid}} -c -n 100 -m {mtu} -s 20000", r"^\d+ iters in")
+            size = min(20000, 60 * mtu)
+            self.both_ways(f"ibv_rc_pingpong -d {{device}} -g {{gid}} -c -n 100 -m {mtu} -s {size}", r"^\d+ iters in")
 
     def test_3_perftest(self):
         for service, programs in PERFTEST.items():
