@@ -48,11 +48,13 @@ void add_capture(Command& urnic) {
       .add_option("FILE", options->request.file,
                   "The capture: FILE.pcapng with an interface for each capture point and comments, all "
                   "others classic nanosecond pcap")
-      .required();
+      .required()
+      .suggest("capture");
   command
       .add_option("--device", options->request.device,
                   "Only what this device sends or receives; all: everything, the default")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   add_points_option(command, options->request.points);
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "Print the numbers of frames as a JSON object");

@@ -101,7 +101,8 @@ void add_doctor(command_line::Command& urnic) {
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "As a JSON object");
   command.add_flag("--list-devices", options->list_devices, "List what libibverbs sees, and nothing else");
-  command.add_option("COMMAND", options->command, "A program to examine as well; it is not run");
+  command.add_option("COMMAND", options->command, "A program to examine as well; it is not run")
+      .suggest("program");
   command.footer(
       "The exit status is 1 if there is an obstacle.\n"
       "Example: urnic doctor -- ib_write_bw");

@@ -149,13 +149,16 @@ void add_trace(Command& urnic) {
   auto options = std::make_shared<TraceOptions>();
   Command command =
       urnic.add_subcommand("trace", "Print packets in a line each, with what each means in its connection");
-  command.add_option(
-      "FILE", options->file,
-      "A .pcap or .pcapng file, - for standard input; without it, packets of a running device process "
-      "as they pass");
+  command
+      .add_option(
+          "FILE", options->file,
+          "A .pcap or .pcapng file, - for standard input; without it, packets of a running device process "
+          "as they pass")
+      .suggest("capture");
   add_filter_options(command, options->choice);
   command.add_option("--device", options->device, "Only what this device sends or receives")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   command.add_option("--count", options->count, "End after this many lines").type_name("N").positive();
   command.add_flag("--json", options->json, "A JSON object for each packet, one on a line");
   add_name_option(command, options->name);

@@ -58,7 +58,8 @@ void add_up(Command& urnic) {
       .add_option("--config", options->configuration,
                   "Devices and limits, as docs/configuration.md describes")
       .existing_file()
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
   add_udp_option(command, options->udp);
   command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command.callback([options] { up(*options); });

@@ -86,7 +86,9 @@ Connection choose(const FlowTracker& tracker, const PictureOptions& options) {
 }  // namespace
 
 void add_picture_options(command_line::Command& command, PictureOptions& options) {
-  command.add_option("FILE", options.file, "A .pcap or .pcapng file, - for standard input").required();
+  command.add_option("FILE", options.file, "A .pcap or .pcapng file, - for standard input")
+      .required()
+      .suggest("capture");
   command
       .add_option("--qp", options.queue_pair,
                   "The connection of this QP number; without it, that with most packets")
@@ -97,7 +99,8 @@ void add_picture_options(command_line::Command& command, PictureOptions& options
       .type_name("TIME");
   command.add_option("--to", options.to, "Up to this time").type_name("TIME");
   command.add_option("-o,--output", options.output, "The picture's file; standard output without it")
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
 }
 
 PicturedCapture read_for_picture(const PictureOptions& options) {
