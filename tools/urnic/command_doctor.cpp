@@ -11,6 +11,7 @@
 #include "tools/urnic/doctor/examinations.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -78,14 +79,20 @@ void print_json(const Findings& findings) {
   fmt::print("{}\n", json_lines({{"findings", list}}));
 }
 
-void examine(const DoctorOptions& options) {
-  if (options.list_devices) std::exit(doctor::list_devices());
+Findings examine_all(const DoctorOptions& options) {
+  const Progress progress("examining this machine");
   Findings findings = doctor::examine_kernel();
   append(findings, doctor::examine_limits());
   append(findings, doctor::examine_program_memory());
   append(findings, doctor::examine_library());
   append(findings, examine_device_process(options.name));
   if (!options.command.empty()) append(findings, doctor::examine_program(options.command));
+  return findings;
+}
+
+void examine(const DoctorOptions& options) {
+  if (options.list_devices) std::exit(doctor::list_devices());
+  const Findings findings = examine_all(options);
   options.json ? print_json(findings) : print(findings);
   for (const Finding& finding : findings) {
     if (finding.severity == Severity::obstacle) std::exit(exit_failed);

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 #include "tools/urnic/script_host.hpp"
 
 namespace urnic::cli {
@@ -111,8 +113,11 @@ void follow(script::RunSettings& settings, const std::string& text) {
   };
 }
 
-script::Outcome run_file(const std::string& text, const ScriptOptions& options, script::RunSettings settings,
-                         LiveScriptHosts& hosts) {
+script::Outcome run_file(const std::string& file, const std::string& text, const ScriptOptions& options,
+                         script::RunSettings settings, LiveScriptHosts& hosts) {
+  // With --verbose the statements tell how far it is.
+  std::optional<Progress> progress;
+  if (!options.verbose) progress.emplace("running " + file);
   try {
     const script::Script parsed = script::parse(text, script::is_packet_field);
     if (options.check) return {};
@@ -134,7 +139,7 @@ int run_all(const ScriptOptions& options) {
   LiveScriptHosts hosts(options.host);
   for (const std::string& file : files) {
     const std::string text = read_script(file);
-    const script::Outcome outcome = run_file(text, options, settings, hosts);
+    const script::Outcome outcome = run_file(file, text, options, settings, hosts);
     failed += outcome.failure.has_value();
     left_out += !outcome.left_out.empty();
     if (options.json) all.push_back(script::report_json(file, outcome));

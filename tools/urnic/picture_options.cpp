@@ -12,6 +12,7 @@
 
 #include "analysis/capture_files/capture_file.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -23,16 +24,24 @@ using analysis::FlowTracker;
 constexpr std::uint64_t kPacketsBehind = 1 << 16;
 constexpr std::size_t kMostListed = 10;
 
-void read_file(const PictureOptions& options, FlowTracker& tracker) {
-  analysis::CaptureFile file(options.file);
+// Returns how many packets behind the last time that was asked for were read.
+std::uint64_t read_packets(analysis::CaptureFile& file, const PictureOptions& options, FlowTracker& tracker) {
   const std::int64_t to = options.to.empty() ? INT64_MAX : parse_time("--to", options.to);
+  Progress progress("reading " + options.file);
   analysis::CapturedPacket record;
   std::uint64_t behind = 0;
   while (behind < kPacketsBehind && file.next(record)) {
     tracker.add(record, file.interfaces());
     if (record.nanoseconds - tracker.first_time() > to) ++behind;
+    progress.reach(file.position().read, file.position().whole);
   }
   tracker.finish();
+  return behind;
+}
+
+void read_file(const PictureOptions& options, FlowTracker& tracker) {
+  analysis::CaptureFile file(options.file);
+  const std::uint64_t behind = read_packets(file, options, tracker);
   if (behind < kPacketsBehind && file.end() == analysis::CaptureFile::End::within_record)
     fmt::print(stderr, "urnic: {} ends within a record: it was cut, or is still being written\n",
                options.file);
