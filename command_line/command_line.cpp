@@ -3,25 +3,64 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "command_line/marks.hpp"
+
 namespace urnic::command_line {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+// What --help says of a value that must lie in a range.
+template <typename Number>
+void tell_range(CLI::Option& option, Number least, Number most) {
+  std::ostringstream text;
+  text << option.get_description() << "; from " << least << " to " << most;
+  option.description(text.str());
+}
+
+}  // namespace
 
 Option Option::required() { return Option(option_->required()); }
 
 Option Option::type_name(const std::string& name) { return Option(option_->type_name(name)); }
 
+// The names of values, or the help's text, say what is right: CLI11's own words for its checks would be a
+// second time.
 Option Option::one_of(const std::vector<std::string>& words) {
-  return Option(option_->check(CLI::IsMember(words)));
+  if (option_->get_type_name().empty() || option_->get_type_name() == "TEXT")
+    option_->type_name(joined(words, "|"));
+  return Option(option_->check(CLI::IsMember(words).description("").name(kChoicesMark + joined(words, ","))));
 }
 
-Option Option::existing_file() { return Option(option_->check(CLI::ExistingFile)); }
+Option Option::existing_file() {
+  return Option(option_->check(CLI::Validator(CLI::ExistingFile).description("")));
+}
 
-Option Option::between(int least, int most) { return Option(option_->check(CLI::Range(least, most))); }
+Option Option::suggest(const std::string& what) {
+  return Option(
+      option_->check(CLI::Validator([](std::string&) { return std::string(); }, "", kSuggestionMark + what)));
+}
 
-Option Option::between(double least, double most) { return Option(option_->check(CLI::Range(least, most))); }
+Option Option::between(int least, int most) {
+  tell_range(*option_, least, most);
+  return Option(option_->check(CLI::Range(least, most).description("")));
+}
 
-Option Option::positive() { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::between(double least, double most) {
+  tell_range(*option_, least, most);
+  return Option(option_->check(CLI::Range(least, most).description("")));
+}
+
+Option Option::positive() {
+  return Option(option_->check(CLI::Validator(CLI::PositiveNumber).description("")));
+}
 
 Option Option::delimiter(char character) { return Option(option_->delimiter(character)); }
 
@@ -39,7 +78,10 @@ Command Command::add_subcommand(const std::string& name, const std::string& help
 
 template <typename Value>
 Option Command::add_option(const std::string& name, Value& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help));
+  CLI::Option* const option = app_->add_option(name, value, help);
+  // The name of an argument says what it is.
+  if (option->get_positional()) option->type_name("");
+  return Option(option);
 }
 
 template Option Command::add_option(const std::string&, std::string&, const std::string&);

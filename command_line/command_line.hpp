@@ -28,8 +28,11 @@ class Option {
   Option required();
   // What stands for the value in the help.
   Option type_name(const std::string& name);
+  // The words stand for the value in the help, unless something else does already.
   Option one_of(const std::vector<std::string>& words);
   Option existing_file();
+  // What completion offers for the value: a word that the makers of completion know, such as "file".
+  Option suggest(const std::string& what);
   Option between(int least, int most);
   Option between(double least, double most);
   Option positive();
@@ -46,6 +49,8 @@ class Option {
  private:
   CLI::Option* option_;
 };
+
+struct CommandDescription;
 
 // Belongs to its CommandLine; copies mean the same command.
 class Command {
@@ -66,10 +71,13 @@ class Command {
   void alias(const std::string& name);
   // Behind the first positional argument all words are positional.
   void positionals_at_end();
-  // The end of the help.
+  // The end of the help. A line that begins with "Example: " is an example.
   void footer(const std::string& text);
   // Called once the command has been parsed.
   void callback(std::function<void()> action);
+
+  // What the command takes (description.hpp).
+  friend CommandDescription describe(const Command& command);
 
  private:
   CLI::App* app_;

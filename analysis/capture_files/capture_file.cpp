@@ -1,6 +1,7 @@
 #include "analysis/capture_files/capture_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,9 +22,17 @@ int open_or_fail(const std::string& path) {
   return descriptor;
 }
 
+std::uint64_t size_of(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)
+             ? static_cast<std::uint64_t>(status.st_size)
+             : 0;
+}
+
 }  // namespace
 
-CaptureFile::CaptureFile(const std::string& path) : path_(path), descriptor_(open_or_fail(path)) {}
+CaptureFile::CaptureFile(const std::string& path)
+    : path_(path), descriptor_(open_or_fail(path)), whole_(size_of(descriptor_)) {}
 
 CaptureFile::~CaptureFile() { close(descriptor_); }
 
@@ -47,6 +56,7 @@ bool CaptureFile::read_more() {
   do got = read(descriptor_, buffer.data(), buffer.size());
   while (got < 0 && errno == EINTR);
   if (got < 0) throw CaptureError(std::strerror(errno));
+  read_ += static_cast<std::uint64_t>(got);
   parser_.feed(std::span(buffer).first(static_cast<std::size_t>(got)));
   return got > 0;
 }

@@ -1,6 +1,7 @@
 // A capture file, also one that still grows, and one on standard input.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/capture_files/capture_parser.hpp"
@@ -33,12 +34,20 @@ class CaptureFile {
   // For poll(2).
   int descriptor() const { return descriptor_; }
 
+  struct Position {
+    std::uint64_t read;   // bytes
+    std::uint64_t whole;  // bytes of the file as it was when it was opened; 0 of what is no regular file
+  };
+  Position position() const { return {read_, whole_}; }
+
  private:
   bool take(CapturedPacket& packet, bool may_read);
   bool read_more();
 
   std::string path_;
   int descriptor_;
+  std::uint64_t read_ = 0;
+  std::uint64_t whole_;
   CaptureParser parser_;
 };
 

@@ -217,6 +217,16 @@ class Capture(unittest.TestCase):
         status, _ = self.ended_while_frames_come(lambda capture: os.kill(capture.pid, signal.SIGKILL), check=check)
         self.assertEqual(status, -signal.SIGKILL)
 
+    def test_on_standard_output(self):
+        self.fabric.up()
+        capture = self.fabric.start("sh", "-c", f"exec {self.fabric.urnic} capture - >{self.path()}")
+        capture.wait_for_output("capturing")
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0"), ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1"))
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, str(capture))
+        self.check(self.path(), 4000)
+        self.fabric.run(self.fabric.urnic, "capture", "--json", "-", status=2)
+
     def test_numbers_as_json(self):
         self.fabric.up()
         capture = self.fabric.start(self.fabric.urnic, "capture", "--json", self.path())

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The urnic command: help, JSON, exit statuses, refusals, completion, and programs that are hard to preload."""
+"""The urnic command: help, JSON, exit statuses, refusals, and programs that are hard to preload."""
 
 import json
 import os
@@ -434,56 +434,6 @@ class BrokenTrees(unittest.TestCase):
             moved = scratch.directory / "moved" / "deeper"
             shutil.copytree(fabric.tree(), moved)
             self.assertIn("urnic0", scratch.run(moved / "bin" / "urnic", "run", "--", "ibv_devices"))
-
-
-class Completion(unittest.TestCase):
-    def complete(self, *words, on=None):
-        """The completions that bash offers for the last of `words`, with the devices of the Fabric `on`."""
-        script = fabric.tree() / "share" / "bash-completion" / "completions" / "urnic"
-        line = f'''source {script}; COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
-                   _urnic; printf '%s\\n' "${{COMPREPLY[@]}}"'''
-        if on is not None:
-            return set(on.run("bash", "--norc", "-c", line).split())
-        result = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, text=True, check=True)
-        return set(result.stdout.split())
-
-    def test_subcommands(self):
-        self.assertEqual(self.complete("urnic", ""), {*SUBCOMMANDS, "--help", "--version"})
-        self.assertEqual(self.complete("urnic", "st"), {"status"})
-
-    def test_every_option_that_help_names(self):
-        with fabric.Fabric() as own:
-            for name in SUBCOMMANDS:
-                text = own.run(own.urnic, name, "--help").split("Example:")[0]
-                options = set(re.findall(r"(?m)^\s+(?:-\w,)?(--[a-z-]+)", text))
-                with self.subTest(name):
-                    self.assertEqual(self.complete("urnic", name, "--") - {"--"}, options)
-
-    def test_devices_and_link_settings(self):
-        with fabric.Fabric() as own:
-            own.up()
-            devices = {*fabric.DEVICES, "all"}
-            for words in (("link", "set"), ("link", "show"), ("gid", "show"), ("capture", "--device"),
-                          ("counters", "--device"), ("set", "recovery", "gbn", "--device")):
-                with self.subTest(words):
-                    self.assertEqual(self.complete("urnic", *words, "", on=own), devices)
-            self.assertEqual(self.complete("urnic", "gid", "add", "", on=own), set(fabric.DEVICES))
-            settings = json.loads(own.run(own.urnic, "link", "show", "--json"))["urnic0"]["tx"]["settings"]
-            self.assertEqual(self.complete("urnic", "link", "set", "all", "", on=own),
-                             {f"{name}=" for name in (*settings, "state", "recovery")})
-
-    def test_files(self):
-        self.assertIn("/etc/passwd", self.complete("urnic", "run", "--capture", "/etc/passw"))
-        self.assertIn("/etc/passwd", self.complete("urnic", "capture", "/etc/passw"))
-
-    def test_lessons(self):
-        with fabric.Fabric() as own:
-            numbers = set(re.findall(r"(?m)^ *(\d+)  ", own.run(own.urnic, "lesson")))
-            self.assertEqual(numbers - self.complete("urnic", "lesson", ""), set())
-        self.assertEqual(self.complete("urnic", "lesson", "1", "/et"), {"/etc"})
-
-    def test_commands_behind_the_dashes(self):
-        self.assertIn("ibv_devices", self.complete("urnic", "run", "--", "ibv_dev"))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,27 @@
 #!/usr/bin/python3
-"""The manual pages (docs/man) and bash's completion have every command and option that --help names, and no other."""
+"""The installed manual pages: one for every command, with the options of --help and no other; the same words in both."""
 
+import json
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
 import fabric
 
-PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "man"
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
 
 
 def options_of(help_text):
-    return set(re.findall(r"(?m)^\s+(?:-\w,)?(--[a-z-]+)", help_text.split("Example:")[0])) - {"--help", "--version"}
+    """The long options that --help lists, with what it says of each, in single spaces."""
+    listed = re.search(r"(?ms)^(?:OPTIONS|Options):\n(.*?)(?:^\S|\Z)", help_text)[1]
+    entries = re.split(r"(?m)^  (?=\S)", listed)[1:]
+    found = {}
+    for entry in entries:
+        name = re.match(r"(?:-\w,\s?)?(?:\s*)(--[a-z-]+)", entry)[1]
+        found[name] = " ".join(re.split(r"\s{2,}", entry.strip(), maxsplit=1)[-1].split())
+    return found
 
 
 def commands_of(help_text):
@@ -20,54 +29,85 @@ def commands_of(help_text):
     return re.findall(r"(?m)^  ([a-z]+)\b", listed[1]) if listed else []
 
 
-def documented(page):
-    """The options of each command of urnic.md, by the words of the command."""
-    options = {}
-    for section in re.split(r"(?m)^## ", page.split("# EXIT STATUS")[0])[1:]:
-        heading, text = section.split("\n", 1)
-        terms = "\n".join(re.findall(r"(?m)^(`--.*)\n:", text))
-        for name in re.findall(r"urnic ((?:[a-z]+ ?)+)", re.sub(r"[a-z]+\\\|.*", "", heading)):
-            options[name.strip()] = set(re.findall(r"`(--[a-z-]+)`", terms))
-    return options
-
-
+@unittest.skipIf(shutil.which("man") is None, "man is not installed: tools/install-packages test")
 class Manual(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.fabric = cls.enterClassContext(fabric.Fabric())
-        cls.options = dict(cls.helped(()))
+        cls.folder = fabric.tree() / "share" / "man"
+        if not cls.folder.exists():
+            raise unittest.SkipTest("there are no manual pages: pandoc was not installed when urnic was built")
 
-    @classmethod
-    def helped(cls, words):
-        """The options of each command that has no commands of its own, as --help lists them."""
-        text = cls.fabric.run(cls.fabric.urnic, *words, "--help")
-        for name in commands_of(text):
-            yield from cls.helped((*words, *name.split(",")))
-        if words and not commands_of(text):
-            yield " ".join(words), options_of(text)
+    def help(self, *words):
+        return self.fabric.run(self.fabric.urnic, *words, "--help")
 
-    def test_help_is_understood(self):
-        self.assertIn("--faults", self.options["run"])
-        self.assertIn("set recovery", self.options)
+    def page(self, name, section=1):
+        """The page as a very wide terminal shows it."""
+        return subprocess.run(["man", "--local-file", "--no-hyphenation", "--no-justification",
+                               self.folder / f"man{section}" / f"{name}.{section}"],
+                              env={"MANWIDTH": "1000", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+                              capture_output=True, text=True, check=True).stdout
 
-    def test_urnic(self):
-        page = documented((PAGES / "urnic.md").read_text())
-        page.pop("link list")  # another name for "link show"
-        self.assertEqual(page, self.options)
+    def leaves(self, *words):
+        """The commands that have no commands of their own, as words."""
+        names = commands_of(self.help(*words))
+        if not names:
+            yield words
+        for name in names:
+            yield from self.leaves(*words, name.split(",")[0])
+
+    def test_every_command_has_a_page_and_no_other(self):
+        names = commands_of(self.help())
+        self.assertIn("run", names)
+        pages = {file.stem for file in (self.folder / "man1").iterdir()}
+        self.assertEqual(pages, {"urnic", *(f"urnic-{name}" for name in names)})
+        overview = self.page("urnic")
+        for name in names:
+            self.assertIn(f"urnic-{name}(1)", overview)
+
+    def test_a_page_says_what_help_says(self):
+        for words in self.leaves():
+            with self.subTest(words):
+                helped = options_of(self.help(*words))
+                self.assertIn("--help", helped)
+                page = self.page(f"urnic-{words[0]}")
+                part = page
+                if len(words) == 2:  # of the page, the part about this command
+                    part = re.search(rf"(?ms)^   urnic {' '.join(words)} (.*?)(?:^   urnic |^\S)", page)[1]
+                terms = re.findall(r"(?m)^ {7}(?:-\w, )?(--[a-z-]+)", part)
+                self.assertEqual(set(terms), set(helped))
+                plain = " ".join(part.split()).replace("urnic-configuration(5)", "docs/configuration.md")
+                for option, text in helped.items():
+                    self.assertIn(text, plain, option)
+
+    def test_examples_and_notes(self):
+        for words in self.leaves():
+            page = " ".join(self.page(f"urnic-{words[0]}").split()).replace("urnic-configuration(5)", "docs/configuration.md")
+            behind = re.split(r"(?m)^(?=\S)", self.help(*words).split("Options:")[1])[1:]
+            self.assertTrue(behind, words)
+            for text in behind:
+                with self.subTest(words):
+                    self.assertIn(" ".join(text.removeprefix("Example: ").split()), page)
+
+    def test_values_that_are_known(self):
+        page = self.page("urnic-set")
+        self.assertIn("One of gbn, selective, irn, sack.", page)
 
     def test_urnicd(self):
-        helped = options_of(self.fabric.run(self.fabric.prefix / "libexec" / "urnic" / "urnicd", "--help"))
-        terms = "\n".join(re.findall(r"(?m)^(`--.*)\n:", (PAGES / "urnicd.md").read_text()))
-        self.assertEqual(set(re.findall(r"`(--[a-z-]+)`", terms)) - {"--help", "--version"}, helped)
+        helped = set(options_of(self.fabric.run(self.fabric.prefix / "libexec" / "urnic" / "urnicd", "--help")))
+        terms = "\n".join(re.findall(r"(?m)^(`--.*)\n:", (SOURCES / "docs" / "man" / "urnicd.md").read_text()))
+        self.assertEqual(set(re.findall(r"`(--[a-z-]+)`", terms)), helped)
 
-    def test_completion(self):
-        script = fabric.tree() / "share" / "bash-completion" / "completions" / "urnic"
-        for name, options in self.options.items():
-            words = ("urnic", *name.split(), "--")
-            line = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _urnic; echo ${{COMPREPLY[@]}}"
-            said = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, text=True, check=True).stdout
-            with self.subTest(name):
-                self.assertEqual(set(said.split()) - {"--", "--help"}, options)
+    def test_a_suggestion_that_no_shell_knows(self):
+        described = self.fabric.directory / "described.json"
+        description = json.loads(self.fabric.run(self.fabric.urnic, "--describe"))
+        description["commands"][0]["options"][0]["suggestion"] = "nothing-known"
+        described.write_text(json.dumps(description))
+        for shell in ("bash", "fish", "zsh"):
+            maker = SOURCES / "packaging" / "commands" / f"{shell}_completion.py"
+            made = subprocess.run([maker, described], capture_output=True, text=True)
+            self.assertNotEqual(made.returncode, 0)
+            self.assertIn("nothing-known", made.stderr)
 
 
 if __name__ == "__main__":

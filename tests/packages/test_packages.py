@@ -26,6 +26,16 @@ FAULTS = '[[fault]]\ndevice = "urnic0"\nfilter = "udp port 4791"\noccurrence = 3
 PACKET_SCRIPT = SOURCES / "tests" / "scripts" / "examples" / "03-a-hole.packets"
 
 
+# Made of what the built command says of itself (packaging/commands), below the prefix; zsh's folder differs.
+MADE = ("share/bash-completion/completions/urnic", "share/fish/vendor_completions.d/urnic.fish", "/_urnic",
+        "share/man/man1/urnic.1", "share/man/man1/urnic-run.1", "share/man/man1/urnic-wireshark.1")
+
+
+def check_made_files(test, listing):
+    for name in MADE:
+        test.assertRegex(listing, rf"(?m){re.escape(name)}(\.gz)?$")
+
+
 def check_programs(test, system, urnic):
     """Devices; messages with their data checked, one of which loses a packet; the live page meanwhile, and the packets
     afterwards, in lines and as a picture. Filters are compiled by libpcap, which the tar brings. A packet script, whose agent
@@ -54,6 +64,10 @@ class Deb(unittest.TestCase):
     def test_lintian(self):
         said = said_by("lintian", "--allow-root", "--fail-on", "error,warning", *packages("deb"))
         self.assertNotRegex(said, r"(?m)^[EW]: |^status")
+
+    def test_manual_pages_and_completion(self):
+        package = next(package for package in packages("deb") if package.name.startswith("urnic_"))
+        check_made_files(self, said_by("dpkg-deb", "--contents", package))
 
     def test_installed_used_and_removed(self):
         with RootFileSystem("bookworm") as system:
@@ -95,6 +109,7 @@ class Tar(unittest.TestCase):
     def test_nothing_is_newer_than_the_oldest_c_library(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="urnic-packages-")))
         subprocess.run(["tar", "-xzf", packages("tar")[0], "-C", folder], check=True)
+        check_made_files(self, "\n".join(map(str, folder.rglob("*"))))
         files = [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
         brought = {file.name for file in folder.glob("*/lib/urnic/libraries/*")}
         allowed = {name: brought for name in brought | {"urnic", "urnicd", "urnic-web"}}
@@ -127,7 +142,7 @@ class Rpm(unittest.TestCase):
             for package in packages("rpm"):
                 subprocess.run(f"rpm2cpio {package} | cpio -idm --quiet", shell=True, check=True, cwd=system.root)
             check_programs(self, system, "urnic")
-            self.assertTrue((system.root / "usr/share/man/man1/urnic.1.gz").exists())
+            check_made_files(self, "\n".join(map(str, (system.root / "usr/share").rglob("*"))))
 
 
 if __name__ == "__main__":

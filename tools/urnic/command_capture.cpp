@@ -24,6 +24,8 @@ struct CaptureOptions {
 };
 
 void capture(const CaptureOptions& options) {
+  if (options.json && options.request.file == "-")
+    throw Failure("--json would write into the capture: give the capture a file", exit_usage);
   const SignalDescriptor stop{SIGINT, SIGTERM, SIGHUP};
   CaptureFile file(connect_or_fail(named_run_directory(options.name)), options.request);
   if (!options.json) fmt::print(stderr, "urnic: capturing to {}; end with Ctrl-C\n", options.request.file);
@@ -45,21 +47,25 @@ void add_capture(Command& urnic) {
   Command command =
       urnic.add_subcommand("capture", "Write every packet of a running device process to a capture file");
   command
-      .add_option("FILE", options->request.file,
-                  "The capture: FILE.pcapng with an interface for each capture point and comments, all "
-                  "others classic nanosecond pcap")
-      .required();
+      .add_option(
+          "FILE", options->request.file,
+          "The capture: FILE.pcapng with an interface for each capture point and comments, all others, and - "
+          "for standard output, classic nanosecond pcap")
+      .required()
+      .suggest("capture");
   command
       .add_option("--device", options->request.device,
                   "Only what this device sends or receives; all: everything, the default")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   add_points_option(command, options->request.points);
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
   command.footer(
       "Example: urnic capture pingpong.pcap, and later: tshark -r pingpong.pcap\n"
       "Example: urnic capture --points dropped lost.pcapng, and later: tshark -r lost.pcapng -T fields "
-      "-e frame.comment");
+      "-e frame.comment\n"
+      "Example: urnic capture - | wireshark -k -i -");
   command.callback([options] { capture(*options); });
 }
 

@@ -57,7 +57,8 @@ void add_counters(Command& urnic) {
   auto options = std::make_shared<CounterOptions>();
   Command command = urnic.add_subcommand("counters", "Show what the devices have counted");
   command.add_option("--device", options->device, "Only this device; all: every device, the default")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   command.add_flag("--all", options->all, "Also the counters that are zero");
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "As a JSON object, with the zeros");

@@ -11,6 +11,7 @@
 #include "tools/urnic/doctor/examinations.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -78,14 +79,20 @@ void print_json(const Findings& findings) {
   fmt::print("{}\n", json_lines({{"findings", list}}));
 }
 
-void examine(const DoctorOptions& options) {
-  if (options.list_devices) std::exit(doctor::list_devices());
+Findings examine_all(const DoctorOptions& options) {
+  const Progress progress("examining this machine");
   Findings findings = doctor::examine_kernel();
   append(findings, doctor::examine_limits());
   append(findings, doctor::examine_program_memory());
   append(findings, doctor::examine_library());
   append(findings, examine_device_process(options.name));
   if (!options.command.empty()) append(findings, doctor::examine_program(options.command));
+  return findings;
+}
+
+void examine(const DoctorOptions& options) {
+  if (options.list_devices) std::exit(doctor::list_devices());
+  const Findings findings = examine_all(options);
   options.json ? print_json(findings) : print(findings);
   for (const Finding& finding : findings) {
     if (finding.severity == Severity::obstacle) std::exit(exit_failed);
@@ -101,7 +108,8 @@ void add_doctor(command_line::Command& urnic) {
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "As a JSON object");
   command.add_flag("--list-devices", options->list_devices, "List what libibverbs sees, and nothing else");
-  command.add_option("COMMAND", options->command, "A program to examine as well; it is not run");
+  command.add_option("COMMAND", options->command, "A program to examine as well; it is not run")
+      .suggest("program");
   command.footer(
       "The exit status is 1 if there is an obstacle.\n"
       "Example: urnic doctor -- ib_write_bw");

@@ -72,7 +72,8 @@ void add_env(Command& urnic) {
       .add_option("--wrapper", options->wrapper,
                   "Write a program that runs its arguments in this environment: for launchers that clear "
                   "it (env -i, sudo, mpirun)")
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
   command.add_flag("--json", options->json, "As a JSON object");
   command.footer("Example: urnic up && eval \"$(urnic env)\" && ibv_devices");
   command.callback([options] { env(*options); });

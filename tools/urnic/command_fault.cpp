@@ -73,7 +73,8 @@ void add_fault(Command& urnic) {
   Command loaded = command.add_subcommand("load", "Put a plan in force, in the place of the one before");
   loaded.add_option("FILE", options->file, "The plan, as docs/faults.md describes")
       .required()
-      .existing_file();
+      .existing_file()
+      .suggest("file");
   add_common(loaded, *options);
   loaded.footer("Example: urnic fault load docs/faults/lumina-example.toml");
   loaded.callback([options] { load(*options); });

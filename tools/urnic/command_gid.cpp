@@ -44,7 +44,7 @@ void add_common_options(Command& command, GidOptions& options) {
 void add_change(Command& command, const char* change, const char* help, const char* example,
                 const std::shared_ptr<GidOptions>& options) {
   Command changed = command.add_subcommand(change, help);
-  changed.add_option("DEVICE", options->device, "Whose address it is").required();
+  changed.add_option("DEVICE", options->device, "Whose address it is").required().suggest("one-device");
   changed.add_option("GID", options->gid, "An IPv6 address, or an IPv4 one as ::ffff:192.0.2.7").required();
   add_common_options(changed, *options);
   changed.footer(example);
@@ -59,7 +59,8 @@ void add_gid(Command& urnic) {
   command.require_subcommand();
   command.footer("Example: urnic gid add urnic0 ::ffff:192.0.2.77");
   Command shown = command.add_subcommand("show", "The GID tables: device, index, address");
-  shown.add_option("DEVICE", options->device, "Only this device's; all: every device's, the default");
+  shown.add_option("DEVICE", options->device, "Only this device's; all: every device's, the default")
+      .suggest("device");
   add_common_options(shown, *options);
   shown.footer("Example: urnic gid show urnic0");
   shown.callback([options] { ask(*options, nullptr); });

@@ -12,6 +12,7 @@
 
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/installation.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -27,23 +28,12 @@ struct LessonOptions {
   bool solution = false;
 };
 
-void require(const std::filesystem::path& file) {
-  if (std::filesystem::exists(file)) return;
-  throw Failure(fmt::format(
-      "the lessons are not installed: {} does not exist; Debian's package urnic-lessons has them, or cmake "
-      "--install BUILD --component lessons",
-      file.string()));
-}
-
 void teach(const LessonOptions& options) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::filesystem::path prefix = self.parent_path().parent_path();
-  const std::filesystem::path program = prefix / URNIC_DATADIR / "tutor/lesson.py";
-  const std::filesystem::path lessons = prefix / URNIC_DATADIR / "lessons";
-  require(program);
-  require(lessons);
+  const LessonInstallation installed = find_lesson_installation();
 
-  std::vector<std::string> words{kPython, "-B", program, "--urnic", self, "--lessons", lessons};
+  std::vector<std::string> words{kPython, "-B",        installed.tutor,  "--urnic",
+                                 self,    "--lessons", installed.lessons};
   if (options.check) words.emplace_back("--check");
   if (options.solution) words.emplace_back("--solution");
   if (!options.number.empty()) words.push_back("--number=" + options.number);
@@ -54,7 +44,8 @@ void teach(const LessonOptions& options) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(arguments[0], arguments.data());
-  throw Failure(fmt::format("the lessons need {}, which cannot be started: {}", kPython, std::strerror(errno)));
+  throw Failure(
+      fmt::format("the lessons need {}, which cannot be started: {}", kPython, std::strerror(errno)));
 }
 
 }  // namespace
@@ -63,9 +54,12 @@ void add_lesson(command_line::Command& urnic) {
   auto options = std::make_shared<LessonOptions>();
   command_line::Command command =
       urnic.add_subcommand("lesson", "Learn RDMA: ten lessons with exercises that are checked");
-  command.add_option("NUMBER", options->number, "Which lesson; without it, the list of lessons");
-  command.add_option("FOLDER", options->folder,
-                     "Where your files of this lesson are, or are put (default: urnic-lesson-NUMBER)");
+  command.add_option("NUMBER", options->number, "Which lesson; without it, the list of lessons")
+      .suggest("lesson");
+  command
+      .add_option("FOLDER", options->folder,
+                  "Where your files of this lesson are, or are put (default: urnic-lesson-NUMBER)")
+      .suggest("folder");
   command.add_flag("--check", options->check, "Check your exercises, and give hints");
   command.add_option("--exercise", options->exercise, "Check only this one").type_name("NUMBER");
   command.add_flag("--solution", options->solution,

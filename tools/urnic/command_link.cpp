@@ -137,15 +137,19 @@ void add_link(Command& urnic) {
 
   Command shown = command.add_subcommand("show", "Settings that are not the default, and what was counted");
   shown.alias("list");
-  shown.add_option("DEVICE", options->device, "Only this device's link; all: every link, the default");
+  shown.add_option("DEVICE", options->device, "Only this device's link; all: every link, the default")
+      .suggest("device");
   add_name(shown, *options);
   shown.footer("Example: urnic link show --json | jq .urnic0.tx.counters.lost");
   shown.callback([options] { show(*options); });
 
   Command changed = command.add_subcommand("set", "Change settings; the others stay as they are");
-  changed.add_option("DEVICE", options->device, "Whose link; all: every device's").required();
+  changed.add_option("DEVICE", options->device, "Whose link; all: every device's")
+      .required()
+      .suggest("device");
   changed.add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
-      .required();
+      .required()
+      .suggest("link-setting");
   changed.add_option("--direction", options->direction, "tx: device to switch, rx: switch to device, or both")
       .one_of({"tx", "rx", "both"});
   add_name(changed, *options);

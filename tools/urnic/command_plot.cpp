@@ -1,11 +1,13 @@
 // urnic plot: the PSNs of a connection over time as SVG.
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "analysis/pictures/psn_plot.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/picture_options.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 
@@ -18,14 +20,19 @@ struct PlotOptions {
   int width = analysis::PlotStyle{}.width;
 };
 
-void plot(const PlotOptions& options) {
-  const PicturedCapture capture = read_for_picture(options.picture);
+std::string draw(const PlotOptions& options, const PicturedCapture& capture) {
+  const Progress progress("drawing");
   const std::vector<analysis::PsnPlot> plots =
       psn_plots(*capture.tracker, capture.connection, capture.choice);
   if (plots.empty()) throw Failure("the connection has no request between --from and --to");
   analysis::PlotStyle style;
   style.width = options.width;
-  write_picture(options.picture, draw_svg(plots, style));
+  return draw_svg(plots, style);
+}
+
+void plot(const PlotOptions& options) {
+  const PicturedCapture capture = read_for_picture(options.picture);
+  write_picture(options.picture, draw(options, capture));
 }
 
 }  // namespace

@@ -203,13 +203,15 @@ void add_run(Command& urnic) {
       .add_option("--config", options->configuration,
                   "Devices and limits, as docs/configuration.md describes")
       .existing_file()
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
   add_udp_option(command, options->udp);
   add_name_option(command, options->name);
   command
       .add_option("--capture", options->capture.file,
                   "Write every packet to this .pcap or .pcapng file meanwhile")
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("capture");
   add_points_option(command, options->capture.points);
   command.add_flag("--wireshark", options->wireshark,
                    "Open Wireshark with a live capture; where it has no display, write to a named pipe");
@@ -217,8 +219,11 @@ void add_run(Command& urnic) {
   command
       .add_option("--faults", options->faults, "A fault plan in force meanwhile, as docs/faults.md describes")
       .existing_file()
-      .type_name("FILE");
-  command.add_option("COMMAND", options->command, "The program and its arguments, behind --").required();
+      .type_name("FILE")
+      .suggest("file");
+  command.add_option("COMMAND", options->command, "The program and its arguments, behind --")
+      .required()
+      .suggest("program");
   command.positionals_at_end();
   command.footer(
       "Starts a device process if none of that name runs; it ends by itself once unused. The exit status is "

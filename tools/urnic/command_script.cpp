@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 #include "tools/urnic/script_host.hpp"
 
 namespace urnic::cli {
@@ -111,8 +113,11 @@ void follow(script::RunSettings& settings, const std::string& text) {
   };
 }
 
-script::Outcome run_file(const std::string& text, const ScriptOptions& options, script::RunSettings settings,
-                         LiveScriptHosts& hosts) {
+script::Outcome run_file(const std::string& file, const std::string& text, const ScriptOptions& options,
+                         script::RunSettings settings, LiveScriptHosts& hosts) {
+  // With --verbose the statements tell how far it is.
+  std::optional<Progress> progress;
+  if (!options.verbose) progress.emplace("running " + file);
   try {
     const script::Script parsed = script::parse(text, script::is_packet_field);
     if (options.check) return {};
@@ -134,7 +139,7 @@ int run_all(const ScriptOptions& options) {
   LiveScriptHosts hosts(options.host);
   for (const std::string& file : files) {
     const std::string text = read_script(file);
-    const script::Outcome outcome = run_file(text, options, settings, hosts);
+    const script::Outcome outcome = run_file(file, text, options, settings, hosts);
     failed += outcome.failure.has_value();
     left_out += !outcome.left_out.empty();
     if (options.json) all.push_back(script::report_json(file, outcome));
@@ -155,7 +160,7 @@ void add_script(Command& urnic) {
   Command command = urnic.add_subcommand("script", "Run packet scripts, which are a device's peer");
   command.add_option("FILE", options->files, "Scripts, or folders with scripts (docs/packet-scripts.md)")
       .required()
-      .type_name("FILE...");
+      .suggest("file");
   command.add_flag("--virtual", options->is_virtual,
                    "With a device in this process, under virtual time: the default");
   command.add_flag("--live", options->live, "With a device that runs");
@@ -164,29 +169,37 @@ void add_script(Command& urnic) {
   command
       .add_option("--device", options->host.device,
                   "Live: the device under test; the first one is the default")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("one-device");
   add_name_option(command, options->host.name);
   command.add_option("--set", options->values, "Give a variable of the script (let) another value")
       .type_name("NAME=NUMBER")
       .no_more_words();
-  command.add_option("--patience", options->patience_s,
-                     "Seconds to wait for what is expected at no certain time: 10 in virtual time, 2 live");
+  command
+      .add_option("--patience", options->patience_s,
+                  "How long to wait for what is expected at no certain time: 10 in virtual time, 2 live")
+      .type_name("SECONDS");
   command
       .add_option("--tolerance", options->tolerance_ms,
-                  "Live: milliseconds that what is expected at a time may be late")
+                  "Live: how late something may be that is expected at a time")
+      .type_name("MILLISECONDS")
       .show_default();
   command
       .add_option("--settle", options->host.settle_ms,
-                  "Live: milliseconds that the device may take for what it does not answer")
+                  "Live: how long the device may take for what it does not answer")
+      .type_name("MILLISECONDS")
       .show_default();
   command.add_option("--script-mac", options->host.script_mac, "Live: the MAC address of the script's port")
+      .type_name("MAC")
       .show_default();
   command.add_option("--script-gid", options->host.script_gid, "Live: the GID of the script's port")
+      .type_name("GID")
       .show_default();
   command
       .add_option("--lan", options->host.lan,
                   "Live: a peer on a real wire, behind this UNIX socket of Ethernet frames")
-      .type_name("PATH");
+      .type_name("PATH")
+      .suggest("file");
   command.add_option("--agent", options->host.agent, "The peer's urnic-script-agent").type_name("IPV4:PORT");
   command.add_option("--device-mac", options->host.device_mac, "The peer's MAC address").type_name("MAC");
   command.add_option("--device-gid", options->host.device_gid, "The peer's GID").type_name("GID");

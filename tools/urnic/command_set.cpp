@@ -39,13 +39,16 @@ void add_set(Command& urnic) {
   command.require_subcommand();
   command.footer("Example: urnic set recovery sack --device urnic0");
   Command recovery = command.add_subcommand("recovery", "How queue pairs recover from loss");
-  recovery.add_option("MODE", options->mode, "gbn, selective, irn or sack")
+  recovery
+      .add_option("MODE", options->mode,
+                  "The way that lost packets are found and repeated (docs/loss-recovery.md)")
       .required()
       .one_of({"gbn", "selective", "irn", "sack"});
   recovery
       .add_option("--device", options->device,
                   "Only this device's queue pairs; all: every device's, the default")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   recovery.add_option("--qp", options->queue_pair, "Only the queue pair of this number").type_name("QPN");
   add_name_option(recovery, options->name);
   recovery.footer("Example: urnic set recovery sack --device urnic0");

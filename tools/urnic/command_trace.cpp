@@ -2,6 +2,7 @@
 // process while programs run, or from a capture file.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/packet_source.hpp"
+#include "tools/urnic/progress.hpp"
 #include "tools/urnic/signals.hpp"
 #include "tools/urnic/trace_filter.hpp"
 #include "tools/urnic/trace_lines.hpp"
@@ -43,8 +45,16 @@ struct TraceOptions {
   bool json = false;
 };
 
-TraceStyle style_of(const TraceOptions& options, const PacketSource& source) {
+// Of what is read until its end. A pager behind a pipe has the terminal for itself.
+std::unique_ptr<Progress> progress_of(const TraceOptions& options, const PacketSource& source) {
+  struct stat status {};
+  const bool shows = source.is_whole() && fstat(STDOUT_FILENO, &status) == 0 && !S_ISFIFO(status.st_mode);
+  return shows ? std::make_unique<Progress>("reading " + options.file) : nullptr;
+}
+
+TraceStyle style_of(const TraceOptions& options, const PacketSource& source, Progress* progress) {
   TraceStyle style;
+  style.progress = progress;
   style.json = options.json;
   style.colour = !options.json && isatty(STDOUT_FILENO) != 0;
   if (options.count != 0) style.most = options.count;
@@ -79,7 +89,8 @@ class Trace {
       : options_(options),
         source_(source),
         filter_(options.choice),
-        style_(style_of(options, source)),
+        progress_(progress_of(options, source)),
+        style_(style_of(options, source, progress_.get())),
         tracker_(style_.hold * 2),
         lines_(tracker_, filter_, style_) {}
 
@@ -94,6 +105,7 @@ class Trace {
       const bool looks =
           next == PacketSource::Next::none_yet || tracker_.records() % kPacketsBetweenLooks == 0;
       if (looks && is_readable(stop)) break;
+      if (looks && progress_) progress_->reach(source_.position().read, source_.position().whole);
     }
     tracker_.finish();
     lines_.print_all();
@@ -127,6 +139,7 @@ class Trace {
   const TraceOptions& options_;
   PacketSource& source_;
   const TraceFilter filter_;
+  const std::unique_ptr<Progress> progress_;  // or nothing
   const TraceStyle style_;
   FlowTracker tracker_;
   TraceLines lines_;
@@ -149,13 +162,16 @@ void add_trace(Command& urnic) {
   auto options = std::make_shared<TraceOptions>();
   Command command =
       urnic.add_subcommand("trace", "Print packets in a line each, with what each means in its connection");
-  command.add_option(
-      "FILE", options->file,
-      "A .pcap or .pcapng file, - for standard input; without it, packets of a running device process "
-      "as they pass");
+  command
+      .add_option(
+          "FILE", options->file,
+          "A .pcap or .pcapng file, - for standard input; without it, packets of a running device process "
+          "as they pass")
+      .suggest("capture");
   add_filter_options(command, options->choice);
   command.add_option("--device", options->device, "Only what this device sends or receives")
-      .type_name("DEVICE");
+      .type_name("DEVICE")
+      .suggest("device");
   command.add_option("--count", options->count, "End after this many lines").type_name("N").positive();
   command.add_flag("--json", options->json, "A JSON object for each packet, one on a line");
   add_name_option(command, options->name);

@@ -9,6 +9,7 @@
 #include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 #include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
@@ -43,6 +44,7 @@ void wait_for_end(const AdminClient& client) {
 }
 
 void down(const std::string& name) {
+  const Progress progress("waiting for the end of the device process");
   AdminClient client = connect_or_fail(named_run_directory(name));
   client.ask({{"cmd", "down"}});
   wait_for_end(client);
@@ -58,7 +60,8 @@ void add_up(Command& urnic) {
       .add_option("--config", options->configuration,
                   "Devices and limits, as docs/configuration.md describes")
       .existing_file()
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
   add_udp_option(command, options->udp);
   command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command.callback([options] { up(*options); });

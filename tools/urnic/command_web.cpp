@@ -60,7 +60,8 @@ void add_web(Command& urnic) {
   Command command =
       urnic.add_subcommand("web", "Serve a page that shows devices, queue pairs and packets live");
   command.add_option("FILE", options->file, "Show this pcap or pcapng file instead of devices")
-      .existing_file();
+      .existing_file()
+      .suggest("capture");
   add_name_option(command, options->name);
   command.add_option("--port", options->port, "The port; by default any that is free")
       .between(0, 65535)
@@ -77,7 +78,8 @@ void add_web(Command& urnic) {
   command
       .add_option("--token-file", options->token_file,
                   "Keep the token in this file, which is made if there is none; for Prometheus, for example")
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
   command.footer(
       "Prints the address to open, which has the token that the page needs; ends with Ctrl-C. The page waits "
       "for a\n"

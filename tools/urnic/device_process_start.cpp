@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -76,6 +77,7 @@ void start_device_process(const Installation& installation, const StartOptions& 
   }
   waitpid(child, nullptr, 0);
   ready_in_child.reset();
+  const Progress progress("waiting for the device process");
   if (!read_ready(ready.get())) throw Failure("the device process did not get ready");
 }
 

@@ -58,6 +58,19 @@ WebInstallation find_web_installation() {
   return found;
 }
 
+LessonInstallation find_lesson_installation() {
+  const std::filesystem::path folder = own_prefix() / URNIC_DATADIR;
+  const LessonInstallation found{folder / "tutor/lesson.py", folder / "lessons"};
+  for (const std::filesystem::path& file : {found.tutor, found.lessons}) {
+    if (std::filesystem::exists(file)) continue;
+    throw Failure(fmt::format(
+        "the lessons are not installed: {} does not exist; Debian's package urnic-lessons has them, or cmake "
+        "--install BUILD --component lessons",
+        file.string()));
+  }
+  return found;
+}
+
 WiresharkInstallation find_wireshark_installation() {
   const std::filesystem::path folder = own_prefix() / URNIC_DATADIR / "wireshark";
   const WiresharkInstallation found{folder / "urnic.lua", folder / "profile"};

@@ -35,4 +35,13 @@ struct WebInstallation {
 // Throws Failure if they are not there.
 WebInstallation find_web_installation();
 
+// The lessons, which need not be installed.
+struct LessonInstallation {
+  std::filesystem::path tutor;    // the program that shows and checks them
+  std::filesystem::path lessons;  // a folder with a folder for each
+};
+
+// Throws Failure if they are not there.
+LessonInstallation find_lesson_installation();
+
 }  // namespace urnic::cli

@@ -4,16 +4,31 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <utility>
 
+#include "tools/urnic/command_description.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/suggestions.hpp"
 
 namespace {
 
 int fail(const char* message, int status) {
   fmt::print(stderr, "urnic: {}\n", message);
   return status;
+}
+
+// For programs, not for people: --help does not name them. True: the command line was one of these.
+bool serve_programs(const urnic::command_line::CommandLine& urnic, int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (argc == 2 && word == "--describe") {
+    fmt::print("{}\n", urnic::json_lines(urnic::cli::description_of(urnic)));
+    return true;
+  }
+  if (argc != 3 || word != "--suggest") return false;
+  for (const std::string& suggestion : urnic::cli::suggestions(argv[2])) fmt::print("{}\n", suggestion);
+  return true;
 }
 
 }  // namespace
@@ -47,6 +62,7 @@ int main(int argc, char** argv) {
   add_web(urnic);
   add_wireshark(urnic);
   try {
+    if (serve_programs(urnic, argc, argv)) return exit_ok;
     if (argc > 1 && argv[1][0] != '-' && !urnic.has_subcommand(argv[1])) {
       throw Failure(fmt::format("there is no command '{}' (see urnic --help)", argv[1]), exit_usage);
     }

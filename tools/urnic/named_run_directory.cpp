@@ -44,7 +44,9 @@ std::filesystem::path named_run_directory(const std::string& name) {
 }
 
 void add_name_option(command_line::Command& command, std::string& name) {
-  command.add_option("--name", name, "Which device process, where there are several").type_name("NAME");
+  command.add_option("--name", name, "Which device process, where there are several")
+      .type_name("NAME")
+      .suggest("device-process");
 }
 
 }  // namespace urnic::cli

@@ -36,6 +36,7 @@ class FilePackets final : public PacketSource {
   }
   const std::vector<analysis::CaptureInterface>& interfaces() const override { return file_.interfaces(); }
   bool is_whole() const override { return is_regular_; }
+  analysis::CaptureFile::Position position() const override { return file_.position(); }
   std::string complaint() const override {
     if (file_.end() == analysis::CaptureFile::End::whole) return {};
     return fmt::format("{} ends within a record: it was cut, or is still being written", file_.path());
@@ -77,6 +78,7 @@ class DevicePackets final : public PacketSource {
   void wait(int stop, int milliseconds) override { capture_.reader().wait(stop, milliseconds); }
   const std::vector<analysis::CaptureInterface>& interfaces() const override { return interfaces_; }
   bool is_whole() const override { return false; }
+  analysis::CaptureFile::Position position() const override { return {}; }
   std::string complaint() const override {
     const std::uint64_t lost = capture_.reader().dropped();
     return lost == 0

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/capture_files/capture_file.hpp"
 #include "analysis/capture_files/captured_packet.hpp"
 #include "tools/urnic/admin_client.hpp"
 
@@ -30,6 +31,8 @@ class PacketSource {
   virtual const std::vector<analysis::CaptureInterface>& interfaces() const = 0;
   // All packets are there already, so none needs to be waited for.
   virtual bool is_whole() const = 0;
+  // How much of them has been read; `whole` is 0 where that cannot be known.
+  virtual analysis::CaptureFile::Position position() const = 0;
   // What the user should know at the end; empty if there is nothing.
   virtual std::string complaint() const = 0;
 };

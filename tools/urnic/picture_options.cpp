@@ -12,6 +12,7 @@
 
 #include "analysis/capture_files/capture_file.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -23,16 +24,24 @@ using analysis::FlowTracker;
 constexpr std::uint64_t kPacketsBehind = 1 << 16;
 constexpr std::size_t kMostListed = 10;
 
-void read_file(const PictureOptions& options, FlowTracker& tracker) {
-  analysis::CaptureFile file(options.file);
+// Returns how many packets behind the last time that was asked for were read.
+std::uint64_t read_packets(analysis::CaptureFile& file, const PictureOptions& options, FlowTracker& tracker) {
   const std::int64_t to = options.to.empty() ? INT64_MAX : parse_time("--to", options.to);
+  Progress progress("reading " + options.file);
   analysis::CapturedPacket record;
   std::uint64_t behind = 0;
   while (behind < kPacketsBehind && file.next(record)) {
     tracker.add(record, file.interfaces());
     if (record.nanoseconds - tracker.first_time() > to) ++behind;
+    progress.reach(file.position().read, file.position().whole);
   }
   tracker.finish();
+  return behind;
+}
+
+void read_file(const PictureOptions& options, FlowTracker& tracker) {
+  analysis::CaptureFile file(options.file);
+  const std::uint64_t behind = read_packets(file, options, tracker);
   if (behind < kPacketsBehind && file.end() == analysis::CaptureFile::End::within_record)
     fmt::print(stderr, "urnic: {} ends within a record: it was cut, or is still being written\n",
                options.file);
@@ -86,7 +95,9 @@ Connection choose(const FlowTracker& tracker, const PictureOptions& options) {
 }  // namespace
 
 void add_picture_options(command_line::Command& command, PictureOptions& options) {
-  command.add_option("FILE", options.file, "A .pcap or .pcapng file, - for standard input").required();
+  command.add_option("FILE", options.file, "A .pcap or .pcapng file, - for standard input")
+      .required()
+      .suggest("capture");
   command
       .add_option("--qp", options.queue_pair,
                   "The connection of this QP number; without it, that with most packets")
@@ -97,7 +108,8 @@ void add_picture_options(command_line::Command& command, PictureOptions& options
       .type_name("TIME");
   command.add_option("--to", options.to, "Up to this time").type_name("TIME");
   command.add_option("-o,--output", options.output, "The picture's file; standard output without it")
-      .type_name("FILE");
+      .type_name("FILE")
+      .suggest("file");
 }
 
 PicturedCapture read_for_picture(const PictureOptions& options) {

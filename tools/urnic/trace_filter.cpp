@@ -96,6 +96,7 @@ void add_filter_options(command_line::Command& command, TraceChoice& choice) {
   command.add_option("--only", choice.words, "Only packets of which one of these is true: " + all_words())
       .delimiter(',')
       .type_name("WORD,...")
+      .one_of({analysis::all_verdict_words().begin(), analysis::all_verdict_words().end()})
       .no_more_words();
 }
 
@@ -103,10 +104,6 @@ TraceFilter::TraceFilter(const TraceChoice& choice)
     : queue_pairs_(choice.queue_pairs), opcodes_(opcodes_named(choice.opcodes)), words_(choice.words) {
   if (choice.opcodes.empty()) opcodes_.set();
   for (const std::string& host : choice.hosts) hosts_.push_back(address_named(host));
-  for (const std::string& word : words_) {
-    if (!has(analysis::all_verdict_words(), word))
-      throw Failure(fmt::format("--only {}: allowed are {}", word, all_words()), exit_usage);
-  }
   if (choice.expression.empty()) return;
   try {
     expression_.emplace(choice.expression);

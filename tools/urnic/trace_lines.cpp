@@ -76,6 +76,7 @@ void TraceLines::print(const Held& held) {
   const Packet& packet = tracker_.packets()[held.id];
   if (!filter_.takes(tracker_, packet)) return;
   ++printed_;
+  if (style_.progress != nullptr) style_.progress->hide();
   style_.json ? print_json(held, packet) : print_line(held, packet);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/flows/flow_tracker.hpp"
+#include "tools/urnic/progress.hpp"
 #include "tools/urnic/trace_filter.hpp"
 
 namespace urnic::cli {
@@ -20,6 +21,7 @@ struct TraceStyle {
   std::size_t hold = 4096;
   std::int64_t hold_nanoseconds = INT64_MAX;
   bool wait_for_answers = false;  // holds a packet also if nothing but answers can tell more
+  Progress* progress = nullptr;   // makes room for each line, if there is one
 };
 
 class TraceLines {

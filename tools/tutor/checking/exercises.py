@@ -10,6 +10,7 @@ import runpy
 import tempfile
 
 from .not_yet import NotYet
+from .progress import Progress
 from .work import Work
 
 
@@ -27,7 +28,8 @@ def check(exercises, folder, urnic):
         with tempfile.TemporaryDirectory(prefix="urnic-lesson-") as scratch:
             work = Work(folder.resolve(), pathlib.Path(scratch), urnic)
             try:
-                report = [("right", exercise(work))]
+                with Progress(f"exercise {number}"):
+                    report = [("right", exercise(work))]
             except NotYet as problem:
                 all_right = False
                 report = [("not yet", problem.seen), ("hint", problem.hint)]
