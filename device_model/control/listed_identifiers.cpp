@@ -36,8 +36,10 @@ sockaddr_storage storage_of(const rdma_cm::SocketAddress& address) {
   return storage;
 }
 
+// A listener on every address is each device's: Linux makes one more for each (cma_listen_on_all).
 bool is_of(const rdma_cm::Id* id, const ServedDevice& device) {
-  return id != nullptr && id->local && id->local->device == &device;
+  if (id == nullptr) return false;
+  return id->local ? id->local->device == &device : id->state == rdma_cm::IdState::listen;
 }
 
 netlink::CmIdentifier describe(const rdma_cm::Id& id) {

@@ -6,7 +6,7 @@
 
 namespace urnic::control {
 
-// Those that have a device; a listener on a wildcard address has none.
+// Those that have a device, and for every device the listeners on every address.
 class ListedIdentifiers final : public netlink::CmIdentifierSource {
  public:
   // `identifiers` outlives it.

@@ -134,6 +134,16 @@ class RdmaTool(unittest.TestCase):
         server.kill()
         fabric.wait_until(lambda: shown() == [], "no identifiers are left")
 
+    def test_a_listener_on_every_address_is_each_devices(self):
+        port = fabric.free_port()
+        server = self.fabric.start_on_urnic("rping", "-s", "-a", "0.0.0.0", "-p", port)
+        shown = lambda: self.rdma_json("resource", "show", "cm_id")
+        fabric.wait_until(lambda: shown() != [], "a listener")
+        self.assertEqual([(row["ifname"], row["state"], row["src-addr"]) for row in shown()],
+                         [(device, "LISTEN", f"0.0.0.0:{port}") for device in fabric.DEVICES])
+        server.kill()
+        fabric.wait_until(lambda: shown() == [], "no identifiers are left")
+
     def test_settings_are_refused(self):
         for words in (("dev", "set", "urnic0", "name", "other"), ("system", "set", "netns", "exclusive"),
                       ("link", "delete", "urnic0")):
