@@ -58,6 +58,7 @@ void DataPath::settle() {
 }
 
 bool DataPath::settle_without_memory() {
+  links_take_time_ = uplinks_.takes_time();
   end_inputs();
   while (owes_batch()) {
     if (!filling().memory.empty() || !stalls_.empty()) return false;

@@ -41,10 +41,6 @@ class DataPath final : public Round {
   bool settle_without_memory();
   // There is work without any new input.
   bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
-  // There is a batch to carry out, and it accesses no application memory.
-  bool owes_batch_without_memory() const {
-    return owes_batch() && filling().memory.empty() && ready_.empty() && touched_.empty() && stalls_.empty();
-  }
 
   // From now on some region's memory may not answer, and may keep a copy waiting.
   void expect_waiting_memory() { memory_may_wait_ = true; }

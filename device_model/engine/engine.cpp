@@ -25,8 +25,6 @@ constexpr unsigned long kTimerSlackNanoseconds = 1000;
 // How often another thread looks whether the engine rests: a microsecond or two. Between two looks, which
 // take some hundred nanoseconds each, an idle engine does.
 constexpr int kTriesToHold = 64;
-// Rounds for a datagram: one sends and delivers it, further ones give back what carried it.
-constexpr int kRoundsForDatagrams = 4;
 
 transport::Time clock_now() {
   timespec now{};
@@ -39,6 +37,18 @@ void pause_processor() {
   __builtin_ia32_pause();
 #endif
 }
+
+// Says that another thread does what the engine's thread would do, until the end of the scope.
+class Help {
+ public:
+  explicit Help(std::atomic<bool>& helped) : helped_(helped) { helped_.store(true); }
+  ~Help() { helped_.store(false); }
+  Help(const Help&) = delete;
+  Help& operator=(const Help&) = delete;
+
+ private:
+  std::atomic<bool>& helped_;
+};
 
 // The control thread handles signals; SIGPIPE of a channel without reader is ignored.
 void block_signals() {
@@ -98,7 +108,7 @@ bool Engine::execute_at_rest(const std::function<void()>& task) {
   if (!lock) return false;
   const std::optional<transport::Time> before = wake_at();
   begin_turn();
-  helped_.store(true);
+  std::optional<Help> help(helped_);
   std::exception_ptr problem;
   try {
     task();
@@ -107,7 +117,7 @@ bool Engine::execute_at_rest(const std::function<void()>& task) {
   }
   data_path_->ports_changed();
   const bool settled = data_path_->settle_without_memory();
-  helped_.store(false);
+  help.reset();
   const std::optional<transport::Time> after = wake_at();
   const bool is_earlier = after && (!before || *after < *before);
   const bool has_more = data_path_->busy();
@@ -130,13 +140,11 @@ bool Engine::send_management_at_rest() {
   begin_turn();
   const std::optional<transport::Time> due = wake_at();
   if (due && *due <= data_path_->now()) return false;
-  helped_.store(true);
-  management_->send();
-  for (int rounds = 0; rounds < kRoundsForDatagrams && data_path_->owes_batch_without_memory(); ++rounds)
-    data_path_->round();
-  helped_.store(false);
+  const Help help(helped_);
+  if (management_->send()) activity_.fetch_add(1, std::memory_order_relaxed);
+  const bool settled = data_path_->settle_without_memory();
   const std::optional<transport::Time> after = wake_at();
-  return !data_path_->busy() && !management_->has_to_send(data_path_->now()) &&
+  return settled && !data_path_->busy() && !management_->has_to_send(data_path_->now()) &&
          !(after && (!due || *after < *due));
 }
 

@@ -1,13 +1,6 @@
 // Queue pair 1 of a device: management datagrams between the wire and the control thread, which the test
 // plays.
-#include <poll.h>
-
-#include <boost/test/unit_test.hpp>
-#include <thread>
-
-#include "device_model/engine/management/management_queue_pair.hpp"
-#include "device_model/engine/management/management_traffic.hpp"
-#include "tests/unit/engine/program.hpp"
+#include "tests/unit/engine/managed.hpp"
 
 namespace urnic::engine::test {
 
@@ -15,43 +8,13 @@ namespace {
 
 using transport::Nanoseconds;
 
-std::array<std::byte, kMadBytes> mad_of(std::uint8_t seed) {
-  std::array<std::byte, kMadBytes> mad;
-  for (std::size_t i = 0; i < mad.size(); ++i) mad[i] = static_cast<std::byte>(seed + i);
-  return mad;
-}
-
-bool readable(int descriptor) {
-  pollfd look{descriptor, POLLIN, 0};
-  return poll(&look, 1, 0) == 1;
-}
-
-struct Managed : Fabric {
-  ManagementTraffic traffic;
-  ManagementQueuePair qp0{device0.resources(), traffic};
-  ManagementQueuePair qp1{device1.resources(), traffic};
-
-  Managed() {
-    device0.set_management_receiver(kGeneralServicesQpn, &qp0);
-    device1.set_management_receiver(kGeneralServicesQpn, &qp1);
-  }
-  ~Managed() { engine.stop(); }
-
-  void post(std::uint8_t seed) {
-    BOOST_REQUIRE(qp0.post(path(device0, device1), kGeneralServicesQpn, mad_of(seed)));
-  }
+struct ManagedByHand : Managed {
   // As the engine's loop.
   void run_all() {
     do {
       if (traffic.has_to_send(engine.now())) traffic.send();
       run();
     } while (traffic.has_to_send(engine.now()));
-  }
-  std::uint32_t take_all() {
-    std::uint32_t taken = 0;
-    traffic.expect_arrivals();
-    for (; traffic.next_arrival() != nullptr; ++taken) traffic.taken();
-    return taken;
   }
   // A frame to the second device's queue pair 1, by hand.
   void inject(const wire::TransportHeaders& headers, std::size_t bytes) {
@@ -72,7 +35,7 @@ struct Managed : Fabric {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(management, Managed)
+BOOST_FIXTURE_TEST_SUITE(management, ManagedByHand)
 
 BOOST_AUTO_TEST_CASE(a_mad_goes_out_of_one_device_and_into_the_other) {
   post(3);
@@ -211,62 +174,6 @@ BOOST_AUTO_TEST_CASE(a_slow_line_makes_mads_wait) {
   BOOST_TEST(!traffic.room_at());
   advance(Nanoseconds(100'000'000));
   BOOST_TEST(qp1.counters().received == 10u);
-}
-
-BOOST_AUTO_TEST_CASE(a_sleeping_engine_is_woken_and_wakes_the_control_thread) {
-  engine.set_management(traffic);
-  engine.start();
-  for (int i = 0; i < 5; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    post(7);
-    engine.wake();
-    pollfd look{traffic.arrival_descriptor(), POLLIN, 0};
-    BOOST_REQUIRE(poll(&look, 1, 10'000) == 1);
-    BOOST_TEST(take_all() == 1u);
-  }
-}
-
-// Two threads would have to be woken otherwise.
-BOOST_AUTO_TEST_CASE(mads_go_without_the_thread_of_an_engine_that_rests) {
-  engine.set_management(traffic);
-  engine.start();
-  std::uint32_t at_once = 0;
-  for (std::uint32_t i = 0; i < 200; ++i) {
-    post(7);
-    engine.send_management();
-    if (readable(traffic.arrival_descriptor())) ++at_once;
-    pollfd look{traffic.arrival_descriptor(), POLLIN, 0};
-    BOOST_REQUIRE(poll(&look, 1, 10'000) == 1);
-    BOOST_TEST(take_all() == 1u);
-  }
-  // A busy machine may keep the thread awake now and then.
-  BOOST_TEST(at_once > 100u);
-  engine.stop();
-  BOOST_TEST((engine.data_path().pools() == kPoolsAtRest));
-  BOOST_TEST(device1.port_counters().received_packets == 200u);
-}
-
-// A MAD for a program's queue pair is written into its memory, which may not answer: not by the control
-// thread.
-BOOST_AUTO_TEST_CASE(a_mad_for_a_program_is_left_to_the_engines_thread) {
-  TestQp qp(program1, 0, {.service = transport::QpService::ud});
-  transport::QpParameters parameters;
-  parameters.path_mtu = 1024;
-  parameters.qkey = kManagementQkey;
-  for (const auto state : {transport::QpState::init, transport::QpState::rtr, transport::QpState::rts}) {
-    engine.execute([&] { qp.device_end().modify(state, parameters, std::nullopt); });
-  }
-  engine.set_management(traffic);
-  engine.start();
-  const abi::ScatterGather to[] = {program1.sge(4096, 1024)};
-  for (int i = 0; i < 50; ++i) {
-    qp.post_receive(to);
-    BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), mad_of(5)));
-    engine.send_management();
-    std::optional<Polled> received;
-    while (!(received = qp.receive_cq.poll())) sched_yield();
-    BOOST_TEST(received->byte_length == 40 + kMadBytes);
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

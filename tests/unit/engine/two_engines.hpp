@@ -12,7 +12,9 @@ class TwoEngines {
  public:
   TwoEngines() {
     switch0.attach_remote(device_config(2).mac, there, "test2");
-    trunk_ports_0.add_outgoing(there, [this] { engine1.wake(); });
+    trunk_ports_0.add_outgoing(there, [this] {
+      if (wakes_engine1) engine1.wake();
+    });
     trunk_ports_0.add_incoming(back);
     trunk_ports_1.add_outgoing(back, [this] { engine0.wake(); });
     trunk_ports_1.add_incoming(there);
@@ -39,6 +41,8 @@ class TwoEngines {
     run();
   }
 
+  // Whether a frame from the first engine's device wakes the second engine.
+  bool wakes_engine1 = true;
   Engine engine0{{.idle_spin = transport::Nanoseconds(0)}};
   Engine engine1{{.idle_spin = transport::Nanoseconds(0)}};
   link::Switch switch0;
