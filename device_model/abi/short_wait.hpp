@@ -16,6 +16,9 @@ namespace urnic::abi {
 
 // Durations are nanoseconds.
 inline constexpr std::int64_t kShortWait = 50'000;
+// Until an event comes from another program, which first does its part: a connection is asked for, or
+// answered.
+inline constexpr std::int64_t kShortWaitForEvent = 250'000;
 // Giving the processor away takes longer only if another thread uses up its time slice.
 inline constexpr std::int64_t kLongYield = 400'000;
 inline constexpr std::int64_t kShortestCrowd = 20'000'000;
@@ -49,12 +52,13 @@ class Crowd {
 // One wait, which begins when this is made.
 class ShortWait {
  public:
-  explicit ShortWait(Crowd& crowd) : crowd_(crowd), begin_(clock()) {}
+  explicit ShortWait(Crowd& crowd, std::int64_t longest = kShortWait)
+      : crowd_(crowd), longest_(longest), begin_(clock()) {}
 
   // After a look that found nothing: gives the processor away once. False: it is time to sleep.
   bool yield() {
     const std::int64_t before = now_ != 0 ? now_ : begin_;
-    if (before - begin_ >= kShortWait || crowd_.is_there(before)) return false;
+    if (before - begin_ >= longest_ || crowd_.is_there(before)) return false;
     sched_yield();
     now_ = clock();
     crowd_.yielded(now_, now_ - before);
@@ -69,6 +73,7 @@ class ShortWait {
   }
 
   Crowd& crowd_;
+  std::int64_t longest_;
   std::int64_t begin_;
   std::int64_t now_ = 0;
 };

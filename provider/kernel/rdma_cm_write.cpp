@@ -16,6 +16,7 @@
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/kept_answers.hpp"
 #include "provider/kernel/kept_errno.hpp"
+#include "provider/kernel/program_memory.hpp"
 #include "provider/kernel/reply_socket.hpp"
 #include "provider/old_symbol_versions.hpp"
 
@@ -49,7 +50,6 @@ struct Command {
   rdma_ucm_cmd_hdr header;
   unsigned char body[abi::kMaxRdmaCmCommand - sizeof header];
   size_t body_length;  // of what was written and the header names
-  pid_t process;       // this one
 };
 static_assert(offsetof(Command, body) == sizeof(rdma_ucm_cmd_hdr));
 
@@ -61,41 +61,22 @@ Field field(const Command& command, size_t offset) {
   return value;
 }
 
-// How many bytes could be copied from one place of this process to another: the kernel stops at memory that
-// cannot be accessed.
-size_t copy_checked(int call, pid_t process, void* own, const void* theirs, size_t size) {
-  if (size == 0) return 0;
-  const KeptErrno kept;
-  iovec local = {own, size};
-  iovec remote = {const_cast<void*>(theirs), size};
-  const long copied = syscall(call, process, &local, 1, &remote, 1, 0);
-  return copied > 0 ? static_cast<size_t>(copied) : 0;
-}
-
-size_t copy_in(pid_t process, void* to, const void* from, size_t size) {
-  return copy_checked(SYS_process_vm_readv, process, to, from, size);
-}
-
-bool copy_out(pid_t process, void* to, const void* from, size_t size) {
-  return copy_checked(SYS_process_vm_writev, process, const_cast<void*>(from), to, size) == size;
-}
-
 // 0 or the errno of the kernel's ucma_write.
-int read_command(const void* data, size_t size, Command& command) {
+int read_command(const ProgramMemory& memory, const void* data, size_t size, Command& command) {
   constexpr size_t kMost = sizeof command.header + sizeof command.body;
   if (size < sizeof command.header) return EINVAL;
-  command.process = getpid();
-  const size_t readable = copy_in(command.process, &command, data, size < kMost ? size : kMost);
+  const size_t readable = memory.read(&command, data, size < kMost ? size : kMost);
   if (readable < sizeof command.header) return EFAULT;
   if (command.header.in + sizeof command.header > size) return EINVAL;
   command.body_length = command.header.in < sizeof command.body ? command.header.in : sizeof command.body;
   return readable < sizeof command.header + command.body_length ? EFAULT : 0;
 }
 
-// The program's descriptor, and its socket_cookie.
+// The program's descriptor and its socket_cookie, and the memory that its commands name.
 struct Channel {
   int descriptor;
   uint64_t cookie;
+  ProgramMemory memory;
 };
 
 // What goes to the device process beside the command.
@@ -160,7 +141,7 @@ ReplySocket::Room room_of(const Command& command) {
 // `emptied`: the channel from which the command takes events. 0 or an errno.
 int execute(int channel, const Command& command, const Extras& extras, int emptied,
             const ReplySocket::Room& room, abi::RdmaCmReply& reply) {
-  ReplySocket replies(command.process);
+  ReplySocket replies(getpid());
   if (!replies.is_open() || !send_request(channel, abi::RdmaCmRequestKind::command, replies, command, extras))
     return EIO;
   const bool received = replies.receive(room, reply);
@@ -177,21 +158,21 @@ int execute(int channel, const Command& command, const ReplySocket::Room& room) 
 int execute(int channel, const Command& command) { return execute(channel, command, room_of(command)); }
 
 // DESTROY_ID and LEAVE_MCAST.
-void give_back(int channel, pid_t process, uint32_t removal, uint32_t number) {
+void give_back(int channel, uint32_t removal, uint32_t number) {
   rdma_ucm_destroy_id_resp ignored;
   rdma_ucm_destroy_id body = {};
   body.id = number;
-  Command command = {{removal, sizeof body, sizeof ignored}, {}, sizeof body, process};
+  Command command = {{removal, sizeof body, sizeof ignored}, {}, sizeof body};
   std::memcpy(command.body, &body, sizeof body);
   execute(channel, command, {&ignored, sizeof ignored});
 }
 
 // CREATE_ID, JOIN_MCAST: what the program is not told of does not stay. 0 or an errno.
-int create(int channel, const Command& command, uint32_t removal) {
+int create(const Channel& channel, const Command& command, uint32_t removal) {
   rdma_ucm_create_id_resp answer = {};
-  const int error = execute(channel, command, {&answer, sizeof answer});
-  if (error != 0 || copy_out(command.process, room_of(command).place, &answer, sizeof answer)) return error;
-  give_back(channel, command.process, removal, answer.id);
+  const int error = execute(channel.descriptor, command, {&answer, sizeof answer});
+  if (error != 0 || channel.memory.write(room_of(command).place, &answer, sizeof answer)) return error;
+  give_back(channel.descriptor, removal, answer.id);
   return EFAULT;
 }
 
@@ -203,7 +184,7 @@ bool takes_token(int channel) {
 // As long as a thread may wait without sleep; not at all if the program does not want to wait.
 bool soon_takes_token(int channel) {
   if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
-  for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
+  for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent); short_wait.yield();) {
     if (takes_token(channel)) return true;
   }
   return false;
@@ -301,19 +282,19 @@ int ask(const Channel& channel, const Command& command) {
                         static_cast<uint16_t>(command.header.cmd), static_cast<uint16_t>(selector)},
                        kept);
   if (!is_kept || kept.length > command.header.out) return execute(channel.descriptor, command);
-  return copy_out(command.process, room_of(command).place, kept.bytes, kept.length) ? 0 : EFAULT;
+  return channel.memory.write(room_of(command).place, kept.bytes, kept.length) ? 0 : EFAULT;
 }
 
-int set_option(int channel, const Command& command) {
+int set_option(const Channel& channel, const Command& command) {
   Extras extras = {};
   const auto length = field<uint32_t>(command, offsetof(rdma_ucm_set_option, optlen));
   if (length > sizeof extras.option) return EINVAL;
   const auto* value =
       reinterpret_cast<const void*>(field<uint64_t>(command, offsetof(rdma_ucm_set_option, optval)));
-  if (copy_in(command.process, extras.option, value, length) < length) return EFAULT;
+  if (channel.memory.read(extras.option, value, length) < length) return EFAULT;
   extras.option_length = length;
   abi::RdmaCmReply reply;
-  return execute(channel, command, extras, channel, {}, reply);
+  return execute(channel.descriptor, command, extras, channel.descriptor, {}, reply);
 }
 
 // The identifier comes from the channel of the command's descriptor, which is the caller's.
@@ -323,7 +304,7 @@ int migrate_id(int channel, const Command& command) {
   RdmaCmChannel ignored;
   if (!identify_rdma_cm(old_channel, ignored)) return fcntl(old_channel, F_GETFD) >= 0 ? EINVAL : ENOENT;
   {
-    ReplySocket replies(command.process);
+    ReplySocket replies(getpid());
     abi::RdmaCmReply reply;
     if (!replies.is_open() ||
         !send_request(old_channel, abi::RdmaCmRequestKind::name_channel, replies, command, extras) ||
@@ -338,17 +319,17 @@ int migrate_id(int channel, const Command& command) {
 int serve(const Channel& channel, const Command& command) {
   switch (command.header.cmd) {
     case RDMA_USER_CM_CMD_CREATE_ID:
-      return create(channel.descriptor, command, RDMA_USER_CM_CMD_DESTROY_ID);
+      return create(channel, command, RDMA_USER_CM_CMD_DESTROY_ID);
     case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
     case RDMA_USER_CM_CMD_JOIN_MCAST:
-      return create(channel.descriptor, command, RDMA_USER_CM_CMD_LEAVE_MCAST);
+      return create(channel, command, RDMA_USER_CM_CMD_LEAVE_MCAST);
     case RDMA_USER_CM_CMD_GET_EVENT:
       return get_event(channel, command);
     case RDMA_USER_CM_CMD_QUERY:
     case RDMA_USER_CM_CMD_INIT_QP_ATTR:
       return ask(channel, command);
     case RDMA_USER_CM_CMD_SET_OPTION:
-      return set_option(channel.descriptor, command);
+      return set_option(channel, command);
     case RDMA_USER_CM_CMD_MIGRATE_ID:
       return migrate_id(channel.descriptor, command);
     default:
@@ -361,10 +342,11 @@ int serve(const Channel& channel, const Command& command) {
 ssize_t write_to_rdma_cm(int descriptor, const RdmaCmChannel& channel, const void* data, size_t size) {
   Command command;
   // Linux refuses a process that has changed its credentials since it opened the node (ib_safe_file_access).
-  int error = channel.opener != geteuid() ? EACCES : read_command(data, size, command);
+  const ProgramMemory memory(__builtin_frame_address(0));
+  int error = channel.opener != geteuid() ? EACCES : read_command(memory, data, size, command);
   if (error == 0) {
     const KeptErrno kept;
-    error = serve({descriptor, channel.cookie}, command);
+    error = serve({descriptor, channel.cookie, memory}, command);
   }
   if (error == 0) return static_cast<ssize_t>(size);
   errno = error;
