@@ -2,10 +2,11 @@
 // real NIC. SOCK_SEQPACKET messages on the connection that opening /dev/infiniband/uverbsN makes.
 //
 // A request is a RequestHeader and the body of its opcode; the answer is a ReplyHeader with the same sequence
-// and, when error is 0, the reply body. A connection has one request under way at a time. Descriptors travel
-// as SCM_RIGHTS in the order that each body's comment gives. `open_context`, `open_shared_context` or
-// `join_context` comes first; only `announce_exec` may come before. A message of the wrong length, an unknown
-// opcode or a handle of another context is answered with EINVAL; a wrong header closes the connection.
+// and, when error is 0, the reply body. A connection has one request under way at a time; messages without a
+// reply may go before it. Descriptors travel as SCM_RIGHTS in the order that each body's comment gives.
+// `open_context`, `open_shared_context` or `join_context` comes first; only `announce_exec` may come before.
+// A message of the wrong length, an unknown opcode or a handle of another context is answered with EINVAL; a
+// wrong header closes the connection.
 //
 // Other bodies: memory_messages.hpp (null regions, device memory, dma-bufs, advice, sharing),
 // steering_messages.hpp, tag_matching.hpp, and query_messages.hpp (what a device and its port can do).
@@ -47,6 +48,7 @@ enum class ControlOpcode : std::uint32_t {
   set_ece = 35,
   query_ece = 36,
   limit_rate = 37,
+  initialise_qp = 38,  // has no reply
   create_srq = 60,
   modify_srq = 61,
   query_srq = 62,
@@ -360,6 +362,12 @@ struct ModifyQpRequest {
   std::uint32_t handle;
   std::uint32_t mask;  // ibv_qp_attr_mask
   QpAttributes attributes;
+};
+// From RESET or INIT to INIT, on port 1 with P_Key index 0: of an RC or UC QP in one of these states, which
+// the device does not refuse. If the QP is in error meanwhile, the next request learns it.
+struct InitialiseQpRequest {
+  std::uint32_t handle;
+  std::uint32_t access_flags;
 };
 struct QueryQpReply {
   QpAttributes attributes;

@@ -198,4 +198,16 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   return 0;
 }
 
+int initialise_qp(Session& session, const abi::InitialiseQpRequest& request, abi::Empty& reply,
+                  DescriptorExchange& descriptors) {
+  abi::ModifyQpRequest change{};
+  change.handle = request.handle;
+  change.mask = transport::attr_state | transport::attr_pkey_index | transport::attr_port |
+                transport::attr_access_flags;
+  change.attributes.state = static_cast<std::uint32_t>(QpState::init);
+  change.attributes.port = limits::kPorts;
+  change.attributes.access_flags = request.access_flags;
+  return modify_qp(session, change, reply, descriptors);
+}
+
 }  // namespace urnic::control

@@ -47,15 +47,23 @@ int connect_forked_child(Context& context) {
 }  // namespace
 
 int ControlSession::exchange(const ControlRequest& request) {
-  if (is_dead(context_)) return EIO;
-  if (context_.connected_process != getpid()) {
-    if (connect_forked_child(context_) != 0) {
-      declare_dead(context_);
-      return EIO;
-    }
-  }
+  if (const int error = prepare()) return error;
   received_ = ReceivedDescriptors{};
-  const int error = context_.control.exchange(request, received_);
+  return outcome(context_.control.exchange(request, received_));
+}
+
+int ControlSession::announce(const ControlRequest& request) {
+  if (const int error = prepare()) return error;
+  return outcome(context_.control.announce(request));
+}
+
+int ControlSession::prepare() {
+  if (is_dead(context_)) return EIO;
+  if (context_.connected_process == getpid()) return 0;
+  return connect_forked_child(context_) == 0 ? 0 : outcome(EPIPE);
+}
+
+int ControlSession::outcome(int error) {
   if (error != EPIPE) return error;
   declare_dead(context_);
   return EIO;

@@ -24,11 +24,20 @@ class ControlSession {
     return exchange({opcode, &request, sizeof request, &descriptor, 1, &reply, sizeof reply});
   }
 
+  // For a request that has no reply.
+  template <typename Request>
+  int announce(abi::ControlOpcode opcode, const Request& request) {
+    return announce({opcode, &request, sizeof request, nullptr, 0, nullptr, 0});
+  }
+
   // The first byte of a range in the last reply, or null: see ArenaTable::find.
   void* find(const abi::ArenaRange& range) { return context_.arenas.find(range, received_); }
 
  private:
   int exchange(const ControlRequest& request);
+  int announce(const ControlRequest& request);
+  int prepare();
+  int outcome(int error);
 
   Context& context_;
   Lock lock_;

@@ -313,12 +313,35 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
   return qp;
 }
 
+namespace {
+
+// What rdma_create_qp and most programs ask for. The device does not refuse it, so nobody waits for an
+// answer.
+bool is_initialisation(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
+  return (qp.qp_type == IBV_QPT_RC || qp.qp_type == IBV_QPT_UC) &&
+         (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_INIT) &&
+         mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) &&
+         attributes.qp_state == IBV_QPS_INIT && attributes.pkey_index == 0 && attributes.port_num == 1;
+}
+
+int request_change(Qp& qp, const ibv_qp_attr& attributes, int mask) {
+  const ibv_qp& verbs = qp.verbs.qp;
+  if (is_initialisation(verbs, attributes, mask)) {
+    const abi::InitialiseQpRequest request{verbs.handle,
+                                           static_cast<std::uint32_t>(attributes.qp_access_flags)};
+    return ControlSession(*qp.context).announce(abi::ControlOpcode::initialise_qp, request);
+  }
+  const abi::ModifyQpRequest request{verbs.handle, static_cast<std::uint32_t>(mask), to_abi(attributes)};
+  abi::Empty reply;
+  return call(*qp.context, abi::ControlOpcode::modify_qp, request, reply);
+}
+
+}  // namespace
+
 int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
   Qp& qp = qp_of(verbs);
   if (qp.rss_table != nullptr) return EOPNOTSUPP;  // an RSS QP has no state; its work queues have
-  const abi::ModifyQpRequest request{verbs->handle, static_cast<std::uint32_t>(mask), to_abi(*attributes)};
-  abi::Empty reply;
-  if (const int error = call(*qp.context, abi::ControlOpcode::modify_qp, request, reply)) return error;
+  if (const int error = request_change(qp, *attributes, mask)) return error;
   if ((mask & IBV_QP_STATE) == 0) return 0;
   if (attributes->qp_state == IBV_QPS_RESET && !is_xrc_target(verbs->qp_type)) reset_queues(qp);
   verbs->state = attributes->qp_state;

@@ -71,6 +71,13 @@ struct WithQp {
     return reply;
   }
   QpState state() { return static_cast<QpState>(query().attributes.state); }
+  // Without an answer.
+  void initialise(std::uint32_t access_flags) {
+    Message message =
+        make_message(ControlOpcode::initialise_qp, abi::InitialiseQpRequest{qp.handle, access_flags});
+    BOOST_REQUIRE(program.dispatch_raw(message));
+    BOOST_TEST(program.reply().length == 0u);
+  }
   QueuePair& object() { return *program.session().context->qps.find(qp.handle); }
 };
 
@@ -93,6 +100,20 @@ BOOST_AUTO_TEST_CASE(rings_have_room_for_what_was_asked) {
   BOOST_TEST(reply.send_ring.length == 128u * 512u);
   BOOST_TEST(reply.receive_ring.length == 4u * 64u);
   BOOST_TEST(reply.qpn > 1u);  // 0 and 1 are the management QPs (IBTA 3.5.10)
+}
+
+BOOST_AUTO_TEST_CASE(initialisation_does_what_modify_qp_does_without_an_answer) {
+  initialise(IBV_ACCESS_REMOTE_READ);
+  BOOST_TEST((state() == QpState::init));
+  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
+  BOOST_TEST(query().attributes.port == 1);
+  initialise(IBV_ACCESS_REMOTE_WRITE);
+  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_WRITE});
+  BOOST_TEST(to_rtr() == 0);
+  initialise(IBV_ACCESS_REMOTE_READ);
+  BOOST_TEST((state() == QpState::rtr));
+  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_WRITE});
+  BOOST_TEST(to_rts() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_queue_of_nothing_has_no_ring) {

@@ -71,6 +71,9 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       for (const int number : descriptors) close(number);
       answer.set(abi::JoinContextReply{});
       break;
+    case ControlOpcode::initialise_qp:
+      answer.silent = true;
+      break;
     case ControlOpcode::add_completion_channel:
       return add_channel(descriptors);
     case ControlOpcode::query_device: {

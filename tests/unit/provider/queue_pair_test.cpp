@@ -97,6 +97,51 @@ BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
   BOOST_TEST(qp->state == IBV_QPS_RTS);
 }
 
+BOOST_AUTO_TEST_CASE(what_the_device_does_not_refuse_has_no_answer) {
+  struct Row {
+    ibv_qp_type type;
+    ibv_qp_state before;
+    ibv_qp_state wanted;
+    int mask;
+    std::uint16_t pkey_index;
+    std::uint8_t port;
+    bool announced;
+  };
+  constexpr int kMask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  unsigned announced = 0;
+  for (const Row& row : {Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, true},
+                         Row{IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_INIT, kMask, 0, 1, true},
+                         Row{IBV_QPT_UC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, true},
+                         Row{IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RTS, IBV_QPS_INIT, kMask, 0, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_RTR, kMask, 0, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask & ~IBV_QP_PORT, 0, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask | IBV_QP_QKEY, 0, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 1, 1, false},
+                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 2, false}}) {
+    ibv_qp* other = create(row.type);
+    BOOST_REQUIRE(other != nullptr);
+    other->state = row.before;
+    ibv_qp_attr attributes{};
+    attributes.qp_state = row.wanted;
+    attributes.pkey_index = row.pkey_index;
+    attributes.port_num = row.port;
+    attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
+    const unsigned asked = device.requests(abi::ControlOpcode::modify_qp);
+    BOOST_TEST(ibv_modify_qp(other, &attributes, row.mask) == 0);
+    BOOST_TEST(other->state == row.wanted);
+    const std::uint32_t handle = other->handle;
+    BOOST_TEST(ibv_destroy_qp(other) == 0);  // after this the device has read both
+    announced += row.announced ? 1 : 0;
+    BOOST_TEST(device.requests(abi::ControlOpcode::initialise_qp) == announced);
+    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp) == asked + (row.announced ? 0 : 1));
+    const auto last = device.last_request<abi::InitialiseQpRequest>(abi::ControlOpcode::initialise_qp);
+    if (!row.announced) continue;
+    BOOST_TEST(last.handle == handle);
+    BOOST_TEST(last.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(attributes_go_to_the_device_and_come_back) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
