@@ -2,6 +2,7 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -207,7 +208,9 @@ int initialise_qp(Session& session, const abi::InitialiseQpRequest& request, abi
   change.attributes.state = static_cast<std::uint32_t>(QpState::init);
   change.attributes.port = limits::kPorts;
   change.attributes.access_flags = request.access_flags;
-  return modify_qp(session, change, reply, descriptors);
+  if (const int error = modify_qp(session, change, reply, descriptors))
+    log::debug("{}: a queue pair is not initialised: {}", session.device.settings.name, std::strerror(error));
+  return 0;
 }
 
 }  // namespace urnic::control

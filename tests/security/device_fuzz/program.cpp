@@ -103,6 +103,11 @@ void bend_words(std::vector<std::byte>& body, Chance& chance, const Attack& atta
   }
 }
 
+bool has_answer(ControlOpcode opcode) {
+  return opcode != ControlOpcode::tell_token && opcode != ControlOpcode::add_completion_channel &&
+         opcode != ControlOpcode::initialise_qp;
+}
+
 }  // namespace
 
 // Beyond the largest opcode, so that some are unknown.
@@ -136,9 +141,7 @@ void Program::send(Request request) {
   std::uint32_t sent = 0;
   while (sent < times && connection_.send(message, numbers)) ++sent;
   attack_.odd.change_after();
-  const bool has_answer =
-      request.opcode != ControlOpcode::tell_token && request.opcode != ControlOpcode::add_completion_channel;
-  if (!has_answer) return;
+  if (!has_answer(request.opcode)) return;
   for (; sent > 0; --sent) {
     auto answer = connection_.receive();
     if (!answer) return;

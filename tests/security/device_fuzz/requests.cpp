@@ -120,6 +120,8 @@ Program::Request Program::about_qp(ControlOpcode opcode) {
   const std::uint32_t handle = qps_.empty() ? 0 : qps_[chance_.below(qps_.size())].handle;
   if (opcode == ControlOpcode::set_ece)
     return request(opcode, abi::SetEceRequest{handle, kVendor, chance_.below(2)});
+  if (opcode == ControlOpcode::initialise_qp)
+    return request(opcode, abi::InitialiseQpRequest{handle, access(chance_)});
   if (opcode == ControlOpcode::limit_rate)
     return request(opcode, abi::LimitRateRequest{handle, chance_.from(0, 1'000'000), chance_.below(65536)});
   Request made = request(opcode, abi::HandleRequest{handle, 0});
@@ -212,8 +214,9 @@ Program::Request Program::any_other() {
                                           static_cast<std::uint16_t>(chance_.below(1000))});
     }
     case 5:
-      return about_qp(chance_.one_of({ControlOpcode::query_qp, ControlOpcode::set_ece,
-                                      ControlOpcode::query_ece, ControlOpcode::limit_rate}));
+      return about_qp(
+          chance_.one_of({ControlOpcode::query_qp, ControlOpcode::set_ece, ControlOpcode::query_ece,
+                          ControlOpcode::limit_rate, ControlOpcode::initialise_qp}));
     case 6:
       return modify_srq();
     case 7: {
