@@ -40,6 +40,14 @@ class Progress(unittest.TestCase):
         self.assertRegex(down.shown, r"^\rurnic: waiting for the end of the device process: 2 s\x1b\[K\r")
         self.assertTrue(down.shown.endswith(ERASED), repr(down.shown))
 
+    def test_a_late_answer(self):
+        pid = self.stopped_device_process()
+        with terminal.Terminal(self.fabric, self.fabric.urnic, "counters", only_errors=True) as counters:
+            counters.read_until(lambda: " 2 s" in counters.shown, "the seconds")
+            self.go_on(pid)
+            self.assertEqual(counters.read_to_end(), 0)
+        self.assertEqual(counters.shown.split(" s")[0], "\rurnic: waiting for the device process: 2")
+
     def test_nothing_without_a_terminal(self):
         pid = self.stopped_device_process()
         down = self.fabric.start(self.fabric.urnic, "down")

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
@@ -40,7 +40,7 @@ void print_device(const std::string& device, const nlohmann::json& counters, boo
 void counters(const CounterOptions& options) {
   nlohmann::json request{{"cmd", "counters"}};
   if (!options.device.empty()) request["device"] = options.device;
-  const nlohmann::json answer = connect_or_fail(named_run_directory(options.name)).ask(request);
+  const nlohmann::json answer = answer_of_device_process(options.name, request);
   nlohmann::json devices = answer.at("devices");
   if (options.json) {
     if (answer.contains("switch")) devices["switch"] = answer.at("switch");

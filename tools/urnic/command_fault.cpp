@@ -6,6 +6,7 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/fault_plan.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
@@ -48,7 +49,7 @@ void load(const FaultOptions& options) {
 }
 
 json ask(const FaultOptions& options, const char* what) {
-  return connect_or_fail(named_run_directory(options.name)).ask({{"cmd", "fault"}, {"do", what}}).at("plan");
+  return answer_of_device_process(options.name, {{"cmd", "fault"}, {"do", what}}).at("plan");
 }
 
 void clear(const FaultOptions& options) {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
@@ -25,7 +25,7 @@ void ask(const GidOptions& options, const char* change) {
   nlohmann::json request{{"cmd", "gid"}};
   if (!options.device.empty()) request["device"] = options.device;
   if (change != nullptr) request[change] = options.gid;
-  const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
+  const auto answer = answer_of_device_process(options.name, request);
   if (options.json) {
     fmt::print("{}\n", json_lines(answer.at("gids")));
     return;

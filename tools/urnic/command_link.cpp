@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
@@ -111,7 +111,7 @@ void print_links(const json& answer, bool as_json) {
 void show(const LinkOptions& options) {
   json request{{"cmd", "link"}};
   if (!options.device.empty()) request["device"] = options.device;
-  print_links(connect_or_fail(named_run_directory(options.name)).ask(request), options.json);
+  print_links(answer_of_device_process(options.name, request), options.json);
 }
 
 void set(const LinkOptions& options) {
@@ -119,7 +119,7 @@ void set(const LinkOptions& options) {
                      {"device", options.device},
                      {"direction", options.direction},
                      {"set", parse_settings(options.settings)}};
-  print_links(connect_or_fail(named_run_directory(options.name)).ask(request), options.json);
+  print_links(answer_of_device_process(options.name, request), options.json);
 }
 
 void add_name(Command& command, LinkOptions& options) {

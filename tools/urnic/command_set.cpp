@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
@@ -26,7 +26,7 @@ void set_recovery(const RecoveryOptions& options) {
   nlohmann::json request{{"cmd", "set"}, {"recovery", options.mode}};
   if (!options.device.empty()) request["device"] = options.device;
   if (options.queue_pair) request["qp"] = *options.queue_pair;
-  const auto answer = connect_or_fail(named_run_directory(options.name)).ask(request);
+  const auto answer = answer_of_device_process(options.name, request);
   fmt::print("{} queue pairs recover by {} from now on{}\n", json_text(answer.at("queue_pairs")),
              options.mode, options.queue_pair ? "" : ", and those made later");
 }

@@ -5,7 +5,9 @@
 
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
 
@@ -54,6 +56,7 @@ void print_context(const nlohmann::json& context) {
 
 // Of all programs; the device process answers in pages.
 nlohmann::json ask_queue_pairs(AdminClient& client) {
+  const Progress progress("asking for the queue pairs");
   nlohmann::json all = nlohmann::json::array();
   nlohmann::json request{{"cmd", "queue_pairs"}};
   for (;;) {
@@ -109,7 +112,7 @@ void status(const StatusOptions& options) {
     auto client = connect_or_fail(directory);
     return show_queue_pairs(client, options.json);
   }
-  const nlohmann::json answer = connect_or_fail(directory).ask({{"cmd", "status"}});
+  const nlohmann::json answer = answer_of_device_process(options.name, {{"cmd", "status"}});
   if (options.json) {
     fmt::print("{}\n", json_lines(answer));
     return;
