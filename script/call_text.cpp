@@ -77,7 +77,7 @@ std::string to_line(const Call& call) {
   std::string line =
       std::string(spec(call.verb).word) + ' ' + call.object + ' ' + std::to_string(call.opcode);
   for (const auto& [name, value] : call.numbers) line += ' ' + name + '=' + std::to_string(value);
-  for (const auto& [name, value] : call.names) line += ' ' + name + "='" + value;
+  for (const auto& [name, value] : call.names) line.append(" ").append(name).append("='").append(value);
   for (const Place& place : call.places)
     line += " @" + place.region + ':' + std::to_string(place.offset) + ':' + std::to_string(place.length);
   if (!call.bytes.empty()) append_bytes(line, call.bytes);
