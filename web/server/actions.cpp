@@ -1,6 +1,7 @@
 #include "web/server/actions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

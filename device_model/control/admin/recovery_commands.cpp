@@ -1,6 +1,7 @@
 #include "device_model/control/admin/recovery_commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <stdexcept>
 #include <string>
