@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -327,19 +328,19 @@ Configuration udp_configuration(const std::vector<std::string>& devices) {
   return parse_configuration(text, "--udp");
 }
 
-Configuration load_configuration(const std::filesystem::path& file) {
+Configuration load_configuration(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
   if (!stream) {
-    throw ConfigurationError(
-        fmt::format("{}: cannot be read; --config needs a TOML file that exists", file.string()));
+    throw ConfigurationError(fmt::format("{}: cannot be read; --config needs a TOML file that exists", file));
   }
-  Configuration configuration = parse_configuration(text.str(), file.string());
+  Configuration configuration = parse_configuration(text.str(), file);
   // Relative to the configuration file.
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (!configuration.fault_plan.empty())
-    configuration.fault_plan = (file.parent_path() / configuration.fault_plan).string();
-  if (configuration.lan) make_paths_absolute(*configuration.lan, file.parent_path());
+    configuration.fault_plan = (folder / configuration.fault_plan).string();
+  if (configuration.lan) make_paths_absolute(*configuration.lan, folder.string());
   return configuration;
 }
 

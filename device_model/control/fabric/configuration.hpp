@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,8 +56,8 @@ Configuration default_configuration();
 // A device on a UDP wire for each text, which is one address of this host, or several with commas between.
 // Throws ConfigurationError.
 Configuration udp_configuration(const std::vector<std::string>& devices);
-// Throws ConfigurationError.
-Configuration load_configuration(const std::filesystem::path& file);
+// `file` is a path. Throws ConfigurationError.
+Configuration load_configuration(const std::string& file);
 // `name` is the file's name in errors.
 Configuration parse_configuration(const std::string& text, const std::string& name);
 

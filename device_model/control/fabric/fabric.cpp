@@ -1,6 +1,6 @@
 #include "device_model/control/fabric/fabric.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/random.h>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <pwd.h>
 
 #include <array>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -102,8 +103,8 @@ void read_access(const TableReader& reader, link::CarrierSettings& carrier) {
     if (const toml::node* node = reader.table().get(key)) reader.refuse(key, *node, "nothing without listen");
 }
 
-std::string absolute(const std::string& path, const std::filesystem::path& folder) {
-  return (folder / path).string();
+std::string absolute(const std::string& path, const std::string& folder) {
+  return (std::filesystem::path(folder) / path).string();
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ LanSettings read_lan_settings(const TableReader& reader) {
   return lan;
 }
 
-void make_paths_absolute(LanSettings& settings, const std::filesystem::path& folder) {
+void make_paths_absolute(LanSettings& settings, const std::string& folder) {
   link::CarrierSettings& carrier = settings.carrier;
   const bool paths = carrier.kind == CarrierKind::datagram ? is_path(carrier.name) : !settings.is_interface();
   if (!paths) return;

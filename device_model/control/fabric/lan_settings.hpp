@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 
 #include "device_model/link/frames/carrier_settings.hpp"
@@ -27,6 +26,6 @@ struct LanSettings {
 LanSettings read_lan_settings(const settings::TableReader& reader);
 
 // Paths that are relative begin at `folder`.
-void make_paths_absolute(LanSettings& settings, const std::filesystem::path& folder);
+void make_paths_absolute(LanSettings& settings, const std::string& folder);
 
 }  // namespace urnic::control

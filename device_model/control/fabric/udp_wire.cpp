@@ -1,6 +1,6 @@
 #include "device_model/control/fabric/udp_wire.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "device_model/control/rdma_cm/connection.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>

@@ -1,7 +1,7 @@
 #include "device_model/control/rdma_cm/socket_address.hpp"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netinet/in.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "device_model/control/uverbs/connection.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
