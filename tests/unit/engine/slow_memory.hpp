@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/in_process/in_process_memory.hpp"
 #include "device_model/memory/waiting_memory.hpp"
 #include "tests/unit/engine/program.hpp"
-#include "device_model/in_process/in_process_memory.hpp"
 
 namespace urnic::engine::test {
 

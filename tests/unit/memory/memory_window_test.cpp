@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
-#include "device_model/memory/memory_table.hpp"
 #include "device_model/in_process/in_process_memory.hpp"
+#include "device_model/memory/memory_table.hpp"
 
 namespace urnic::memory::test {
 
