@@ -163,9 +163,9 @@ std::optional<Difference> compare_packet(const Statement& statement, const Scrip
     return Difference{statement.word_at, "bth.opcode", expected, analysis::summary(packet)};
   }
   for (const Argument& argument : statement.arguments) {
-    const auto difference = argument.name == "payload" ? compare_payload(argument, packet, scope, memory)
-                            : argument.name == "payload_length" ? compare_length(argument, packet, scope)
-                                                                : compare_field(argument, packet, scope);
+    auto difference = argument.name == "payload"          ? compare_payload(argument, packet, scope, memory)
+                      : argument.name == "payload_length" ? compare_length(argument, packet, scope)
+                                                          : compare_field(argument, packet, scope);
     if (difference) return difference;
   }
   return {};

@@ -154,7 +154,7 @@ Answer Runner::wait_for(const Statement& statement, const Call& call, const char
   const Window window = window_of(statement);
   const Time deadline = window.given_up;
   for (;;) {
-    const Answer answer = checked(statement, host_.call(call));
+    Answer answer = checked(statement, host_.call(call));
     if (!answer.nothing) {
       happened(statement, window, host_.now());
       return answer;

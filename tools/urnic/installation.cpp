@@ -48,7 +48,7 @@ Installation find_installation() {
 
 WebInstallation find_web_installation() {
   const std::filesystem::path prefix = own_prefix();
-  const WebInstallation found{prefix / URNIC_LIBEXECDIR / "urnic-web", prefix / URNIC_DATADIR / "web"};
+  WebInstallation found{prefix / URNIC_LIBEXECDIR / "urnic-web", prefix / URNIC_DATADIR / "web"};
   if (!std::filesystem::exists(found.server) || !std::filesystem::exists(found.page)) {
     throw Failure(
         fmt::format("the live page is not installed: {} or {} is missing; install the component or package "
@@ -60,7 +60,7 @@ WebInstallation find_web_installation() {
 
 LessonInstallation find_lesson_installation() {
   const std::filesystem::path folder = own_prefix() / URNIC_DATADIR;
-  const LessonInstallation found{folder / "tutor/lesson.py", folder / "lessons"};
+  LessonInstallation found{folder / "tutor/lesson.py", folder / "lessons"};
   for (const std::filesystem::path& file : {found.tutor, found.lessons}) {
     if (std::filesystem::exists(file)) continue;
     throw Failure(fmt::format(
@@ -73,7 +73,7 @@ LessonInstallation find_lesson_installation() {
 
 WiresharkInstallation find_wireshark_installation() {
   const std::filesystem::path folder = own_prefix() / URNIC_DATADIR / "wireshark";
-  const WiresharkInstallation found{folder / "urnic.lua", folder / "profile"};
+  WiresharkInstallation found{folder / "urnic.lua", folder / "profile"};
   if (!std::filesystem::exists(found.dissector) || !std::filesystem::exists(found.profile)) {
     throw Failure(
         fmt::format("what is for Wireshark is not installed: {} is missing; install the component wireshark",

@@ -34,7 +34,7 @@ bool is_usable(std::string_view token) {
 std::string make_file(const std::filesystem::path& file) {
   const memory::Descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!made) refuse(file, fmt::format("cannot be made: {}", std::generic_category().message(errno)));
-  const std::string token = new_token();
+  std::string token = new_token();
   const std::string line = token + "\n";
   if (write(made.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
     refuse(file, "cannot be written");

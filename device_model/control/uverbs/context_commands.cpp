@@ -63,13 +63,12 @@ void introduce(Session& session, std::shared_ptr<Context> context, std::shared_p
 
 // `shared`: the objects that the new context imports; or null.
 int open(Session& session, const abi::OpenContextRequest& request, abi::OpenContextReply& reply,
-         DescriptorExchange& descriptors, std::shared_ptr<MemoryObjects> shared) {
+         DescriptorExchange& descriptors, const std::shared_ptr<MemoryObjects>& shared) {
   auto& received = descriptors.received;
   auto process = make_process(session, received, request.program);
   auto events = take_pipe(received[2], received[3], 16);
-  auto context =
-      std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric, session.device,
-                                std::move(events), std::move(shared), session.account);
+  auto context = std::make_shared<Context>(session.contexts.next_id(), make_token(), session.fabric,
+                                           session.device, std::move(events), shared, session.account);
   session.contexts.add(context);
   log::debug("context {}: {} (pid {}) opens {}, memory by {}", context->id, process->program(),
              process->pid(), session.device.settings.name,
