@@ -63,7 +63,7 @@ class Progress(unittest.TestCase):
         self.assertEqual(up.shown, "")
 
     def capture(self):
-        """A capture of 200,000 packets: those of a pingpong, again and again."""
+        """A capture of 500,000 packets: those of a pingpong, again and again."""
         small, large = self.fabric.home / "small.pcap", self.fabric.home / "large.pcap"
         self.fabric.run(self.fabric.urnic, "run", "--capture", small, "--", "sh", "-c",
                         "ibv_rc_pingpong -d urnic0 -g 1 -n 50 & sleep 0.5; ibv_rc_pingpong -d urnic1 -g 1 -n 50 localhost; wait")
@@ -73,7 +73,7 @@ class Progress(unittest.TestCase):
             at += 16 + struct.unpack_from("<I", data, at + 8)[0]
             packets += 1
         self.assertGreater(packets, 50)
-        large.write_bytes(data[:24] + data[24:] * (200_000 // packets))
+        large.write_bytes(data[:24] + data[24:] * (500_000 // packets))
         return large
 
     def test_percentage_of_a_file(self):
