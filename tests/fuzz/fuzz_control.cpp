@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/unit/control/direct_program.hpp"
