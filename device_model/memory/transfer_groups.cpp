@@ -9,7 +9,22 @@ namespace {
 // An address in the other process, as system calls want it: never dereferenced here.
 void* foreign(std::uint64_t address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
 
+bool follows(const iovec& before, const iovec& piece) {
+  return static_cast<std::byte*>(before.iov_base) + before.iov_len == piece.iov_base;
+}
+
 }  // namespace
+
+JoinedPieces::JoinedPieces(const TransferGroup& group, std::size_t from) {
+  for (; from < group.count; ++from) {
+    const iovec& piece = group.remote[from];
+    if (count > 0 && follows(pieces[count - 1], piece)) {
+      pieces[count - 1].iov_len += piece.iov_len;
+    } else {
+      pieces[count++] = piece;
+    }
+  }
+}
 
 void fill_group(std::span<const Transfer> batch, Adjacency adjacency, BatchPosition& position,
                 TransferGroup& group) {

@@ -35,6 +35,16 @@ struct BatchPosition {
 // Whether the pieces of a call may lie at any addresses, or must follow each other (preadv, pwritev).
 enum class Adjacency { any, contiguous_addresses };
 
+// The other process's side of a group's pieces from one of them on. Pieces that follow each other there are
+// one: for each of its own the kernel looks up and pins pages anew, which takes longer than to copy a packet.
+// On this side they lie apart, as packets do that were received.
+struct JoinedPieces {
+  std::size_t count = 0;
+  iovec pieces[kMaxGroupPieces];
+
+  JoinedPieces(const TransferGroup& group, std::size_t from);
+};
+
 // Fills `group` with one piece or more from `position` on, and advances `position`. With
 // `contiguous_addresses` the group ends where a transfer does not begin at the end of the one before it.
 void fill_group(std::span<const Transfer> batch, Adjacency adjacency, BatchPosition& position,

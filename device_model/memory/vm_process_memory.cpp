@@ -59,8 +59,8 @@ void VmProcessMemory::read(std::span<Transfer> batch) {
   if (!number_works_ || only_mem_file_) return mem_.read(batch);
   const std::size_t tried =
       run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
-        const auto count = group.count - k;
-        return process_vm_readv(pid_, group.local + k, count, group.remote + k, count, 0);
+        const JoinedPieces remote(group, k);  // 16 KiB, on the stack and not cleared
+        return process_vm_readv(pid_, group.local + k, group.count - k, remote.pieces, remote.count, 0);
       });
   go_on(batch.subspan(tried), &MemFileMemory::read);
 }
@@ -80,8 +80,8 @@ void VmProcessMemory::write_as_is(std::span<Transfer> batch) {
   if (!number_works_ || only_mem_file_) return mem_.write(batch);
   const std::size_t tried =
       run_batch(batch, Adjacency::any, [this](const TransferGroup& group, std::size_t k) {
-        const auto count = group.count - k;
-        return process_vm_writev(pid_, group.local + k, count, group.remote + k, count, 0);
+        const JoinedPieces remote(group, k);  // 16 KiB, on the stack and not cleared
+        return process_vm_writev(pid_, group.local + k, group.count - k, remote.pieces, remote.count, 0);
       });
   go_on(batch.subspan(tried), &MemFileMemory::write);
 }
