@@ -17,9 +17,6 @@ namespace {
 
 // How often an idle engine retries a full pipe.
 constexpr transport::Nanoseconds kBacklogPeriod{10'000'000};
-// A yield that takes longer was another thread's time slice; how long it is then not tried again.
-constexpr transport::Nanoseconds kLongYield{50'000};
-constexpr transport::Nanoseconds kCrowdedPeriod{100'000'000};
 // How late the kernel may end a sleep. Small, since RNR timers begin at 10 us.
 constexpr unsigned long kTimerSlackNanoseconds = 1000;
 // How often another thread looks whether the engine rests: a microsecond or two. Between two looks, which
@@ -195,14 +192,16 @@ void Engine::run() {
   block_signals();
   const std::lock_guard lock(working_);
   data_path_->set_clock(clock_now);
+  const ProcessorShareReader reader;
   transport::Time last_work = clock_now();
   while (!stopping_.load(std::memory_order_relaxed)) {
     begin_turn();
     const bool worked = look();
     note_starvation(worked);
+    if (woken_by_frames_ && crowding_.is_due(data_path_->now())) leave_crowd(reader);
     if (worked) {
       last_work = data_path_->now();
-    } else if (data_path_->now() - last_work < config_.idle_spin && data_path_->now() >= crowded_until_) {
+    } else if (data_path_->now() - last_work < config_.idle_spin && !crowding_.sleeps(data_path_->now())) {
       yield();
     } else {
       sleep();
@@ -241,16 +240,29 @@ void Engine::note_starvation(bool worked) {
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
 }
 
-// A thread that yields has a processor again when the others' time slices are over, a thread that is woken
-// soon. Other processes' packets wake an engine with sockets. Programs of this one wake an engine by a system
-// call, so an engine without sockets does not sleep for this.
+// Other processes' packets wake an engine with sockets. Programs of this one wake an engine by a system call,
+// so an engine without sockets does not sleep where it is crowded.
 void Engine::yield() {
   working_.unlock();
   sched_yield();
   working_.lock();
-  if (!woken_by_frames_) return;
-  const transport::Time now = clock_now();
-  if (now - data_path_->now() > kLongYield) crowded_until_ = now + kCrowdedPeriod;
+  if (woken_by_frames_) crowding_.yielded(data_path_->now(), clock_now());
+}
+
+void Engine::leave_crowd(const ProcessorShareReader& reader) {
+  const std::optional<ProcessorShare> share = reader.read();
+  if (!share) return;
+  const bool chance = (share->ran.count() & 1) != 0;  // nanoseconds
+  switch (crowding_.judge(data_path_->now(), *share, chance)) {
+    case Crowding::Advice::avoid_this_processor:
+      processor_.avoid_this();
+      break;
+    case Crowding::Advice::avoid_none:
+      processor_.avoid_none();
+      break;
+    case Crowding::Advice::nothing:
+      break;
+  }
 }
 
 void Engine::sleep() {

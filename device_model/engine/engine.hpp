@@ -16,7 +16,9 @@
 #include <thread>
 
 #include "device_model/engine/doorbells/doorbell_turns.hpp"
+#include "device_model/engine/loop/crowding.hpp"
 #include "device_model/engine/loop/mailbox.hpp"
+#include "device_model/engine/loop/processor_share.hpp"
 #include "device_model/engine/loop/sleeper.hpp"
 #include "device_model/engine/loop/starvation.hpp"
 #include "device_model/transport/time.hpp"
@@ -112,6 +114,7 @@ class Engine {
   bool look();
   void note_starvation(bool worked);
   void yield();
+  void leave_crowd(const ProcessorShareReader& reader);
   void sleep();
   std::optional<transport::Time> wake_at() const;
 
@@ -125,7 +128,8 @@ class Engine {
   DoorbellTurns doorbells_;
   ManagementTraffic* management_ = nullptr;
   bool woken_by_frames_ = false;
-  transport::Time crowded_until_{};  // until then it sleeps instead of yielding
+  Crowding crowding_;
+  ProcessorChoice processor_;
   std::atomic<std::uint64_t> activity_{0};
   std::atomic<std::uint64_t> heartbeat_{0};
   std::atomic<bool> stopping_{false};

@@ -217,6 +217,10 @@ int add_rules(scmp_filter_ctx filter) {
   // Logging queries whether its output is a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
   if (error != 0) return error;
+  // An engine chooses its own processor.
+  error =
+      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_EQ, 0, 0));
+  if (error != 0) return error;
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
 }
 

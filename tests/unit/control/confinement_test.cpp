@@ -93,6 +93,17 @@ BOOST_AUTO_TEST_CASE(calls_that_nobody_needs_fail, *boost::unit_test::preconditi
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_thread_chooses_only_its_own_processor, *boost::unit_test::precondition(with_filters)) {
+  BOOST_TEST(in_child([] {
+               if (!allow_needed_calls_only().empty()) return kNotHere;
+               cpu_set_t allowed;
+               if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+               if (sched_setaffinity(0, sizeof allowed, &allowed) != 0) return 2;
+               if (sched_setaffinity(getppid(), sizeof allowed, &allowed) == 0 || errno != ENOSYS) return 3;
+               return 0;
+             }) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_only_an_intruder_calls_ends_the_process,
                      *boost::unit_test::precondition(with_filters)) {
   BOOST_TEST(in_child([] {

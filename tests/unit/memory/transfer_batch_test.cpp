@@ -110,6 +110,35 @@ BOOST_AUTO_TEST_CASE(a_hole_fails_the_transfers_that_touch_it_and_no_others) {
   }
 }
 
+// As packets of a message lie that were received: the kernel sees one piece there, and many here.
+BOOST_AUTO_TEST_CASE(of_packets_behind_each_other_only_those_in_a_hole_fail) {
+  constexpr std::size_t kPacket = 1000;
+  constexpr std::size_t kApart = 1100;
+  constexpr std::size_t kCount = 12;
+  for (const Way way : kWays) {
+    Pages pages(3);
+    ChildProcess child([&] {
+      fill_pattern(pages);
+      munmap(pages.page(1), Pages::kBytes);
+    });
+    auto memory = reach(child, way);
+    std::vector<std::byte> here(kCount * kApart);
+    std::vector<Transfer> batch;
+    for (std::size_t i = 0; i < kCount; ++i)
+      batch.push_back({pages.address(0) + i * kPacket, std::span(here).subspan(i * kApart, kPacket)});
+    for (const auto access : {&ApplicationMemory::read, &ApplicationMemory::write}) {
+      ((*memory).*access)(batch);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        const bool touches_hole = (i + 1) * kPacket > Pages::kBytes && i * kPacket < 2 * Pages::kBytes;
+        BOOST_TEST(batch[i].failed == touches_hole);
+        if (touches_hole) continue;
+        for (std::size_t k = 0; k < kPacket; ++k)
+          BOOST_REQUIRE(batch[i].local[k] == pattern(i * kPacket + k));
+      }
+    }
+  }
+}
+
 // The other way bypasses page protection, as mem_file_memory.hpp says.
 BOOST_AUTO_TEST_CASE(process_vm_respects_read_only_pages) {
   Pages pages(3);

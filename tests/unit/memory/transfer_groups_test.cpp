@@ -81,6 +81,28 @@ BOOST_AUTO_TEST_CASE(contiguous_groups_end_at_a_gap) {
   BOOST_TEST((kernel.calls[1] == std::vector<Piece>{{0x1021, 16}, {0x1031, 1}}));
 }
 
+BOOST_AUTO_TEST_CASE(pieces_that_follow_each_other_there_are_one) {
+  std::vector<Transfer> batch = {{0x1000, fictitious(16)},
+                                 {0x1010, fictitious(8)},
+                                 {0x1018, fictitious(8)},
+                                 {0x1021, fictitious(4)},
+                                 {0x1025, fictitious(4)}};
+  TransferGroup group;
+  BatchPosition position;
+  fill_group(batch, Adjacency::any, position, group);
+  const auto joined = [&](std::size_t from) {
+    const JoinedPieces pieces(group, from);
+    std::vector<Piece> found;
+    for (std::size_t i = 0; i < pieces.count; ++i)
+      found.push_back(
+          {reinterpret_cast<std::uintptr_t>(pieces.pieces[i].iov_base), pieces.pieces[i].iov_len});
+    return found;
+  };
+  BOOST_TEST((joined(0) == std::vector<Piece>{{0x1000, 32}, {0x1021, 8}}));
+  BOOST_TEST((joined(2) == std::vector<Piece>{{0x1018, 8}, {0x1021, 8}}));
+  BOOST_TEST((joined(4) == std::vector<Piece>{{0x1025, 4}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_call_goes_on_behind_the_piece_that_failed) {
   std::vector<Transfer> batch;
   for (std::uint64_t i = 0; i < 5; ++i) batch.push_back({0x1000 * (i + 1), fictitious(8)});
