@@ -13,9 +13,10 @@ if(NOT command_description AND CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING
 endif()
 if(NOT command_description)
   set(command_description ${CMAKE_BINARY_DIR}/commands/description.json)
-  # Written only if it is another one, so that a change of code alone renders no pages.
+  # Written only if it is another one, so that a change of code alone renders no pages. By the file's name: of a program that is
+  # made for an older distribution CMake does not know that it runs here.
   add_custom_command(OUTPUT ${command_description} VERBATIM
-    COMMAND urnic --describe > ${command_description}.new
+    COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:urnic> --describe > ${command_description}.new
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${command_description}.new ${command_description}
     DEPENDS urnic)
 endif()

@@ -2,8 +2,11 @@
 """The lists of packages: each file that cmake installs is in one Debian package and in one rpm package."""
 
 import fnmatch
+import os
 import pathlib
 import re
+import subprocess
+import tempfile
 import unittest
 
 import fabric
@@ -61,6 +64,28 @@ class PackageLists(unittest.TestCase):
 
     def test_rpm(self):
         self.check(rpm_packages(), MADE_BY_RPM)
+
+
+class InstallPackages(unittest.TestCase):
+    """What tools/install-packages would install on a machine that lacks everything."""
+
+    TASKS = ("build", "demo", "test", "distributions", "interop", "programs", "web", "package")
+
+    def asked_for(self, *tasks):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, script in {"dpkg-query": "exit 1", "apt-get": "exit 0", "sudo": "exit 0"}.items():
+                stub = pathlib.Path(folder, name)
+                stub.write_text(f"#!/bin/sh\n{script}\n")
+                stub.chmod(0o755)
+            ended = subprocess.run([SOURCES / "tools" / "install-packages", *tasks], capture_output=True, text=True, check=True,
+                                   env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+        line, = [line for line in ended.stdout.splitlines() if line.startswith("== Installing: ")]
+        return set(line.split()[2:])
+
+    def test_several_tasks_ask_for_what_each_asks_for(self):
+        alone = [self.asked_for(task) for task in self.TASKS]
+        self.assertEqual(self.asked_for(*self.TASKS), set().union(*alone))
+        self.assertIn("debhelper", alone[-1])
 
 
 if __name__ == "__main__":
