@@ -184,7 +184,7 @@ bool takes_token(int channel) {
 // As long as a thread may wait without sleep; not at all if the program does not want to wait.
 bool soon_takes_token(int channel) {
   if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
-  for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent); short_wait.yield();) {
+  for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent, abi::Beside::sleep); short_wait.yield();) {
     if (takes_token(channel)) return true;
   }
   return false;
