@@ -1,8 +1,10 @@
 #include "device_model/control/rdma_cm/connection.hpp"
 
 #include <fmt/core.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -91,8 +93,29 @@ bool Connection::answer(const abi::RdmaCmReply& reply, std::span<const std::byte
 }
 
 bool Connection::send_token() {
-  constexpr std::array<std::byte, 1> kToken{};
-  return send_message(socket_.get(), kToken, {});
+  static constexpr std::array<std::byte, sizeof(abi::EventToken)> kToken{};
+  return send_message(socket_.get(), std::span(kToken).first(takes_events ? kToken.size() : 1), {});
+}
+
+bool Connection::send_event(const Answer& answer, std::uint32_t number, std::uint32_t withdrawals) {
+  abi::EventToken token;
+  static_assert(sizeof token.event == sizeof(rdma_ucm_event_resp));
+  if (answer.length > sizeof token.event || answer.further_length > sizeof token.further) return false;
+  std::memset(&token, 0, sizeof token);
+  token.magic = abi::kRdmaCmMagic;
+  token.number = number;
+  token.withdrawals = withdrawals;
+  token.further_length = static_cast<std::uint32_t>(answer.further_length);
+  std::memcpy(token.event, answer.storage.data(), answer.length);
+  std::memcpy(token.further, answer.further.data(), answer.further_length);
+  return send_message(socket_.get(), std::as_bytes(std::span(&token, 1)), {});
+}
+
+std::size_t Connection::unread() const {
+  int bytes = 0;
+  // In doubt all is read: a program that is gone reads nothing any more.
+  if (ioctl(socket_.get(), SIOCOUTQ, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
 }
 
 }  // namespace urnic::control::rdma_cm

@@ -66,8 +66,13 @@ bool is_closed(const Descriptor& socket) {
 std::vector<std::byte> request(abi::RdmaCmRequestKind kind, const abi::SocketName& reply = {},
                                std::span<const std::byte> command = {}, std::uint32_t options = 0,
                                const abi::SocketName& channel = {}) {
-  const abi::RdmaCmRequest header{abi::kRdmaCmMagic, static_cast<std::uint32_t>(kind),           reply,
-                                  channel,           static_cast<std::uint32_t>(command.size()), options};
+  abi::RdmaCmRequest header{};
+  header.magic = abi::kRdmaCmMagic;
+  header.kind = static_cast<std::uint32_t>(kind);
+  header.reply = reply;
+  header.channel = channel;
+  header.command_length = static_cast<std::uint32_t>(command.size());
+  header.option_length = options;
   std::vector<std::byte> message(sizeof header + command.size() + options);
   std::memcpy(message.data(), &header, sizeof header);
   std::copy(command.begin(), command.end(), message.begin() + sizeof header);
