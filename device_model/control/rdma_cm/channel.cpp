@@ -76,6 +76,8 @@ void Channel::append(std::list<Event>&& events) {
 std::uint32_t Channel::excess_tokens() {
   const auto needed = static_cast<std::uint32_t>(std::min<std::size_t>(tokens_, events_.size()));
   const std::uint32_t excess = tokens_ - needed;
+  // Whoever discards tokens cannot tell one that carries an event.
+  if (excess > 0) carries_ = false;
   tokens_ = needed;
   return excess;
 }
