@@ -1,10 +1,9 @@
 #include "device_model/control/rdma_cm/connection.hpp"
 
 #include <fmt/core.h>
-#include <linux/sockios.h>
+#include <linux/sock_diag.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -111,11 +110,12 @@ bool Connection::send_event(const Answer& answer, std::uint32_t number, std::uin
   return send_message(socket_.get(), std::as_bytes(std::span(&token, 1)), {});
 }
 
-std::size_t Connection::unread() const {
-  int bytes = 0;
-  // In doubt all is read: a program that is gone reads nothing any more.
-  if (ioctl(socket_.get(), SIOCOUTQ, &bytes) != 0) return 0;
-  return static_cast<std::size_t>(bytes);
+// Not by SIOCOUTQ: the process may not call ioctl.
+std::optional<std::size_t> Connection::unread() const {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t length = sizeof memory;
+  if (getsockopt(socket_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) != 0) return {};
+  return memory[SK_MEMINFO_WMEM_ALLOC];
 }
 
 }  // namespace urnic::control::rdma_cm

@@ -42,8 +42,8 @@ class Connection {
   bool send_token();
   // A token that carries the event in `answer`, with its further answers.
   bool send_event(const Answer& answer, std::uint32_t number, std::uint32_t withdrawals);
-  // What the kernel counts for tokens that the program has not taken.
-  std::size_t unread() const;
+  // What the kernel counts for tokens that the program has not taken. Nothing: it does not say.
+  std::optional<std::size_t> unread() const;
 
   Channel* channel = nullptr;        // of a channel
   std::optional<Name> reply_name;    // of a reply socket

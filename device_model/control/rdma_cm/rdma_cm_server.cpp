@@ -135,13 +135,13 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
 }
 
 void RdmaCmServer::let_tokens_carry_events(Connection& connection) {
-  if (std::exchange(connection.takes_events, true)) return;
+  if (std::exchange(connection.takes_events, true) || !connection.unread()) return;
   rdma_cm_.carry_events(
       *connection.channel,
       [this, &connection](const Answer& answer, std::uint32_t number) {
         return connection.send_event(answer, number, rdma_cm_.identifiers().changes().withdrawals());
       },
-      [&connection] { return connection.unread(); });
+      [&connection] { return connection.unread().value_or(0); });
 }
 
 bool RdmaCmServer::name_channel(Connection& connection, const abi::RdmaCmRequest& request) {
