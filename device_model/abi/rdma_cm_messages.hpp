@@ -1,10 +1,9 @@
 // The protocol behind /dev/infiniband/rdma_cm, between the kernel stand-in and the device process.
 //
 // A *channel* is a SOCK_SEQPACKET connection to RUN/dev/rdma_cm: what a program gets when it opens the node.
-// Commands travel on it to the device process, as the program wrote them. Back come only *event tokens* of
-// one byte: one for each event that is queued, up to kMaxEventTokens, so that poll, epoll and O_NONBLOCK are
-// right by themselves. GET_EVENT takes one token and is then sent as a command; EAGAIN means that the event
-// is gone.
+// Commands travel on it to the device process, as the program wrote them. Back come only *event tokens*: one
+// for each event, up to kMaxEventTokens, so that poll, epoll and O_NONBLOCK are right by themselves.
+// GET_EVENT takes one token, of one byte, and is then sent as a command; EAGAIN means that the event is gone.
 //
 // Answers travel on a *reply socket*: another connection to the same node, which its first message makes one.
 // A reply socket belongs to one process and serves one command at a time, on any channel.
