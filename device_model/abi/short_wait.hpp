@@ -3,7 +3,9 @@
 // An answer takes microseconds. To put a thread to sleep and to wake it takes as long, and many times that on
 // a processor that has gone idle meanwhile, as those of virtual machines do. So a thread first looks again
 // and again, and gives the processor away between two looks. Where other threads want the processors this
-// costs their time slices: then it sleeps at once, and tries again later and later.
+// costs their time slices: then it sleeps at once, and tries again later and later. A thread that waits for
+// another program's doing, and shares its processor with a thread that waits too, doubles the time that this
+// one's answers take: so it sleeps after one look.
 #pragma once
 
 #include <sched.h>
@@ -21,6 +23,8 @@ inline constexpr std::int64_t kShortWait = 50'000;
 inline constexpr std::int64_t kShortWaitForEvent = 250'000;
 // Giving the processor away takes longer only if another thread uses up its time slice.
 inline constexpr std::int64_t kLongYield = 400'000;
+// And longer than this only if another thread runs meanwhile, even if that gives way at once.
+inline constexpr std::int64_t kYieldAlone = 1'500;
 inline constexpr std::int64_t kShortestCrowd = 20'000'000;
 inline constexpr std::int64_t kLongestCrowd = 5'000'000'000;
 
@@ -49,20 +53,33 @@ class Crowd {
   std::atomic<std::int64_t> period_{0};  // how long the last crowd was believed to stay
 };
 
+// What a thread does that has looked in vain while another one wants its processor.
+enum class Beside {
+  // What it waits for is a few microseconds away.
+  look,
+  // The other thread has work; and whoever wakes this one finds the processor awake.
+  sleep,
+};
+
 // One wait, which begins when this is made.
 class ShortWait {
  public:
-  explicit ShortWait(Crowd& crowd, std::int64_t longest = kShortWait)
-      : crowd_(crowd), longest_(longest), begin_(clock()) {}
+  explicit ShortWait(Crowd& crowd, std::int64_t longest = kShortWait, Beside beside = Beside::look)
+      : crowd_(crowd), longest_(longest), beside_(beside), begin_(clock()) {}
 
   // After a look that found nothing: gives the processor away once. False: it is time to sleep.
   bool yield() {
     const std::int64_t before = now_ != 0 ? now_ : begin_;
-    if (before - begin_ >= longest_ || crowd_.is_there(before)) return false;
+    if (before - begin_ >= longest_ || is_to_sleep_ || crowd_.is_there(before)) return false;
     sched_yield();
-    now_ = clock();
-    crowd_.yielded(now_, now_ - before);
+    yielded(before, clock());
     return true;
+  }
+  // A part of `yield`: the processor was given away from `before` until `now`.
+  void yielded(std::int64_t before, std::int64_t now) {
+    now_ = now;
+    crowd_.yielded(now, now - before);
+    if (beside_ == Beside::sleep && now - before > kYieldAlone) is_to_sleep_ = true;
   }
 
  private:
@@ -74,6 +91,8 @@ class ShortWait {
 
   Crowd& crowd_;
   std::int64_t longest_;
+  Beside beside_;
+  bool is_to_sleep_ = false;
   std::int64_t begin_;
   std::int64_t now_ = 0;
 };

@@ -92,6 +92,11 @@ void keep_answers(uint64_t channel, const void* further, size_t length) {
   std::memcpy(place.answers, static_cast<const unsigned char*>(further) + sizeof head, place.length);
 }
 
+bool is_nothing_withdrawn(uint32_t withdrawals) {
+  const abi::IdentifierChanges* const page = changes.load();
+  return page != nullptr && page->withdrawals.load() == withdrawals;
+}
+
 bool find_kept_answer(const Question& question, KeptAnswer& answer) {
   Place& place = place_of(question.identifier);
   const Taken taken(place);

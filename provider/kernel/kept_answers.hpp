@@ -30,6 +30,10 @@ void use_identifier_changes(int descriptor);
 // thread, also a signal handler; drops it where another thread is at work.
 void keep_answers(uint64_t channel, const void* further, size_t length);
 
+// Whether an event that came with its token still is whoever's who has taken that: `withdrawals` is the
+// token's. False: the device process has to be asked.
+bool is_nothing_withdrawn(uint32_t withdrawals);
+
 // False: the device process has to be asked.
 bool find_kept_answer(const Question& question, KeptAnswer& answer);
 

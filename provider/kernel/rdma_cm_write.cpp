@@ -84,6 +84,7 @@ struct Extras {
   abi::SocketName channel;
   unsigned char option[abi::kMaxRdmaCmOption];
   size_t option_length;
+  uint32_t token;
 };
 
 // Waits on EAGAIN: O_NONBLOCK is meant for events, and the device process always reads commands.
@@ -113,6 +114,8 @@ bool send_request(int channel, abi::RdmaCmRequestKind kind, const ReplySocket& r
   request.kind = static_cast<uint32_t>(kind);
   request.reply = replies.name();
   request.channel = extras.channel;
+  request.takes_events = 1;
+  request.token = extras.token;
   if (kind == abi::RdmaCmRequestKind::command) {
     request.command_length = static_cast<uint32_t>(sizeof command.header + command.body_length);
     request.option_length = static_cast<uint32_t>(extras.option_length);
@@ -176,25 +179,25 @@ int create(const Channel& channel, const Command& command, uint32_t removal) {
   return EFAULT;
 }
 
-bool takes_token(int channel) {
-  char token;
-  return recv(channel, &token, 1, MSG_DONTWAIT) == 1;
+// The length of the token that was taken, or -1.
+ssize_t take_token(int channel, abi::EventToken& token, int flags) {
+  token.magic = 0;
+  return recv(channel, &token, sizeof token, flags);
 }
 
 // As long as a thread may wait without sleep; not at all if the program does not want to wait.
-bool soon_takes_token(int channel) {
+bool soon_takes_token(int channel, abi::EventToken& token) {
   if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
-  for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent); short_wait.yield();) {
-    if (takes_token(channel)) return true;
+  for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent, abi::Beside::sleep); short_wait.yield();) {
+    if (take_token(channel, token, MSG_DONTWAIT) > 0) return true;
   }
   return false;
 }
 
 // 0 or an errno. Here and in what it calls a thread may be cancelled, as in the write that it stands for.
-int await_token(int channel) {
-  if (soon_takes_token(channel)) return 0;
-  char token;
-  const ssize_t length = recv(channel, &token, 1, 0);
+int await_token(int channel, abi::EventToken& token) {
+  if (soon_takes_token(channel, token)) return 0;
+  const ssize_t length = take_token(channel, token, 0);
   if (length < 0) return errno;
   return length == 0 ? EIO : 0;
 }
@@ -216,10 +219,10 @@ class KeptChannel {
   int descriptor() const { return copy_ >= 0 ? copy_ : channel_; }
 
   // As await_token. Without exceptions no destructor runs in a thread that is cancelled.
-  int await_token() {
+  int await_token(abi::EventToken& token) {
     int error = 0;
     pthread_cleanup_push(close_copy, this);
-    error = kernel::await_token(descriptor());
+    error = kernel::await_token(descriptor(), token);
     pthread_cleanup_pop(0);
     return error;
   }
@@ -235,25 +238,46 @@ class KeptChannel {
   int copy_;
 };
 
-// A token is taken. EAGAIN: its event is gone. What the program will ask of the event's identifier is kept.
-int fetch_event(int channel, uint64_t cookie, const Command& command) {
+// The device process is asked for the token's event. EAGAIN: it is gone. kEventIsTaken: it came with the
+// token. What the program will ask of the event's identifier is kept.
+int fetch_event(int channel, uint64_t cookie, const Command& command, uint32_t token) {
   alignas(8) unsigned char further[abi::kMaxFurtherAnswers];
   ReplySocket::Room room = room_of(command);
   if (room.size > sizeof(rdma_ucm_event_resp)) room.size = sizeof(rdma_ucm_event_resp);
   room.further = further;
   abi::RdmaCmReply reply;
-  const int error = execute(channel, command, {}, channel, room, reply);
+  Extras extras = {};
+  extras.token = token;
+  const int error = execute(channel, command, extras, channel, room, reply);
   if (error == 0 && reply.length == room.size) keep_answers(cookie, further, reply.further_length);
   return error;
 }
 
-int await_event(const Channel& channel, const Command& command) {
+// The event that came with the token is the program's.
+int deliver(const Channel& channel, const Command& command, const abi::EventToken& token) {
+  static_assert(sizeof token.event == sizeof(rdma_ucm_event_resp));
+  const size_t length = command.header.out < sizeof token.event ? command.header.out : sizeof token.event;
+  if (!channel.memory.write(room_of(command).place, token.event, length)) return EFAULT;
+  if (length == sizeof token.event && token.further_length <= sizeof token.further)
+    keep_answers(channel.cookie, token.further, token.further_length);
+  return 0;
+}
+
+// A token is taken. 0 or an errno; EAGAIN: its event is gone.
+int take_event(const Channel& channel, int descriptor, const Command& command, const abi::EventToken& token) {
+  if (token.magic != abi::kRdmaCmMagic) return fetch_event(descriptor, channel.cookie, command, 0);
+  if (is_nothing_withdrawn(token.withdrawals)) return deliver(channel, command, token);
+  const int error = fetch_event(descriptor, channel.cookie, command, token.number);
+  return error == abi::kEventIsTaken ? deliver(channel, command, token) : error;
+}
+
+int await_event(const Channel& channel, const Command& command, abi::EventToken& token) {
   KeptChannel kept(channel.descriptor);
   int error = 0;
   do {
-    error = kept.await_token();
+    error = kept.await_token(token);
     if (error != 0) return error;
-    error = fetch_event(kept.descriptor(), channel.cookie, command);
+    error = take_event(channel, kept.descriptor(), command, token);
   } while (error == EAGAIN);
   return error;
 }
@@ -262,11 +286,12 @@ int get_event(const Channel& channel, const Command& command) {
   constexpr size_t kShortest = offsetof(rdma_ucm_event_resp, reserved);  // as rdma-core before ECE had it
   if (command.header.out < kShortest) return ENOSPC;
   if (command.body_length < sizeof(rdma_ucm_get_event)) return EINVAL;
-  if (takes_token(channel.descriptor)) {
-    const int error = fetch_event(channel.descriptor, channel.cookie, command);
+  abi::EventToken token;
+  if (take_token(channel.descriptor, token, MSG_DONTWAIT) > 0) {
+    const int error = take_event(channel, channel.descriptor, command, token);
     if (error != EAGAIN) return error;
   }
-  return await_event(channel, command);
+  return await_event(channel, command, token);
 }
 
 // QUERY and INIT_QP_ATTR, which begin alike: with the pointer, the identifier, and what is asked of it.

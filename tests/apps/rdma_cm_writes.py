@@ -7,6 +7,7 @@ import ctypes
 import errno
 import os
 import pathlib
+import select
 import signal
 import socket
 import struct
@@ -203,6 +204,87 @@ def answers_that_came_with_an_event_end_with_the_identifier():
     assert (error, answer[:8]) == (0, bytes(8)), "a new identifier has no device"
 
 
+def ask_for_resolution(node, number):
+    """The event is there when this returns."""
+    loopback = struct.pack("=HH4s20x", socket.AF_INET, 0, socket.inet_aton("127.0.0.1"))
+    assert write(node, RESOLVE_IP, bytes(28) + loopback + struct.pack("=II", number, 2000)) == 0
+
+
+def is_readable(node):
+    return bool(select.select([node], [], [], 0)[0])
+
+
+def events_reported_by_destroying(node, number):
+    answer = ctypes.c_uint32(0xFFFFFFFF)
+    assert write(node, DESTROY_ID, struct.pack("=QII", ctypes.addressof(answer), number, 0)) == 0
+    return answer.value
+
+
+def an_event_needs_no_device_process():
+    device = int((pathlib.Path(os.environ["URNIC_DIR"]) / "urnicd.pid").read_text(encoding="ascii"))
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    ask_for_resolution(node, number)
+    assert is_readable(node)
+    os.kill(device, signal.SIGSTOP)
+    try:
+        signal.alarm(20)
+        assert take_event(node) == ADDRESS_RESOLVED
+        signal.alarm(0)
+    finally:
+        os.kill(device, signal.SIGCONT)
+    assert not is_readable(node)
+    assert events_reported_by_destroying(node, number) == 1
+
+
+def an_event_that_nobody_has_taken_goes_with_its_identifier():
+    node = os.open(NODE, os.O_RDWR | os.O_NONBLOCK)
+    for _ in range(3):
+        number = create_id(node)
+        ask_for_resolution(node, number)
+        assert is_readable(node)
+        assert events_reported_by_destroying(node, number) == 0
+        assert not is_readable(node)
+        answer = (ctypes.c_uint32 * 84)()
+        request = struct.pack("=Q", ctypes.addressof(answer))
+        assert write(node, GET_EVENT, request, ctypes.sizeof(answer)) == errno.EAGAIN
+    resolve(node, create_id(node))
+
+
+def events_are_reported_as_often_as_they_are_taken():
+    """While another thread destroys their identifiers."""
+    outcomes = set()
+    for turn in range(400):
+        node = os.open(NODE, os.O_RDWR | os.O_NONBLOCK)
+        number = create_id(node)
+        taken = []
+        ended = threading.Event()
+
+        def take_events(node=node, taken=taken, ended=ended):
+            answer = (ctypes.c_uint32 * 84)()
+            request = struct.pack("=Q", ctypes.addressof(answer))
+            while True:
+                last = ended.is_set()
+                error = write(node, GET_EVENT, request, ctypes.sizeof(answer))
+                assert error in (0, errno.EAGAIN), error
+                taken += [answer[3]] * (error == 0)
+                if last and error != 0:
+                    return
+
+        thread = threading.Thread(target=take_events)
+        thread.start()
+        ask_for_resolution(node, number)
+        if turn % 2 == 0:
+            time.sleep(0)
+        reported = events_reported_by_destroying(node, number)
+        ended.set()
+        thread.join()
+        assert len(taken) == reported, (turn, taken, reported)
+        outcomes.add(reported)
+        os.close(node)
+    assert outcomes <= {0, 1}
+
+
 def a_listener_that_reads_nothing():
     """Runs until it is killed."""
     node = os.open(NODE, os.O_RDWR)
@@ -217,7 +299,9 @@ CHECKS = {check.__name__: check for check in (
     an_identifier_whose_number_cannot_be_told_goes, memory_that_cannot_be_read, another_user_than_the_opener,
     a_channel_that_is_closed_while_a_thread_takes_an_event, answers_that_came_with_an_event,
     answers_that_came_with_an_event_need_no_device_process, answers_that_came_with_an_event_are_written_as_others_are,
-    answers_that_came_with_an_event_end_with_the_identifier, a_listener_that_reads_nothing)}
+    answers_that_came_with_an_event_end_with_the_identifier, an_event_needs_no_device_process,
+    an_event_that_nobody_has_taken_goes_with_its_identifier, events_are_reported_as_often_as_they_are_taken,
+    a_listener_that_reads_nothing)}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()

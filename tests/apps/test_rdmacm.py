@@ -207,6 +207,11 @@ class RdmaCm(unittest.TestCase):
         self.run_check(self.fabric, "answers_that_came_with_an_event_are_written_as_others_are")
         self.run_check(self.fabric, "answers_that_came_with_an_event_end_with_the_identifier")
 
+    def test_events_that_come_with_their_tokens(self):
+        self.run_check(self.fabric, "an_event_needs_no_device_process")
+        self.run_check(self.fabric, "an_event_that_nobody_has_taken_goes_with_its_identifier")
+        self.run_check(self.fabric, "events_are_reported_as_often_as_they_are_taken")
+
     def test_the_port_of_a_killed_listener_is_free_at_once(self):
         listener = self.start_server("rping", "-s", "-P", "-p", 7777)
         for _ in range(20):

@@ -26,6 +26,16 @@ struct Opener {
   pid_t pid = 0;  // in this PID namespace; 0 if hidden
 };
 
+// How the tokens of a channel carry events.
+struct Carrier {
+  // Sends a token that carries the event. False: it cannot be sent.
+  std::function<bool(const Event&, std::uint32_t number)> send;
+  // How much of what was sent lies unread in the socket; each token counts the same.
+  std::function<std::size_t()> unread;
+  // Something is to be sent: `send_tokens` is to be called when the state of all identifiers is settled.
+  std::function<void()> has_tokens;
+};
+
 class Channel {
  public:
   // `send_token` sends one token (rdma_cm_messages.hpp) and returns whether it could be sent.
@@ -36,7 +46,20 @@ class Channel {
 
   const Opener& opener() const { return opener_; }
 
+  // The program takes events with their tokens. Nothing happens at further calls.
+  void carry_events(Carrier carrier);
   void push(const Event& event);
+  // Sends tokens for the events that have none yet: with a carrier, the only way to send some.
+  void send_tokens();
+  // The event that has gone with its token, if the program has taken it.
+  std::optional<Event> taken();
+  // Whether an event has gone with its token, and its taking is not known.
+  bool has_carried() const { return carried_.has_value(); }
+  // Makes the carried event, which is unread, the first of those that are queued; its token is one like
+  // others now. No events are carried on this channel any more: the program may be told to discard tokens.
+  void take_back();
+  // Whether the event of the token is the reader's, though the program asks for it.
+  bool is_readers(std::uint32_t token) const { return token != 0 && token != withdrawn_; }
   // The program has taken a token and asks for the event.
   std::optional<Event> take();
   // Moves the events that `wanted` chooses behind those of `other`, which may be a list that is thrown away.
@@ -52,6 +75,7 @@ class Channel {
   // The program is gone: no tokens any more.
   void close() {
     send_token_ = [] { return false; };
+    carrier_.reset();
     opener_.is_gone = [] { return true; };
   }
 
@@ -59,12 +83,23 @@ class Channel {
   std::set<std::uint32_t> ids;
 
  private:
+  // Events may lack tokens.
+  void announce();
   void top_up();
+  // False: the event of the first token is to be asked for.
+  bool carry_first();
+  bool is_carried_unread() const;
 
   Opener opener_;
   std::function<bool()> send_token_;
   std::list<Event> events_;
-  std::uint32_t tokens_ = 0;  // in the socket
+  std::uint32_t tokens_ = 0;  // in the socket, and carrying nothing
+  std::optional<Carrier> carrier_;
+  bool carries_ = false;
+  std::optional<Event> carried_;
+  std::uint32_t number_ = 0;     // of the last token that carried an event
+  std::size_t token_size_ = 0;   // as `unread` counts
+  std::uint32_t withdrawn_ = 0;  // the number of the token whose event was taken back
 };
 
 // `count`: how many there are. Channels may have many events, most identifiers none.

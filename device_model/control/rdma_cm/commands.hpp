@@ -19,10 +19,11 @@ namespace urnic::control::rdma_cm {
 struct Session {
   Identifiers& identifiers;
   Resolutions& resolutions;
-  Channel& channel;                   // that it was written to
-  Channel* old_channel = nullptr;     // MIGRATE_ID: the one that it names
-  std::span<const std::byte> option;  // SET_OPTION: the value
-  std::size_t room = 0;               // for the answer, as the program says
+  Channel& channel;                     // that it was written to
+  Channel* old_channel = nullptr;       // MIGRATE_ID: the one that it names
+  std::span<const std::byte> option{};  // SET_OPTION: the value
+  std::uint32_t token = 0;              // GET_EVENT: the number of the one that was taken
+  std::size_t room = 0;                 // for the answer, as the program says
 };
 
 struct NoAnswer {};

@@ -1,6 +1,7 @@
 #include "device_model/control/rdma_cm/connection.hpp"
 
 #include <fmt/core.h>
+#include <linux/sock_diag.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -91,8 +92,30 @@ bool Connection::answer(const abi::RdmaCmReply& reply, std::span<const std::byte
 }
 
 bool Connection::send_token() {
-  constexpr std::array<std::byte, 1> kToken{};
-  return send_message(socket_.get(), kToken, {});
+  static constexpr std::array<std::byte, sizeof(abi::EventToken)> kToken{};
+  return send_message(socket_.get(), std::span(kToken).first(takes_events ? kToken.size() : 1), {});
+}
+
+bool Connection::send_event(const Answer& answer, std::uint32_t number, std::uint32_t withdrawals) {
+  abi::EventToken token;
+  static_assert(sizeof token.event == sizeof(rdma_ucm_event_resp));
+  if (answer.length > sizeof token.event || answer.further_length > sizeof token.further) return false;
+  std::memset(&token, 0, sizeof token);
+  token.magic = abi::kRdmaCmMagic;
+  token.number = number;
+  token.withdrawals = withdrawals;
+  token.further_length = static_cast<std::uint32_t>(answer.further_length);
+  std::memcpy(token.event, answer.storage.data(), answer.length);
+  std::memcpy(token.further, answer.further.data(), answer.further_length);
+  return send_message(socket_.get(), std::as_bytes(std::span(&token, 1)), {});
+}
+
+// Not by SIOCOUTQ: the process may not call ioctl.
+std::optional<std::size_t> Connection::unread() const {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t length = sizeof memory;
+  if (getsockopt(socket_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) != 0) return {};
+  return memory[SK_MEMINFO_WMEM_ALLOC];
 }
 
 }  // namespace urnic::control::rdma_cm

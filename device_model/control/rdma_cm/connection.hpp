@@ -14,6 +14,7 @@
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/peer.hpp"
 #include "device_model/control/rdma_cm/channel.hpp"
+#include "device_model/control/rdma_cm/dispatch.hpp"
 
 namespace urnic::control::rdma_cm {
 
@@ -39,10 +40,15 @@ class Connection {
   bool answer(const abi::RdmaCmReply& reply, std::span<const std::byte> bytes,
               std::span<const std::byte> further = {}, std::span<const int> descriptors = {});
   bool send_token();
+  // A token that carries the event in `answer`, with its further answers.
+  bool send_event(const Answer& answer, std::uint32_t number, std::uint32_t withdrawals);
+  // What the kernel counts for tokens that the program has not taken. Nothing: it does not say.
+  std::optional<std::size_t> unread() const;
 
   Channel* channel = nullptr;        // of a channel
   std::optional<Name> reply_name;    // of a reply socket
   std::optional<Name> channel_name;  // that the program has been told last
+  bool takes_events = false;         // tokens may carry events
 
  private:
   void ready();

@@ -114,10 +114,11 @@ struct Admission {
   cm::Decision decision = cm::Decision::refuse;
 };
 
-Admission admit(const Identifiers& identifiers, std::span<const std::byte> private_data, Request& request) {
+Admission admit(Identifiers& identifiers, std::span<const std::byte> private_data, Request& request) {
   if (!read_ip_header(private_data, request)) return {};
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
   if (listener == nullptr) return {};
+  if (listener->backlog == 0) identifiers.settle(*listener->channel);
   // The program cannot be told, or has enough to read: the peer asks again.
   if (listener->backlog == 0) return {nullptr, cm::Decision::drop};
   return {listener, cm::Decision::keep};

@@ -75,6 +75,8 @@ void add(Session& session, std::uint32_t id, const Question& question, Answer& a
   answer.further_length += further.length;
 }
 
+}  // namespace
+
 bool is_get_event(std::span<const std::byte> command) {
   rdma_ucm_cmd_hdr header{};
   if (command.size() < sizeof header) return false;
@@ -82,12 +84,7 @@ bool is_get_event(std::span<const std::byte> command) {
   return header.cmd == RDMA_USER_CM_CMD_GET_EVENT;
 }
 
-}  // namespace
-
-void add_further_answers(Session& session, std::span<const std::byte> command, Answer& answer) {
-  if (answer.error != 0 || !is_get_event(command)) return;
-  rdma_ucm_event_resp event{};
-  std::memcpy(&event, answer.storage.data(), std::min(answer.length, sizeof event));
+void add_further_answers(Session& session, const rdma_ucm_event_resp& event, Answer& answer) {
   const std::span<const Question> questions = questions_after(static_cast<EventType>(event.event));
   if (questions.empty()) return;
   append(answer, abi::FurtherAnswers{event.id, session.identifiers.changes().of(event.id)});

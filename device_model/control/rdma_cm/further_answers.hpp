@@ -8,8 +8,8 @@
 
 namespace urnic::control::rdma_cm {
 
-// After `command` has been run in the session: where it has taken an event, adds what librdmacm asks next to
-// its answer.
-void add_further_answers(Session& session, std::span<const std::byte> command, Answer& answer);
+bool is_get_event(std::span<const std::byte> command);
+// Adds to the answer, which is the event, what librdmacm asks next.
+void add_further_answers(Session& session, const rdma_ucm_event_resp& event, Answer& answer);
 
 }  // namespace urnic::control::rdma_cm

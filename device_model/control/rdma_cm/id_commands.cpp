@@ -81,6 +81,7 @@ int create_id(Session& session, const rdma_ucm_create_id& command, rdma_ucm_crea
 int destroy_id(Session& session, const rdma_ucm_destroy_id& command, rdma_ucm_destroy_id_resp& answer) {
   Id* id = nullptr;
   if (const int error = find_id(session, command.id, id)) return error;
+  session.identifiers.settle_for_good(*id);
   answer.events_reported = id->events_reported;
   session.identifiers.destroy(*id);
   return 0;
@@ -97,6 +98,7 @@ int migrate_id(Session& session, const rdma_ucm_migrate_id& command, rdma_ucm_mi
 }
 
 int get_event(Session& session, const rdma_ucm_get_event&, rdma_ucm_event_resp& answer) {
+  if (session.channel.is_readers(session.token)) return abi::kEventIsTaken;
   const auto event = session.identifiers.take_event(session.channel);
   if (!event) return EAGAIN;
   answer = event->answer;
@@ -107,6 +109,7 @@ int write_event(Session& session, const WriteEventCommand& command, NoAnswer&) {
   if (command.event != kUserEvent && command.event != kInternalEvent) return EINVAL;
   Id* id = nullptr;
   if (const int error = find_id(session, command.id, id)) return error;
+  session.identifiers.settle(*id->channel);
   if (id->events_queued >= kMaxQueuedForId) return ENOMEM;
   rdma_ucm_event_resp event{};
   event.event = command.event;

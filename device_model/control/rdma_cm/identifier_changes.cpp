@@ -45,4 +45,7 @@ void IdentifierChanges::note(std::uint32_t identifier) {
   counter.store(counter.load(std::memory_order_relaxed) + 1);
 }
 
+// Seen by every program before the device process looks what is unread.
+void IdentifierChanges::note_withdrawal() { page_->withdrawals.fetch_add(1); }
+
 }  // namespace urnic::control::rdma_cm

@@ -22,6 +22,9 @@ class IdentifierChanges {
 
   // What is known of the identifier changes, or is about to.
   void note(std::uint32_t identifier);
+  // An event that went with its token is about to be taken back.
+  void note_withdrawal();
+  std::uint32_t withdrawals() const { return page_->withdrawals.load(std::memory_order_relaxed); }
   std::uint32_t of(std::uint32_t identifier) const { return page_->of(identifier); }
 
  private:

@@ -77,6 +77,7 @@ Id* Identifiers::unread_request(const Event& event) const {
 
 // Requests that the program has not read go with their listener.
 void Identifiers::drop_events(Id& id) {
+  settle_for_good(id);
   std::list<Event> dropped;
   id.channel->move_events(dropped, id.events_queued, [&](const Event& event) { return event.id == &id; });
   for (const Event& event : dropped) {
@@ -89,6 +90,7 @@ void Identifiers::drop_events(Id& id) {
 void Identifiers::migrate(Id& id, Channel& channel) {
   if (id.channel == &channel) return;
   changes_.note(id.number);
+  settle_for_good(id);
   std::list<Event> moved;
   id.channel->move_events(moved, id.events_queued, [&](const Event& event) { return event.id == &id; });
   id.channel->ids.erase(id.number);
@@ -114,6 +116,7 @@ Multicast& Identifiers::join(Id& id, std::uint64_t uid) {
 
 void Identifiers::leave(Multicast& multicast) {
   Id& id = *multicast.id;
+  settle_for_good(multicast);
   std::list<Event> dropped;
   const auto is_its = [&](const Event& event) { return event.multicast == &multicast; };
   id.channel->move_events(dropped, multicast.events_queued, is_its);
@@ -153,19 +156,45 @@ void Identifiers::post_request(Id& listener, Id& request, rdma_ucm_event_resp an
 }
 
 std::optional<Event> Identifiers::take_event(Channel& channel) {
+  settle(channel);
   std::optional<Event> event = channel.take();
-  if (!event) return event;
-  --event->id->events_queued;
-  ++event->id->events_reported;
-  if (event->multicast != nullptr) {
-    --event->multicast->events_queued;
-    ++event->multicast->events_reported;
-  }
-  if (event->answer.event == static_cast<std::uint32_t>(EventType::connect_request)) {
-    ++event->id->backlog;
-    if (Id* const request = unread_request(*event)) request->unread_by = nullptr;
-  }
+  if (event) reported(*event);
   return event;
+}
+
+void Identifiers::reported(const Event& event) {
+  --event.id->events_queued;
+  ++event.id->events_reported;
+  if (event.multicast != nullptr) {
+    --event.multicast->events_queued;
+    ++event.multicast->events_reported;
+  }
+  if (event.answer.event == static_cast<std::uint32_t>(EventType::connect_request)) {
+    ++event.id->backlog;
+    if (Id* const request = unread_request(event)) request->unread_by = nullptr;
+  }
+}
+
+void Identifiers::settle(Channel& channel) {
+  if (const auto event = channel.taken()) reported(*event);
+}
+
+// A program that takes the token after it was said finds the event withdrawn; one that took it before has it.
+void Identifiers::take_back_carried(Channel& channel) {
+  if (!channel.has_carried()) return;
+  changes_.note_withdrawal();
+  settle(channel);
+  if (channel.has_carried()) channel.take_back();
+}
+
+void Identifiers::settle_for_good(const Id& id) {
+  settle(*id.channel);
+  if (id.events_queued > 0) take_back_carried(*id.channel);
+}
+
+void Identifiers::settle_for_good(const Multicast& multicast) {
+  settle(*multicast.id->channel);
+  if (multicast.events_queued > 0) take_back_carried(*multicast.id->channel);
 }
 
 int Identifiers::listen(Id& id) {

@@ -63,6 +63,11 @@ class Identifiers {
   void post_request(Id& listener, Id& request, rdma_ucm_event_resp answer);
   // The next event of a channel, counted as reported.
   std::optional<Event> take_event(Channel& channel);
+  // Counts the event that went with its token, if the program has taken it.
+  void settle(Channel& channel);
+  // So that the object's `events_reported` stays: also takes the event back that has gone with its token.
+  void settle_for_good(const Id& id);
+  void settle_for_good(const Multicast& multicast);
 
   // Listens with the identifier, which has its port. 0, or ENOMEM.
   int listen(Id& id);
@@ -84,6 +89,8 @@ class Identifiers {
  private:
   void stop_listening(Id& id);
   void drop_events(Id& id);
+  void take_back_carried(Channel& channel);
+  void reported(const Event& event);
   // The identifier of a CONNECT_REQUEST that is queued; null for other events.
   Id* unread_request(const Event& event) const;
 

@@ -59,6 +59,7 @@ int leave_multicast(Session& session, const rdma_ucm_destroy_id& command, rdma_u
   Multicast* const multicast = session.identifiers.find_multicast(command.id);
   if (multicast == nullptr) return ENOENT;
   if (multicast->id->channel != &session.channel) return EINVAL;
+  session.identifiers.settle_for_good(*multicast);
   answer.events_reported = multicast->events_reported;
   session.identifiers.leave(*multicast);
   return 0;

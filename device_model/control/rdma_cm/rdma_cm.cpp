@@ -1,6 +1,8 @@
 #include "device_model/control/rdma_cm/rdma_cm.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "device_model/control/rdma_cm/further_answers.hpp"
 
@@ -34,6 +36,7 @@ void RdmaCm::close(Channel& channel) {
   const auto found = std::find_if(channels_.begin(), channels_.end(),
                                   [&](const Entry& entry) { return &entry.channel == &channel; });
   found->channel.close();
+  std::erase(with_tokens_, &channel);
   found->closing = WorkInPortions::Work(work_, [this, found] {
     if (close_portion(*found)) return true;
     channels_.erase(found);
@@ -49,11 +52,35 @@ bool RdmaCm::close_portion(Entry& entry) {
   return !entry.channel.ids.empty();
 }
 
+void RdmaCm::carry_events(Channel& channel, std::function<bool(const Answer&, std::uint32_t)> send,
+                          std::function<std::size_t()> unread) {
+  channel.carry_events({[this, &channel, send = std::move(send)](const Event& event, std::uint32_t number) {
+                          Session session{events_.identifiers(), resolutions_, channel};
+                          Answer answer;
+                          answer.length = sizeof event.answer;
+                          std::memcpy(answer.storage.data(), &event.answer, answer.length);
+                          add_further_answers(session, event.answer, answer);
+                          return send(answer, number);
+                        },
+                        std::move(unread), [this, &channel] { with_tokens_.push_back(&channel); }});
+}
+
+void RdmaCm::send_tokens() {
+  for (Channel* const channel : std::exchange(with_tokens_, {})) {
+    events_.identifiers().settle(*channel);
+    channel->send_tokens();
+  }
+}
+
 void RdmaCm::execute(Channel& channel, std::span<const std::byte> command, std::span<const std::byte> option,
-                     Channel* old_channel, Answer& answer) {
-  Session session{events_.identifiers(), resolutions_, channel, old_channel, option};
+                     Channel* old_channel, Answer& answer, std::uint32_t token) {
+  Session session{events_.identifiers(), resolutions_, channel, old_channel, option, token};
   dispatch(session, command, answer);
-  add_further_answers(session, command, answer);
+  if (answer.error == 0 && is_get_event(command)) {
+    rdma_ucm_event_resp event{};
+    std::memcpy(&event, answer.storage.data(), std::min(answer.length, sizeof event));
+    add_further_answers(session, event, answer);
+  }
 }
 
 }  // namespace urnic::control::rdma_cm

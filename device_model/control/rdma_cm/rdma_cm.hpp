@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "device_model/control/loop/work_in_portions.hpp"
 #include "device_model/control/rdma_cm/connection_events.hpp"
@@ -28,9 +30,18 @@ class RdmaCm {
   // keep all programs waiting.
   void close(Channel& channel);
 
-  // Runs a command. `old_channel`: what MIGRATE_ID names; null if it names nothing.
+  // Tokens of the channel carry events from now on: `send` sends one with its event and number, `unread` says
+  // how much lies in the socket. Nothing happens at further calls.
+  void carry_events(Channel& channel, std::function<bool(const Answer&, std::uint32_t number)> send,
+                    std::function<std::size_t()> unread);
+  // To be called when commands, messages and the time have done what they do: sends the tokens of channels
+  // that carry events.
+  void send_tokens();
+
+  // Runs a command. `old_channel`: what MIGRATE_ID names; null if it names nothing. `token`: whose event
+  // GET_EVENT asks for.
   void execute(Channel& channel, std::span<const std::byte> command, std::span<const std::byte> option,
-               Channel* old_channel, Answer& answer);
+               Channel* old_channel, Answer& answer, std::uint32_t token = 0);
 
   // MADs go to it, and the time.
   cm::ConnectionManager& connections() { return events_.connections(); }
@@ -49,6 +60,7 @@ class RdmaCm {
   ConnectionEvents events_;
   Resolutions resolutions_;
   std::list<Entry> channels_;
+  std::vector<Channel*> with_tokens_;  // that are to be sent
 };
 
 }  // namespace urnic::control::rdma_cm

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "device_model/control/log/log.hpp"
 #include "device_model/engine/engine.hpp"
@@ -36,13 +37,18 @@ RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, Descriptor
     : loop_(loop),
       fabric_(fabric),
       disposal_(disposal),
-      host_(loop, fabric, gsi, [this] { rdma_cm_.connections().expire(steady_now()); }),
+      host_(loop, fabric, gsi,
+            [this] {
+              rdma_cm_.connections().expire(steady_now());
+              rdma_cm_.send_tokens();
+            }),
       rdma_cm_(fabric, host_, steady_now, {.seed = random_seed()}, loop.work()),
       address_timer_(loop, [this] { look_for_addresses(); }),
       node_(loop, disposal, node, SOCK_SEQPACKET,
             [this](memory::Descriptor socket) { accept(std::move(socket)); }) {
   host_.on_mad([this](cm::DeviceIndex device, const cm::GsiAddress& from, const wire::mad::Mad& mad) {
     rdma_cm_.connections().receive(device, from, mad, steady_now());
+    rdma_cm_.send_tokens();
   });
 }
 
@@ -111,10 +117,13 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
   if (connection.channel == nullptr)
     connection.channel =
         &rdma_cm_.open(connection.opener(), [&connection] { return connection.send_token(); });
+  if (request.takes_events != 0) let_tokens_carry_events(connection);
   Channel* const old_channel = take_named_channel(request.channel);
   Answer result;
   rdma_cm_.execute(*connection.channel, rest.first(request.command_length),
-                   rest.subspan(request.command_length), old_channel, result);
+                   rest.subspan(request.command_length), old_channel, result, request.token);
+  // Before the answer: then the program finds the event at its first look.
+  rdma_cm_.send_tokens();
   // The program discards on the old channel what MIGRATE_ID has taken away from there.
   Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
   const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
@@ -123,6 +132,16 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
   answer(request.reply, reply, result.bytes(), result.further_bytes());
   if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
   return true;
+}
+
+void RdmaCmServer::let_tokens_carry_events(Connection& connection) {
+  if (std::exchange(connection.takes_events, true) || !connection.unread()) return;
+  rdma_cm_.carry_events(
+      *connection.channel,
+      [this, &connection](const Answer& answer, std::uint32_t number) {
+        return connection.send_event(answer, number, rdma_cm_.identifiers().changes().withdrawals());
+      },
+      [&connection] { return connection.unread().value_or(0); });
 }
 
 bool RdmaCmServer::name_channel(Connection& connection, const abi::RdmaCmRequest& request) {
@@ -157,6 +176,7 @@ void RdmaCmServer::answer(const abi::SocketName& name, const abi::RdmaCmReply& r
 
 void RdmaCmServer::look_for_addresses() {
   rdma_cm_.resolutions().look_again();
+  rdma_cm_.send_tokens();
   if (!rdma_cm_.resolutions().empty()) address_timer_.set(kLookAgain);
 }
 

@@ -39,6 +39,7 @@ class RdmaCmServer {
   bool handle(Connection& connection, std::span<const std::byte> message);
   bool open_reply_socket(Connection& connection);
   bool execute(Connection& connection, const abi::RdmaCmRequest& request, std::span<const std::byte> rest);
+  void let_tokens_carry_events(Connection& connection);
   bool name_channel(Connection& connection, const abi::RdmaCmRequest& request);
   Channel* take_named_channel(const abi::SocketName& name);
   // To the reply socket `name`; nothing if there is none.

@@ -77,6 +77,23 @@ BOOST_AUTO_TEST_CASE(no_wait_in_a_crowd) {
   BOOST_TEST(!wait.yield());
 }
 
+// One that waits for an event leaves the processor to a thread that waits for an answer.
+BOOST_AUTO_TEST_CASE(who_may_sleep_beside_another_thread_does) {
+  Crowd first, second, third;
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  ShortWait alone(first, kMillisecond, Beside::sleep);
+  alone.yielded(now, now + kYieldAlone);
+  BOOST_TEST(alone.yield());
+  ShortWait for_answer(second, kMillisecond, Beside::look);
+  for_answer.yielded(now, now + kYieldAlone + 1);
+  BOOST_TEST(for_answer.yield());
+  ShortWait for_event(third, kMillisecond, Beside::sleep);
+  for_event.yielded(now, now + kYieldAlone + 1);
+  BOOST_TEST(!for_event.yield());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::abi::test

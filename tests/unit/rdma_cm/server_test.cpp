@@ -66,8 +66,13 @@ bool is_closed(const Descriptor& socket) {
 std::vector<std::byte> request(abi::RdmaCmRequestKind kind, const abi::SocketName& reply = {},
                                std::span<const std::byte> command = {}, std::uint32_t options = 0,
                                const abi::SocketName& channel = {}) {
-  const abi::RdmaCmRequest header{abi::kRdmaCmMagic, static_cast<std::uint32_t>(kind),           reply,
-                                  channel,           static_cast<std::uint32_t>(command.size()), options};
+  abi::RdmaCmRequest header{};
+  header.magic = abi::kRdmaCmMagic;
+  header.kind = static_cast<std::uint32_t>(kind);
+  header.reply = reply;
+  header.channel = channel;
+  header.command_length = static_cast<std::uint32_t>(command.size());
+  header.option_length = options;
   std::vector<std::byte> message(sizeof header + command.size() + options);
   std::memcpy(message.data(), &header, sizeof header);
   std::copy(command.begin(), command.end(), message.begin() + sizeof header);
@@ -122,9 +127,13 @@ struct SocketProgram {
   const Served& served;
   Descriptor channel = served.open();
   ReplySocket replies{served};
+  bool takes_events = false;
 
   Reply run(const std::vector<std::byte>& bytes, const abi::SocketName& old = {}) {
-    send_to(channel, request(abi::RdmaCmRequestKind::command, replies.name, bytes, 0, old));
+    auto message = request(abi::RdmaCmRequestKind::command, replies.name, bytes, 0, old);
+    const std::uint32_t takes = takes_events ? 1 : 0;
+    std::memcpy(message.data() + offsetof(abi::RdmaCmRequest, takes_events), &takes, sizeof takes);
+    send_to(channel, message);
     return receive(replies.socket);
   }
   abi::SocketName name_of_channel() {
@@ -285,6 +294,52 @@ BOOST_AUTO_TEST_CASE(events_make_the_channel_readable) {
   const Reply destroyed = program.run(command(RDMA_USER_CM_CMD_DESTROY_ID, rdma_ucm_destroy_id{0, 0, 0}));
   BOOST_TEST(destroyed.header.discard == abi::kMaxEventTokens);
   BOOST_TEST(program.run(get_event).header.error == EAGAIN);
+}
+
+// By what the kernel says is unread in the socket.
+BOOST_AUTO_TEST_CASE(who_takes_events_gets_them_with_their_tokens) {
+  SocketProgram program{*this};
+  program.takes_events = true;
+  program.run(kCreate);
+  abi::EventToken token{};
+  const auto take = [&] {
+    return recv(program.channel.get(), &token, sizeof token, MSG_DONTWAIT) == sizeof token;
+  };
+  for (std::uint32_t i = 1; i <= 40; ++i) {
+    BOOST_TEST(program.run(own_event(0)).header.error == 0);
+    BOOST_TEST(take());
+    BOOST_TEST(token.magic == abi::kRdmaCmMagic);
+    BOOST_TEST(token.number == i);
+    rdma_ucm_event_resp event{};
+    std::memcpy(&event, token.event, sizeof event);
+    BOOST_TEST(event.event == 19u);
+    BOOST_TEST(!take());
+  }
+  for (int i = 0; i < 3; ++i) program.run(own_event(0));
+  BOOST_TEST(take());
+  BOOST_TEST(token.magic == abi::kRdmaCmMagic);
+  BOOST_TEST(take());
+  BOOST_TEST(token.magic == 0u);
+  const auto get_event = command(RDMA_USER_CM_CMD_GET_EVENT, rdma_ucm_get_event{});
+  BOOST_TEST(program.run(get_event).header.error == 0);
+  const Reply destroyed = program.run(command(RDMA_USER_CM_CMD_DESTROY_ID, rdma_ucm_destroy_id{0, 0, 0}));
+  std::uint32_t reported = 0;
+  std::memcpy(&reported, destroyed.answer.data(), sizeof reported);
+  BOOST_TEST(reported == 42u);
+  BOOST_TEST(destroyed.header.discard == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_carried_event_that_is_unread_is_taken_back) {
+  SocketProgram program{*this};
+  program.takes_events = true;
+  program.run(kCreate);
+  program.run(own_event(0));
+  const Reply destroyed = program.run(command(RDMA_USER_CM_CMD_DESTROY_ID, rdma_ucm_destroy_id{0, 0, 0}));
+  std::uint32_t reported = 99;
+  std::memcpy(&reported, destroyed.answer.data(), sizeof reported);
+  BOOST_TEST(reported == 0u);
+  BOOST_TEST(destroyed.header.discard == 1u);
+  BOOST_TEST(server->rdma_cm().identifiers().changes().withdrawals() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_name_of_a_channel_serves_once) {
