@@ -1,6 +1,6 @@
 # What compiler and linker do so that an error in the code is harder to use (docs/security.md).
-# tests/security/test_hardening.py looks at the installed files. Sets URNIC_HARDENED, URNIC_HARDENING_OPTIONS and
-# URNIC_HARDENING_LINK_OPTIONS.
+# tests/security/test_hardening.py looks at the installed files. Sets URNIC_HARDENED, URNIC_HARDENING_OPTIONS,
+# URNIC_FORTIFYING_OPTIONS and URNIC_HARDENING_LINK_OPTIONS.
 #
 # Builds with a sanitizer have none of it: sanitizers find more, fortified calls would hide what they look for, and
 # their reports need the debug information in place.
@@ -14,6 +14,7 @@ else()
   set(URNIC_HARDENED ON)
 endif()
 set(URNIC_HARDENING_OPTIONS)
+set(URNIC_FORTIFYING_OPTIONS)
 set(URNIC_HARDENING_LINK_OPTIONS)
 
 # Adds `flag` if the compiler knows it, which is kept in the cache variable `result`.
@@ -28,7 +29,7 @@ if(URNIC_HARDENED)
   # Calls of the C library that write more than the compiler knows to fit end the program. It needs an optimising
   # compiler, and some distributions' compilers have it set to another value.
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    list(APPEND URNIC_HARDENING_OPTIONS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    list(APPEND URNIC_FORTIFYING_OPTIONS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
   endif()
 
   # Control-flow enforcement by the processor.

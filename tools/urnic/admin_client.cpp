@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "device_model/abi/run_directory_layout.hpp"
+#include "json/json.hpp"
 #include "tools/urnic/failure.hpp"
 #include "trust/peer.hpp"
 

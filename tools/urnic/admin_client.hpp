@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device_model/memory/descriptor.hpp"
-#include "json/json.hpp"
 #include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {

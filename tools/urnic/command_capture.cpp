@@ -4,6 +4,7 @@
 #include <csignal>
 #include <memory>
 
+#include "json/json.hpp"
 #include "tools/urnic/capture_file.hpp"
 #include "tools/urnic/capture_options.hpp"
 #include "tools/urnic/commands.hpp"

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"

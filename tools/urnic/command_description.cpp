@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "command_line/description.hpp"
+#include "json/json.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -43,8 +44,8 @@ json as_json(const CommandDescription& command) {
 
 }  // namespace
 
-nlohmann::json description_of(const command_line::Command& urnic) {
-  return as_json(command_line::describe(urnic));
+std::string description_of(const command_line::Command& urnic) {
+  return json_lines(as_json(command_line::describe(urnic)));
 }
 
 }  // namespace urnic::cli

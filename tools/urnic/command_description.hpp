@@ -2,11 +2,13 @@
 // when urnic is built (packaging/commands), so that each option is described once: where it is added.
 #pragma once
 
+#include <string>
+
 #include "command_line/command_line.hpp"
-#include "json/json.hpp"
 
 namespace urnic::cli {
 
-nlohmann::json description_of(const command_line::Command& urnic);
+// Lines, without a newline at the end.
+std::string description_of(const command_line::Command& urnic);
 
 }  // namespace urnic::cli

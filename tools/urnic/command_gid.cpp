@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"

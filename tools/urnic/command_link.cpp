@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/failure.hpp"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "json/json.hpp"
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"

@@ -13,6 +13,7 @@
 
 #include "analysis/dissection/dissection.hpp"
 #include "analysis/flows/flow_tracker.hpp"
+#include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"

@@ -1,5 +1,6 @@
 #include "tools/urnic/device_process_answer.hpp"
 
+#include "json/json.hpp"
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/progress.hpp"

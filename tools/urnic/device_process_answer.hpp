@@ -1,9 +1,8 @@
 // What commands ask a device process in one request.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-
-#include "json/json.hpp"
 
 namespace urnic::cli {
 

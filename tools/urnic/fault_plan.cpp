@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "json/json.hpp"
 #include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {

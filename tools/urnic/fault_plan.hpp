@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "json/json.hpp"
 #include "tools/urnic/admin_client.hpp"
 
 namespace urnic::cli {

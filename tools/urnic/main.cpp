@@ -23,7 +23,7 @@ int fail(const char* message, int status) {
 bool serve_programs(const urnic::command_line::CommandLine& urnic, int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (argc == 2 && word == "--describe") {
-    fmt::print("{}\n", urnic::json_lines(urnic::cli::description_of(urnic)));
+    fmt::print("{}\n", urnic::cli::description_of(urnic));
     return true;
   }
   if (argc != 3 || word != "--suggest") return false;

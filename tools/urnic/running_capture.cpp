@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "json/json.hpp"
 #include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {

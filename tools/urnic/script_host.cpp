@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "json/json.hpp"
 #include "script/live_host/live_host.hpp"
 #include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/environment.hpp"

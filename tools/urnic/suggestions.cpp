@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "json/json.hpp"
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/installation.hpp"
 #include "tools/urnic/named_run_directory.hpp"

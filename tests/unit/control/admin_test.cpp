@@ -7,6 +7,8 @@
 #include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/capture/capture_ring.hpp"
 #include "device_model/control/admin/admin_connection.hpp"
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/socket_program.hpp"
 
 namespace urnic::control::test {

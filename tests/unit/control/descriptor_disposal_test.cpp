@@ -11,6 +11,8 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/many_descriptors.hpp"
 #include "tests/unit/control/running_process.hpp"
 

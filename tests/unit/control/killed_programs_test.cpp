@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/socket_program.hpp"
 
 namespace urnic::control::test {

@@ -2,6 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/socket_program.hpp"
 
 namespace urnic::control::test {

@@ -1,24 +1,20 @@
-// A device process that runs on a thread of the test, and programs that reach it through its sockets.
+// A device process that runs on a thread of the test, and how programs reach its sockets.
 #pragma once
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <array>
+#include <cerrno>
 #include <cstring>
-#include <map>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/loop/message_socket.hpp"
-#include "json/json.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
@@ -76,62 +72,6 @@ class RunningProcess {
   OwnedRunDirectory directory_;
   std::optional<DeviceProcess> process_;
   std::thread thread_;
-};
-
-// A conversation on the admin socket.
-class AdminProgram {
- public:
-  explicit AdminProgram(const RunningProcess& process)
-      : socket_(connect_to(process.directory().admin_socket(), SOCK_STREAM)) {}
-
-  // Sends anything.
-  void send_text(const std::string& text) {
-    std::size_t sent = 0;
-    while (sent < text.size()) {
-      const ssize_t size = ::send(socket_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-      if (size <= 0) return;
-      sent += static_cast<std::size_t>(size);
-    }
-  }
-  // The next line; empty once the conversation is over.
-  std::string receive_line() {
-    while (received_.find('\n') == std::string::npos) {
-      std::array<char, 4096> bytes;
-      iovec part{bytes.data(), bytes.size()};
-      alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(4 * sizeof(int))> ancillary;
-      msghdr header{};
-      header.msg_iov = &part;
-      header.msg_iovlen = 1;
-      header.msg_control = ancillary.data();
-      header.msg_controllen = ancillary.size();
-      const ssize_t size = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-      if (size <= 0) return "";
-      for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights != nullptr;
-           rights = CMSG_NXTHDR(&header, rights)) {
-        const std::size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-          int descriptor = -1;
-          std::memcpy(&descriptor, CMSG_DATA(rights) + i * sizeof(int), sizeof descriptor);
-          descriptors.emplace_back(descriptor);
-        }
-      }
-      received_.append(bytes.data(), static_cast<std::size_t>(size));
-    }
-    const std::string line = received_.substr(0, received_.find('\n'));
-    received_.erase(0, line.size() + 1);
-    return line;
-  }
-  nlohmann::json ask(const nlohmann::json& request) {
-    send_text(json_text(request) + "\n");
-    return parse_json(receive_line());
-  }
-  int descriptor() const { return socket_.get(); }
-
-  std::vector<memory::Descriptor> descriptors;  // that have come with answers
-
- private:
-  memory::Descriptor socket_;
-  std::string received_;
 };
 
 }  // namespace urnic::control::test

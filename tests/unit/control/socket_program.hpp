@@ -4,10 +4,14 @@
 
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/doorbells.hpp"
