@@ -9,8 +9,10 @@ namespace {
 // An address in the other process, as system calls want it: never dereferenced here.
 void* foreign(std::uint64_t address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
 
+// As numbers: a program may name any address, also the last ones.
 bool follows(const iovec& before, const iovec& piece) {
-  return static_cast<std::byte*>(before.iov_base) + before.iov_len == piece.iov_base;
+  return reinterpret_cast<std::uintptr_t>(before.iov_base) + before.iov_len ==
+         reinterpret_cast<std::uintptr_t>(piece.iov_base);
 }
 
 }  // namespace

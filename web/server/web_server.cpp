@@ -156,8 +156,8 @@ void WebServer::Parts::serve_files() {
     std::string pattern;  // a regular expression, in which the paths' only special character is the dot
     for (const char character : path)
       pattern += character == '.' ? std::string("\\.") : std::string(1, character);
-    server.Get(pattern, [&file = file](const httplib::Request&, httplib::Response& response) {
-      response.set_content(file.content, file.type);
+    server.Get(pattern, [&served = file](const httplib::Request&, httplib::Response& response) {
+      response.set_content(served.content, served.type);
     });
   }
 }
