@@ -18,6 +18,7 @@
 #include "device_model/engine/doorbells/doorbell_turns.hpp"
 #include "device_model/engine/loop/crowding.hpp"
 #include "device_model/engine/loop/mailbox.hpp"
+#include "device_model/engine/loop/processor_choice.hpp"
 #include "device_model/engine/loop/processor_share.hpp"
 #include "device_model/engine/loop/sleeper.hpp"
 #include "device_model/engine/loop/starvation.hpp"

@@ -1,7 +1,6 @@
 #include "device_model/engine/loop/processor_share.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -22,26 +21,6 @@ std::optional<ProcessorShare> ProcessorShareReader::read() const {
   if (first.ec != std::errc() || first.ptr == end) return {};
   if (std::from_chars(first.ptr + 1, end, waited).ec != std::errc()) return {};
   return ProcessorShare{transport::Nanoseconds(ran), transport::Nanoseconds(waited)};
-}
-
-// The thread's mask is read each time: somebody else (taskset) may change it, too. With more than CPU_SETSIZE
-// processors the kernel refuses.
-void ProcessorChoice::avoid_this() {
-  avoid_none();
-  const int here = sched_getcpu();
-  cpu_set_t others;
-  if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof others, &others) != 0) return;
-  CPU_CLR(here, &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  avoided_ = here;
-}
-
-void ProcessorChoice::avoid_none() {
-  cpu_set_t allowed;
-  if (!avoided_ || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  CPU_SET(*avoided_, &allowed);
-  sched_setaffinity(0, sizeof allowed, &allowed);
-  avoided_.reset();
 }
 
 }  // namespace urnic::engine

@@ -1,4 +1,4 @@
-// The calling thread's processor: how long it ran there and waited, and a move to another one.
+// How long a thread ran on its processor, and waited for it.
 #pragma once
 
 #include <optional>
@@ -23,19 +23,6 @@ class ProcessorShareReader {
 
  private:
   memory::Descriptor file_;
-};
-
-// The processors that the calling thread may use, but for one that it avoids. Does nothing where there is no
-// other one, or where the kernel refuses.
-class ProcessorChoice {
- public:
-  // From the processor on which the thread runs it moves to another one, and stays away. A processor that it
-  // avoided before is allowed again.
-  void avoid_this();
-  void avoid_none();
-
- private:
-  std::optional<int> avoided_;
 };
 
 }  // namespace urnic::engine

@@ -4,8 +4,11 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <thread>
+
+#include "device_model/engine/loop/processor_choice.hpp"
 
 namespace urnic::test {
 namespace {
@@ -129,6 +132,10 @@ BOOST_AUTO_TEST_CASE(the_kernel_tells_how_long_the_thread_ran) {
   BOOST_TEST(after->waited.count() >= before->waited.count());
 }
 
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(processor_choice)
+
 BOOST_AUTO_TEST_CASE(a_thread_leaves_its_processor_and_may_come_back) {
   std::thread([] {
     cpu_set_t before;
@@ -143,6 +150,28 @@ BOOST_AUTO_TEST_CASE(a_thread_leaves_its_processor_and_may_come_back) {
     choice.avoid_none();
     sched_getaffinity(0, sizeof now, &now);
     BOOST_TEST(CPU_EQUAL(&now, &before));
+  }).join();
+}
+
+// With two processors, those that are left look like those that somebody else has chosen.
+BOOST_AUTO_TEST_CASE(what_somebody_else_has_chosen_meanwhile_stays) {
+  std::thread([] {
+    cpu_set_t before;
+    BOOST_REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    if (CPU_COUNT(&before) < 3) {
+      BOOST_TEST_MESSAGE("there are no three processors");
+      return;
+    }
+    engine::ProcessorChoice choice;
+    choice.avoid_this();
+    cpu_set_t theirs;
+    CPU_ZERO(&theirs);
+    CPU_SET(sched_getcpu(), &theirs);
+    BOOST_REQUIRE(sched_setaffinity(0, sizeof theirs, &theirs) == 0);
+    choice.avoid_none();
+    cpu_set_t now;
+    BOOST_REQUIRE(sched_getaffinity(0, sizeof now, &now) == 0);
+    BOOST_TEST(CPU_EQUAL(&now, &theirs));
   }).join();
 }
 
