@@ -7,7 +7,7 @@ if(NOT URNIC_HEADER_ONLY)
   if(URNIC_WEB)
     pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
     set(URNIC_HTTPLIB PkgConfig::HTTPLIB)
-    # With OpenSSL, as newer distributions have it, the header itself calls libcrypto; pkg-config names only the library's own.
+    # With OpenSSL the header itself calls libcrypto in newer releases (Debian 13's); pkg-config names only the library's own.
     if("-DCPPHTTPLIB_OPENSSL_SUPPORT" IN_LIST HTTPLIB_CFLAGS)
       find_package(OpenSSL REQUIRED COMPONENTS Crypto)
       list(APPEND URNIC_HTTPLIB OpenSSL::Crypto)

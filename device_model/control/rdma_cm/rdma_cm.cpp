@@ -62,7 +62,11 @@ void RdmaCm::carry_events(Channel& channel, std::function<bool(const Answer&, st
                           add_further_answers(session, event.answer, answer);
                           return send(answer, number);
                         },
-                        std::move(unread), [this, &channel] { with_tokens_.push_back(&channel); }});
+                        std::move(unread),
+                        [this, &channel] {
+                          if (with_tokens_.empty() || with_tokens_.back() != &channel)
+                            with_tokens_.push_back(&channel);
+                        }});
 }
 
 void RdmaCm::send_tokens() {

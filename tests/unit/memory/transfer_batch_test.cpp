@@ -25,6 +25,14 @@ char compare(const Pages& pages, Expected expected) {
   return 'y';
 }
 
+// A child that has no page 1.
+ChildProcess child_with_hole(const Pages& pages) {
+  return ChildProcess([&pages] {
+    fill_pattern(pages);
+    munmap(pages.page(1), Pages::kBytes);
+  });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(transfer_batch)
@@ -85,10 +93,7 @@ BOOST_AUTO_TEST_CASE(later_transfers_of_a_batch_win) {
 BOOST_AUTO_TEST_CASE(a_hole_fails_the_transfers_that_touch_it_and_no_others) {
   for (const Way way : kWays) {
     Pages pages(4);
-    ChildProcess child([&] {
-      fill_pattern(pages);
-      munmap(pages.page(1), Pages::kBytes);
-    });
+    const ChildProcess child = child_with_hole(pages);
     auto memory = reach(child, way);
     std::vector<std::byte> here(3 * Pages::kBytes);
     const std::span<std::byte> bytes(here);
@@ -117,10 +122,7 @@ BOOST_AUTO_TEST_CASE(of_packets_behind_each_other_only_those_in_a_hole_fail) {
   constexpr std::size_t kCount = 12;
   for (const Way way : kWays) {
     Pages pages(3);
-    ChildProcess child([&] {
-      fill_pattern(pages);
-      munmap(pages.page(1), Pages::kBytes);
-    });
+    const ChildProcess child = child_with_hole(pages);
     auto memory = reach(child, way);
     std::vector<std::byte> here(kCount * kApart);
     std::vector<Transfer> batch;
