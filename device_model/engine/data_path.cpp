@@ -105,9 +105,13 @@ transport::Time DataPath::time_for_timers() {
 
 link::Load DataPath::deliver_due() { return uplinks_.deliver_due(now_, round_limit()); }
 
+void DataPath::take_back_frames() {
+  if (trunk_ports_ != nullptr) trunk_ports_->reclaim();
+}
+
 // No more at once than a round sends: so its payload is still cached when it is scattered.
 bool DataPath::take_from_other_engines() {
-  trunk_ports_->reclaim();
+  take_back_frames();
   return trunk_ports_->take(now_, kPacketsPerRound, kBytesPerRound);
 }
 

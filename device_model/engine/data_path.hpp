@@ -39,6 +39,9 @@ class DataPath final : public Round {
   void settle() override;
   // As `settle`, but without accesses to application memory. False: it stopped because there are some.
   bool settle_without_memory();
+  // Takes back the frames that other engines have released. `round` does so, too; but an engine may have gone
+  // to sleep before the others were ready with its last frames.
+  void take_back_frames();
   // There is work without any new input.
   bool busy() const { return owes_batch() || !ready_.empty() || !touched_.empty(); }
 

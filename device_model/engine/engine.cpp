@@ -105,6 +105,7 @@ bool Engine::execute_at_rest(const std::function<void()>& task) {
   if (!lock) return false;
   const std::optional<transport::Time> before = wake_at();
   begin_turn();
+  data_path_->take_back_frames();
   std::optional<Help> help(helped_);
   std::exception_ptr problem;
   try {
@@ -223,6 +224,7 @@ bool Engine::look() {
   bool worked = false;
   if (mailbox_.has_tasks()) {
     data_path_->settle();
+    data_path_->take_back_frames();
     mailbox_.run([this] { data_path_->settle(); });
     data_path_->ports_changed();
     worked = true;

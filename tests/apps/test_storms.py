@@ -9,6 +9,7 @@ Each storm has a seed, which is printed. Run longer, or repeat a storm (the orde
 """
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -121,8 +122,11 @@ class Storms(unittest.TestCase):
             storm.end()
         said = own.run_on_urnic(own.verbs_program("verbs_alive"))
         self.assertEqual(own.device_process(), process, own.log())
-        fabric.wait_until(lambda: self.at_rest(own), f"an engine at rest behind the storm with seed {seed}",
-                          REST_SECONDS)
+        try:
+            fabric.wait_until(lambda: self.at_rest(own), f"an engine at rest behind the storm with seed {seed}",
+                              REST_SECONDS)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; status: {json.dumps(own.status())}") from None
         return float(re.search(r"data moved in ([\d.]+) seconds", said).group(1))
 
     @staticmethod

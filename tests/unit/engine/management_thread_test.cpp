@@ -147,6 +147,22 @@ BOOST_AUTO_TEST_CASE(what_comes_from_other_engines_is_left_to_the_engines_thread
   }
 }
 
+// An engine may sleep before the other one has released its last frame, and nothing wakes it for that. Tests
+// and people ask for its pools, and want to see them at rest.
+BOOST_AUTO_TEST_CASE(an_engine_that_sleeps_takes_back_its_frames_when_it_is_asked) {
+  write_to_second();
+  engine1.wake();
+  for (bool sent = false; !sent; sched_yield())
+    engine1.execute([&] { sent = engine1.data_path().pools().frames_lent != 0; });
+  while (engine1.has_to_move()) sched_yield();
+  while (!qp0.send_cq.poll()) round0();
+  while (round0()) continue;
+
+  EnginePools pools;
+  engine1.execute([&] { pools = engine1.data_path().pools(); });
+  BOOST_TEST((pools == kPoolsAtRest));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::engine::test
