@@ -206,12 +206,37 @@ class Multicast(unittest.TestCase):
         for host in hosts:
             host.up_on_udp()
         receiver = hosts[1].start_on_urnic("mckey", "-m", "239.7.7.7", "-b", hosts[1].address, "-C", "5")
-        fabric.wait_until(lambda: "239.7.7.7" in hosts[1].namespace.run("ip", "maddress", "show", "dev", "eth0")
-                          or receiver.status is not None, f"a member: {receiver}")
+        self.wait_for_member(hosts[1], "eth0", receiver)
         sender = hosts[0].start_on_urnic("mckey", "-m", "239.7.7.7", "-b", hosts[0].address, "-s", "-C", "5")
         self.assertEqual((sender.wait(), receiver.wait()), (0, 0), f"{sender}\n{receiver}")
         fabric.wait_until(lambda: "239.7.7.7" not in hosts[1].namespace.run("ip", "maddress", "show", "dev", "eth0"),
                           "the group left", 10)
+
+    def test_a_group_follows_the_address(self):
+        """The first host's address moves to its second interface: so does what it receives, and what it sends."""
+        cables = self.enterContext(network.TwoHosts())
+        far = cables.add_cable()[1]
+        host, other = cables.hosts
+        host.up_on_udp()
+        other.up_on_udp(address=far)
+        receiver = host.start_on_urnic("mckey", "-m", "239.7.7.7", "-b", host.address, "-C", "5")
+        self.wait_for_member(host, "eth0", receiver)
+        host.namespace.run("ip", "address", "del", f"{host.address}/24", "dev", "eth0")
+        host.namespace.run("ip", "address", "add", f"{host.address}/24", "dev", "eth1")
+        self.wait_for_member(host, "eth1", receiver)
+        self.assertNotIn("239.7.7.7", host.namespace.run("ip", "maddress", "show", "dev", "eth0"))
+        sender = other.start_on_urnic("mckey", "-m", "239.7.7.7", "-b", far, "-s", "-C", "5")
+        self.assertEqual((sender.wait(), receiver.wait()), (0, 0), f"{sender}\n{receiver}")
+
+        receiver = other.start_on_urnic("mckey", "-m", "239.7.7.7", "-b", far, "-C", "5")
+        self.wait_for_member(other, "eth1", receiver)
+        sender = host.start_on_urnic("mckey", "-m", "239.7.7.7", "-b", host.address, "-s", "-C", "5")
+        self.assertEqual((sender.wait(), receiver.wait()), (0, 0), f"{sender}\n{receiver}")
+
+    @staticmethod
+    def wait_for_member(host, interface, program):
+        fabric.wait_until(lambda: "239.7.7.7" in host.namespace.run("ip", "maddress", "show", "dev", interface)
+                          or program.status is not None, f"a member on {interface}: {program}", 30)
 
 
 class TwoInterfaces(unittest.TestCase):

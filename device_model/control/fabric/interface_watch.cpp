@@ -218,7 +218,10 @@ void InterfaceWatch::follow_address(Watched& watched, std::size_t index) {
   link::LocalInterface& shown = device.udp->interfaces[index];
   const auto interface = places.empty() ? interfaces_.end() : interfaces_.find(places.front());
   const bool moved = interface != interfaces_.end() && interface->second.known.name != shown.name;
-  if (interface != interfaces_.end()) shown = interface->second.known;
+  if (interface != interfaces_.end()) {
+    move_groups(device, index, interface->first);
+    shown = interface->second.known;
+  }
   auto& gids = device.settings.gids;
   const wire::Gid wanted = places.empty() ? wire::Gid{} : address;
   const bool changed = gids[index] != wanted;
@@ -230,6 +233,17 @@ void InterfaceWatch::follow_address(Watched& watched, std::size_t index) {
   }
   if (moved) log::info("{}: the address {} is on {} now", device.settings.name, to_text(address), shown.name);
   if (changed || moved) changes_.gid(device, index);
+}
+
+void InterfaceWatch::move_groups(ServedDevice& device, std::size_t index, std::uint32_t interface) {
+  if (device.udp->interfaces[index].index == interface) return;
+  fabric_.engine(device).execute([&] {
+    try {
+      device.udp->port.move({device.udp->addresses[index], interface});
+    } catch (const std::system_error& error) {
+      log::error("{}: {}", device.settings.name, error.what());
+    }
+  });
 }
 
 // A packet may leave by any of the interfaces, and the port has one MTU.

@@ -60,6 +60,7 @@ class InterfaceWatch {
   void keep_listed_addresses(Watched& watched);
   void follow(Watched& watched);
   void follow_address(Watched& watched, std::size_t index);
+  void move_groups(ServedDevice& device, std::size_t index, std::uint32_t interface);
   void follow_mtu(Watched& watched);
   void follow_state(Watched& watched);
 

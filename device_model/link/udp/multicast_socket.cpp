@@ -27,17 +27,20 @@ bool set(int socket, int level, int option, int value) {
   return setsockopt(socket, level, option, &value, sizeof value) == 0;
 }
 
-bool join(int socket, const SocketAddress& group, std::uint32_t interface) {
-  if (group.any.sa_family == AF_INET) {
+// `ipv4_option` or `ipv6_option` tells what to do.
+bool change_membership(int socket, const wire::Gid& group, std::uint32_t interface, int ipv4_option,
+                       int ipv6_option) {
+  const SocketAddress address = to_socket_address(group, 0, 0);
+  if (address.any.sa_family == AF_INET) {
     ip_mreqn request{};
-    request.imr_multiaddr = group.ipv4.sin_addr;
+    request.imr_multiaddr = address.ipv4.sin_addr;
     request.imr_ifindex = static_cast<int>(interface);
-    return setsockopt(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request) == 0;
+    return setsockopt(socket, IPPROTO_IP, ipv4_option, &request, sizeof request) == 0;
   }
   ipv6_mreq request{};
-  request.ipv6mr_multiaddr = group.ipv6.sin6_addr;
+  request.ipv6mr_multiaddr = address.ipv6.sin6_addr;
   request.ipv6mr_interface = interface;
-  return setsockopt(socket, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request) == 0;
+  return setsockopt(socket, IPPROTO_IPV6, ipv6_option, &request, sizeof request) == 0;
 }
 
 }  // namespace
@@ -54,10 +57,9 @@ void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope) {
   }
 }
 
-memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port,
-                                     const std::vector<std::uint32_t>& interfaces) {
+memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port) {
   const bool ipv4 = wire::is_ipv4_mapped(group);
-  const SocketAddress name = to_socket_address(group, port, interfaces.front());
+  const SocketAddress name = to_socket_address(group, port, 0);
   memory::Descriptor opened(socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!opened) fail(group, "no socket");
   const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
@@ -67,9 +69,16 @@ memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port,
                        set(opened.get(), level, ipv4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, 1);
   if (!set_all) fail(group, "a socket option is refused");
   if (bind(opened.get(), &name.any, size_of(name)) != 0) fail(group, "cannot be bound");
-  for (const std::uint32_t interface : interfaces)
-    if (!join(opened.get(), name, interface)) fail(group, "cannot be joined");
   return opened;
+}
+
+void join_group(int socket, const wire::Gid& group, std::uint32_t interface) {
+  if (!change_membership(socket, group, interface, IP_ADD_MEMBERSHIP, IPV6_JOIN_GROUP))
+    fail(group, "cannot be joined");
+}
+
+void leave_group(int socket, const wire::Gid& group, std::uint32_t interface) {
+  change_membership(socket, group, interface, IP_DROP_MEMBERSHIP, IPV6_LEAVE_GROUP);
 }
 
 }  // namespace urnic::link

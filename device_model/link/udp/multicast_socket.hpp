@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "device_model/memory/descriptor.hpp"
 #include "wire/identifiers.hpp"
@@ -13,9 +12,12 @@ namespace urnic::link {
 // effort.
 void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope);
 
-// A member of `group` on `interfaces`, bound to it and `port`; other sockets of the host may be members, too.
-// Throws std::system_error with a sentence.
-memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port,
-                                     const std::vector<std::uint32_t>& interfaces);
+// Bound to `group` and `port`, and member on no interface; other sockets of the host may be bound to the
+// same. Throws std::system_error with a sentence.
+memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port);
+// Makes it a member on an interface. Throws std::system_error with a sentence.
+void join_group(int socket, const wire::Gid& group, std::uint32_t interface);
+// The opposite. On an interface that is gone, the kernel has left the group.
+void leave_group(int socket, const wire::Gid& group, std::uint32_t interface);
 
 }  // namespace urnic::link

@@ -1,6 +1,8 @@
 #include "device_model/link/udp/udp_port.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <system_error>
 
 #include "device_model/link/udp/multicast_socket.hpp"
 #include "device_model/link/udp/udp_socket.hpp"
@@ -16,6 +18,10 @@ constexpr std::size_t kPaths = 4;
 constexpr transport::Nanoseconds kPause{50'000};
 // In the identities of packets from outside, beside the number of the device that receives them.
 constexpr std::uint32_t kOutside = 0x80000000;
+
+bool contains(const std::vector<std::uint32_t>& interfaces, std::uint32_t interface) {
+  return std::find(interfaces.begin(), interfaces.end(), interface) != interfaces.end();
+}
 
 bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
 
@@ -35,7 +41,8 @@ UdpPort::UdpPort(const wire::MacAddress& device, std::uint32_t number,
   for (const UdpAddress& address : addresses) {
     Address& opened = addresses_.emplace_back();
     opened.number = next_number_++;
-    opened.local = address;
+    opened.gid = address.gid;
+    opened.interface = address.scope;
     opened.socket = open_udp_socket(address.gid, address.scope, wire::kRocePort);
     for (std::size_t i = 0; i < kPaths; ++i) {
       Path& path = opened.paths.emplace_back();
@@ -53,29 +60,64 @@ std::vector<int> UdpPort::wake_descriptors() const {
 }
 
 int UdpPort::join(const wire::Gid& group) {
-  std::vector<std::uint32_t> interfaces;
-  for (const Address& address : addresses_) {
-    const bool same_family = wire::is_ipv4_mapped(address.local.gid) == wire::is_ipv4_mapped(group);
-    const bool known =
-        std::find(interfaces.begin(), interfaces.end(), address.local.scope) != interfaces.end();
-    if (same_family && !known) interfaces.push_back(address.local.scope);
-  }
+  const std::vector<std::uint32_t> interfaces = interfaces_for(group);
   if (interfaces.empty()) return -1;
-  memory::Descriptor socket = open_group_socket(group, wire::kRocePort, interfaces);
-  Address& joined = groups_.emplace_back();
+  Group joined;
+  joined.gid = group;
+  joined.socket = open_group_socket(group, wire::kRocePort);
+  join_on(joined, interfaces);
   joined.number = next_number_++;
-  joined.local.gid = group;
-  joined.socket = std::move(socket);
-  return joined.socket.get();
+  return groups_.emplace_back(std::move(joined)).socket.get();
 }
 
 void UdpPort::leave(const wire::Gid& group) {
-  std::erase_if(groups_, [&](const Address& joined) { return joined.local.gid == group; });
+  std::erase_if(groups_, [&](const Group& joined) { return joined.gid == group; });
+}
+
+void UdpPort::move(const UdpAddress& address) {
+  Address* const moved = local(address.gid);
+  if (moved == nullptr || moved->interface == address.scope) return;
+  moved->interface = address.scope;
+  for (const Path& path : moved->paths)
+    prepare_to_send_to_groups(path.socket.get(), wire::is_ipv4_mapped(moved->gid), moved->interface);
+  std::exception_ptr refused;
+  for (Group& group : groups_) {
+    try {
+      join_on(group, interfaces_for(group.gid));
+    } catch (const std::system_error&) {
+      refused = std::current_exception();
+    }
+  }
+  if (refused) std::rethrow_exception(refused);
+}
+
+// The interfaces of the addresses of the group's family.
+std::vector<std::uint32_t> UdpPort::interfaces_for(const wire::Gid& group) const {
+  std::vector<std::uint32_t> interfaces;
+  for (const Address& address : addresses_)
+    if (wire::is_ipv4_mapped(address.gid) == wire::is_ipv4_mapped(group) &&
+        !contains(interfaces, address.interface))
+      interfaces.push_back(address.interface);
+  return interfaces;
+}
+
+// On these and no others.
+void UdpPort::join_on(Group& group, const std::vector<std::uint32_t>& interfaces) {
+  std::erase_if(group.interfaces, [&](std::uint32_t joined) {
+    if (contains(interfaces, joined)) return false;
+    leave_group(group.socket.get(), group.gid, joined);
+    return true;
+  });
+  for (const std::uint32_t interface : interfaces) {
+    if (contains(group.interfaces, interface)) continue;
+    join_group(group.socket.get(), group.gid, interface);
+    group.interfaces.push_back(interface);
+  }
 }
 
 std::uint16_t UdpPort::source_port(const wire::Gid& from, std::uint16_t wanted) const {
   for (const Address& address : addresses_)
-    if (address.local.gid == from) return address.paths[wanted % address.paths.size()].port;
+    if (address.gid == from) return address.paths[wanted % address.paths.size()].port;
   return wanted;
 }
 
@@ -88,21 +130,21 @@ wire::MacAddress UdpPort::mac_of(const wire::Gid& host) { return stand_in_mac(ho
 
 UdpCounters UdpPort::counters() const {
   UdpCounters counters = counters_;
-  for (const auto* sockets : {&addresses_, &groups_})
-    for (const Address& address : *sockets) counters.kernel_drops += kernel_drops(address.socket.get());
+  for (const Address& address : addresses_) counters.kernel_drops += kernel_drops(address.socket.get());
+  for (const Group& group : groups_) counters.kernel_drops += kernel_drops(group.socket.get());
   return counters;
 }
 
-const UdpPort::Address* UdpPort::receiver(std::uint32_t number) const {
+const UdpPort::Receiver* UdpPort::receiver(std::uint32_t number) const {
   if (number < addresses_.size()) return &addresses_[number];
   const auto found = std::find_if(groups_.begin(), groups_.end(),
-                                  [&](const Address& group) { return group.number == number; });
+                                  [&](const Group& group) { return group.number == number; });
   return found == groups_.end() ? nullptr : &*found;
 }
 
 UdpPort::Address* UdpPort::local(const wire::Gid& gid) {
   const auto found = std::find_if(addresses_.begin(), addresses_.end(),
-                                  [&](const Address& address) { return address.local.gid == gid; });
+                                  [&](const Address& address) { return address.gid == gid; });
   return found == addresses_.end() ? nullptr : &*found;
 }
 
@@ -123,7 +165,7 @@ void UdpPort::arrive(const wire::Frame& frame, const PacketOrigin&) {
     ++counters_.not_sendable;
     return;
   }
-  const UdpHop hop{to_socket_address(network.destination, wire::kRocePort, from->local.scope),
+  const UdpHop hop{to_socket_address(network.destination, wire::kRocePort, from->interface),
                    network.traffic_class, network.hop_limit};
   const auto datagram = frame.headers.subspan(extent.header_bytes);
   if (is_in_one_piece(frame)) {
@@ -148,13 +190,13 @@ void UdpPort::take(Port& port, transport::Time now, const Load& most) {
   for (std::size_t i = 0; i < addresses_.size(); ++i)
     take_from(addresses_[(first_ + i) % addresses_.size()], port, left);
   first_ = (first_ + 1) % addresses_.size();
-  for (const Address& group : groups_) take_from(group, port, left);
+  for (const Group& group : groups_) take_from(group, port, left);
 }
 
-void UdpPort::take_from(const Address& address, Port& port, Load& left) {
+void UdpPort::take_from(const Receiver& receiver, Port& port, Load& left) {
   bool more = true;
   while (more && left.frames != 0 && left.bytes != 0 && arrived_.has_room()) {
-    more = arrived_.receive(address.socket.get(), address.number);
+    more = arrived_.receive(receiver.socket.get(), receiver.number);
     counters_.receive_calls += hand_on(port, left);
   }
 }
@@ -173,21 +215,20 @@ bool UdpPort::hand_on(Port& port, Load& left) {
 }
 
 void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
-  const Address* const address = receiver(datagram.socket);
-  if (address == nullptr) return;  // of a group that was left since
+  const Receiver* const socket = receiver(datagram.socket);
+  if (socket == nullptr) return;  // of a group that was left since
   const wire::Gid source = to_gid(datagram.source);
   const wire::MacAddress source_mac = mac_of(source);
   ++counters_.received;
-  const bool is_group = wire::is_multicast(address->local.gid);
-  const wire::NetworkHeaders network{
-      .destination_mac = is_group ? wire::multicast_mac(address->local.gid) : device_,
-      .source_mac = source_mac,
-      .destination = address->local.gid,
-      .source = source,
-      .traffic_class = datagram.traffic_class,
-      .hop_limit = datagram.hop_limit,
-      .ip_identification = datagram.before,
-      .udp_source = port_of(datagram.source)};
+  const bool is_group = wire::is_multicast(socket->gid);
+  const wire::NetworkHeaders network{.destination_mac = is_group ? wire::multicast_mac(socket->gid) : device_,
+                                     .source_mac = source_mac,
+                                     .destination = socket->gid,
+                                     .source = source,
+                                     .traffic_class = datagram.traffic_class,
+                                     .hop_limit = datagram.hop_limit,
+                                     .ip_identification = datagram.before,
+                                     .udp_source = port_of(datagram.source)};
   wire::Frame frame;
   if (wire::frame_of_datagram(network, datagram.bytes, *datagram.headers, frame) != wire::ParseError::none) {
     ++counters_.malformed;

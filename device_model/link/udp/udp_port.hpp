@@ -47,6 +47,10 @@ class UdpPort final : public OuterPort {
   // address. Throws std::system_error with a sentence.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
+  // Engine thread. An address of this port is on another interface now: groups are joined there, too, and
+  // datagrams to groups leave there. Throws std::system_error with a sentence: a group cannot be joined; it
+  // has joined the others.
+  void move(const UdpAddress& address);
 
   UdpCounters counters() const;
 
@@ -65,24 +69,33 @@ class UdpPort final : public OuterPort {
     memory::Descriptor socket;
     std::unique_ptr<SendQueue> queue;
   };
-  struct Address {
+  // A socket that receives at port 4791.
+  struct Receiver {
     std::uint32_t number = 0;  // of its datagrams; never used again
-    UdpAddress local;
-    memory::Descriptor socket;  // port 4791: receives
+    wire::Gid gid;
+    memory::Descriptor socket;
+  };
+  struct Address : Receiver {
+    std::uint32_t interface = 0;
     std::vector<Path> paths;
   };
+  struct Group : Receiver {
+    std::vector<std::uint32_t> interfaces;  // where it is joined
+  };
 
-  void take_from(const Address& address, Port& port, Load& left);
+  std::vector<std::uint32_t> interfaces_for(const wire::Gid& group) const;
+  static void join_on(Group& group, const std::vector<std::uint32_t>& interfaces);
+  void take_from(const Receiver& receiver, Port& port, Load& left);
   bool hand_on(Port& port, Load& left);
   void hand_on(const ReceivedDatagram& datagram, Port& port);
-  const Address* receiver(std::uint32_t number) const;
+  const Receiver* receiver(std::uint32_t number) const;
   Address* local(const wire::Gid& gid);
   SendQueue* queue_from(Address& address, std::uint16_t source_port);
 
   const wire::MacAddress device_;
   const std::uint32_t number_;
   std::deque<Address> addresses_;
-  std::deque<Address> groups_;  // joined ones; these only receive
+  std::deque<Group> groups_;
   std::uint32_t next_number_ = 0;
   std::size_t first_ = 0;  // whose turn it is to be the first to receive
   ReceiveBatch arrived_;
