@@ -19,7 +19,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 4;
+inline constexpr std::uint32_t kControlVersion = 5;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
@@ -48,7 +48,7 @@ enum class ControlOpcode : std::uint32_t {
   set_ece = 35,
   query_ece = 36,
   limit_rate = 37,
-  initialise_qp = 38,  // has no reply
+  modify_qp_unanswered = 38,  // a ModifyQpRequest; has no reply
   create_srq = 60,
   modify_srq = 61,
   query_srq = 62,
@@ -357,17 +357,14 @@ struct QpAttributes {
   std::uint8_t reserved;
   std::uint32_t rate_limit;
 };
+inline constexpr std::uint32_t kMaxRdAtomic = 16;  // of max_rd_atomic and max_dest_rd_atomic
 
+// modify_qp_unanswered is for what the device refuses only if the QP has left its state by itself. It is in
+// error then, and stays there: posted requests are flushed, and the next modify_qp is refused.
 struct ModifyQpRequest {
   std::uint32_t handle;
   std::uint32_t mask;  // ibv_qp_attr_mask
   QpAttributes attributes;
-};
-// From RESET or INIT to INIT, on port 1 with P_Key index 0: of an RC or UC QP in one of these states, which
-// the device does not refuse. If the QP is in error meanwhile, the next request learns it.
-struct InitialiseQpRequest {
-  std::uint32_t handle;
-  std::uint32_t access_flags;
 };
 struct QueryQpReply {
   QpAttributes attributes;

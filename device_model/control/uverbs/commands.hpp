@@ -66,7 +66,7 @@ int open_qp(Session&, const abi::OpenQpRequest&, abi::HandleReply&, DescriptorEx
 
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
-int initialise_qp(Session&, const abi::InitialiseQpRequest&, abi::Empty&, DescriptorExchange&);
+int modify_qp_unanswered(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
 int set_ece(Session&, const abi::SetEceRequest&, abi::Empty&, DescriptorExchange&);
 int query_ece(Session&, const abi::HandleRequest&, abi::QueryEceReply&, DescriptorExchange&);
 // The options that the QP offers its peer.

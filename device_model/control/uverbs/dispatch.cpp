@@ -132,8 +132,8 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::CreateQpRequest, abi::CreateQpReply, create_qp>();
     case Op::modify_qp:
       return command<abi::ModifyQpRequest, Empty, modify_qp>();
-    case Op::initialise_qp:
-      return one_way(command<abi::InitialiseQpRequest, Empty, initialise_qp>());
+    case Op::modify_qp_unanswered:
+      return one_way(command<abi::ModifyQpRequest, Empty, modify_qp_unanswered>());
     case Op::query_qp:
       return command<HandleRequest, abi::QueryQpReply, query_qp>();
     case Op::destroy_qp:

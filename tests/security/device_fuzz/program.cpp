@@ -105,7 +105,7 @@ void bend_words(std::vector<std::byte>& body, Chance& chance, const Attack& atta
 
 bool has_answer(ControlOpcode opcode) {
   return opcode != ControlOpcode::tell_token && opcode != ControlOpcode::add_completion_channel &&
-         opcode != ControlOpcode::initialise_qp;
+         opcode != ControlOpcode::modify_qp_unanswered;
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       for (const int number : descriptors) close(number);
       answer.set(abi::JoinContextReply{});
       break;
-    case ControlOpcode::initialise_qp:
+    case ControlOpcode::modify_qp_unanswered:
       answer.silent = true;
       break;
     case ControlOpcode::add_completion_channel:
