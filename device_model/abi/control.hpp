@@ -37,6 +37,7 @@ enum class ControlOpcode : std::uint32_t {
   allocate_mw = 15,
   deallocate_mw = 16,
   place_received = 17,
+  allocate_reserved_pd = 18,  // has no reply
   create_cq = 20,
   destroy_cq = 21,
   resize_cq = 22,
@@ -131,6 +132,8 @@ struct OpenContextReply {
   ContextToken token;
   std::uint32_t context;
   std::uint32_t completion_vectors;
+  std::uint32_t reserved_pd;  // as in the reply to deallocate_pd
+  std::uint32_t reserved;
 };
 
 // A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may be left
@@ -167,6 +170,10 @@ struct HandleReply {
   std::uint32_t handle;
   std::uint32_t reserved;
 };
+
+// deallocate_pd replies with the handle that the next protection domain of this connection may have, or 0.
+// allocate_reserved_pd makes it: the device keeps room for it, and does not refuse it. Until then it does not
+// exist.
 
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space

@@ -93,7 +93,9 @@ Command find_command(std::uint32_t opcode) {
     case Op::allocate_pd:
       return command<Empty, abi::HandleReply, allocate_pd>();
     case Op::deallocate_pd:
-      return command<HandleRequest, Empty, deallocate_pd>();
+      return command<HandleRequest, abi::HandleReply, deallocate_pd>();
+    case Op::allocate_reserved_pd:
+      return one_way(command<HandleRequest, Empty, allocate_reserved_pd>());
     case Op::register_mr:
       return command<abi::RegisterMrRequest, abi::RegisterMrReply, register_mr>();
     case Op::deregister_mr:

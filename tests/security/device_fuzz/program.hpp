@@ -144,6 +144,7 @@ class Program {
   Descriptor wake_;
   std::span<std::byte> doorbells_;
   std::vector<std::uint64_t> channel_inodes_;
+  std::uint32_t reserved_pd_ = 0;  // for allocate_reserved_pd
   std::vector<std::uint32_t> pds_, mrs_, mws_, dms_, ahs_, ah_numbers_, xrcds_, flows_, counters_, rss_,
       lkeys_;
   std::vector<Completion> cqs_;

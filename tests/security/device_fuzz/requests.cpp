@@ -121,6 +121,15 @@ Program::Request Program::about_handle(ControlOpcode opcode, std::vector<std::ui
   return made;
 }
 
+Program::Request Program::deallocate_pd() {
+  Request made = about_handle(ControlOpcode::deallocate_pd, pds_, true);
+  made.served = [this, forget = std::move(made.served)](ControlReply& answer) {
+    forget(answer);
+    reserved_pd_ = answer.as<abi::HandleReply>().handle;
+  };
+  return made;
+}
+
 Program::Request Program::about_qp(ControlOpcode opcode) {
   const std::uint32_t handle = qps_.empty() ? 0 : qps_[chance_.below(qps_.size())].handle;
   if (opcode == ControlOpcode::set_ece)
@@ -162,7 +171,7 @@ Program::Request Program::any_creation() {
 Program::Request Program::any_destruction() {
   switch (chance_.below(13)) {
     case 0:
-      return about_handle(ControlOpcode::deallocate_pd, pds_, true);
+      return deallocate_pd();
     case 1:
       return about_handle(ControlOpcode::deregister_mr, mrs_, true);
     case 2:
