@@ -109,6 +109,7 @@ class Program {
   Request advise();
   Request place_received();
   Request about_handle(abi::ControlOpcode opcode, std::vector<std::uint32_t>& handles, bool ends);
+  Request deallocate_pd();
   Request about_qp(abi::ControlOpcode opcode);
   template <typename Body>
   static Request request(abi::ControlOpcode opcode, const Body& body) {
