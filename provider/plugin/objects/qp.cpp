@@ -321,9 +321,13 @@ bool is_initialisation(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask
          attributes.qp_state == IBV_QPS_INIT && attributes.pkey_index == 0 && attributes.port_num == 1;
 }
 
+// The device answers a rendezvous with a READ, from RTS on. The peer may send one as soon as the program says
+// so.
+bool reads_for_messages(const ibv_qp& qp) { return qp.srq != nullptr && srq_of(qp.srq).tags != nullptr; }
+
 // RTR to RTS, with the ranges of IBTA 11.2.5.2.
 bool is_start_of_requester(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
-  if (qp.state != IBV_QPS_RTR || attributes.qp_state != IBV_QPS_RTS) return false;
+  if (qp.state != IBV_QPS_RTR || attributes.qp_state != IBV_QPS_RTS || reads_for_messages(qp)) return false;
   if (qp.qp_type == IBV_QPT_UC) return mask == (IBV_QP_STATE | IBV_QP_SQ_PSN);
   return mask == (IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                   IBV_QP_MAX_QP_RD_ATOMIC) &&

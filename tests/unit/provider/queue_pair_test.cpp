@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "provider/plugin/objects/srq.hpp"
 #include "tests/unit/provider/rig.hpp"
 
 namespace urnic::test {
@@ -177,6 +178,24 @@ BOOST_AUTO_TEST_CASE(what_the_device_does_not_refuse_has_no_answer) {
     BOOST_TEST(last.mask == static_cast<std::uint32_t>(change.mask));
     BOOST_TEST(last.attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
     BOOST_TEST(last.attributes.send_psn == 0xFFFFFFu);
+  }
+}
+
+// What the device does for its messages depends on the state.
+BOOST_AUTO_TEST_CASE(a_qp_with_tag_matching_is_in_rts_when_the_program_is_told) {
+  provider::Srq srq{};
+  for (const bool matches : {false, true}) {
+    ibv_qp* other = create(IBV_QPT_RC);
+    BOOST_REQUIRE(other != nullptr);
+    srq.tags = matches ? reinterpret_cast<provider::TagMatching*>(&srq) : nullptr;
+    other->srq = reinterpret_cast<ibv_srq*>(&srq);
+    other->state = IBV_QPS_RTR;
+    ibv_qp_attr attributes = largest_values(IBV_QPS_RTS);
+    const unsigned answered = device.requests(abi::ControlOpcode::modify_qp);
+    BOOST_TEST(ibv_modify_qp(other, &attributes, kRts) == 0);
+    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp) == answered + (matches ? 1 : 0));
+    other->srq = nullptr;
+    BOOST_TEST(ibv_destroy_qp(other) == 0);
   }
 }
 
