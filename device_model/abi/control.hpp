@@ -19,7 +19,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 4;
+inline constexpr std::uint32_t kControlVersion = 5;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
@@ -37,6 +37,7 @@ enum class ControlOpcode : std::uint32_t {
   allocate_mw = 15,
   deallocate_mw = 16,
   place_received = 17,
+  allocate_reserved_pd = 18,  // has no reply
   create_cq = 20,
   destroy_cq = 21,
   resize_cq = 22,
@@ -48,7 +49,7 @@ enum class ControlOpcode : std::uint32_t {
   set_ece = 35,
   query_ece = 36,
   limit_rate = 37,
-  initialise_qp = 38,  // has no reply
+  modify_qp_unanswered = 38,  // a ModifyQpRequest; has no reply
   create_srq = 60,
   modify_srq = 61,
   query_srq = 62,
@@ -131,6 +132,8 @@ struct OpenContextReply {
   ContextToken token;
   std::uint32_t context;
   std::uint32_t completion_vectors;
+  std::uint32_t reserved_pd;  // as in the reply to deallocate_pd
+  std::uint32_t reserved;
 };
 
 // A forked child joins its parent's context on a connection of its own. Descriptors sent: pidfd (may be left
@@ -167,6 +170,10 @@ struct HandleReply {
   std::uint32_t handle;
   std::uint32_t reserved;
 };
+
+// deallocate_pd replies with the handle that the next protection domain of this connection may have, or 0.
+// allocate_reserved_pd makes it: the device keeps room for it, and does not refuse it. Until then it does not
+// exist.
 
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
@@ -357,17 +364,14 @@ struct QpAttributes {
   std::uint8_t reserved;
   std::uint32_t rate_limit;
 };
+inline constexpr std::uint32_t kMaxRdAtomic = 16;  // of max_rd_atomic and max_dest_rd_atomic
 
+// modify_qp_unanswered is for what the device refuses only if the QP has left its state by itself. It is in
+// error then, and stays there: posted requests are flushed, and the next modify_qp is refused.
 struct ModifyQpRequest {
   std::uint32_t handle;
   std::uint32_t mask;  // ibv_qp_attr_mask
   QpAttributes attributes;
-};
-// From RESET or INIT to INIT, on port 1 with P_Key index 0: of an RC or UC QP in one of these states, which
-// the device does not refuse. If the QP is in error meanwhile, the next request learns it.
-struct InitialiseQpRequest {
-  std::uint32_t handle;
-  std::uint32_t access_flags;
 };
 struct QueryQpReply {
   QpAttributes attributes;

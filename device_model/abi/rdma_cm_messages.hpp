@@ -16,6 +16,8 @@
 //
 // With an event come *further answers*: those to the questions about its identifier that librdmacm asks next.
 // They are right until the identifier changes, which the page IdentifierChanges tells. Then the program asks.
+// One is a consent: ACCEPT of the active side, once, needs no answer. The device refuses it only if a message
+// of the peer overtakes it, as it could be overtaken in the network: an event tells that.
 #pragma once
 
 #include <array>
@@ -45,7 +47,7 @@ struct SocketName {
 struct RdmaCmRequest {
   std::uint32_t magic;         // kRdmaCmMagic
   std::uint32_t kind;          // RdmaCmRequestKind
-  SocketName reply;            // where the answer goes
+  SocketName reply;            // where the answer goes; zeros: nowhere
   SocketName channel;          // MIGRATE_ID: the channel that has the identifier so far
   std::uint32_t takes_events;  // 1: tokens may carry events
   std::uint32_t token;  // GET_EVENT: the number of the token that carries the event; 0: none was carried
@@ -72,8 +74,8 @@ struct FurtherAnswers {
 };
 // Begins each of them. Behind it: `length` bytes, the whole answer.
 struct FurtherAnswer {
-  std::uint16_t command;   // QUERY or INIT_QP_ATTR
-  std::uint16_t selector;  // QUERY: the option; INIT_QP_ATTR: the state
+  std::uint16_t command;   // QUERY, INIT_QP_ATTR, or ACCEPT
+  std::uint16_t selector;  // QUERY: the option; INIT_QP_ATTR: the state; ACCEPT: 0
   std::uint32_t length;
 };
 
@@ -100,7 +102,8 @@ inline constexpr std::uint32_t kMaxRdmaCmRequest =
 inline constexpr std::uint32_t kMaxRdmaCmAnswer = 440;
 // The longest further answer: QUERY(ADDR).
 inline constexpr std::uint32_t kMaxFurtherAnswer = 280;
-// The most, of CONNECT_REQUEST: three of QUERY, three of INIT_QP_ATTR.
+// The most, of CONNECT_REQUEST: three of QUERY, three of INIT_QP_ATTR. CONNECT_RESPONSE has three and a
+// consent.
 inline constexpr std::uint32_t kMaxFurtherAnswers =
     sizeof(FurtherAnswers) + 6 * sizeof(FurtherAnswer) + 2 * 280 + 80 + 3 * 144;
 

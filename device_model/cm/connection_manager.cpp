@@ -81,6 +81,11 @@ Started ConnectionManager::connect(const ConnectParameters& parameters, Time now
 
 Result ConnectionManager::ready(CommunicationId id) { return impl_->active.ready(id); }
 
+bool ConnectionManager::may_be_ready(CommunicationId id) const {
+  const Connection* const connection = impl_->core.connections.find(id);
+  return connection != nullptr && connection->state == State::reply_received;
+}
+
 Result ConnectionManager::reply(CommunicationId id, const ReplyParameters& parameters, Time now) {
   return impl_->passive.reply(id, parameters, now);
 }

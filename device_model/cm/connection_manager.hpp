@@ -56,6 +56,8 @@ class ConnectionManager {
   Started connect(const ConnectParameters& parameters, Time now);
   // Active side, after `replied`: sends the RTU. The connection is established; no event follows.
   Result ready(CommunicationId id);
+  // Whether `ready` would be `ok` now.
+  bool may_be_ready(CommunicationId id) const;
   // Passive side, after `requested`: sends a REP. Leads to `established`, `rejected`, `disconnect_requested`
   // or `unanswered`.
   Result reply(CommunicationId id, const ReplyParameters& parameters, Time now);

@@ -60,6 +60,18 @@ bool next_answer(const Place& place, size_t& at, abi::FurtherAnswer& head) {
   return head.length <= place.length - at;
 }
 
+// Where the answer begins, and its head. False: it is not kept, or it is out of date.
+bool find_answer(const Place& place, const Question& question, size_t& at, abi::FurtherAnswer& head) {
+  if (place.page == nullptr || place.page != changes.load() || place.channel != question.channel ||
+      place.head.identifier != question.identifier ||
+      place.page->of(question.identifier) != place.head.changes)
+    return false;
+  for (at = 0; next_answer(place, at, head); at += head.length) {
+    if (head.command == question.command && head.selector == question.selector) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void use_identifier_changes(int descriptor) {
@@ -97,22 +109,26 @@ bool is_nothing_withdrawn(uint32_t withdrawals) {
   return page != nullptr && page->withdrawals.load() == withdrawals;
 }
 
+// The rest of what is kept is out of date as soon as the command arrives.
+bool take_consent(const Question& question) {
+  Place& place = place_of(question.identifier);
+  const Taken taken(place);
+  size_t at = 0;
+  abi::FurtherAnswer head;
+  if (!taken || !find_answer(place, question, at, head)) return false;
+  place.page = nullptr;
+  return true;
+}
+
 bool find_kept_answer(const Question& question, KeptAnswer& answer) {
   Place& place = place_of(question.identifier);
   const Taken taken(place);
-  if (!taken || place.page == nullptr || place.page != changes.load() || place.channel != question.channel ||
-      place.head.identifier != question.identifier ||
-      place.page->of(question.identifier) != place.head.changes)
-    return false;
   size_t at = 0;
-  for (abi::FurtherAnswer head; next_answer(place, at, head); at += head.length) {
-    if (head.command != question.command || head.selector != question.selector) continue;
-    if (head.length > sizeof answer.bytes) return false;
-    answer.length = head.length;
-    std::memcpy(answer.bytes, place.answers + at, head.length);
-    return true;
-  }
-  return false;
+  abi::FurtherAnswer head;
+  if (!taken || !find_answer(place, question, at, head) || head.length > sizeof answer.bytes) return false;
+  answer.length = head.length;
+  std::memcpy(answer.bytes, place.answers + at, head.length);
+  return true;
 }
 
 }  // namespace urnic::kernel

@@ -34,6 +34,9 @@ void keep_answers(uint64_t channel, const void* further, size_t length);
 // token's. False: the device process has to be asked.
 bool is_nothing_withdrawn(uint32_t withdrawals);
 
+// Whether the command, which the question names, needs no answer, this once.
+bool take_consent(const Question& question);
+
 // False: the device process has to be asked.
 bool find_kept_answer(const Question& question, KeptAnswer& answer);
 

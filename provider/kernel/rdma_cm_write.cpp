@@ -107,12 +107,12 @@ bool send_parts(int channel, iovec* parts, size_t count) {
   return sent > 0;
 }
 
-bool send_request(int channel, abi::RdmaCmRequestKind kind, const ReplySocket& replies,
+bool send_request(int channel, abi::RdmaCmRequestKind kind, const abi::SocketName& reply,
                   const Command& command, const Extras& extras) {
   abi::RdmaCmRequest request = {};
   request.magic = abi::kRdmaCmMagic;
   request.kind = static_cast<uint32_t>(kind);
-  request.reply = replies.name();
+  request.reply = reply;
   request.channel = extras.channel;
   request.takes_events = 1;
   request.token = extras.token;
@@ -145,7 +145,8 @@ ReplySocket::Room room_of(const Command& command) {
 int execute(int channel, const Command& command, const Extras& extras, int emptied,
             const ReplySocket::Room& room, abi::RdmaCmReply& reply) {
   ReplySocket replies(getpid());
-  if (!replies.is_open() || !send_request(channel, abi::RdmaCmRequestKind::command, replies, command, extras))
+  if (!replies.is_open() ||
+      !send_request(channel, abi::RdmaCmRequestKind::command, replies.name(), command, extras))
     return EIO;
   const bool received = replies.receive(room, reply);
   const int error = received ? reply.error : errno;
@@ -310,6 +311,17 @@ int ask(const Channel& channel, const Command& command) {
   return channel.memory.write(room_of(command).place, kept.bytes, kept.length) ? 0 : EFAULT;
 }
 
+// The active side's, which has no parameters, needs no answer if the device has said so.
+int accept(const Channel& channel, const Command& command) {
+  constexpr size_t kValid = offsetof(rdma_ucm_accept, conn_param) + offsetof(rdma_ucm_conn_param, valid);
+  const bool is_active_sides =
+      command.body_length >= offsetof(rdma_ucm_accept, ece) && field<uint8_t>(command, kValid) == 0;
+  const auto id = field<uint32_t>(command, offsetof(rdma_ucm_accept, id));
+  if (!is_active_sides || !take_consent({channel.cookie, id, RDMA_USER_CM_CMD_ACCEPT, 0}))
+    return execute(channel.descriptor, command);
+  return send_request(channel.descriptor, abi::RdmaCmRequestKind::command, {}, command, {}) ? 0 : EIO;
+}
+
 int set_option(const Channel& channel, const Command& command) {
   Extras extras = {};
   const auto length = field<uint32_t>(command, offsetof(rdma_ucm_set_option, optlen));
@@ -332,7 +344,7 @@ int migrate_id(int channel, const Command& command) {
     ReplySocket replies(getpid());
     abi::RdmaCmReply reply;
     if (!replies.is_open() ||
-        !send_request(old_channel, abi::RdmaCmRequestKind::name_channel, replies, command, extras) ||
+        !send_request(old_channel, abi::RdmaCmRequestKind::name_channel, replies.name(), command, extras) ||
         !replies.receive({&extras.channel, sizeof extras.channel}, reply))
       return EIO;
     if (reply.error != 0) return reply.error;
@@ -353,6 +365,8 @@ int serve(const Channel& channel, const Command& command) {
     case RDMA_USER_CM_CMD_QUERY:
     case RDMA_USER_CM_CMD_INIT_QP_ATTR:
       return ask(channel, command);
+    case RDMA_USER_CM_CMD_ACCEPT:
+      return accept(channel, command);
     case RDMA_USER_CM_CMD_SET_OPTION:
       return set_option(channel, command);
     case RDMA_USER_CM_CMD_MIGRATE_ID:

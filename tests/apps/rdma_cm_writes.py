@@ -15,11 +15,13 @@ import sys
 import threading
 import time
 
-CREATE_ID, DESTROY_ID, BIND_IP, RESOLVE_IP, RESOLVE_ROUTE, LISTEN, INIT_QP_ATTR, GET_EVENT = 0, 1, 2, 3, 4, 7, 11, 12
+CREATE_ID, DESTROY_ID, BIND_IP, RESOLVE_IP, RESOLVE_ROUTE, CONNECT, LISTEN, ACCEPT = 0, 1, 2, 3, 4, 6, 7, 8
+INIT_QP_ATTR, GET_EVENT = 11, 12
 SET_OPTION, QUERY = 14, 19
 ADDRESS, PATH, GID = 0, 1, 2  # what QUERY asks
 INIT, RTR, RTS = 1, 2, 3  # what INIT_QP_ATTR asks
-ADDRESS_RESOLVED, ROUTE_RESOLVED = 0, 2
+ADDRESS_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE = 0, 2, 4, 5
+REJECTED, ESTABLISHED, DISCONNECTED = 8, 9, 10
 TYPE_OF_SERVICE = 0  # of level 0
 TCP, RC = 0x0106, 2
 NODE = "/dev/infiniband/rdma_cm"
@@ -115,16 +117,20 @@ def a_channel_that_is_closed_while_a_thread_takes_an_event():
     assert (event, status) == (ADDRESS_RESOLVED, 0), (event, status)
 
 
-def take_event(node):
-    """The type of the next event."""
+def take_event_and_number(node):
+    """The type of the next event, and its identifier."""
     answer = (ctypes.c_uint32 * 84)()
     assert write(node, GET_EVENT, struct.pack("=Q", ctypes.addressof(answer)), ctypes.sizeof(answer)) == 0
-    return answer[3]
+    return answer[3], answer[2]
 
 
-def resolve(node, number):
+def take_event(node):
+    return take_event_and_number(node)[0]
+
+
+def resolve(node, number, port=0):
     """To the address, whose event is taken; answers to questions have come with it."""
-    loopback = struct.pack("=HH4s20x", socket.AF_INET, 0, socket.inet_aton("127.0.0.1"))
+    loopback = struct.pack("=HH4s20x", socket.AF_INET, socket.htons(port), socket.inet_aton("127.0.0.1"))
     assert write(node, RESOLVE_IP, bytes(28) + loopback + struct.pack("=II", number, 2000)) == 0
     assert take_event(node) == ADDRESS_RESOLVED
 
@@ -285,13 +291,79 @@ def events_are_reported_as_often_as_they_are_taken():
     assert outcomes <= {0, 1}
 
 
-def a_listener_that_reads_nothing():
-    """Runs until it is killed."""
-    node = os.open(NODE, os.O_RDWR)
+def connection_parameters(qp_number):
+    return struct.pack("=II256x7xB", qp_number, 0, 1)
+
+
+def listen(node, port):
     number = create_id(node)
-    address = struct.pack("=HHIIIII", socket.AF_INET, socket.htons(7471), 0, 0, 0, 0, 0) + bytes(4)
+    address = struct.pack("=HHIIIII", socket.AF_INET, socket.htons(port), 0, 0, 0, 0, 0) + bytes(4)
     assert write(node, BIND_IP, struct.pack("=Q", 0) + address + struct.pack("=I", number)) == 0
     assert write(node, LISTEN, struct.pack("=II", number, 1024)) == 0
+
+
+class Handshake:
+    """As far as the event of the peer's reply, which the active side has taken; `active` and `passive` are the
+    identifiers."""
+
+    def __init__(self, port):
+        self.server, self.client = os.open(NODE, os.O_RDWR), os.open(NODE, os.O_RDWR)
+        listen(self.server, port)
+        self.active = create_id(self.client)
+        resolve(self.client, self.active, port)
+        resolve_route(self.client, self.active)
+        assert write(self.client, CONNECT, connection_parameters(2 * port) + struct.pack("=II8x", self.active, 0)) == 0
+        event, self.passive = take_event_and_number(self.server)
+        assert event == CONNECT_REQUEST
+        assert write(self.server, ACCEPT, struct.pack("=Q", 1) + connection_parameters(2 * port + 1)
+                     + struct.pack("=II8x", self.passive, 0)) == 0
+        assert take_event(self.client) == CONNECT_RESPONSE
+
+    def accept(self):
+        """The active side's, which has no parameters."""
+        return write(self.client, ACCEPT, bytes(8 + 272) + struct.pack("=II8x", self.active, 0))
+
+
+def the_active_sides_accept_needs_no_device_process():
+    device = int((pathlib.Path(os.environ["URNIC_DIR"]) / "urnicd.pid").read_text(encoding="ascii"))
+    one = Handshake(7501)
+    os.kill(device, signal.SIGSTOP)
+    try:
+        signal.alarm(20)
+        assert one.accept() == 0
+        signal.alarm(0)
+    finally:
+        os.kill(device, signal.SIGCONT)
+    assert take_event(one.server) == ESTABLISHED
+    assert one.accept() == errno.EINVAL
+
+
+def an_accept_is_refused_when_the_peer_is_gone():
+    one = Handshake(7502)
+    assert destroy(one.server, one.passive) == 0
+    assert one.accept() == errno.EINVAL
+    assert take_event(one.client) == REJECTED
+
+
+def an_accept_that_the_peers_end_overtakes():
+    """The program learns it by an event."""
+    device = int((pathlib.Path(os.environ["URNIC_DIR"]) / "urnicd.pid").read_text(encoding="ascii"))
+    one = Handshake(7503)
+    ends = threading.Thread(target=lambda: destroy(one.server, one.passive))
+    os.kill(device, signal.SIGSTOP)
+    try:
+        ends.start()
+        time.sleep(0.2)
+        assert one.accept() == 0
+    finally:
+        os.kill(device, signal.SIGCONT)
+    ends.join()
+    assert take_event(one.client) in (REJECTED, DISCONNECTED)
+
+
+def a_listener_that_reads_nothing():
+    """Runs until it is killed."""
+    listen(os.open(NODE, os.O_RDWR), 7471)
     signal.pause()
 
 
@@ -301,7 +373,8 @@ CHECKS = {check.__name__: check for check in (
     answers_that_came_with_an_event_need_no_device_process, answers_that_came_with_an_event_are_written_as_others_are,
     answers_that_came_with_an_event_end_with_the_identifier, an_event_needs_no_device_process,
     an_event_that_nobody_has_taken_goes_with_its_identifier, events_are_reported_as_often_as_they_are_taken,
-    a_listener_that_reads_nothing)}
+    the_active_sides_accept_needs_no_device_process, an_accept_is_refused_when_the_peer_is_gone,
+    an_accept_that_the_peers_end_overtakes, a_listener_that_reads_nothing)}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()

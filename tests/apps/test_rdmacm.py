@@ -212,6 +212,11 @@ class RdmaCm(unittest.TestCase):
         self.run_check(self.fabric, "an_event_that_nobody_has_taken_goes_with_its_identifier")
         self.run_check(self.fabric, "events_are_reported_as_often_as_they_are_taken")
 
+    def test_accept_without_an_answer(self):
+        self.run_check(self.fabric, "the_active_sides_accept_needs_no_device_process")
+        self.run_check(self.fabric, "an_accept_is_refused_when_the_peer_is_gone")
+        self.run_check(self.fabric, "an_accept_that_the_peers_end_overtakes")
+
     def test_the_port_of_a_killed_listener_is_free_at_once(self):
         listener = self.start_server("rping", "-s", "-P", "-p", 7777)
         for _ in range(20):

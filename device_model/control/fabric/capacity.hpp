@@ -12,6 +12,13 @@ namespace urnic::control {
 class Capacity;
 using Share = Loan<Capacity, std::uint64_t>;
 
+// Of a Capacity: what objects to come will take.
+struct KeptRoom {
+  std::uint64_t amount = 0;
+  void give_back(std::uint64_t given) { amount -= given; }
+};
+using Room = Loan<KeptRoom, std::uint64_t>;
+
 // Control thread only.
 class Capacity {
  public:
@@ -21,16 +28,26 @@ class Capacity {
 
   // Throws std::system_error with ENOMEM if less than `amount` is left.
   [[nodiscard]] Share take(std::uint64_t amount = 1) {
-    if (amount > most_ - used_) throw std::system_error(ENOMEM, std::generic_category(), "device limit");
+    if (amount > left()) throw std::system_error(ENOMEM, std::generic_category(), "device limit");
     used_ += amount;
     return {this, amount};
+  }
+  // Room for one object that is to come: others cannot have it, and it does not count as used. Empty if
+  // nothing is left.
+  [[nodiscard]] Room keep_room() {
+    if (left() == 0) return {};
+    ++kept_.amount;
+    return {&kept_, 1};
   }
   void give_back(std::uint64_t amount) { used_ -= amount; }
   std::uint64_t used() const { return used_; }
 
  private:
+  std::uint64_t left() const { return most_ - used_ - kept_.amount; }
+
   const std::uint64_t most_;
   std::uint64_t used_ = 0;
+  KeptRoom kept_;
 };
 
 }  // namespace urnic::control

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device_model/abi/control.hpp"
 #include "device_model/abi/doorbells.hpp"
 #include "device_model/abi/queues.hpp"
 
@@ -35,7 +36,7 @@ inline constexpr std::uint32_t kMaxAttachmentsOfGroup = 256;
 inline constexpr std::uint32_t kMaxAttachments = 8192;
 inline constexpr std::uint32_t kMaxFlows = 16384;
 inline constexpr std::uint32_t kMaxFlowCounters = kMaxFlows;
-inline constexpr std::uint32_t kMaxRdAtomic = 16;
+inline constexpr std::uint32_t kMaxRdAtomic = abi::kMaxRdAtomic;
 inline constexpr std::uint64_t kMaxMrSize = 1ull << 46;      // a user address space is 2^47 bytes
 inline constexpr std::uint32_t kMaxMessage = 1u << 31;       // IBTA 9.7.2: 2 GiB
 inline constexpr std::uint64_t kPageSizes = ~0xFFFull;       // every power of two from 4 KiB

@@ -15,9 +15,18 @@ class HandleTable {
  public:
   // Takes the object and returns its handle.
   std::uint32_t add(std::unique_ptr<T> object) {
+    const std::uint32_t handle = new_handle();
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+  // A handle for an object to come.
+  std::uint32_t new_handle() {
     while (next_ == 0 || objects_.contains(next_)) ++next_;
-    objects_.emplace(next_, std::move(object));
     return next_++;
+  }
+  // False: 2^32 objects later, the handle is another object's.
+  bool add(std::uint32_t handle, std::unique_ptr<T> object) {
+    return objects_.try_emplace(handle, std::move(object)).second;
   }
 
   // Null if no object has this handle.

@@ -75,6 +75,15 @@ void add(Session& session, std::uint32_t id, const Question& question, Answer& a
   answer.further_length += further.length;
 }
 
+// The active side's ACCEPT, which follows CONNECT_RESPONSE.
+void add_consent(const Session& session, std::uint32_t number, Answer& answer) {
+  const Id* const id = session.identifiers.find(number);
+  if (id == nullptr || id->state != IdState::connect || !id->connection || is_datagram(*id)) return;
+  if (!session.identifiers.connections().may_be_ready(*id->connection)) return;
+  if (answer.further.size() - answer.further_length < sizeof(abi::FurtherAnswer)) return;
+  append(answer, abi::FurtherAnswer{RDMA_USER_CM_CMD_ACCEPT, 0, 0});
+}
+
 }  // namespace
 
 bool is_get_event(std::span<const std::byte> command) {
@@ -89,6 +98,7 @@ void add_further_answers(Session& session, const rdma_ucm_event_resp& event, Ans
   if (questions.empty()) return;
   append(answer, abi::FurtherAnswers{event.id, session.identifiers.changes().of(event.id)});
   for (const Question& question : questions) add(session, event.id, question, answer);
+  add_consent(session, event.id, answer);
 }
 
 }  // namespace urnic::control::rdma_cm

@@ -30,6 +30,9 @@ Name to_name(const abi::SocketName& name) {
   return copy;
 }
 
+// Of a command that is not answered.
+bool is_none(const abi::SocketName& name) { return to_name(name) == Name{}; }
+
 }  // namespace
 
 RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal,
@@ -124,13 +127,14 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
                    rest.subspan(request.command_length), old_channel, result, request.token);
   // Before the answer: then the program finds the event at its first look.
   rdma_cm_.send_tokens();
+  if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
+  if (is_none(request.reply)) return true;
   // The program discards on the old channel what MIGRATE_ID has taken away from there.
   Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
   const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
                                static_cast<std::uint32_t>(result.length),
                                static_cast<std::uint32_t>(result.further_length)};
   answer(request.reply, reply, result.bytes(), result.further_bytes());
-  if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
   return true;
 }
 

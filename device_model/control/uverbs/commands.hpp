@@ -30,7 +30,11 @@ int query_device(Session&, const abi::Empty&, abi::QueryDeviceReply&, Descriptor
 int query_port(Session&, const abi::QueryPortRequest&, abi::QueryPortReply&, DescriptorExchange&);
 
 int allocate_pd(Session&, const abi::Empty&, abi::HandleReply&, DescriptorExchange&);
-int deallocate_pd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int allocate_reserved_pd(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
+int deallocate_pd(Session&, const abi::HandleRequest&, abi::HandleReply&, DescriptorExchange&);
+// The handle that the connection's program may use in allocate_reserved_pd; 0: the device has no room for
+// more.
+std::uint32_t reserve_pd(Session& session);
 
 int register_mr(Session&, const abi::RegisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int deregister_mr(Session&, const abi::HandleRequest&, abi::Empty&, DescriptorExchange&);
@@ -66,7 +70,7 @@ int open_qp(Session&, const abi::OpenQpRequest&, abi::HandleReply&, DescriptorEx
 
 int create_qp(Session&, const abi::CreateQpRequest&, abi::CreateQpReply&, DescriptorExchange&);
 int modify_qp(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
-int initialise_qp(Session&, const abi::InitialiseQpRequest&, abi::Empty&, DescriptorExchange&);
+int modify_qp_unanswered(Session&, const abi::ModifyQpRequest&, abi::Empty&, DescriptorExchange&);
 int set_ece(Session&, const abi::SetEceRequest&, abi::Empty&, DescriptorExchange&);
 int query_ece(Session&, const abi::HandleRequest&, abi::QueryEceReply&, DescriptorExchange&);
 // The options that the QP offers its peer.

@@ -80,6 +80,7 @@ int open(Session& session, const abi::OpenContextRequest& request, abi::OpenCont
   descriptors.sent = {context->doorbell_descriptor(),
                       session.fabric.engine(session.device).status_descriptor(), context->wake_descriptor()};
   introduce(session, std::move(context), std::move(process));
+  reply.reserved_pd = reserve_pd(session);
   return 0;
 }
 

@@ -93,7 +93,9 @@ Command find_command(std::uint32_t opcode) {
     case Op::allocate_pd:
       return command<Empty, abi::HandleReply, allocate_pd>();
     case Op::deallocate_pd:
-      return command<HandleRequest, Empty, deallocate_pd>();
+      return command<HandleRequest, abi::HandleReply, deallocate_pd>();
+    case Op::allocate_reserved_pd:
+      return one_way(command<HandleRequest, Empty, allocate_reserved_pd>());
     case Op::register_mr:
       return command<abi::RegisterMrRequest, abi::RegisterMrReply, register_mr>();
     case Op::deregister_mr:
@@ -132,8 +134,8 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::CreateQpRequest, abi::CreateQpReply, create_qp>();
     case Op::modify_qp:
       return command<abi::ModifyQpRequest, Empty, modify_qp>();
-    case Op::initialise_qp:
-      return one_way(command<abi::InitialiseQpRequest, Empty, initialise_qp>());
+    case Op::modify_qp_unanswered:
+      return one_way(command<abi::ModifyQpRequest, Empty, modify_qp_unanswered>());
     case Op::query_qp:
       return command<HandleRequest, abi::QueryQpReply, query_qp>();
     case Op::destroy_qp:

@@ -199,17 +199,13 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   return 0;
 }
 
-int initialise_qp(Session& session, const abi::InitialiseQpRequest& request, abi::Empty& reply,
-                  DescriptorExchange& descriptors) {
-  abi::ModifyQpRequest change{};
-  change.handle = request.handle;
-  change.mask = transport::attr_state | transport::attr_pkey_index | transport::attr_port |
-                transport::attr_access_flags;
-  change.attributes.state = static_cast<std::uint32_t>(QpState::init);
-  change.attributes.port = limits::kPorts;
-  change.attributes.access_flags = request.access_flags;
-  if (const int error = modify_qp(session, change, reply, descriptors))
-    log::debug("{}: a queue pair is not initialised: {}", session.device.settings.name, std::strerror(error));
+// A QP that is in error meanwhile is an ordinary case.
+int modify_qp_unanswered(Session& session, const abi::ModifyQpRequest& request, abi::Empty& reply,
+                         DescriptorExchange& descriptors) {
+  const int error = modify_qp(session, request, reply, descriptors);
+  if (error == kNotYet) return error;
+  if (error != 0)
+    log::debug("{}: a queue pair stays as it is: {}", session.device.settings.name, std::strerror(error));
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/memory_messages.hpp"
+#include "device_model/control/fabric/capacity.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/address_map.hpp"
 #include "device_model/control/objects/context_registry.hpp"
@@ -20,6 +21,12 @@ namespace urnic::control {
 class CopierParent;
 class DescriptorDisposal;
 
+// A protection domain that the program may have without waiting for an answer. It does not exist yet.
+struct ReservedPd {
+  std::uint32_t handle = 0;  // 0: none
+  Room room{};
+};
+
 // One connection's view of the device.
 struct Session {
   Fabric& fabric;
@@ -28,6 +35,7 @@ struct Session {
   std::shared_ptr<Context> context;  // null before open_context or join_context
   std::shared_ptr<Process> process;  // its memory is registered on this connection
   std::unordered_set<std::uint32_t> known_arenas;
+  ReservedPd reserved_pd{};
   memory::Descriptor async_read_end{};  // of an importing context, for `async_channel`
   std::shared_ptr<Account> account{};   // of the peer process
   Charge connected{};

@@ -40,6 +40,7 @@ int connect_forked_child(Context& context) {
   context.own_socket = static_cast<Descriptor&&>(socket);
   context.control = connection;
   context.connected_process = getpid();
+  context.reserved_pd = 0;
   watch_for_death(context);
   return 0;
 }

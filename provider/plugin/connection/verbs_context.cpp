@@ -170,6 +170,7 @@ int introduce(ibv_context& verbs, Context& context, const abi::ContextToken* imp
   if (const int error = send_introduction(context, request, descriptors, imported, reply, received))
     return error;
   context.token = reply.token;
+  context.reserved_pd = reply.reserved_pd;
   verbs.num_comp_vectors = static_cast<int>(reply.completion_vectors);
   return map_doorbells(context, received);
 }

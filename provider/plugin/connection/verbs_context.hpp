@@ -30,6 +30,7 @@ struct Context {
   ControlConnection control;
   Descriptor own_socket;        // a forked child's connection; the first process uses the command descriptor
   pid_t connected_process = 0;  // the process that `control` belongs to
+  std::uint32_t reserved_pd = 0;  // for allocate_reserved_pd on `control`; 0: none
   OwnerMark owner;
   abi::ContextToken token{};
   ArenaTable arenas;

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "provider/plugin/connection/control_call.hpp"
@@ -6,6 +8,32 @@
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {
+namespace {
+
+// 0 or an errno. What the device has reserved it does not refuse, so nobody waits for an answer.
+int allocate_on_device(Context& context, std::uint32_t& handle) {
+  ControlSession session(context);
+  if (context.reserved_pd != 0 && context.connected_process == getpid()) {
+    handle = context.reserved_pd;
+    context.reserved_pd = 0;
+    return session.announce(abi::ControlOpcode::allocate_reserved_pd, abi::HandleRequest{handle, 0});
+  }
+  abi::HandleReply reply{};
+  const int error = session.call(abi::ControlOpcode::allocate_pd, abi::Empty{}, reply);
+  handle = reply.handle;
+  return error;
+}
+
+// 0 or an errno. On a dead device it succeeds.
+int deallocate_on_device(Context& context, std::uint32_t handle) {
+  ControlSession session(context);
+  abi::HandleReply reply{};
+  const int error = session.call(abi::ControlOpcode::deallocate_pd, abi::HandleRequest{handle, 0}, reply);
+  if (error == 0) context.reserved_pd = reply.handle;
+  return error == EIO && is_dead(context) ? 0 : error;
+}
+
+}  // namespace
 
 ibv_pd* allocate_pd(ibv_context* context) {
   auto* pd = create_object<Pd>();
@@ -13,14 +41,14 @@ ibv_pd* allocate_pd(ibv_context* context) {
     errno = ENOMEM;
     return nullptr;
   }
-  abi::HandleReply reply{};
-  if (const int error = call(context_of(context), abi::ControlOpcode::allocate_pd, abi::Empty{}, reply)) {
+  std::uint32_t handle = 0;
+  if (const int error = allocate_on_device(context_of(context), handle)) {
     destroy_object(pd);
     errno = error;
     return nullptr;
   }
   pd->verbs.context = context;
-  pd->verbs.handle = reply.handle;
+  pd->verbs.handle = handle;
   return &pd->verbs;
 }
 
@@ -28,7 +56,7 @@ int deallocate_pd(ibv_pd* verbs) {
   Pd& pd = pd_of(verbs);
   if (is_parent_domain(*verbs)) return deallocate_parent_domain(pd);
   if (pd.users.load() != 0) return EBUSY;
-  const int error = release(context_of(verbs->context), abi::ControlOpcode::deallocate_pd, verbs->handle);
+  const int error = deallocate_on_device(context_of(verbs->context), verbs->handle);
   if (error == 0) destroy_object(&pd);
   return error;
 }

@@ -315,23 +315,38 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 namespace {
 
-// What rdma_create_qp and most programs ask for. The device does not refuse it, so nobody waits for an
-// answer.
 bool is_initialisation(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
-  return (qp.qp_type == IBV_QPT_RC || qp.qp_type == IBV_QPT_UC) &&
-         (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_INIT) &&
+  return (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_INIT) &&
          mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) &&
          attributes.qp_state == IBV_QPS_INIT && attributes.pkey_index == 0 && attributes.port_num == 1;
 }
 
+// The device answers a rendezvous with a READ, from RTS on. The peer may send one as soon as the program says
+// so.
+bool reads_for_messages(const ibv_qp& qp) { return qp.srq != nullptr && srq_of(qp.srq).tags != nullptr; }
+
+// RTR to RTS, with the ranges of IBTA 11.2.5.2.
+bool is_start_of_requester(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
+  if (qp.state != IBV_QPS_RTR || attributes.qp_state != IBV_QPS_RTS || reads_for_messages(qp)) return false;
+  if (qp.qp_type == IBV_QPT_UC) return mask == (IBV_QP_STATE | IBV_QP_SQ_PSN);
+  return mask == (IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                  IBV_QP_MAX_QP_RD_ATOMIC) &&
+         attributes.timeout <= 31 && attributes.retry_cnt <= 7 && attributes.rnr_retry <= 7 &&
+         attributes.max_rd_atomic <= abi::kMaxRdAtomic;
+}
+
+// What rdma_create_qp, rdma_accept and most programs ask for. The device refuses it only to a QP that is in
+// error meanwhile, so nobody waits for an answer. All else, also what is wrong, the device decides.
+bool needs_no_answer(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
+  if (qp.qp_type != IBV_QPT_RC && qp.qp_type != IBV_QPT_UC) return false;
+  return is_initialisation(qp, attributes, mask) || is_start_of_requester(qp, attributes, mask);
+}
+
 int request_change(Qp& qp, const ibv_qp_attr& attributes, int mask) {
   const ibv_qp& verbs = qp.verbs.qp;
-  if (is_initialisation(verbs, attributes, mask)) {
-    const abi::InitialiseQpRequest request{verbs.handle,
-                                           static_cast<std::uint32_t>(attributes.qp_access_flags)};
-    return ControlSession(*qp.context).announce(abi::ControlOpcode::initialise_qp, request);
-  }
   const abi::ModifyQpRequest request{verbs.handle, static_cast<std::uint32_t>(mask), to_abi(attributes)};
+  if (needs_no_answer(verbs, attributes, mask))
+    return ControlSession(*qp.context).announce(abi::ControlOpcode::modify_qp_unanswered, request);
   abi::Empty reply;
   return call(*qp.context, abi::ControlOpcode::modify_qp, request, reply);
 }

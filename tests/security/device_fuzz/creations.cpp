@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tests/security/device_fuzz/program.hpp"
 #include "tests/security/device_fuzz/request_values.hpp"
@@ -41,6 +42,11 @@ void Program::remember_keys(const abi::RegisterMrReply& reply, std::vector<std::
 }
 
 Program::Request Program::pd() {
+  if (reserved_pd_ != 0 && chance_.once_in(2)) {
+    remember(pds_, reserved_pd_);
+    return request(ControlOpcode::allocate_reserved_pd,
+                   abi::HandleRequest{std::exchange(reserved_pd_, 0), 0});
+  }
   Request made = request(ControlOpcode::allocate_pd, abi::Empty{});
   made.served = [this](ControlReply& answer) { remember(pds_, answer.as<abi::HandleReply>().handle); };
   return made;

@@ -40,6 +40,7 @@ void Program::open() {
     opened_ = true;
     ++attack_.counts.contexts;
     const auto reply = answer.as<abi::OpenContextReply>();
+    reserved_pd_ = reply.reserved_pd;
     if (attack_.tokens.size() < 64) attack_.tokens.push_back(reply.token);
     doorbells_ = shared_.map(answer.descriptors[0].get(), sizeof(abi::Doorbells));
     attack_.targets.add(doorbells_);
@@ -105,7 +106,7 @@ void bend_words(std::vector<std::byte>& body, Chance& chance, const Attack& atta
 
 bool has_answer(ControlOpcode opcode) {
   return opcode != ControlOpcode::tell_token && opcode != ControlOpcode::add_completion_channel &&
-         opcode != ControlOpcode::initialise_qp;
+         opcode != ControlOpcode::modify_qp_unanswered && opcode != ControlOpcode::allocate_reserved_pd;
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ class Program {
   Request advise();
   Request place_received();
   Request about_handle(abi::ControlOpcode opcode, std::vector<std::uint32_t>& handles, bool ends);
+  Request deallocate_pd();
   Request about_qp(abi::ControlOpcode opcode);
   template <typename Body>
   static Request request(abi::ControlOpcode opcode, const Body& body) {
@@ -144,6 +145,7 @@ class Program {
   Descriptor wake_;
   std::span<std::byte> doorbells_;
   std::vector<std::uint64_t> channel_inodes_;
+  std::uint32_t reserved_pd_ = 0;  // for allocate_reserved_pd
   std::vector<std::uint32_t> pds_, mrs_, mws_, dms_, ahs_, ah_numbers_, xrcds_, flows_, counters_, rss_,
       lkeys_;
   std::vector<Completion> cqs_;

@@ -100,12 +100,17 @@ Program::Request Program::next_state() {
   a.min_rnr_timer = static_cast<std::uint8_t>(chance_.from(1, 14));
   a.timeout = static_cast<std::uint8_t>(chance_.from(1, 14));
   a.retry_count = a.rnr_retry = static_cast<std::uint8_t>(chance_.below(8));
-  Request made = request(ControlOpcode::modify_qp, body);
-  made.served = [this, body, next, starts](ControlReply&) {
+  const auto changed = [this, body, next, starts] {
     if (starts) ++attack_.counts.connected;
     for (Queue& each : qps_)
       if (each.handle == body.handle) each.state = next;
   };
+  if (chance_.once_in(3)) {
+    changed();  // most likely
+    return request(ControlOpcode::modify_qp_unanswered, body);
+  }
+  Request made = request(ControlOpcode::modify_qp, body);
+  made.served = [changed](ControlReply&) { changed(); };
   return made;
 }
 
@@ -116,12 +121,19 @@ Program::Request Program::about_handle(ControlOpcode opcode, std::vector<std::ui
   return made;
 }
 
+Program::Request Program::deallocate_pd() {
+  Request made = about_handle(ControlOpcode::deallocate_pd, pds_, true);
+  made.served = [this, forget = std::move(made.served)](ControlReply& answer) {
+    forget(answer);
+    reserved_pd_ = answer.as<abi::HandleReply>().handle;
+  };
+  return made;
+}
+
 Program::Request Program::about_qp(ControlOpcode opcode) {
   const std::uint32_t handle = qps_.empty() ? 0 : qps_[chance_.below(qps_.size())].handle;
   if (opcode == ControlOpcode::set_ece)
     return request(opcode, abi::SetEceRequest{handle, kVendor, chance_.below(2)});
-  if (opcode == ControlOpcode::initialise_qp)
-    return request(opcode, abi::InitialiseQpRequest{handle, access(chance_)});
   if (opcode == ControlOpcode::limit_rate)
     return request(opcode, abi::LimitRateRequest{handle, chance_.from(0, 1'000'000), chance_.below(65536)});
   Request made = request(opcode, abi::HandleRequest{handle, 0});
@@ -159,7 +171,7 @@ Program::Request Program::any_creation() {
 Program::Request Program::any_destruction() {
   switch (chance_.below(13)) {
     case 0:
-      return about_handle(ControlOpcode::deallocate_pd, pds_, true);
+      return deallocate_pd();
     case 1:
       return about_handle(ControlOpcode::deregister_mr, mrs_, true);
     case 2:
@@ -214,9 +226,8 @@ Program::Request Program::any_other() {
                                           static_cast<std::uint16_t>(chance_.below(1000))});
     }
     case 5:
-      return about_qp(
-          chance_.one_of({ControlOpcode::query_qp, ControlOpcode::set_ece, ControlOpcode::query_ece,
-                          ControlOpcode::limit_rate, ControlOpcode::initialise_qp}));
+      return about_qp(chance_.one_of({ControlOpcode::query_qp, ControlOpcode::set_ece,
+                                      ControlOpcode::query_ece, ControlOpcode::limit_rate}));
     case 6:
       return modify_srq();
     case 7: {

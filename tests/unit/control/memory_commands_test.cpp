@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/engine/device.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
@@ -146,6 +147,74 @@ BOOST_AUTO_TEST_CASE(a_pd_in_use_is_busy) {
   BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == EBUSY);
   BOOST_REQUIRE(program.call(ControlOpcode::deallocate_mw, mw.handle) == 0);
   BOOST_TEST(program.call(ControlOpcode::deallocate_pd, program.pd) == 0);
+}
+
+struct WithReserve : WithPages {
+  std::uint64_t used() { return program.session().device.protection_domains.used(); }
+  std::size_t listed() { return program.session().context->pds.size(); }
+  void allocate_reserved(std::uint32_t handle) {
+    Message message = make_message(ControlOpcode::allocate_reserved_pd, abi::HandleRequest{handle, 0});
+    BOOST_REQUIRE(program.dispatch_raw(message));
+    BOOST_TEST(program.reply().length == 0u);
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(a_reserved_pd_is_none_until_it_is_allocated, WithReserve) {
+  const std::uint32_t reserved = program.opened.reserved_pd;
+  BOOST_REQUIRE(reserved != 0u);
+  BOOST_TEST(used() == 1u);  // the fixture's
+  BOOST_TEST(listed() == 1u);
+  const std::uint32_t pd = program.pd;
+  program.pd = reserved;
+  BOOST_TEST(reg(pages.writable(), kPage, 0) == EINVAL);
+  allocate_reserved(reserved + 1);
+  allocate_reserved(0);
+  BOOST_TEST(listed() == 1u);
+  allocate_reserved(reserved);
+  BOOST_TEST(used() == 2u);
+  BOOST_TEST(listed() == 2u);
+  BOOST_TEST(reg(pages.writable(), kPage, 0) == 0);
+  allocate_reserved(reserved);
+  BOOST_TEST(used() == 2u);
+
+  abi::HandleReply next{};
+  abi::HandleReply same{};
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, abi::HandleRequest{reserved, 0}, next) == EBUSY);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, abi::HandleRequest{pd, 0}, next) == 0);
+  BOOST_TEST(next.handle != 0u);
+  BOOST_TEST(next.handle != pd);
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+  BOOST_TEST(program.call(ControlOpcode::deallocate_pd, abi::HandleRequest{reserved, 0}, same) == 0);
+  BOOST_TEST(same.handle == next.handle);
+  BOOST_TEST(used() == 0u);
+  BOOST_TEST(listed() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reserved_pd_has_room_and_is_its_connections_own, WithReserve) {
+  Capacity& capacity = program.session().device.protection_domains;
+  {
+    const Share others = capacity.take(limits::kMaxPd - 2);  // one is used, one reserved
+    BOOST_TEST(program.allocate_pd() == 0u);
+    OpenProgram late(machine);
+    BOOST_TEST(late.opened.reserved_pd == 0u);
+    allocate_reserved(program.opened.reserved_pd);
+    BOOST_TEST(listed() == 2u);
+    BOOST_TEST(used() == std::uint64_t{limits::kMaxPd});
+  }
+  DirectProgram child(machine);
+  BOOST_REQUIRE(child.join(program.opened.token) == 0);
+  abi::HandleReply of_child{};
+  BOOST_TEST(child.call(ControlOpcode::deallocate_pd, abi::HandleRequest{program.pd, 0}, of_child) == 0);
+  BOOST_REQUIRE(of_child.handle != 0u);
+  allocate_reserved(of_child.handle);
+  BOOST_TEST(listed() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(room_that_is_kept_comes_back_with_its_connection) {
+  Capacity& capacity = program.session().device.protection_domains;
+  const Share others = capacity.take(limits::kMaxPd - 3);  // one is used, one reserved
+  { const OpenProgram other(machine); }
+  BOOST_TEST(program.allocate_pd() != 0u);
 }
 
 struct WithWindow : WithPages {

@@ -71,10 +71,10 @@ struct WithQp {
     return reply;
   }
   QpState state() { return static_cast<QpState>(query().attributes.state); }
-  // Without an answer.
-  void initialise(std::uint32_t access_flags) {
+  void modify_unanswered(std::uint32_t mask, QpState state) {
+    attributes.state = static_cast<std::uint32_t>(state);
     Message message =
-        make_message(ControlOpcode::initialise_qp, abi::InitialiseQpRequest{qp.handle, access_flags});
+        make_message(ControlOpcode::modify_qp_unanswered, abi::ModifyQpRequest{qp.handle, mask, attributes});
     BOOST_REQUIRE(program.dispatch_raw(message));
     BOOST_TEST(program.reply().length == 0u);
   }
@@ -102,18 +102,35 @@ BOOST_AUTO_TEST_CASE(rings_have_room_for_what_was_asked) {
   BOOST_TEST(reply.qpn > 1u);  // 0 and 1 are the management QPs (IBTA 3.5.10)
 }
 
-BOOST_AUTO_TEST_CASE(initialisation_does_what_modify_qp_does_without_an_answer) {
-  initialise(IBV_ACCESS_REMOTE_READ);
+BOOST_AUTO_TEST_CASE(without_an_answer_a_change_is_the_same) {
+  modify_unanswered(kInitMask, QpState::init);
   BOOST_TEST((state() == QpState::init));
-  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
-  BOOST_TEST(query().attributes.port == 1);
-  initialise(IBV_ACCESS_REMOTE_WRITE);
+  BOOST_TEST(query().attributes.access_flags == attributes.access_flags);
+  attributes.access_flags = IBV_ACCESS_REMOTE_WRITE;
+  modify_unanswered(kInitMask, QpState::init);
   BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_WRITE});
   BOOST_TEST(to_rtr() == 0);
-  initialise(IBV_ACCESS_REMOTE_READ);
+  modify_unanswered(kRtsMask, QpState::rts);
+  BOOST_TEST((state() == QpState::rts));
+  BOOST_TEST(query().attributes.send_psn == attributes.send_psn);
+  BOOST_TEST(query().attributes.timeout == attributes.timeout);
+}
+
+BOOST_AUTO_TEST_CASE(a_change_without_an_answer_that_cannot_be_made_changes_nothing) {
+  BOOST_REQUIRE(to_init() == 0);
+  BOOST_REQUIRE(to_rtr() == 0);
+  modify_unanswered(kInitMask, QpState::init);
   BOOST_TEST((state() == QpState::rtr));
-  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_WRITE});
-  BOOST_TEST(to_rts() == 0);
+  attributes.retry_count = 8;
+  modify_unanswered(kRtsMask, QpState::rts);
+  BOOST_TEST((state() == QpState::rtr));
+  attributes.retry_count = 7;
+  BOOST_REQUIRE(modify(transport::attr_state, QpState::error) == 0);
+  modify_unanswered(kRtsMask, QpState::rts);
+  BOOST_TEST((state() == QpState::error));
+  BOOST_TEST(modify(kRtsMask, QpState::rts) == EINVAL);
+  BOOST_TEST(modify(transport::attr_state, QpState::reset) == 0);
+  BOOST_TEST(connect() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_queue_of_nothing_has_no_ring) {

@@ -38,6 +38,31 @@ BOOST_AUTO_TEST_CASE(send_of_several_packets_from_and_to_several_segments) {
   BOOST_TEST(program1.holds(7, 5000, 1));
 }
 
+// A program does not wait until its QP is in RTS: it may post first, and ring.
+BOOST_AUTO_TEST_CASE(what_is_posted_before_the_device_is_in_rts_is_sent_then) {
+  for (const transport::QpService service : {transport::QpService::rc, transport::QpService::uc}) {
+    TestQp one(program0, 5, {.service = service});
+    TestQp other(program1, 6, {.service = service});
+    other.connect_to(one, 1024);
+    const abi::ScatterGather to[] = {program1.sge(0, 64)};
+    other.post_receive(to);
+    const transport::QpParameters parameters = Fabric::parameters(other, 1024);
+    const auto modify = [&](transport::QpState state) {
+      engine.execute([&] { one.device_end().modify(state, parameters, Fabric::path(device0, device1)); });
+    };
+    modify(transport::QpState::init);
+    modify(transport::QpState::rtr);
+    const abi::ScatterGather from[] = {program0.sge(100, 64)};
+    one.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+    BOOST_TEST(!one.send_cq.poll());
+    modify(transport::QpState::rts);
+    run();
+    check_success(one.send_cq.poll(), 0);
+    check_success(other.receive_cq.poll(), 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(inline_send_with_immediate) {
   connect(qp0, qp1);
   const abi::ScatterGather to[] = {program1.sge(0, 64)};

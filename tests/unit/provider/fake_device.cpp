@@ -182,6 +182,7 @@ FakeDevice::Answer FakeDevice::open_context(const std::vector<int>& descriptors)
   abi::OpenContextReply reply{};
   reply.token.bytes[0] = 0x5A;
   reply.completion_vectors = 2;
+  reply.reserved_pd = next_handle_++;
   answer.set(reply);
   answer.descriptors = {doorbells_memory_, reopen_read_only(status_memory_), wakeup_};
   return answer;

@@ -71,7 +71,8 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       for (const int number : descriptors) close(number);
       answer.set(abi::JoinContextReply{});
       break;
-    case ControlOpcode::initialise_qp:
+    case ControlOpcode::modify_qp_unanswered:
+    case ControlOpcode::allocate_reserved_pd:
       answer.silent = true;
       break;
     case ControlOpcode::add_completion_channel:
@@ -106,6 +107,7 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
                                      .flags = 0});
       break;
     case ControlOpcode::allocate_pd:
+    case ControlOpcode::deallocate_pd:  // the reserved one
     case ControlOpcode::create_counters:
       answer.set(abi::HandleReply{next_handle_++, 0});
       break;

@@ -43,6 +43,23 @@ BOOST_AUTO_TEST_CASE(joins_the_context_on_a_connection_of_its_own) {
   BOOST_TEST(ibv_dealloc_pd(still_mine) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(leaves_the_parent_its_reserved_protection_domain) {
+  BOOST_REQUIRE_EQUAL(ibv_dealloc_pd(ibv_alloc_pd(context)), 0);
+  const unsigned asked = device.requests(abi::ControlOpcode::allocate_pd);
+  const unsigned reserved = device.requests(abi::ControlOpcode::allocate_reserved_pd);
+  for (const bool has_connected : {false, true}) {
+    const int status = in_child([&] {
+      ibv_port_attr port;
+      if (has_connected && ibv_query_port(context, 1, &port) != 0) return 1;
+      ibv_pd* own = ibv_alloc_pd(context);
+      return own != nullptr ? 0 : 2;
+    });
+    BOOST_TEST(status == 0);
+  }
+  BOOST_TEST(device.requests(abi::ControlOpcode::allocate_pd) == asked + 2);
+  BOOST_TEST(device.requests(abi::ControlOpcode::allocate_reserved_pd) == reserved);
+}
+
 BOOST_AUTO_TEST_CASE(may_make_queues_in_arenas_that_it_inherited) {
   const int status = in_child([&] {
     ibv_cq* own = ibv_create_cq(context, 4, nullptr, nullptr, 0);

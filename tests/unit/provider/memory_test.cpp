@@ -192,6 +192,37 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_there_or_not_writable_is_a_fault) {
   munmap(read_only, 4096);
 }
 
+// Of these tests' own context: another one's opening leaves a reserved one, too.
+BOOST_AUTO_TEST_CASE(a_reserved_protection_domain_needs_no_answer) {
+  const auto allocated = [] { return fake_device().requests(abi::ControlOpcode::allocate_pd); };
+  const auto of_reserve = [] { return fake_device().requests(abi::ControlOpcode::allocate_reserved_pd); };
+  const auto last_reserved = [] {
+    return fake_device().last_request<abi::HandleRequest>(abi::ControlOpcode::allocate_reserved_pd).handle;
+  };
+  ibv_context* own = ibv_open_device(pd->context->device);
+  BOOST_REQUIRE(own != nullptr);
+  const unsigned asked = allocated();
+  const unsigned reserved = of_reserve();
+  ibv_pd* first = ibv_alloc_pd(own);
+  ibv_pd* second = ibv_alloc_pd(own);
+  BOOST_REQUIRE((first != nullptr && second != nullptr));
+  BOOST_TEST(of_reserve() == reserved + 1);
+  BOOST_TEST(last_reserved() == first->handle);
+  BOOST_TEST(allocated() == asked + 1);
+  BOOST_TEST(second->handle != first->handle);
+  const std::uint32_t old_handle = first->handle;
+  BOOST_TEST(ibv_dealloc_pd(first) == 0);
+  ibv_pd* third = ibv_alloc_pd(own);
+  BOOST_REQUIRE(third != nullptr);
+  BOOST_TEST(ibv_dealloc_pd(second) == 0);  // after this the device has read it
+  BOOST_TEST(of_reserve() == reserved + 2);
+  BOOST_TEST(last_reserved() == third->handle);
+  BOOST_TEST(third->handle != old_handle);
+  BOOST_TEST(allocated() == asked + 1);
+  BOOST_TEST(ibv_dealloc_pd(third) == 0);
+  BOOST_TEST(ibv_close_device(own) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
   fake_device().refuse_next(abi::ControlOpcode::register_mr, EPERM);
   BOOST_TEST(refusal(buffer, 100, 0) == EPERM);

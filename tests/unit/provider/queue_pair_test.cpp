@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "provider/plugin/objects/srq.hpp"
 #include "tests/unit/provider/rig.hpp"
 
 namespace urnic::test {
@@ -97,48 +98,104 @@ BOOST_AUTO_TEST_CASE(the_devices_refusal_is_the_callers_errno) {
   BOOST_TEST(qp->state == IBV_QPS_RTS);
 }
 
+namespace {
+
+// A change of a QP's state, and whether it goes to the device without an answer.
+struct StateChange {
+  ibv_qp_type type;
+  ibv_qp_state before;
+  ibv_qp_state wanted;
+  int mask;
+  bool unanswered;
+  void (*spoil)(ibv_qp_attr&) = nullptr;
+};
+
+constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int kRtsOfUc = IBV_QP_STATE | IBV_QP_SQ_PSN;
+constexpr int kRts =
+    kRtsOfUc | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+
+ibv_qp_attr largest_values(ibv_qp_state wanted) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = wanted;
+  attributes.port_num = 1;
+  attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
+  attributes.sq_psn = 0xFFFFFF;
+  attributes.timeout = 31;
+  attributes.retry_cnt = attributes.rnr_retry = 7;
+  attributes.max_rd_atomic = 16;
+  return attributes;
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(what_the_device_does_not_refuse_has_no_answer) {
-  struct Row {
-    ibv_qp_type type;
-    ibv_qp_state before;
-    ibv_qp_state wanted;
-    int mask;
-    std::uint16_t pkey_index;
-    std::uint8_t port;
-    bool announced;
+  const StateChange changes[] = {
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, true},
+      {IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_INIT, kInit, true},
+      {IBV_QPT_UC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, true},
+      {IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, kInit, false},
+      {IBV_QPT_RC, IBV_QPS_RTS, IBV_QPS_INIT, kInit, false},
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_RTR, kInit, false},
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit & ~IBV_QP_PORT, false},
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit | IBV_QP_QKEY, false},
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, false, [](ibv_qp_attr& a) { a.pkey_index = 1; }},
+      {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, false, [](ibv_qp_attr& a) { a.port_num = 2; }},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, true},
+      {IBV_QPT_UC, IBV_QPS_RTR, IBV_QPS_RTS, kRtsOfUc, true},
+      {IBV_QPT_UC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRtsOfUc, false},
+      {IBV_QPT_UD, IBV_QPS_RTR, IBV_QPS_RTS, kRtsOfUc, false},
+      {IBV_QPT_XRC_SEND, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false},
+      {IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_RTS, kRts, false},
+      {IBV_QPT_RC, IBV_QPS_ERR, IBV_QPS_RTS, kRts, false},
+      {IBV_QPT_RC, IBV_QPS_SQD, IBV_QPS_RTS, kRts, false},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts | IBV_QP_CUR_STATE, false},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts & ~IBV_QP_TIMEOUT, false},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false, [](ibv_qp_attr& a) { a.timeout = 32; }},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false, [](ibv_qp_attr& a) { a.retry_cnt = 8; }},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false, [](ibv_qp_attr& a) { a.rnr_retry = 8; }},
+      {IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS, kRts, false, [](ibv_qp_attr& a) { a.max_rd_atomic = 17; }},
   };
-  constexpr int kMask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-  unsigned announced = 0;
-  for (const Row& row : {Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, true},
-                         Row{IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_INIT, kMask, 0, 1, true},
-                         Row{IBV_QPT_UC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, true},
-                         Row{IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RTS, IBV_QPS_INIT, kMask, 0, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_RTR, kMask, 0, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask & ~IBV_QP_PORT, 0, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask | IBV_QP_QKEY, 0, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 1, 1, false},
-                         Row{IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kMask, 0, 2, false}}) {
-    ibv_qp* other = create(row.type);
+  for (const StateChange& change : changes) {
+    BOOST_TEST_INFO("change " << &change - changes);
+    ibv_qp* other = create(change.type);
     BOOST_REQUIRE(other != nullptr);
-    other->state = row.before;
-    ibv_qp_attr attributes{};
-    attributes.qp_state = row.wanted;
-    attributes.pkey_index = row.pkey_index;
-    attributes.port_num = row.port;
-    attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
-    const unsigned asked = device.requests(abi::ControlOpcode::modify_qp);
-    BOOST_TEST(ibv_modify_qp(other, &attributes, row.mask) == 0);
-    BOOST_TEST(other->state == row.wanted);
+    other->state = change.before;
+    ibv_qp_attr attributes = largest_values(change.wanted);
+    if (change.spoil != nullptr) change.spoil(attributes);
+    const auto expected =
+        change.unanswered ? abi::ControlOpcode::modify_qp_unanswered : abi::ControlOpcode::modify_qp;
+    const unsigned before = device.requests(expected);
+    BOOST_TEST(ibv_modify_qp(other, &attributes, change.mask) == 0);
+    BOOST_TEST(other->state == change.wanted);
     const std::uint32_t handle = other->handle;
     BOOST_TEST(ibv_destroy_qp(other) == 0);  // after this the device has read both
-    announced += row.announced ? 1 : 0;
-    BOOST_TEST(device.requests(abi::ControlOpcode::initialise_qp) == announced);
-    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp) == asked + (row.announced ? 0 : 1));
-    const auto last = device.last_request<abi::InitialiseQpRequest>(abi::ControlOpcode::initialise_qp);
-    if (!row.announced) continue;
+    BOOST_TEST_INFO("change " << &change - changes);
+    BOOST_TEST(device.requests(expected) == before + 1);
+    const auto last = device.last_request<abi::ModifyQpRequest>(expected);
     BOOST_TEST(last.handle == handle);
-    BOOST_TEST(last.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
+    BOOST_TEST(last.mask == static_cast<std::uint32_t>(change.mask));
+    BOOST_TEST(last.attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
+    BOOST_TEST(last.attributes.send_psn == 0xFFFFFFu);
+  }
+}
+
+// What the device does for its messages depends on the state.
+BOOST_AUTO_TEST_CASE(a_qp_with_tag_matching_is_in_rts_when_the_program_is_told) {
+  provider::Srq srq{};
+  for (const bool matches : {false, true}) {
+    ibv_qp* other = create(IBV_QPT_RC);
+    BOOST_REQUIRE(other != nullptr);
+    srq.tags = matches ? reinterpret_cast<provider::TagMatching*>(&srq) : nullptr;
+    other->srq = reinterpret_cast<ibv_srq*>(&srq);
+    other->state = IBV_QPS_RTR;
+    ibv_qp_attr attributes = largest_values(IBV_QPS_RTS);
+    const unsigned answered = device.requests(abi::ControlOpcode::modify_qp);
+    BOOST_TEST(ibv_modify_qp(other, &attributes, kRts) == 0);
+    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp) == answered + (matches ? 1 : 0));
+    other->srq = nullptr;
+    BOOST_TEST(ibv_destroy_qp(other) == 0);
   }
 }
 

@@ -19,6 +19,8 @@ const std::vector<Question> kQuestions{
     {RDMA_USER_CM_CMD_QUERY, RDMA_USER_CM_QUERY_GID},  {RDMA_USER_CM_CMD_INIT_QP_ATTR, IBV_QPS_INIT},
     {RDMA_USER_CM_CMD_INIT_QP_ATTR, IBV_QPS_RTR},      {RDMA_USER_CM_CMD_INIT_QP_ATTR, IBV_QPS_RTS}};
 
+const Question kAccept{RDMA_USER_CM_CMD_ACCEPT, 0};  // needs no answer
+
 // The errno and the answer's bytes.
 std::pair<int, Bytes> ask(Program& program, std::uint32_t id, const Question& question) {
   const int error = program.run(question.first, rdma_ucm_query{0, id, question.second});
@@ -58,14 +60,16 @@ struct Pair : World {
   std::uint32_t changes(std::uint32_t id) { return rdma_cm.identifiers().changes().of(id); }
 
   // Takes the event; what came with it are the answers to `expected`, and those that the program would get.
-  void check(Program& program, EventType type, const std::vector<Question>& expected) {
+  void check(Program& program, EventType type, const std::vector<Question>& expected,
+             bool may_accept = false) {
     BOOST_REQUIRE(program.event() == static_cast<std::uint32_t>(type));
     const Came came(program);
     if (!expected.empty()) {
       BOOST_TEST(came.head.identifier == program.last.id);
       BOOST_TEST(came.head.changes == changes(program.last.id));
     }
-    BOOST_TEST(came.answers.size() == expected.size());
+    BOOST_TEST(came.answers.size() == expected.size() + (may_accept ? 1 : 0));
+    BOOST_TEST(came.answers.contains(kAccept) == may_accept);
     for (const Question& question : expected) {
       BOOST_TEST_CONTEXT("command " << question.first << ", selector " << question.second) {
         const auto [error, bytes] = ask(program, program.last.id, question);
@@ -130,13 +134,53 @@ BOOST_AUTO_TEST_CASE(each_event_brings_what_is_asked_next) {
   const std::uint32_t passive = server.last.id;
   BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
   deliver();
-  check(client, EventType::connect_response, kOfConnection);
+  check(client, EventType::connect_response, kOfConnection, true);
   BOOST_TEST(client.accept(id, {}) == 0);
   deliver();
   check(server, EventType::established, {});
   BOOST_TEST(client.disconnect(id) == 0);
   deliver();
   check(server, EventType::disconnected, {});
+}
+
+// What the device would refuse is asked.
+BOOST_AUTO_TEST_CASE(there_is_no_consent_to_accept_what_the_peer_has_ended) {
+  listener(server, "192.0.2.2", 7000);
+  const std::uint32_t id = routed(client, address("192.0.2.2", 7000));
+  BOOST_TEST(client.connect(id, {}) == 0);
+  deliver();
+  BOOST_REQUIRE(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+  const std::uint32_t passive = server.last.id;
+  BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
+  deliver();
+  BOOST_TEST(server.destroy(passive) == 0);
+  deliver();
+  BOOST_REQUIRE(client.event() == static_cast<std::uint32_t>(EventType::connect_response));
+  BOOST_TEST(!Came(client).answers.contains(kAccept));
+  BOOST_TEST(client.accept(id, {}) != 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_message_of_the_peer_ends_the_consent_to_accept) {
+  listener(server, "192.0.2.2", 7000);
+  const std::uint32_t id = routed(client, address("192.0.2.2", 7000));
+  BOOST_TEST(client.connect(id, {}) == 0);
+  deliver();
+  BOOST_REQUIRE(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+  const std::uint32_t passive = server.last.id;
+  BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
+  deliver();
+  BOOST_REQUIRE(client.event() == static_cast<std::uint32_t>(EventType::connect_response));
+  const Came came(client);
+  BOOST_TEST(came.answers.contains(kAccept));
+  BOOST_TEST(came.head.changes == changes(id));
+  BOOST_TEST(server.destroy(passive) == 0);
+  deliver();
+  BOOST_TEST(came.head.changes != changes(id));
+  // A program that has not seen it learns of it all the same.
+  BOOST_TEST(client.accept(id, {}) != 0);
+  const std::uint32_t told = client.event();
+  BOOST_TEST((told == static_cast<std::uint32_t>(EventType::rejected) ||
+              told == static_cast<std::uint32_t>(EventType::disconnected)));
 }
 
 // Their queue pairs need no attributes but the first.
