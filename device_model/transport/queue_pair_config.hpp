@@ -66,9 +66,10 @@ struct QpConfig {
   std::uint32_t send_slots = 0;  // most send requests taken and not retired
   std::uint32_t receive_slots = 0;
   std::uint32_t max_message_size = 1u << 31;
-  // Most packets sent and not acknowledged, and how far ahead the peer's are held (receive_window.hpp).
+  // How far packets may leave ahead of the first that is not acknowledged, and how far ahead the peer's are
+  // held (receive_window.hpp).
   std::uint32_t window_packets = 1024;
-  // Most packets sent and not acknowledged that the network to the peer takes, if that is less.
+  // Most packets that the network to the peer takes, if that is less: sent and not known to have arrived.
   std::uint32_t congestion_window_packets = std::numeric_limits<std::uint32_t>::max();
   std::uint8_t responder_resources = 16;  // most that max_destination_reads may be
   Host* host = nullptr;

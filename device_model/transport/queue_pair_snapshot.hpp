@@ -20,7 +20,7 @@ struct RequesterSnapshot {
   std::uint32_t in_flight = 0;               // PSNs sent and not acknowledged
   std::uint32_t arrived_ahead = 0;           // of those in flight, known to have arrived out of order
   std::uint32_t lost = 0;                    // of those in flight, judged lost and not sent again yet
-  std::uint32_t window = 0;                  // most packets in flight, READ responses aside
+  std::uint32_t window = 0;                  // most packets that may not have arrived, READ responses aside
   std::uint32_t reads_under_way = 0;         // READs and atomics
   std::uint32_t transport_retries = 0;       // used up since the last progress
   bool waits_for_receive = false;            // after an RNR NAK

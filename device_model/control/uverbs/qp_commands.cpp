@@ -94,9 +94,17 @@ bool may_be_tagged(const QueuePair& qp, transport::QpService service) {
   return service == transport::QpService::rc && qp.request.max_send_wr == 0 && qp.pd == qp.srq->pd;
 }
 
+// A lost packet that is sent again waits behind all packets that are in the peer's socket buffer. Meanwhile
+// new ones leave: twice as many as a buffer of 4 MiB holds, or the peer would have nothing to do until the
+// repair has been acknowledged.
+std::uint32_t window(const ServedDevice& device) {
+  constexpr std::uint32_t kOverNetworks = 2048;
+  return device.udp == nullptr ? transport::QpConfig{}.window_packets : kOverNetworks;
+}
+
 std::uint32_t congestion_window(const ServedDevice& device) {
   if (device.udp == nullptr) return transport::QpConfig{}.congestion_window_packets;
-  return device.udp->port.window_packets(device.settings.mtu);
+  return std::min(device.udp->port.window_packets(device.settings.mtu), transport::QpConfig{}.window_packets);
 }
 
 std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueuePair& qp) {
@@ -124,6 +132,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
       .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
+      .window_packets = window(session.device),
       .congestion_window_packets = congestion_window(session.device),
       .recovery = session.device.settings.recovery,
   });

@@ -73,6 +73,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .qpn = qpn_,
       .pd = config_.pd,
       .send_slots = config_.send_slots,
+      .window_packets = config_.window_packets,
       .congestion_window_packets = config_.congestion_window_packets,
       .host = this,
       .keys = &config_.device->memory_table,

@@ -14,6 +14,7 @@ void Scoreboard::clear(PacketNumber first) {
   next_order_ = 0;
   exact_ = false;
   under_way_ = sent_again_ = postponed_ = lost_ = {};
+  arrived_ahead_ = 0;
 }
 
 bool Scoreboard::is_under_way(PacketNumber packet) const {
@@ -83,7 +84,9 @@ std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
       if (entry.state == State::under_way && entry.late == Entry::Late::no) {
         last_on_time = base_;
         if (!first_on_time) first_on_time = base_;
-      } else if (entry.state != State::arrived) {
+      } else if (entry.state == State::arrived) {
+        --arrived_ahead_;
+      } else {
         take_later(latest, arrival_of(base_));
         remove(base_);
       }
@@ -111,6 +114,7 @@ std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketNumber packet) {
   disorder_end_ = high_;
   remove(packet);
   entry.state = State::arrived;
+  ++arrived_ahead_;
   return arrival_of(packet);
 }
 
@@ -139,6 +143,7 @@ void Scoreboard::doubt(PacketNumber packet) {
   if (!covers(packet)) return;
   become_exact();
   if (at(packet).state == State::arrived) {
+    --arrived_ahead_;
     append(packet, State::lost);
     disorder_end_ = high_;
   } else {
@@ -215,6 +220,7 @@ void Scoreboard::forget_arrivals(PacketNumber from) {
   const PacketNumber known = base_;
   base_ = std::min(base_, from);
   under_way_ = sent_again_ = postponed_ = lost_ = {};
+  arrived_ahead_ = 0;
   tracked_end_ = std::min(high_, base_ + ring_size());
   for (PacketNumber packet = base_; packet < tracked_end_; packet = packet + 1) {
     Entry& entry = at(packet);
@@ -227,7 +233,11 @@ void Scoreboard::forget_arrivals(PacketNumber from) {
                .again = true,
                .late = Entry::Late::sent_again};
     if (packet >= from) entry.state = State::lost;
-    if (entry.state != State::arrived) append(packet, entry.state);
+    if (entry.state == State::arrived) {
+      ++arrived_ahead_;
+    } else {
+      append(packet, entry.state);
+    }
   }
   disorder_end_ = high_;
 }
@@ -236,7 +246,11 @@ void Scoreboard::truncate(PacketNumber end) {
   if (end >= high_) return;
   if (exact_) {
     for (PacketNumber packet = std::max(end, base_); packet < tracked_end_; packet = packet + 1) {
-      if (at(packet).state != State::arrived) remove(packet);
+      if (at(packet).state == State::arrived) {
+        --arrived_ahead_;
+      } else {
+        remove(packet);
+      }
     }
     tracked_end_ = std::max(base_, std::min(tracked_end_, end));
     disorder_end_ = std::min(disorder_end_, end);

@@ -47,6 +47,8 @@ class Scoreboard {
   bool covers(PacketNumber packet) const {
     return base_ <= packet && packet < high_ && packet - base_ < ring_size();
   }
+  // How many packets are known to have arrived ahead of the first that is not acknowledged.
+  std::uint32_t arrived_ahead() const { return arrived_ahead_; }
   bool has_arrived(PacketNumber packet) const {
     return packet < base_ || (exact_ && packet < tracked_end_ && at(packet).state == State::arrived);
   }
@@ -57,6 +59,11 @@ class Scoreboard {
   // It is not acknowledged, and was sent more than once.
   bool was_sent_again(PacketNumber packet) const {
     return exact_ && base_ <= packet && packet < tracked_end_ && at(packet).again;
+  }
+  // It is under way, and was sent once, before `order`.
+  bool was_sent_before(PacketNumber packet, SendOrder order) const {
+    return exact_ && is_under_way(packet) && packet < tracked_end_ && at(packet).late == Entry::Late::no &&
+           at(packet).order < order;
   }
   // When it was sent again last; empty if it is not under way again.
   std::optional<Time> under_way_again_since(PacketNumber packet) const;
@@ -168,6 +175,7 @@ class Scoreboard {
   List sent_again_;
   List postponed_;
   List lost_;
+  std::uint32_t arrived_ahead_ = 0;
 };
 
 }  // namespace urnic::transport

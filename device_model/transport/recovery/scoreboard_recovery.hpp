@@ -22,6 +22,8 @@ class ScoreboardRecovery : public LossRecovery {
   // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
   bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
+  // How many packets have arrived ahead of others that have not.
+  std::uint32_t arrived_ahead() const { return board_.arrived_ahead(); }
   // `packet`, which must be covered, is judged lost and not sent again yet.
   bool is_lost(PacketNumber packet) const {
     return !board_.has_arrived(packet) && !board_.is_under_way(packet);

@@ -15,6 +15,7 @@ void SelectiveRecovery::start(PacketNumber first) {
   holes_in_a_row_ = 0;
   go_back_limit_.clear(first);
   time_again_.clear();
+  reported_at_ = {};
   suspects_.clear(first);
   has_suspects_ = false;
 }
@@ -162,6 +163,7 @@ void SelectiveRecovery::note_progress(Source source, Time now) {
   } else if (source == Source::response) {
     probe_.responded(now, measured());
   } else {
+    if (source == Source::selective_ack) reported_at_ = now;
     probe_.progress(now, measured());
   }
 }
@@ -212,11 +214,7 @@ void SelectiveRecovery::look_at_suspects() {
 std::optional<Time> SelectiveRecovery::wake(bool nothing_new) const {
   if (board_.unacknowledged() == board_.end() || resend(1)) return std::nullopt;
   Time earliest = probe_deadline();
-  if (const auto again = board_.first_sent_again()) {
-    // A READ that is asked for again waits for its turn while others are answered.
-    const Time waits_since = peer_is_stranger_ ? std::max(*again, probe_.in_turn_since()) : *again;
-    earliest = std::min(earliest, waits_since + patience_again());
-  }
+  if (const auto hole = hole_deadline()) earliest = std::min(earliest, *hole);
   const auto verdict = suspects_.verdict(nothing_new, probe_.round_trip());
   return verdict ? std::min(earliest, *verdict) : earliest;
 }
@@ -234,6 +232,14 @@ Nanoseconds SelectiveRecovery::shortest_round_trip() const {
 bool SelectiveRecovery::too_soon(Time sent_at, Time now) const {
   const Nanoseconds shortest = shortest_round_trip();
   return now - sent_at < shortest - shortest / 8;
+}
+
+// While the peer reports arrivals, what was sent again may still wait behind them in a queue on the way. A
+// READ may wait for its turn while a stranger answers others.
+std::optional<Time> SelectiveRecovery::hole_deadline() const {
+  const std::optional<Time> again = board_.first_sent_again();
+  if (!again) return std::nullopt;
+  return std::max(*again, peer_is_stranger_ ? probe_.in_turn_since() : reported_at_) + patience_again();
 }
 
 Nanoseconds SelectiveRecovery::patience_again() const {
@@ -278,7 +284,8 @@ void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now
   } else {
     probe_.probes_silence(now);
   }
-  board_.lose_sent_again_until(now - patience_again());
+  const auto hole = hole_deadline();
+  if (hole && now >= *hole) board_.lose_sent_again_until(now - patience_again());
   probe_.fired(now);
   // First a tail-loss probe (RFC 8985, section 7.3): its answer acknowledges everything, or names what is
   // missing before it.

@@ -71,6 +71,8 @@ class SelectiveRecovery : public ScoreboardRecovery {
   bool sent_again_just_now(PacketNumber packet, Time now) const;
   Nanoseconds shortest_round_trip() const;
   bool too_soon(Time sent_at, Time now) const;
+  // When the packet that was sent again first counts as lost; empty if there is none.
+  std::optional<Time> hole_deadline() const;
   Nanoseconds patience_again() const;
   bool measured() const { return shortest_round_trip() != Nanoseconds{0}; }
   void learn_from(const Scoreboard::Arrival& arrival, PacketNumber from, PacketNumber until, bool surely,
@@ -99,6 +101,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   // From sending a packet again until its arrival is known. If it is lost once more, order may tell nothing:
   // a peer without selective acks keeps silent, and a READ may be the only one that is asked for again.
   RoundTripTime time_again_;
+  Time reported_at_;  // when the peer last reported an arrival ahead of others
 
   Suspects suspects_;
 };

@@ -21,7 +21,8 @@ void Suspects::take(const Scoreboard::Arrival& arrival, PacketNumber limit, Evid
         .certain = arrival.order > reordering_ ? arrival.order - reordering_ : 0,
         .limit = limit,
         .packet = arrival.packet,
-        .kind = kind});
+        .kind = kind,
+        .again = arrival.again});
 }
 
 // RFC 8985, section 6.2, step 3: reordering is a packet that was sent once and arrives behind one with a
@@ -41,9 +42,14 @@ void Suspects::recover() {
   recovery_end_ = board_.end();
 }
 
+// If the last transmission of a packet has arrived, everything that was sent before it is lost or late. If an
+// earlier one has, which was late itself, those packets are late, too; and if one report names more than the
+// next ones, they may have arrived. Of a long run beyond the highest arrival, the latter two are more likely
+// than losses: later arrivals or a probe will tell.
 void Suspects::settle(Time now) {
   highest_ = next_highest_;
   if (evidence_) {
+    if (is_doubtful(*evidence_)) evidence_->limit = std::min(evidence_->limit, highest_);
     if (board_.lose(early(*evidence_, evidence_->certain))) recover();
     (suspicion_ ? next_ : suspicion_) = Suspicion{*evidence_, now};
     if (evidence_->kind == Evidence::Kind::response) {

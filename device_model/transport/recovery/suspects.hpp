@@ -33,6 +33,7 @@ struct Evidence {
   PacketNumber limit;
   PacketNumber packet;  // which has arrived
   Kind kind = Kind::report;
+  bool again = false;  // it was sent more than once: an earlier transmission may be the one that has arrived
 };
 
 class Suspects {
@@ -77,6 +78,10 @@ class Suspects {
     Time since;
   };
 
+  // The evidence says that more packets in a row are lost than may overtake another.
+  bool is_doubtful(const Evidence& evidence) const {
+    return evidence.again && board_.was_sent_before(highest_ + reordering_, evidence.order);
+  }
   bool recovering() const { return board_.unacknowledged() < recovery_end_; }
   // A postponed READ has reached the peer: only responses can show that its own responses are lost.
   static Scoreboard::Early early(const Evidence& evidence, SendOrder order) {

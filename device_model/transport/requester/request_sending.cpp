@@ -50,8 +50,7 @@ bool Requester::may_send_new() const {
 // In SQD no request begins (IBTA 10.3.1.5). A request is taken only when the window has room for its first
 // packet: a request that is taken and cannot begin would keep the queue from draining.
 bool Requester::may_take() const {
-  return shared_.state == QpState::rts && !window_.full() && in_flight() < window_packets_ &&
-         recovery_lets_send_new();
+  return shared_.state == QpState::rts && !window_.full() && window_has_room() && recovery_lets_send_new();
 }
 
 bool Requester::take_request() {
@@ -105,7 +104,7 @@ bool Requester::may_execute_local(const SendSlot& slot) const {
 
 // A READ is one packet, but takes one PSN for each packet of its response; they may lie beyond the window.
 bool Requester::has_room_for(const SendSlot& slot) const {
-  if (in_flight() >= window_packets_) return false;
+  if (!window_has_room()) return false;
   const std::uint64_t psns = slot.request.opcode == WorkOpcode::rdma_read ? slot.packets : 1;
   return in_flight() + psns <= kMaxOutstandingPsns;
 }

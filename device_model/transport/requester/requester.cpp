@@ -7,12 +7,11 @@ namespace urnic::transport {
 Requester::Requester(SharedState& shared_state)
     : shared_(shared_state),
       window_(shared_state.config.send_slots),
-      window_packets_(std::clamp(
-          std::min(shared_state.config.window_packets, shared_state.config.congestion_window_packets), 1u,
-          kMaxOutstandingPsns - 1)),
+      window_packets_(std::clamp(shared_state.config.window_packets, 1u, kMaxOutstandingPsns - 1)),
+      congestion_window_(std::clamp(shared_state.config.congestion_window_packets, 1u, window_packets_)),
       // Four times a window, so that the window moves on before it is used up: how often AckReq is set is the
       // requester's choice (IBTA 9.7.2).
-      ack_interval_(std::max(1u, window_packets_ / 4)) {
+      ack_interval_(std::max(1u, congestion_window_ / 4)) {
   use(shared_state.config.recovery);
 }
 

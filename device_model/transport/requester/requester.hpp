@@ -171,6 +171,12 @@ class Requester {
     return first_psn_ + static_cast<std::uint32_t>(number.value() & wire::Psn::kMask);
   }
   std::uint64_t in_flight() const { return next_new_ - unacknowledged_; }
+  // What the peer has taken is not in the network, even if an earlier packet is missing.
+  bool window_has_room() const {
+    if (in_flight() < congestion_window_) return true;
+    return selective_ != nullptr && in_flight() < window_packets_ &&
+           in_flight() - selective_->arrived_ahead() < congestion_window_;
+  }
   AccessTag next_tag(PacketNumber number, std::uint32_t index) {
     return AccessTag{
         .stream = Stream::requester, .psn = psn_of(number), .wqe_index = index, .action = ++action_};
@@ -210,8 +216,11 @@ class Requester {
   bool started_ = false;
   wire::Psn first_psn_;
   std::uint32_t path_mtu_ = 1024;
-  std::uint32_t window_packets_;  // most under way, READ responses aside
-  std::uint32_t ack_interval_;    // packets between two that ask for an acknowledgement
+  // Most packets from the first that is not acknowledged on, READ responses aside; and most of them that may
+  // not have arrived.
+  std::uint32_t window_packets_;
+  std::uint32_t congestion_window_;
+  std::uint32_t ack_interval_;  // packets between two that ask for an acknowledgement
 
   PacketNumber unacknowledged_;  // the first that is not acknowledged or answered
   PacketNumber executed_until_;  // the peer has executed all requests before; READs may lack responses

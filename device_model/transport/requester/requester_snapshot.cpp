@@ -7,7 +7,7 @@ RequesterSnapshot Requester::snapshot() const {
                         .next_psn = psn_of(next_new_),
                         .unacknowledged_psn = psn_of(unacknowledged_),
                         .in_flight = static_cast<std::uint32_t>(in_flight()),
-                        .window = window_packets_,
+                        .window = congestion_window_,
                         .reads_under_way = reads_.count(),
                         .transport_retries = retries_.transport_used(shared_.parameters),
                         .waits_for_receive = rnr_wait_.is_on(),

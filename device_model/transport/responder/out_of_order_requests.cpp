@@ -24,6 +24,14 @@ void Responder::out_of_sequence(const InboundPacket& packet, RequestKind kind) {
   }
 }
 
+// What is held already was never reported: by the next report the peer would take it for lost.
+void Responder::peer_offers(bool reads) {
+  if (reads && !peer_reads_ && keeps()) {
+    window_.for_each_held([this](wire::Psn first, std::uint32_t) { reports_.arrived(first); });
+  }
+  peer_reads_ = reads;
+}
+
 bool Responder::hold(const InboundPacket& packet, RequestKind kind) {
   if (window_.arrival(packet.headers.bth.psn) == Arrival::beyond) return false;
   const std::uint32_t length = packet.headers.reth.dma_length;

@@ -66,7 +66,7 @@ class Responder {
   // What it would do for a peer that reads them.
   bool would_give_selective_acks() const { return keeps(); }
   // A peer outside of this process has said whether it reads them.
-  void peer_offers(bool reads) { peer_reads_ = reads; }
+  void peer_offers(bool reads);
   wire::Psn expected_psn() const { return window_.expected(); }
 
  private:

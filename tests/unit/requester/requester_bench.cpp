@@ -27,6 +27,7 @@ QpConfig config_of(const Setup& setup, RequesterBench& bench) {
   config.send_slots = setup.send_slots;
   config.max_message_size = setup.max_message_size;
   config.window_packets = setup.window_packets;
+  config.congestion_window_packets = setup.congestion_window_packets;
   config.recovery = setup.recovery;
   config.host = &bench.host;
   config.keys = &bench.keys;

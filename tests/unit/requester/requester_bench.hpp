@@ -38,6 +38,7 @@ struct Setup {
   std::uint32_t first_psn = kFirstPsn;
   std::uint32_t path_mtu = 1024;
   std::uint32_t window_packets = 64;
+  std::uint32_t congestion_window_packets = QpConfig{}.congestion_window_packets;
   std::uint32_t send_slots = 64;
   std::uint32_t max_message_size = 1u << 31;
   std::uint8_t max_reads = 4;

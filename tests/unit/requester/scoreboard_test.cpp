@@ -157,6 +157,22 @@ BOOST_AUTO_TEST_CASE(packets_beyond_the_ring_are_under_way_until_it_covers_them)
   BOOST_TEST((first_lost(s.board) == Range{2, 9}));
 }
 
+BOOST_AUTO_TEST_CASE(what_has_arrived_ahead_is_counted_until_it_is_acknowledged_or_doubted) {
+  Sent s(8);
+  for (const std::uint64_t packet : {2, 3, 5, 6, 7}) s.board.arrive(n(packet));
+  BOOST_TEST(s.board.arrived_ahead() == 5u);
+  s.board.doubt(n(5));
+  BOOST_TEST(s.board.arrived_ahead() == 4u);
+  s.board.acknowledge(n(3));
+  BOOST_TEST(s.board.arrived_ahead() == 3u);
+  s.board.truncate(n(7));
+  BOOST_TEST(s.board.arrived_ahead() == 2u);
+  s.board.forget_arrivals(n(6));
+  BOOST_TEST(s.board.arrived_ahead() == 1u);
+  s.board.clear(n(0));
+  BOOST_TEST(s.board.arrived_ahead() == 0u);
+}
+
 // Against a plain model: sets of numbers, and the order of sending written down.
 BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -205,6 +221,7 @@ BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
           break;
       }
       BOOST_REQUIRE_EQUAL(s.board.first_lost(1000).has_value(), !lost.empty());
+      BOOST_REQUIRE_EQUAL(s.board.arrived_ahead(), std::distance(arrived.lower_bound(base), arrived.end()));
       for (std::uint64_t i = base; i < order.size(); ++i) {
         BOOST_REQUIRE_EQUAL(s.board.has_arrived(n(i)), arrived.contains(i));
         BOOST_REQUIRE_EQUAL(s.board.is_under_way(n(i)), !arrived.contains(i) && !lost.contains(i));

@@ -53,6 +53,31 @@ BOOST_AUTO_TEST_CASE(a_lost_tail_is_probed_for_after_two_round_trips_backing_off
   }
 }
 
+// What is sent again waits behind everything that is in a queue on the way. The round trip that was measured
+// before knows nothing of that queue; the arrivals from it do.
+BOOST_AUTO_TEST_CASE(a_repeat_is_waited_for_while_others_arrive) {
+  RequesterBench b(with(RecoveryMode::sack));
+  send_writes(b, 1);
+  b.advance(microseconds(20));
+  b.inject(taking_part(ack(0)));
+  b.expect_completion(0);
+  for (std::uint32_t i = 1; i <= 20; ++i) b.post(WorkOpcode::rdma_write, 64);
+  for (std::uint32_t i = 1; i <= 20; ++i) b.expect(write_only, i);
+  b.advance(microseconds(20));
+  b.inject(selective_ack(1, 5, {2, 3, 4}));
+  b.expect(write_only, 1);
+  for (std::uint32_t i = 6; i <= 20; ++i) {
+    b.advance(microseconds(50));
+    b.inject(selective_ack(1, i));
+    b.expect_silence();
+  }
+  b.advance(microseconds(60) - Nanoseconds(1));
+  b.expect_silence();
+  b.advance(Nanoseconds(1));
+  b.expect(write_only, 1);
+  b.expect_silence();
+}
+
 // IBTA 9.7.6.1.3: retry_count + 1 intervals without progress, however often packets were sent again.
 BOOST_AUTO_TEST_CASE(the_queue_gives_up_after_the_intervals_and_not_before) {
   for (const RecoveryMode mode : {RecoveryMode::selective, RecoveryMode::irn, RecoveryMode::sack}) {

@@ -131,6 +131,42 @@ BOOST_AUTO_TEST_CASE(while_new_packets_are_sent_only_their_arrivals_tell) {
   BOOST_TEST(!s.suspects.any());
 }
 
+// Packet 0 was sent again behind all others. If its first transmission has arrived, which was late, or if the
+// reports of the others are still to come, nothing is lost. Beyond the highest arrival that is likelier than
+// a long run of losses.
+BOOST_AUTO_TEST_CASE(the_arrival_of_a_repeat_proves_no_long_run_of_losses) {
+  for (const std::uint32_t run : {kReordering, kReordering + 1}) {
+    Sender s;
+    s.send(4, 0);
+    s.report(2, 10);
+    s.suspects.judge();
+    s.send(run - 1, 12);
+    s.send_again(0, 13);
+    s.report(0, 23);
+    BOOST_TEST(s.suspects.any() == (run == kReordering));
+    BOOST_TEST(!s.is_lost(3));
+    BOOST_TEST(s.is_lost(1));
+    if (run == kReordering) continue;
+    s.report(3 + run - 1, 24);  // the last of the run, sent once
+    BOOST_TEST(s.suspects.any());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_proves_losses_before_the_highest_arrival_all_the_same) {
+  Sender s;
+  s.send(2, 0);
+  s.report(1, 10);
+  s.suspects.judge();
+  s.send(20, 11);
+  s.send_again(0, 12);
+  s.report(4, 22);  // 2 and 3 are suspects, sent more than kReordering before the repeat
+  BOOST_TEST(!s.is_lost(2));
+  s.report(0, 23);
+  BOOST_TEST(s.is_lost(2));
+  BOOST_TEST(s.is_lost(3));
+  BOOST_TEST(!s.is_lost(5));
+}
+
 BOOST_AUTO_TEST_CASE(an_arrival_ends_the_suspicion) {
   Sender s;
   s.send(3, 0);

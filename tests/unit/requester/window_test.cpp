@@ -1,5 +1,5 @@
 // How much may be under way, and how often an acknowledgement is asked for (IBTA 9.7.2, 9.7.3.1, 9.7.5.1.2).
-#include "tests/unit/requester/requester_bench.hpp"
+#include "tests/unit/requester/selective_bench.hpp"
 
 namespace urnic::transport::requester_test {
 namespace {
@@ -15,6 +15,47 @@ BOOST_AUTO_TEST_CASE(no_more_packets_than_the_window_are_under_way) {
   b.inject(ack(2));
   b.expect_packets(write_middle, 8, 10);
   b.expect_silence();
+}
+
+// What the peer holds behind a hole is not in the network any more: new packets leave in its place, as far as
+// the window reaches.
+BOOST_AUTO_TEST_CASE(what_has_arrived_ahead_leaves_its_place_in_the_network) {
+  RequesterBench b({.path_mtu = 256,
+                    .window_packets = 12,
+                    .congestion_window_packets = 4,
+                    .recovery = {.mode = RecoveryMode::sack, .reordering = 2}});
+  b.post(WorkOpcode::rdma_write, 20 * 256);
+  b.expect(write_first, 0);
+  b.expect_packets(write_middle, 1, 3);
+  b.expect_silence();
+  b.inject(selective_ack(0, 3, {1, 2}));
+  b.expect(write_first, 0);
+  b.expect_packets(write_middle, 4, 6);
+  b.expect_silence();
+  b.inject(selective_ack(0, 6, {1, 2, 3, 4, 5}));
+  b.expect(write_first, 0);
+  b.expect_packets(write_middle, 7, 9);
+  b.inject(selective_ack(0, 9, {1, 2, 3, 4, 5, 6, 7, 8}));
+  b.expect(write_first, 0);
+  b.expect_packets(write_middle, 10, 11);
+  b.expect_silence();
+  b.inject(ack(11));
+  b.expect_packets(write_middle, 12, 15);
+  b.expect_silence();
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_reports_nothing_gets_no_more_than_the_network_takes) {
+  for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::selective}) {
+    RequesterBench b(
+        {.path_mtu = 256, .window_packets = 12, .congestion_window_packets = 4, .recovery = {.mode = mode}});
+    b.post(WorkOpcode::rdma_write, 20 * 256);
+    b.expect(write_first, 0);
+    b.expect_packets(write_middle, 1, 3);
+    b.expect_silence();
+    b.inject(ack(0));
+    b.expect(write_middle, 4);
+    b.expect_silence();
+  }
 }
 
 BOOST_AUTO_TEST_CASE(acknowledgement_is_asked_for_every_quarter_window) {

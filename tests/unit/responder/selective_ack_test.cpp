@@ -34,6 +34,20 @@ BOOST_AUTO_TEST_CASE(so_is_one_that_fills_another_hole_than_the_first) {
   BOOST_CHECK(is_report(take(), psn(0), psn(2), all_before(2, 1)));
 }
 
+// On another host the peer says so later than with its first request. What is held by then is news for it.
+BOOST_AUTO_TEST_CASE(what_is_held_when_a_peer_says_that_it_reads_reports_is_reported) {
+  for (const std::uint32_t i : {1u, 2u, 100u}) ResponderBench::ask(write_only(i));
+  sent().clear();
+  responder.peer_offers(true);
+  settle();
+  BOOST_REQUIRE_EQUAL(sent().size(), 2u);
+  BOOST_CHECK(is_report(take(), psn(0), psn(2), all_before(2, 1)));
+  BOOST_CHECK(is_report(take(), psn(0), psn(100), 0));
+  responder.peer_offers(true);  // once more
+  settle();
+  BOOST_CHECK(sent().empty());
+}
+
 BOOST_AUTO_TEST_CASE(arrivals_of_one_batch_are_one_report_where_that_can_tell_all) {
   for (std::uint32_t i = 1; i <= 30; ++i) give(write_only(i));
   settle();
