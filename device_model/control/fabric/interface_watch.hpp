@@ -56,7 +56,6 @@ class InterfaceWatch {
   void take_messages();
   void take_link(const nlmsghdr& message);
   void take_address(const nlmsghdr& message);
-  void keep_listed_links();
   void keep_listed_addresses(Watched& watched);
   void follow(Watched& watched);
   void follow_address(Watched& watched, std::size_t index);

@@ -127,14 +127,15 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
                    rest.subspan(request.command_length), old_channel, result, request.token);
   // Before the answer: then the program finds the event at its first look.
   rdma_cm_.send_tokens();
+  if (!is_none(request.reply)) {
+    // The program discards on the old channel what MIGRATE_ID has taken away from there.
+    Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
+    const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
+                                 static_cast<std::uint32_t>(result.length),
+                                 static_cast<std::uint32_t>(result.further_length)};
+    answer(request.reply, reply, result.bytes(), result.further_bytes());
+  }
   if (!rdma_cm_.resolutions().empty() && !address_timer_.is_set()) address_timer_.set(kLookAgain);
-  if (is_none(request.reply)) return true;
-  // The program discards on the old channel what MIGRATE_ID has taken away from there.
-  Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;
-  const abi::RdmaCmReply reply{abi::kRdmaCmMagic, result.error, emptied.excess_tokens(),
-                               static_cast<std::uint32_t>(result.length),
-                               static_cast<std::uint32_t>(result.further_length)};
-  answer(request.reply, reply, result.bytes(), result.further_bytes());
   return true;
 }
 

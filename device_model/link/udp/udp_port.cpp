@@ -19,10 +19,6 @@ constexpr transport::Nanoseconds kPause{50'000};
 // In the identities of packets from outside, beside the number of the device that receives them.
 constexpr std::uint32_t kOutside = 0x80000000;
 
-bool contains(const std::vector<std::uint32_t>& interfaces, std::uint32_t interface) {
-  return std::find(interfaces.begin(), interfaces.end(), interface) != interfaces.end();
-}
-
 bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
 
 // A frame in one piece was made by a program, or was changed on the link. A damaged address must not send it
@@ -60,7 +56,7 @@ std::vector<int> UdpPort::wake_descriptors() const {
 }
 
 int UdpPort::join(const wire::Gid& group) {
-  const std::vector<std::uint32_t> interfaces = interfaces_for(group);
+  const std::set<std::uint32_t> interfaces = interfaces_for(group);
   if (interfaces.empty()) return -1;
   Group joined;
   joined.gid = group;
@@ -92,26 +88,25 @@ void UdpPort::move(const UdpAddress& address) {
 }
 
 // The interfaces of the addresses of the group's family.
-std::vector<std::uint32_t> UdpPort::interfaces_for(const wire::Gid& group) const {
-  std::vector<std::uint32_t> interfaces;
+std::set<std::uint32_t> UdpPort::interfaces_for(const wire::Gid& group) const {
+  std::set<std::uint32_t> interfaces;
   for (const Address& address : addresses_)
-    if (wire::is_ipv4_mapped(address.gid) == wire::is_ipv4_mapped(group) &&
-        !contains(interfaces, address.interface))
-      interfaces.push_back(address.interface);
+    if (wire::is_ipv4_mapped(address.gid) == wire::is_ipv4_mapped(group))
+      interfaces.insert(address.interface);
   return interfaces;
 }
 
 // On these and no others.
-void UdpPort::join_on(Group& group, const std::vector<std::uint32_t>& interfaces) {
+void UdpPort::join_on(Group& group, const std::set<std::uint32_t>& interfaces) {
   std::erase_if(group.interfaces, [&](std::uint32_t joined) {
-    if (contains(interfaces, joined)) return false;
+    if (interfaces.contains(joined)) return false;
     leave_group(group.socket.get(), group.gid, joined);
     return true;
   });
   for (const std::uint32_t interface : interfaces) {
-    if (contains(group.interfaces, interface)) continue;
+    if (group.interfaces.contains(interface)) continue;
     join_group(group.socket.get(), group.gid, interface);
-    group.interfaces.push_back(interface);
+    group.interfaces.insert(interface);
   }
 }
 

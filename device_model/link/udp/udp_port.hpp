@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "device_model/link/outer_port.hpp"
@@ -80,11 +81,11 @@ class UdpPort final : public OuterPort {
     std::vector<Path> paths;
   };
   struct Group : Receiver {
-    std::vector<std::uint32_t> interfaces;  // where it is joined
+    std::set<std::uint32_t> interfaces;  // where it is joined
   };
 
-  std::vector<std::uint32_t> interfaces_for(const wire::Gid& group) const;
-  static void join_on(Group& group, const std::vector<std::uint32_t>& interfaces);
+  std::set<std::uint32_t> interfaces_for(const wire::Gid& group) const;
+  static void join_on(Group& group, const std::set<std::uint32_t>& interfaces);
   void take_from(const Receiver& receiver, Port& port, Load& left);
   bool hand_on(Port& port, Load& left);
   void hand_on(const ReceivedDatagram& datagram, Port& port);

@@ -59,6 +59,19 @@ struct Pair : World {
 
   std::uint32_t changes(std::uint32_t id) { return rdma_cm.identifiers().changes().of(id); }
 
+  // The client's identifier and the server's: the server has accepted the client.
+  std::pair<std::uint32_t, std::uint32_t> accepted() {
+    listener(server, "192.0.2.2", 7000);
+    const std::uint32_t id = routed(client, address("192.0.2.2", 7000));
+    BOOST_TEST(client.connect(id, {}) == 0);
+    deliver();
+    BOOST_REQUIRE(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+    const std::uint32_t passive = server.last.id;
+    BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
+    deliver();
+    return {id, passive};
+  }
+
   // Takes the event; what came with it are the answers to `expected`, and those that the program would get.
   void check(Program& program, EventType type, const std::vector<Question>& expected,
              bool may_accept = false) {
@@ -145,14 +158,7 @@ BOOST_AUTO_TEST_CASE(each_event_brings_what_is_asked_next) {
 
 // What the device would refuse is asked.
 BOOST_AUTO_TEST_CASE(there_is_no_consent_to_accept_what_the_peer_has_ended) {
-  listener(server, "192.0.2.2", 7000);
-  const std::uint32_t id = routed(client, address("192.0.2.2", 7000));
-  BOOST_TEST(client.connect(id, {}) == 0);
-  deliver();
-  BOOST_REQUIRE(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
-  const std::uint32_t passive = server.last.id;
-  BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
-  deliver();
+  const auto [id, passive] = accepted();
   BOOST_TEST(server.destroy(passive) == 0);
   deliver();
   BOOST_REQUIRE(client.event() == static_cast<std::uint32_t>(EventType::connect_response));
@@ -161,14 +167,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_consent_to_accept_what_the_peer_has_ended) {
 }
 
 BOOST_AUTO_TEST_CASE(a_message_of_the_peer_ends_the_consent_to_accept) {
-  listener(server, "192.0.2.2", 7000);
-  const std::uint32_t id = routed(client, address("192.0.2.2", 7000));
-  BOOST_TEST(client.connect(id, {}) == 0);
-  deliver();
-  BOOST_REQUIRE(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
-  const std::uint32_t passive = server.last.id;
-  BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
-  deliver();
+  const auto [id, passive] = accepted();
   BOOST_REQUIRE(client.event() == static_cast<std::uint32_t>(EventType::connect_response));
   const Came came(client);
   BOOST_TEST(came.answers.contains(kAccept));
