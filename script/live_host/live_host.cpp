@@ -92,12 +92,14 @@ Answer LiveHost::call(const Call& call) {
 }
 
 Answer LiveHost::make_queue_pair(const Call& call) {
+  Answer answer;
   if (call.has("attach")) {
     attached_[call.object] = call.number("attach");
-    return {.numbers = {{"qpn", call.number("attach")}}};
+    answer.numbers["qpn"] = call.number("attach");
+  } else {
+    answer = ask_agent(call);
   }
-  Answer answer = ask_agent(call);
-  if (answer.refusal.empty() && set_recovery_)
+  if (answer.refusal.empty() && set_recovery_ && call.has("recovery"))
     set_recovery_(static_cast<std::uint32_t>(answer.numbers.at("qpn")), call.number("recovery"));
   return answer;
 }

@@ -16,6 +16,7 @@ struct Default {
 
 constexpr std::uint64_t kRts = 3;
 constexpr std::uint64_t kAllAccess = 15;
+constexpr std::uint64_t kGoBackN = 0;
 // Queue pair 1, for general services (IBTA 13.5.1), which every device has; and its Q_Key (IBTA 10.2.5).
 constexpr std::uint64_t kGsi = 1;
 constexpr std::uint64_t kGsiQpn = 1;
@@ -26,7 +27,7 @@ constexpr Default kQueuePairDefaults[] = {
     {"service", 2},        {"state", kRts},   {"mtu", 1024},          {"rq_psn", 100},
     {"sq_psn", 500},       {"timeout", 18},   {"retry", 7},           {"rnr_retry", 7},
     {"min_rnr_timer", 12}, {"max_reads", 16}, {"max_dest_reads", 16}, {"access", kAllAccess},
-    {"qkey", 0x11},        {"recovery", 0},
+    {"qkey", 0x11},
 };
 
 wire::Service wire_service(std::uint64_t type) {
@@ -123,6 +124,8 @@ void Runner::make_queue_pair(const Statement& statement) {
     call.numbers.try_emplace("peer_qpn", kGsiQpn);
   }
   for (const Default& each : kQueuePairDefaults) call.numbers.try_emplace(std::string(each.name), each.value);
+  // Another program's queue pair keeps what it has.
+  if (!call.has("attach")) call.numbers.try_emplace("recovery", kGoBackN);
   call.numbers.try_emplace("peer_qpn", next_qpn_++);
   const Answer answer = checked(statement, host_.call(call));
   add_end(statement, call, answer.numbers.at("qpn"));
