@@ -111,6 +111,15 @@ bool is_multicast(const Gid& gid) {
   return gid.bytes[0] == 0xFF || (is_ipv4_mapped(gid) && (gid.bytes[kIpv4First] & 0xF0) == 0xE0);
 }
 
+bool is_link_local(const Gid& gid) { return gid.bytes[0] == 0xFE && (gid.bytes[1] & 0xC0) == 0x80; }
+
+bool needs_interface(const Gid& gid) {
+  constexpr std::uint8_t kInterfaceLocal = 1;
+  constexpr std::uint8_t kLinkLocal = 2;
+  const std::uint8_t scope = gid.bytes[1] & 0x0F;  // of a group (RFC 4291 2.7)
+  return is_link_local(gid) || (gid.bytes[0] == 0xFF && (scope == kInterfaceLocal || scope == kLinkLocal));
+}
+
 MacAddress multicast_mac(const Gid& group) {
   const auto& b = group.bytes;
   if (is_ipv4_mapped(group)) {

@@ -32,6 +32,11 @@ struct NetworkHeaders {
 bool is_ipv4_mapped(const Gid& gid);
 // True for ff00::/8 and for a mapped IPv4 group.
 bool is_multicast(const Gid& gid);
+// True for fe80::/10.
+bool is_link_local(const Gid& gid);
+// True where the address says which host or group it means only together with an interface: link-local ones,
+// and groups of interface-local or link-local scope (RFC 4007 6).
+bool needs_interface(const Gid& gid);
 // The Ethernet address of a group (RFC 1112 6.4, RFC 2464 7).
 MacAddress multicast_mac(const Gid& group);
 // True if packets between `network`'s addresses have an IPv4 header.

@@ -233,6 +233,30 @@ class Multicast(unittest.TestCase):
         sender = host.start_on_urnic("mckey", "-m", "239.7.7.7", "-b", host.address, "-s", "-C", "5")
         self.assertEqual((sender.wait(), receiver.wait()), (0, 0), f"{sender}\n{receiver}")
 
+    def test_a_group_of_the_link(self):
+        """Its address says only together with an interface which group it is. The device has two interfaces of IPv6."""
+        cables = self.enterContext(network.TwoHosts())
+        cables.add_cable()
+        for number, host in enumerate(cables.hosts, 1):
+            host.namespace.run("ip", "address", "add", f"fd78::{number}/64", "dev", "eth1", "nodad")
+            host.up_on_udp(address=f"{host.address6},fd78::{number}")
+        # Until the kernel knows that nobody else has an interface's address, it has no route for groups there.
+        fabric.wait_until(lambda: not any("tentative" in host.namespace.run("ip", "address") for host in cables.hosts),
+                          "own addresses", 10)
+        one, two = cables.hosts
+        receiver = self.start_group_program(two, "receive")
+        receiver.wait_for_output("attached")
+        for interface in ("eth0", "eth1"):
+            self.assertIn("ff02::77", two.namespace.run("ip", "maddress", "show", "dev", interface))
+        sender = self.start_group_program(one, "send")
+        self.assertEqual((sender.wait(), receiver.wait()), (0, 0), f"{sender}\n{receiver}")
+        self.assertEqual(receiver.output().split("\n")[1:4], ["1", "2", "3"])
+        fabric.wait_until(lambda: "ff02::77" not in two.namespace.run("ip", "maddress", "show"), "the group left", 10)
+
+    @staticmethod
+    def start_group_program(host, role):
+        return host.start_on_urnic(host.verbs_program("verbs_group"), role, "ff02::77", "3")
+
     @staticmethod
     def wait_for_member(host, interface, program):
         fabric.wait_until(lambda: "239.7.7.7" in host.namespace.run("ip", "maddress", "show", "dev", interface)

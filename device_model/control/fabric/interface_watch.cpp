@@ -195,7 +195,7 @@ void InterfaceWatch::take_address(const nlmsghdr& message) {
     if (found == addresses.end()) continue;
     const auto number = static_cast<std::size_t>(found - addresses.begin());
     // Another interface's link-local address is another address (RFC 4291, 2.5.6): its socket stays here.
-    if (link::is_link_local(gid) && watched.device.udp->interfaces[number].index != index) continue;
+    if (wire::is_link_local(gid) && watched.device.udp->interfaces[number].index != index) continue;
     Indexes& places = watched.places[number];
     if (!present) std::erase(places, index);
     if (present && !contains(places, index)) places.push_back(index);

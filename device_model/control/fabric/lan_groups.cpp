@@ -9,13 +9,11 @@
 namespace urnic::control {
 namespace {
 
-bool is_link_local(const wire::Gid& gid) { return gid.bytes[0] == 0xFE && (gid.bytes[1] & 0xC0) == 0x80; }
-
 // Where reports come from: an own address, or 0.0.0.0 (RFC 3376 4.2.13) or :: (RFC 3810 5.2.13).
 wire::Gid source_for(const DeviceSettings& device, const wire::Gid& group) {
   const bool ipv4 = wire::is_ipv4_mapped(group);
   const auto found = std::find_if(device.gids.begin(), device.gids.end(), [&](const wire::Gid& gid) {
-    return ipv4 ? wire::is_ipv4_mapped(gid) : is_link_local(gid);
+    return ipv4 ? wire::is_ipv4_mapped(gid) : wire::is_link_local(gid);
   });
   return found != device.gids.end() ? *found : wire::Gid{};
 }

@@ -7,15 +7,13 @@
 namespace urnic::control::rdma_cm {
 namespace {
 
-bool is_link_local(const wire::Gid& gid) { return gid.bytes[0] == 0xFE && (gid.bytes[1] & 0xC0) == 0x80; }
-
 // The first of the device's GIDs that a loopback address of the family can stand for: of IPv6 rather one that
 // other networks know, too.
 std::optional<wire::Gid> first_gid(const ServedDevice& device, Family family) {
   std::optional<wire::Gid> link_local;
   for (const wire::Gid& gid : device.settings.gids) {
     if (gid == wire::Gid{} || wire::is_ipv4_mapped(gid) != (family == Family::ip4)) continue;
-    if (!is_link_local(gid)) return gid;
+    if (!wire::is_link_local(gid)) return gid;
     if (!link_local) link_local = gid;
   }
   return link_local;
@@ -45,7 +43,7 @@ std::optional<LocalAddress> find_sender(const Fabric& fabric, Family family, con
     if (!reaches(fabric, *device, peer)) continue;
     for (const wire::Gid& gid : device->settings.gids) {
       if (gid == wire::Gid{} || wire::is_ipv4_mapped(gid) != (family == Family::ip4)) continue;
-      if (is_link_local(gid) == is_link_local(peer)) return LocalAddress{device.get(), gid};
+      if (wire::is_link_local(gid) == wire::is_link_local(peer)) return LocalAddress{device.get(), gid};
       if (!other_scope) other_scope = LocalAddress{device.get(), gid};
     }
   }

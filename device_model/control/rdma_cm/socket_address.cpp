@@ -171,7 +171,7 @@ bool is_loopback(const SocketAddress& address) {
 }
 
 bool is_link_local(const SocketAddress& address) {
-  return address.family == Family::ip6 && address.ip.bytes[0] == 0xFE && (address.ip.bytes[1] & 0xC0) == 0x80;
+  return address.family == Family::ip6 && wire::is_link_local(address.ip);
 }
 
 bool is_multicast(const SocketAddress& address) {

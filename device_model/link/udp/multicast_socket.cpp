@@ -57,9 +57,9 @@ void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope) {
   }
 }
 
-memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port) {
+memory::Descriptor open_group_socket(const wire::Gid& group, std::uint32_t scope, std::uint16_t port) {
   const bool ipv4 = wire::is_ipv4_mapped(group);
-  const SocketAddress name = to_socket_address(group, port, 0);
+  const SocketAddress name = to_socket_address(group, port, scope);
   memory::Descriptor opened(socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!opened) fail(group, "no socket");
   const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;

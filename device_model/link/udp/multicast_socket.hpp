@@ -12,9 +12,10 @@ namespace urnic::link {
 // effort.
 void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope);
 
-// Bound to `group` and `port`, and member on no interface; other sockets of the host may be bound to the
+// Bound to `group` and `port`, and member on no interface: a group that needs an interface
+// (wire::needs_interface) is bound on `scope`; other sockets of the host may be bound to the
 // same. Throws std::system_error with a sentence.
-memory::Descriptor open_group_socket(const wire::Gid& group, std::uint16_t port);
+memory::Descriptor open_group_socket(const wire::Gid& group, std::uint32_t scope, std::uint16_t port);
 // Makes it a member on an interface. Throws std::system_error with a sentence.
 void join_group(int socket, const wire::Gid& group, std::uint32_t interface);
 // The opposite. On an interface that is gone, the kernel has left the group.

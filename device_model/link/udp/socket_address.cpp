@@ -24,7 +24,7 @@ SocketAddress to_socket_address(const wire::Gid& gid, std::uint16_t port, std::u
   address.ipv6 = {};
   address.ipv6.sin6_family = AF_INET6;
   address.ipv6.sin6_port = htons(port);
-  address.ipv6.sin6_scope_id = is_link_local(gid) ? scope : 0;
+  address.ipv6.sin6_scope_id = wire::needs_interface(gid) ? scope : 0;
   std::memcpy(&address.ipv6.sin6_addr, gid.bytes.data(), gid.bytes.size());
   return address;
 }
@@ -47,8 +47,6 @@ std::uint16_t port_of(const SocketAddress& address) {
 socklen_t size_of(const SocketAddress& address) {
   return address.any.sa_family == AF_INET ? sizeof address.ipv4 : sizeof address.ipv6;
 }
-
-bool is_link_local(const wire::Gid& gid) { return gid.bytes[0] == 0xFE && (gid.bytes[1] & 0xC0) == 0x80; }
 
 wire::MacAddress stand_in_mac(const wire::Gid& host) {
   const auto& b = host.bytes;

@@ -17,14 +17,12 @@ union SocketAddress {
   sockaddr_in6 ipv6;
 };
 
-// An IPv4-mapped GID is an IPv4 address. `scope` is the interface of a link-local IPv6 address (RFC 4007).
+// An IPv4-mapped GID is an IPv4 address. `scope` is the interface of an IPv6 address that
+// needs one (wire::needs_interface).
 SocketAddress to_socket_address(const wire::Gid& gid, std::uint16_t port, std::uint32_t scope);
 wire::Gid to_gid(const SocketAddress& address);
 std::uint16_t port_of(const SocketAddress& address);
 socklen_t size_of(const SocketAddress& address);
-
-// fe80::/10
-bool is_link_local(const wire::Gid& gid);
 
 // The Ethernet address of a host, in the frames that stand for its datagrams: locally administered, with its
 // last four bytes of IP address.

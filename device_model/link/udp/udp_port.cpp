@@ -58,16 +58,13 @@ std::vector<int> UdpPort::wake_descriptors() const {
 int UdpPort::join(const wire::Gid& group) {
   const std::set<std::uint32_t> interfaces = interfaces_for(group);
   if (interfaces.empty()) return -1;
-  Group joined;
-  joined.gid = group;
-  joined.socket = open_group_socket(group, wire::kRocePort);
-  join_on(joined, interfaces);
-  joined.number = next_number_++;
-  return groups_.emplace_back(std::move(joined)).socket.get();
+  GroupSockets sockets(group);
+  sockets.join_on(interfaces);
+  return groups_.emplace_back(Group{next_number_++, std::move(sockets)}).sockets.wake_descriptor();
 }
 
 void UdpPort::leave(const wire::Gid& group) {
-  std::erase_if(groups_, [&](const Group& joined) { return joined.gid == group; });
+  std::erase_if(groups_, [&](const Group& joined) { return joined.sockets.group() == group; });
 }
 
 void UdpPort::move(const UdpAddress& address) {
@@ -79,7 +76,7 @@ void UdpPort::move(const UdpAddress& address) {
   std::exception_ptr refused;
   for (Group& group : groups_) {
     try {
-      join_on(group, interfaces_for(group.gid));
+      group.sockets.join_on(interfaces_for(group.sockets.group()));
     } catch (const std::system_error&) {
       refused = std::current_exception();
     }
@@ -94,20 +91,6 @@ std::set<std::uint32_t> UdpPort::interfaces_for(const wire::Gid& group) const {
     if (wire::is_ipv4_mapped(address.gid) == wire::is_ipv4_mapped(group))
       interfaces.insert(address.interface);
   return interfaces;
-}
-
-// On these and no others.
-void UdpPort::join_on(Group& group, const std::set<std::uint32_t>& interfaces) {
-  std::erase_if(group.interfaces, [&](std::uint32_t joined) {
-    if (interfaces.contains(joined)) return false;
-    leave_group(group.socket.get(), group.gid, joined);
-    return true;
-  });
-  for (const std::uint32_t interface : interfaces) {
-    if (group.interfaces.contains(interface)) continue;
-    join_group(group.socket.get(), group.gid, interface);
-    group.interfaces.insert(interface);
-  }
 }
 
 std::uint16_t UdpPort::source_port(const wire::Gid& from, std::uint16_t wanted) const {
@@ -126,15 +109,17 @@ wire::MacAddress UdpPort::mac_of(const wire::Gid& host) { return stand_in_mac(ho
 UdpCounters UdpPort::counters() const {
   UdpCounters counters = counters_;
   for (const Address& address : addresses_) counters.kernel_drops += kernel_drops(address.socket.get());
-  for (const Group& group : groups_) counters.kernel_drops += kernel_drops(group.socket.get());
+  for (const Group& group : groups_)
+    group.sockets.for_each_socket([&](int socket) { counters.kernel_drops += kernel_drops(socket); });
   return counters;
 }
 
-const UdpPort::Receiver* UdpPort::receiver(std::uint32_t number) const {
-  if (number < addresses_.size()) return &addresses_[number];
+// Where the datagrams with this number came to; null: to a group that was left since.
+const wire::Gid* UdpPort::destination(std::uint32_t number) const {
+  if (number < addresses_.size()) return &addresses_[number].gid;
   const auto found = std::find_if(groups_.begin(), groups_.end(),
                                   [&](const Group& group) { return group.number == number; });
-  return found == groups_.end() ? nullptr : &*found;
+  return found == groups_.end() ? nullptr : &found->sockets.group();
 }
 
 UdpPort::Address* UdpPort::local(const wire::Gid& gid) {
@@ -182,16 +167,19 @@ void UdpPort::take(Port& port, transport::Time now, const Load& most) {
   now_ = now;
   Load left = most;
   hand_on(port, left);  // what the last round had no room for
-  for (std::size_t i = 0; i < addresses_.size(); ++i)
-    take_from(addresses_[(first_ + i) % addresses_.size()], port, left);
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const Address& address = addresses_[(first_ + i) % addresses_.size()];
+    take_from(address.socket.get(), address.number, port, left);
+  }
   first_ = (first_ + 1) % addresses_.size();
-  for (const Group& group : groups_) take_from(group, port, left);
+  for (const Group& group : groups_)
+    group.sockets.for_each_socket([&](int socket) { take_from(socket, group.number, port, left); });
 }
 
-void UdpPort::take_from(const Receiver& receiver, Port& port, Load& left) {
+void UdpPort::take_from(int socket, std::uint32_t number, Port& port, Load& left) {
   bool more = true;
   while (more && left.frames != 0 && left.bytes != 0 && arrived_.has_room()) {
-    more = arrived_.receive(receiver.socket.get(), receiver.number);
+    more = arrived_.receive(socket, number);
     counters_.receive_calls += hand_on(port, left);
   }
 }
@@ -210,15 +198,15 @@ bool UdpPort::hand_on(Port& port, Load& left) {
 }
 
 void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
-  const Receiver* const socket = receiver(datagram.socket);
-  if (socket == nullptr) return;  // of a group that was left since
+  const wire::Gid* const to = destination(datagram.socket);
+  if (to == nullptr) return;
   const wire::Gid source = to_gid(datagram.source);
   const wire::MacAddress source_mac = mac_of(source);
   ++counters_.received;
-  const bool is_group = wire::is_multicast(socket->gid);
-  const wire::NetworkHeaders network{.destination_mac = is_group ? wire::multicast_mac(socket->gid) : device_,
+  const bool is_group = wire::is_multicast(*to);
+  const wire::NetworkHeaders network{.destination_mac = is_group ? wire::multicast_mac(*to) : device_,
                                      .source_mac = source_mac,
-                                     .destination = socket->gid,
+                                     .destination = *to,
                                      .source = source,
                                      .traffic_class = datagram.traffic_class,
                                      .hop_limit = datagram.hop_limit,

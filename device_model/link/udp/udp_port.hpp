@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_model/link/outer_port.hpp"
+#include "device_model/link/udp/group_sockets.hpp"
 #include "device_model/link/udp/receive_batch.hpp"
 #include "device_model/link/udp/send_queue.hpp"
 #include "device_model/link/udp/udp_counters.hpp"
@@ -70,26 +71,24 @@ class UdpPort final : public OuterPort {
     memory::Descriptor socket;
     std::unique_ptr<SendQueue> queue;
   };
-  // A socket that receives at port 4791.
-  struct Receiver {
-    std::uint32_t number = 0;  // of its datagrams; never used again
+  // The numbers tell whose a datagram is, and are never used again.
+  struct Address {
+    std::uint32_t number = 0;
     wire::Gid gid;
-    memory::Descriptor socket;
-  };
-  struct Address : Receiver {
+    memory::Descriptor socket;  // receives at port 4791
     std::uint32_t interface = 0;
     std::vector<Path> paths;
   };
-  struct Group : Receiver {
-    std::set<std::uint32_t> interfaces;  // where it is joined
+  struct Group {
+    std::uint32_t number;
+    GroupSockets sockets;
   };
 
   std::set<std::uint32_t> interfaces_for(const wire::Gid& group) const;
-  static void join_on(Group& group, const std::set<std::uint32_t>& interfaces);
-  void take_from(const Receiver& receiver, Port& port, Load& left);
+  void take_from(int socket, std::uint32_t number, Port& port, Load& left);
   bool hand_on(Port& port, Load& left);
   void hand_on(const ReceivedDatagram& datagram, Port& port);
-  const Receiver* receiver(std::uint32_t number) const;
+  const wire::Gid* destination(std::uint32_t number) const;
   Address* local(const wire::Gid& gid);
   SendQueue* queue_from(Address& address, std::uint16_t source_port);
 
