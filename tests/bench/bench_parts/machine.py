@@ -18,7 +18,22 @@ def describe(cores):
     model = "unknown processor"
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
         model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
-    return {"processor": model, "cores": len(cores), "kernel": os.uname().release}
+    return {"processor": model, "cores": len(cores), "kernel": os.uname().release, "groups": scheduling_groups()}
+
+
+def scheduling_groups():
+    """Among which groups of processes the kernel shares the processors: a thread that yields gives way within its group only."""
+    with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as lines:
+        for line in lines:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            first = "cpu" in controllers.split(",") and path != "/"
+            second = controllers == "" and os.path.exists(f"/sys/fs/cgroup/{path}/cpu.weight")
+            if first or second:
+                return "one control group for all"
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/sched_autogroup_enabled", encoding="ascii") as enabled:
+        if enabled.read().strip() == "1":
+            return "a group for each session (autogroups)"
+    return "no groups"
 
 
 class Others:

@@ -6,8 +6,8 @@ from bench_parts.summary import failure, in_words, number, spread, values
 
 def machine_line(record):
     machine = record["machine"]
-    return (f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}, of which others took "
-            f"{machine['others']:.0%}; medians (least – most) of {record['rounds']} "
+    return (f"{machine['cores']} cores of {machine['processor']}, of which others took {machine['others']:.0%}, "
+            f"Linux {machine['kernel']}, scheduling: {machine['groups']}; medians (least – most) of {record['rounds']} "
             f"round{'s' * (record['rounds'] > 1)}, bandwidth over {record['seconds']} s")
 
 
