@@ -136,30 +136,32 @@ bool Context::remove_from_engine() {
 
 std::uint32_t Context::withdraw(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
-  const std::uint32_t reported = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
+  const auto listener = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
   qp.shared.reset();  // other openers may still use it
-  return reported;
+  return listener ? drop_unread(listener->told, qp.user_handle, listener->source) : 0;
 }
 
 std::uint32_t Context::withdraw(SharedReceiveQueue& srq) {
   if (srq.tags) doorbells_->detach(srq.tags->doorbell.value());
-  const std::uint32_t reported = srq.queue->async_events();
+  const std::uint32_t left =
+      drop_unread(srq.queue->async_events(), srq.user_handle, srq.queue->event_source());
   srq.queue.reset();
-  return reported;
+  return left;
 }
 
 std::uint32_t Context::withdraw(CompletionQueue& cq) {
-  const std::uint32_t reported = cq.queue->async_events();
+  const std::uint32_t left = drop_unread(cq.queue->async_events(), cq.user_handle, cq.queue->event_source());
   cq.queue.reset();
-  return reported;
+  return left;
 }
 
 void Context::withdraw(const AddressHandle& address) {
   device.device->address_handles().remove(address.number);
 }
 
-std::uint32_t Context::drop_unsent(std::uint32_t reported, std::uint64_t user_handle) {
-  return reported == 0 ? 0 : reported - async_events_->purge(user_handle);
+std::uint32_t Context::drop_unread(std::uint32_t reported, std::uint64_t user_handle,
+                                   const engine::EventSource& source) {
+  return reported == 0 ? 0 : reported - async_events_->purge(user_handle, source.number(), reported);
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {

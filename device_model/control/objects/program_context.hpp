@@ -20,6 +20,7 @@
 #include "device_model/control/objects/process.hpp"
 #include "device_model/control/objects/queue_objects.hpp"
 #include "device_model/control/objects/steering_objects.hpp"
+#include "device_model/engine/completion/event_source.hpp"
 
 namespace urnic::engine {
 class DoorbellSet;
@@ -69,14 +70,12 @@ class Context {
   int wake_descriptor() const { return wake_.get(); }
 
   // Removes the object's engine part. On the engine's thread; the object is destroyed on the control thread
-  // afterwards. Returns how many events the engine has raised for it.
+  // afterwards. Returns how many of its asynchronous events the program has read: those that it has not are
+  // taken back.
   std::uint32_t withdraw(QueuePair& qp);
   std::uint32_t withdraw(SharedReceiveQueue& srq);
   std::uint32_t withdraw(CompletionQueue& cq);
   void withdraw(const AddressHandle& address);
-  // Removes an object's asynchronous events that are not in the pipe yet from its `reported` events; returns
-  // how many are left for the program to read. On the engine's thread.
-  std::uint32_t drop_unsent(std::uint32_t reported, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);
   // The objects for a context that imports this one. From now on `several_processes`.
@@ -98,6 +97,9 @@ class Context {
   DoorbellNumbers doorbell_numbers;
 
  private:
+  // Takes back what the program has not read of an object's `reported` events; returns how many it has read.
+  std::uint32_t drop_unread(std::uint32_t reported, std::uint64_t user_handle,
+                            const engine::EventSource& source);
   std::shared_ptr<MemoryObjects> memory_;
 
  public:

@@ -73,13 +73,14 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
 int destroy_cq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
                DescriptorExchange&) {
   Context& context = *session.context;
-  return remove_one(context.cqs, request.handle, session.fabric.engine(session.device),
-                    [&](CompletionQueue& cq) {
-                      reply.completion_events_reported = cq.queue->completion_events();
-                      if (cq.channel != nullptr)
-                        reply.completion_events_reported -= cq.channel->pipe->purge(cq.user_handle);
-                      reply.async_events_reported = context.drop_unsent(context.withdraw(cq), cq.user_handle);
-                    });
+  return remove_one(
+      context.cqs, request.handle, session.fabric.engine(session.device), [&](CompletionQueue& cq) {
+        const std::uint32_t reported = cq.queue->completion_events();
+        reply.completion_events_reported = reported;
+        if (cq.channel != nullptr)
+          reply.completion_events_reported -= cq.channel->pipe->purge(cq.user_handle, 0, reported);
+        reply.async_events_reported = context.withdraw(cq);
+      });
 }
 
 int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::ResizeCqReply& reply,

@@ -275,9 +275,8 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   const std::array number{wire::Qpn{qp->qpn}};
   engine::Engine& engine = session.fabric.engine(session.device);
   if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
-  return remove_one(context.qps, request.handle, engine, [&](QueuePair& gone) {
-    reply.async_events_reported = context.drop_unsent(context.withdraw(gone), gone.user_handle);
-  });
+  return remove_one(context.qps, request.handle, engine,
+                    [&](QueuePair& gone) { reply.async_events_reported = context.withdraw(gone); });
 }
 
 }  // namespace urnic::control

@@ -97,7 +97,7 @@ void CompletionQueue::report_overrun() {
   overrun_ = true;
   if (config_.async_events == nullptr) return;
   ++async_events_;
-  config_.async_events->push(config_.user_handle, kEventCqError);
+  config_.async_events->push(config_.user_handle, kEventCqError, source_.number());
 }
 
 // A program arms and then polls once more; the device adds a CQE and then reads the arm word. With a full

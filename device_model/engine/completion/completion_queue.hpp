@@ -8,6 +8,7 @@
 
 #include "device_model/abi/queues.hpp"
 #include "device_model/abi/tag_matching_ring.hpp"
+#include "device_model/engine/completion/event_source.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -88,6 +89,8 @@ class CompletionQueue
   // Events raised on the channel, and asynchronous events, since creation.
   std::uint32_t completion_events() const { return completion_events_; }
   std::uint32_t async_events() const { return async_events_; }
+  // Of the asynchronous ones.
+  const EventSource& event_source() const { return source_; }
   // Whether a received message may travel in the CQE.
   bool has_room_for_data() const { return config_.clock == nullptr; }
   std::uint64_t user_handle() const { return config_.user_handle; }
@@ -124,6 +127,7 @@ class CompletionQueue
   bool overrun_ = false;
   std::uint32_t completion_events_ = 0;
   std::uint32_t async_events_ = 0;
+  EventSource source_;
 };
 
 using CompletionQueueList =

@@ -26,10 +26,14 @@ memory::Descriptor reopen(int fd, int flags) {
   return memory::Descriptor(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK));
 }
 
-std::uint64_t element_of(const std::array<std::byte, 16>& record) {
-  std::uint64_t element;
-  std::memcpy(&element, record.data(), sizeof element);
-  return element;
+constexpr std::size_t kTypeAt = 8;
+constexpr std::size_t kSourceAt = 12;
+
+template <typename Value>
+Value value_at(const std::array<std::byte, 16>& record, std::size_t at) {
+  Value value;
+  std::memcpy(&value, record.data() + at, sizeof value);
+  return value;
 }
 
 }  // namespace
@@ -50,10 +54,11 @@ EventPipe::EventPipe(memory::Descriptor read_end, memory::Descriptor write_end, 
     throw std::system_error(errno, std::generic_category(), "event pipe: cannot be opened anew");
 }
 
-void EventPipe::push(std::uint64_t element, std::uint32_t type) {
+void EventPipe::push(std::uint64_t element, std::uint32_t type, std::uint32_t source) {
   Record record{};
   std::memcpy(record.data(), &element, sizeof element);
-  std::memcpy(record.data() + sizeof element, &type, sizeof type);
+  std::memcpy(record.data() + kTypeAt, &type, sizeof type);
+  std::memcpy(record.data() + kSourceAt, &source, sizeof source);
   if (flush() && write_record(record)) return;
   if (backlog_.size() < kMaxBacklog) backlog_.push_back(record);
 }
@@ -87,14 +92,21 @@ std::vector<EventPipe::Record> EventPipe::drain() const {
   return records;
 }
 
-std::uint32_t EventPipe::purge(std::uint64_t element) {
+std::uint32_t EventPipe::purge(std::uint64_t element, std::uint32_t source, std::uint32_t most) {
+  const bool says_source = record_size_ > kSourceAt;
   std::vector<Record> kept = drain();
   kept.insert(kept.end(), backlog_.begin(), backlog_.end());
-  const auto removed =
-      std::erase_if(kept, [&](const Record& record) { return element_of(record) == element; });
+  std::uint32_t removed = 0;
+  std::erase_if(kept, [&](const Record& record) {
+    const bool is_its_own = value_at<std::uint64_t>(record, 0) == element &&
+                            (!says_source || value_at<std::uint32_t>(record, kSourceAt) == source);
+    if (!is_its_own || removed == most) return false;
+    ++removed;
+    return true;
+  });
   backlog_ = std::move(kept);
   flush();
-  return static_cast<std::uint32_t>(removed);
+  return removed;
 }
 
 bool EventPipe::closed() const {

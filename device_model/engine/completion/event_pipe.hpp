@@ -22,14 +22,15 @@ class EventPipe
   // not the two ends of one pipe.
   EventPipe(memory::Descriptor read_end, memory::Descriptor write_end, std::size_t record);
 
-  // Engine thread only. An 8-byte record is `element`; a 16-byte record is `element`, `type` and a zero.
-  void push(std::uint64_t element, std::uint32_t type = 0);
+  // Engine thread only. An 8-byte record is `element`; a 16-byte record is `element`, `type`, and the number
+  // of the source where libibverbs looks at nothing (ib_uverbs_async_event_desc.reserved).
+  void push(std::uint64_t element, std::uint32_t type = 0, std::uint32_t source = 0);
   // Retries the backlog. True if nothing is left.
   bool flush();
   bool has_backlog() const { return !backlog_.empty(); }
-  // Removes all unread records of `element`, from pipe and backlog, and keeps the order of the others.
-  // Returns how many.
-  std::uint32_t purge(std::uint64_t element);
+  // Removes unread records of `element`, and of the source where they say it, from pipe and backlog: `most`
+  // at most. Keeps the order of the others. Returns how many.
+  std::uint32_t purge(std::uint64_t element, std::uint32_t source, std::uint32_t most);
   // The pipe's inode number, which names it in the control protocol.
   std::uint64_t inode() const { return inode_; }
   // No program has the read end open.

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "device_model/engine/completion/event_source.hpp"
 
 namespace urnic::engine {
 
@@ -15,19 +18,20 @@ class EventListeners {
     EventPipe* pipe;
     std::uint64_t user_handle;  // what the events carry
     std::uint32_t told;         // number of events sent
+    EventSource source;
   };
 
   // `pipe` outlives the listener.
-  void add(EventPipe& pipe, std::uint64_t user_handle) { all_.push_back({&pipe, user_handle, 0}); }
-  // Returns how many events were sent to it; 0 if it is not a listener.
-  std::uint32_t remove(const EventPipe& pipe, std::uint64_t user_handle) {
+  void add(EventPipe& pipe, std::uint64_t user_handle) { all_.push_back({&pipe, user_handle, 0, {}}); }
+  // Returns what it was; nothing if it is not a listener.
+  std::optional<Listener> remove(const EventPipe& pipe, std::uint64_t user_handle) {
     for (auto listener = all_.begin(); listener != all_.end(); ++listener) {
       if (listener->pipe != &pipe || listener->user_handle != user_handle) continue;
-      const std::uint32_t told = listener->told;
+      const Listener removed = *listener;
       all_.erase(listener);
-      return told;
+      return removed;
     }
-    return 0;
+    return {};
   }
   auto begin() { return all_.begin(); }
   auto end() { return all_.end(); }

@@ -328,7 +328,7 @@ void QueuePairContext::settle_report(Reported reported) {
 void QueuePairContext::raise(transport::AsyncEvent event) {
   for (EventListeners::Listener& listener : listeners_) {
     ++listener.told;
-    listener.pipe->push(listener.user_handle, static_cast<std::uint32_t>(event));
+    listener.pipe->push(listener.user_handle, static_cast<std::uint32_t>(event), listener.source.number());
     round_.notifications().wrote_to(*listener.pipe);
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/engine/completion/event_source.hpp"
 #include "device_model/engine/rings/slot_copies.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "device_model/transport/work_request.hpp"
@@ -77,6 +78,8 @@ class SharedReceiveQueue {
 
   // Asynchronous events raised since creation.
   std::uint32_t async_events() const { return async_events_; }
+  // Of the asynchronous ones.
+  const EventSource& event_source() const { return source_; }
 
  private:
   bool next_slot(std::uint32_t& slot);
@@ -101,6 +104,7 @@ class SharedReceiveQueue {
   std::uint32_t taken_ = 0;
   std::uint32_t limit_ = 0;
   std::uint32_t async_events_ = 0;
+  EventSource source_;
   bool broken_ = false;
   std::vector<std::uint8_t> taken_slots_;  // 1: a QP has it
   std::vector<std::uint32_t> given_back_;  // room for all slots

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
+#include "tests/apps/programs/async_events.hpp"
 #include "tests/apps/programs/endpoint.hpp"
 #include "tests/apps/programs/require.hpp"
 #include "tests/apps/programs/threads.hpp"
@@ -48,6 +49,29 @@ pid_t in_child(Function function) {
   }
   _exit(status);
 }
+
+// Carries the address of an object from one process to the other.
+class Pipe {
+ public:
+  Pipe() { require(pipe(ends_) == 0, "pipe: {}", std::strerror(errno)); }
+  ~Pipe() {
+    for (const int end : ends_) close(end);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void put(ibv_qp* object) {
+    require(write(ends_[1], &object, sizeof object) == sizeof object, "write: {}", std::strerror(errno));
+  }
+  ibv_qp* get() {
+    ibv_qp* object = nullptr;
+    require(read(ends_[0], &object, sizeof object) == sizeof object, "read: {}", std::strerror(errno));
+    return object;
+  }
+
+ private:
+  int ends_[2];
+};
 
 void write_once(Endpoint& from, const Memory& source, const Memory& target, std::uint64_t seed) {
   fill(source.bytes(0, kLength), seed);
@@ -157,6 +181,36 @@ BOOST_AUTO_TEST_CASE(child_that_polls_the_parents_receives) {
     const auto wrong = difference(target.bytes(message * kSmall, kSmall), message);
     BOOST_TEST(!wrong, "message " << message << ": " << wrong.value_or(""));
   }
+}
+
+// Both make a QP after the fork, at the same address, and with events that nobody reads. Each waits for the
+// end of its own events only when it destroys its QP.
+BOOST_AUTO_TEST_CASE(events_of_objects_at_one_address) {
+  const Device device(device_names().first);
+  Pipe from_child, from_parent;
+  const auto with_an_event = [&](auto then) {
+    Endpoint endpoint(device, {});
+    endpoint.connect(endpoint.address());
+    ibv_qp_attr drain{};
+    drain.qp_state = IBV_QPS_SQD;
+    drain.en_sqd_async_notify = 1;
+    require(ibv_modify_qp(endpoint.qp(), &drain, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY) == 0, "to SQD");
+    require(becomes_readable(device.context()->async_fd, kPatience), "no event");
+    then(endpoint);
+  };
+  ibv_qp* childs = nullptr;
+  const pid_t child = in_child([&] {
+    with_an_event([&](const Endpoint& endpoint) {
+      from_child.put(endpoint.qp());
+      require(from_parent.get() != nullptr, "the parent has no QP");
+    });
+  });
+  with_an_event([&](const Endpoint& endpoint) {
+    childs = from_child.get();
+    BOOST_TEST(childs == endpoint.qp());  // else this tests nothing
+  });
+  from_parent.put(childs);
+  BOOST_TEST(wait_for(child) == 0);
 }
 
 // What rdma-core's own tests do: the context is opened before the fork, all the rest is made after it.

@@ -6,9 +6,15 @@
 #include <boost/test/unit_test.hpp>
 #include <system_error>
 
+#include "device_model/engine/completion/event_source.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {
+namespace {
+
+constexpr std::uint32_t kAll = UINT32_MAX;
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(event_pipe)
 
@@ -44,8 +50,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_kept_and_comes_in_order) {
 BOOST_AUTO_TEST_CASE(purge_takes_one_element_out_of_pipe_and_backlog) {
   TestPipe pipe(16);
   for (std::uint64_t i = 0; i < 9'000; ++i) pipe.device_end().push(i % 3, static_cast<std::uint32_t>(i));
-  BOOST_TEST(pipe.device_end().purge(1) == 3'000u);
-  BOOST_TEST(pipe.device_end().purge(1) == 0u);
+  BOOST_TEST(pipe.device_end().purge(1, 0, kAll) == 3'000u);
+  BOOST_TEST(pipe.device_end().purge(1, 0, kAll) == 0u);
   std::uint32_t expected = 0;
   while (expected < 9'000) {
     while (const auto record = pipe.read()) {
@@ -56,12 +62,31 @@ BOOST_AUTO_TEST_CASE(purge_takes_one_element_out_of_pipe_and_backlog) {
   }
 }
 
+// Processes that share a context after a fork have objects at the same address.
+BOOST_AUTO_TEST_CASE(purge_leaves_the_events_of_another_source) {
+  TestPipe pipe(16);
+  const EventSource parents, childs;
+  pipe.device_end().push(1, 5, parents.number());
+  pipe.device_end().push(1, 6, childs.number());
+  BOOST_TEST(pipe.device_end().purge(1, parents.number(), 1) == 1u);
+  BOOST_TEST(pipe.device_end().purge(1, parents.number(), 1) == 0u);
+  BOOST_TEST(pipe.read()->type == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(purge_takes_no_more_than_were_reported) {
+  TestPipe pipe(8);
+  for (int i = 0; i < 3; ++i) pipe.device_end().push(1);
+  BOOST_TEST(pipe.device_end().purge(1, 0, 2) == 2u);
+  BOOST_TEST(pipe.read()->element == 1u);
+  BOOST_TEST(!pipe.read());
+}
+
 BOOST_AUTO_TEST_CASE(purge_does_not_wait_although_the_program_reads_blocking) {
   int ends[2];
   BOOST_REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   const memory::Descriptor reader(dup(ends[0]));
   EventPipe pipe{memory::Descriptor(ends[0]), memory::Descriptor(ends[1]), 8};
-  BOOST_TEST(pipe.purge(1) == 0u);
+  BOOST_TEST(pipe.purge(1, 0, kAll) == 0u);
   for (int i = 0; i < 20'000; ++i) pipe.push(5);  // would block for ever if the flags were the program's
   BOOST_TEST(pipe.has_backlog());
 }
