@@ -134,34 +134,33 @@ bool Context::remove_from_engine() {
   return true;
 }
 
-std::uint32_t Context::withdraw(QueuePair& qp) {
+Context::EventsTold Context::withdraw(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
   const auto listener = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
   qp.shared.reset();  // other openers may still use it
-  return listener ? drop_unread(listener->told, qp.user_handle, listener->source) : 0;
+  return listener ? EventsTold{listener->told, listener->source.number()} : EventsTold{};
 }
 
-std::uint32_t Context::withdraw(SharedReceiveQueue& srq) {
+Context::EventsTold Context::withdraw(SharedReceiveQueue& srq) {
   if (srq.tags) doorbells_->detach(srq.tags->doorbell.value());
-  const std::uint32_t left =
-      drop_unread(srq.queue->async_events(), srq.user_handle, srq.queue->event_source());
+  const EventsTold told{srq.queue->async_events(), srq.queue->event_source().number()};
   srq.queue.reset();
-  return left;
+  return told;
 }
 
-std::uint32_t Context::withdraw(CompletionQueue& cq) {
-  const std::uint32_t left = drop_unread(cq.queue->async_events(), cq.user_handle, cq.queue->event_source());
+Context::EventsTold Context::withdraw(CompletionQueue& cq) {
+  const EventsTold told{cq.queue->async_events(), cq.queue->event_source().number()};
   cq.queue.reset();
-  return left;
+  return told;
 }
 
 void Context::withdraw(const AddressHandle& address) {
   device.device->address_handles().remove(address.number);
 }
 
-std::uint32_t Context::drop_unread(std::uint32_t reported, std::uint64_t user_handle,
-                                   const engine::EventSource& source) {
-  return reported == 0 ? 0 : reported - async_events_->purge(user_handle, source.number(), reported);
+std::uint32_t Context::drop_unread(const EventsTold& told, std::uint64_t user_handle) {
+  if (told.count == 0) return 0;
+  return told.count - async_events_->purge(user_handle, told.source, told.count);
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {

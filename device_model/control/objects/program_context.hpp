@@ -20,7 +20,6 @@
 #include "device_model/control/objects/process.hpp"
 #include "device_model/control/objects/queue_objects.hpp"
 #include "device_model/control/objects/steering_objects.hpp"
-#include "device_model/engine/completion/event_source.hpp"
 
 namespace urnic::engine {
 class DoorbellSet;
@@ -69,13 +68,21 @@ class Context {
   int doorbell_descriptor() const { return doorbell_memory_.get(); }
   int wake_descriptor() const { return wake_.get(); }
 
+  // An object's asynchronous events that the engine has written, or will write; `source` is their
+  // EventSource.
+  struct EventsTold {
+    std::uint32_t count = 0;
+    std::uint32_t source = 0;
+  };
   // Removes the object's engine part. On the engine's thread; the object is destroyed on the control thread
-  // afterwards. Returns how many of its asynchronous events the program has read: those that it has not are
-  // taken back.
-  std::uint32_t withdraw(QueuePair& qp);
-  std::uint32_t withdraw(SharedReceiveQueue& srq);
-  std::uint32_t withdraw(CompletionQueue& cq);
+  // afterwards.
+  EventsTold withdraw(QueuePair& qp);
+  EventsTold withdraw(SharedReceiveQueue& srq);
+  EventsTold withdraw(CompletionQueue& cq);
   void withdraw(const AddressHandle& address);
+  // Takes back the events that the program has not read; returns how many it has read. On the engine's
+  // thread. It reads and writes all that is in the pipe.
+  std::uint32_t drop_unread(const EventsTold& told, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);
   // The objects for a context that imports this one. From now on `several_processes`.
@@ -97,9 +104,6 @@ class Context {
   DoorbellNumbers doorbell_numbers;
 
  private:
-  // Takes back what the program has not read of an object's `reported` events; returns how many it has read.
-  std::uint32_t drop_unread(std::uint32_t reported, std::uint64_t user_handle,
-                            const engine::EventSource& source);
   std::shared_ptr<MemoryObjects> memory_;
 
  public:

@@ -79,7 +79,7 @@ int destroy_cq(Session& session, const abi::HandleRequest& request, abi::Destroy
         reply.completion_events_reported = reported;
         if (cq.channel != nullptr)
           reply.completion_events_reported -= cq.channel->pipe->purge(cq.user_handle, 0, reported);
-        reply.async_events_reported = context.withdraw(cq);
+        reply.async_events_reported = context.drop_unread(context.withdraw(cq), cq.user_handle);
       });
 }
 

@@ -275,8 +275,9 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   const std::array number{wire::Qpn{qp->qpn}};
   engine::Engine& engine = session.fabric.engine(session.device);
   if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
-  return remove_one(context.qps, request.handle, engine,
-                    [&](QueuePair& gone) { reply.async_events_reported = context.withdraw(gone); });
+  return remove_one(context.qps, request.handle, engine, [&](QueuePair& gone) {
+    reply.async_events_reported = context.drop_unread(context.withdraw(gone), gone.user_handle);
+  });
 }
 
 }  // namespace urnic::control
