@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include "device_model/memory/checked_call.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -17,11 +18,6 @@ namespace urnic::memory {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
 
 }  // namespace
 

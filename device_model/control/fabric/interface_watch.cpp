@@ -20,7 +20,6 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/switch.hpp"
-#include "device_model/link/udp/socket_address.hpp"
 #include "wire/network_headers.hpp"
 
 // linux/if.h has it, which does not go with net/if.h.

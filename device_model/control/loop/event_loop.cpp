@@ -9,7 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
-#include <system_error>
+
+#include "device_model/memory/checked_call.hpp"
 
 namespace urnic::control {
 namespace {
@@ -30,20 +31,15 @@ std::chrono::nanoseconds processor_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
 }  // namespace
 
 EventLoop::EventLoop()
-    : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      stop_event_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+    : epoll_(memory::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      stop_event_(memory::checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kStopWatch;
-  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_event_.get(), &event), "epoll_ctl");
+  memory::checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_event_.get(), &event), "epoll_ctl");
 }
 
 EventLoop::WatchId EventLoop::watch(int descriptor, std::uint32_t events, Handler handler) {
@@ -51,7 +47,7 @@ EventLoop::WatchId EventLoop::watch(int descriptor, std::uint32_t events, Handle
   epoll_event event{};
   event.events = events;
   event.data.u64 = id;
-  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
+  memory::checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
   watches_.emplace(id, std::make_shared<Watch>(Watch{descriptor, std::move(handler)}));
   return id;
 }
@@ -62,7 +58,7 @@ void EventLoop::change(WatchId watch, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.u64 = watch;
-  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, found->second->descriptor, &event), "epoll_ctl");
+  memory::checked(epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, found->second->descriptor, &event), "epoll_ctl");
 }
 
 void EventLoop::forget(WatchId watch) {
@@ -99,7 +95,7 @@ bool EventLoop::handle_events() {
   std::array<epoll_event, 64> events;
   const int count = wait(events);
   if (count < 0 && errno == EINTR) return false;
-  checked(count, "epoll_wait");
+  memory::checked(count, "epoll_wait");
   for (int i = 0; i < count; ++i) {
     const WatchId id = events[static_cast<std::size_t>(i)].data.u64;
     if (id == kStopWatch) {
@@ -140,7 +136,8 @@ void EventLoop::do_portion() {
 void EventLoop::stop() { eventfd_write(stop_event_.get(), 1); }
 
 Timer::Timer(EventLoop& loop, std::function<void()> expired)
-    : descriptor_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
+    : descriptor_(
+          memory::checked(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
       watch_(loop, descriptor_.get(), EPOLLIN, [this, expired = std::move(expired)](std::uint32_t) {
         std::uint64_t times = 0;
         if (read(descriptor_.get(), &times, sizeof times) != sizeof times) return;
@@ -154,7 +151,7 @@ void Timer::set(std::chrono::nanoseconds span) {
   itimerspec spec{};
   spec.it_value.tv_sec = count / 1'000'000'000;
   spec.it_value.tv_nsec = count % 1'000'000'000;
-  checked(timerfd_settime(descriptor_.get(), 0, &spec, nullptr), "timerfd_settime");
+  memory::checked(timerfd_settime(descriptor_.get(), 0, &spec, nullptr), "timerfd_settime");
   set_ = true;
 }
 

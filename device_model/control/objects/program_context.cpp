@@ -159,7 +159,6 @@ void Context::withdraw(const AddressHandle& address) {
 }
 
 std::uint32_t Context::drop_unread(const EventsTold& told, std::uint64_t user_handle) {
-  if (told.count == 0) return 0;
   return told.count - async_events_->purge(user_handle, told.source, told.count);
 }
 

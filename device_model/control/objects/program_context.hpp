@@ -81,7 +81,7 @@ class Context {
   EventsTold withdraw(CompletionQueue& cq);
   void withdraw(const AddressHandle& address);
   // Takes back the events that the program has not read; returns how many it has read. On the engine's
-  // thread. It reads and writes all that is in the pipe.
+  // thread. If there were any, it reads and writes all that is in the pipe.
   std::uint32_t drop_unread(const EventsTold& told, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);

@@ -9,30 +9,24 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/memory/checked_call.hpp"
+
 namespace urnic::control::rdma_cm {
-namespace {
-
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
-}  // namespace
-
 IdentifierChanges::IdentifierChanges()
-    : memory_(checked(memfd_create("urnic-identifier-changes", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                      "identifier changes: memfd_create")) {
-  checked(ftruncate(memory_.get(), abi::kIdentifierChangesBytes), "identifier changes: ftruncate");
+    : memory_(memory::checked(memfd_create("urnic-identifier-changes", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                              "identifier changes: memfd_create")) {
+  memory::checked(ftruncate(memory_.get(), abi::kIdentifierChangesBytes), "identifier changes: ftruncate");
   void* const page =
       mmap(nullptr, abi::kIdentifierChangesBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "identifier changes: mmap");
   page_ = new (page) abi::IdentifierChanges{};
   // This mapping stays writable; no new mapping can be.
-  checked(fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
-          "identifier changes: F_ADD_SEALS");
+  memory::checked(
+      fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+      "identifier changes: F_ADD_SEALS");
   const std::string self = "/proc/self/fd/" + std::to_string(memory_.get());
-  read_only_ =
-      memory::Descriptor(checked(open(self.c_str(), O_RDONLY | O_CLOEXEC), "identifier changes: open"));
+  read_only_ = memory::Descriptor(
+      memory::checked(open(self.c_str(), O_RDONLY | O_CLOEXEC), "identifier changes: open"));
 }
 
 IdentifierChanges::~IdentifierChanges() {

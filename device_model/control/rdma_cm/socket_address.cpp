@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {

@@ -93,6 +93,7 @@ std::vector<EventPipe::Record> EventPipe::drain() const {
 }
 
 std::uint32_t EventPipe::purge(std::uint64_t element, std::uint32_t source, std::uint32_t most) {
+  if (most == 0) return 0;
   const bool says_source = record_size_ > kSourceAt;
   std::vector<Record> kept = drain();
   kept.insert(kept.end(), backlog_.begin(), backlog_.end());

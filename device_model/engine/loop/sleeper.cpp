@@ -12,16 +12,13 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/memory/checked_call.hpp"
+
 namespace urnic::engine {
 
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
 
 timespec to_timespec(transport::Nanoseconds span) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(span);
@@ -36,20 +33,21 @@ long wait_precisely(int epoll, epoll_event* events, int count, const timespec& t
 }  // namespace
 
 Sleeper::Sleeper()
-    : status_(checked(memfd_create("urnic-engine-status", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                      "engine status page: memfd_create")),
-      epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "engine: epoll_create1")),
-      own_wake_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "engine: eventfd")) {
-  checked(ftruncate(status_.get(), kPageBytes), "engine status page: ftruncate");
+    : status_(memory::checked(memfd_create("urnic-engine-status", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                              "engine status page: memfd_create")),
+      epoll_(memory::checked(epoll_create1(EPOLL_CLOEXEC), "engine: epoll_create1")),
+      own_wake_(memory::checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "engine: eventfd")) {
+  memory::checked(ftruncate(status_.get(), kPageBytes), "engine status page: ftruncate");
   void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, status_.get(), 0);
   if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "engine status page: mmap");
   page_ = new (page) abi::EngineStatus{};
   // This mapping stays writable; no new mapping can be.
-  checked(fcntl(status_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
-          "engine status page: F_ADD_SEALS");
+  memory::checked(
+      fcntl(status_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+      "engine status page: F_ADD_SEALS");
   const std::string self = "/proc/self/fd/" + std::to_string(status_.get());
-  read_only_status_ =
-      memory::Descriptor(checked(open(self.c_str(), O_RDONLY | O_CLOEXEC), "engine status page: open"));
+  read_only_status_ = memory::Descriptor(
+      memory::checked(open(self.c_str(), O_RDONLY | O_CLOEXEC), "engine status page: open"));
   add(own_wake_.get());
 }
 
@@ -61,7 +59,7 @@ Sleeper::~Sleeper() {
 // descriptor could otherwise make that read block.
 void Sleeper::add(int descriptor) {
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = descriptor}};
-  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "engine: epoll_ctl");
+  memory::checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event), "engine: epoll_ctl");
 }
 
 void Sleeper::remove(int descriptor) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr); }

@@ -2,24 +2,13 @@
 
 #include <sys/epoll.h>
 
-#include <cerrno>
-#include <system_error>
-
 #include "device_model/link/udp/multicast_socket.hpp"
+#include "device_model/memory/checked_call.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::link {
-namespace {
-
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
-}  // namespace
-
 GroupSockets::GroupSockets(const wire::Gid& group)
-    : group_(group), wake_(checked(epoll_create1(EPOLL_CLOEXEC), "multicast group: epoll_create1")) {}
+    : group_(group), wake_(memory::checked(epoll_create1(EPOLL_CLOEXEC), "multicast group: epoll_create1")) {}
 
 std::uint32_t GroupSockets::scope_on(std::uint32_t interface) const {
   return wire::needs_interface(group_) ? interface : 0;
@@ -39,7 +28,8 @@ void GroupSockets::join_on(const std::set<std::uint32_t>& interfaces) {
 GroupSockets::Member GroupSockets::open(std::uint32_t scope) const {
   Member opened{open_group_socket(group_, scope, wire::kRocePort), {}};
   epoll_event event{.events = EPOLLIN, .data = {.u32 = scope}};
-  checked(epoll_ctl(wake_.get(), EPOLL_CTL_ADD, opened.socket.get(), &event), "multicast group: epoll_ctl");
+  memory::checked(epoll_ctl(wake_.get(), EPOLL_CTL_ADD, opened.socket.get(), &event),
+                  "multicast group: epoll_ctl");
   return opened;
 }
 

@@ -12,9 +12,9 @@ namespace urnic::link {
 // effort.
 void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope);
 
-// Bound to `group` and `port`, and member on no interface: a group that needs an interface
-// (wire::needs_interface) is bound on `scope`; other sockets of the host may be bound to the
-// same. Throws std::system_error with a sentence.
+// Bound to `group` and `port`, and to the interface `scope` if the group needs one (wire::needs_interface).
+// It is a member on no interface yet. Other sockets of the host may be bound to the same. Throws
+// std::system_error with a sentence.
 memory::Descriptor open_group_socket(const wire::Gid& group, std::uint32_t scope, std::uint16_t port);
 // Makes it a member on an interface. Throws std::system_error with a sentence.
 void join_group(int socket, const wire::Gid& group, std::uint32_t interface);

@@ -17,8 +17,8 @@ union SocketAddress {
   sockaddr_in6 ipv6;
 };
 
-// An IPv4-mapped GID is an IPv4 address. `scope` is the interface of an IPv6 address that
-// needs one (wire::needs_interface).
+// An IPv4-mapped GID is an IPv4 address. `scope` is the interface of an IPv6 address that needs one
+// (wire::needs_interface).
 SocketAddress to_socket_address(const wire::Gid& gid, std::uint16_t port, std::uint32_t scope);
 wire::Gid to_gid(const SocketAddress& address);
 std::uint16_t port_of(const SocketAddress& address);

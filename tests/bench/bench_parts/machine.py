@@ -26,9 +26,9 @@ def scheduling_groups():
     with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as lines:
         for line in lines:
             _, controllers, path = line.rstrip("\n").split(":", 2)
-            first = "cpu" in controllers.split(",") and path != "/"
-            second = controllers == "" and os.path.exists(f"/sys/fs/cgroup/{path}/cpu.weight")
-            if first or second:
+            in_version_1 = "cpu" in controllers.split(",") and path != "/"
+            in_version_2 = controllers == "" and os.path.exists(f"/sys/fs/cgroup/{path}/cpu.weight")
+            if in_version_1 or in_version_2:
                 return "one control group for all"
     with contextlib.suppress(OSError), open("/proc/sys/kernel/sched_autogroup_enabled", encoding="ascii") as enabled:
         if enabled.read().strip() == "1":

@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(everybody_who_has_opened_the_target_hears_of_its_events) {
   BOOST_TEST(heard->element == 42u);
   BOOST_TEST(heard->type == kEventAccessError);
   engine.execute([&] {
-    BOOST_TEST(target.device_end().listeners().remove(second.device_end(), 42)->told == 1u);
+    BOOST_TEST(target.device_end().listeners().remove(second.device_end(), 42).value().told == 1u);
     BOOST_TEST(!target.device_end().listeners().remove(second.device_end(), 42));
   });
 }
