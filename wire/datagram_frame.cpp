@@ -12,7 +12,6 @@
 namespace urnic::wire {
 namespace {
 
-constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kIdentificationAt = 4;  // in the IPv4 header
 
 // Divides `datagram`; the frame's headers are only the transport's.

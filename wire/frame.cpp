@@ -9,7 +9,6 @@
 namespace urnic::wire {
 namespace {
 
-constexpr std::size_t kIcrcBytes = 4;
 static_assert(kMaxNetworkHeaderBytes + kMaxTransportHeaderBytes <= kMaxHeaderBytes);
 
 // Sizes of the parts behind the UDP header.

@@ -9,8 +9,6 @@
 namespace urnic::wire {
 namespace {
 
-constexpr std::size_t kIcrcBytes = 4;
-
 // Bytes that fill a payload up to a multiple of four (IBTA 9.2.3, pad count).
 std::size_t pad_for(std::size_t payload_bytes) { return (0 - payload_bytes) & 3; }
 

@@ -8,6 +8,8 @@
 
 namespace urnic::wire {
 
+constexpr std::size_t kIcrcBytes = 4;
+
 // The ICRC of a frame; `headers` begins at the Ethernet header. Returns a host integer; on the wire its least
 // significant byte comes first.
 std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte> payload,

@@ -1,9 +1,11 @@
 // Names of things on the wire that are integers in the headers but must never mix in the code.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 
 namespace urnic::wire {
 
@@ -43,6 +45,12 @@ struct Gid {
   std::array<std::uint8_t, 16> bytes{};
   friend constexpr auto operator<=>(const Gid&, const Gid&) = default;
 };
+
+inline Gid to_gid(const std::uint8_t (&bytes)[16]) {
+  Gid gid;
+  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
+  return gid;
+}
 
 // An Ethernet address in wire order.
 struct MacAddress {

@@ -18,7 +18,6 @@
 namespace urnic::analysis {
 namespace {
 
-constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kMostVlanTags = 2;
 constexpr std::uint16_t kServiceVlan = 0x88A8;  // IEEE 802.1Q: the outer of two tags
 constexpr wire::Qpn kManagementQp{1};
@@ -153,8 +152,8 @@ bool Dissector::place_extended() {
 
 void Dissector::place_rest() {
   const std::size_t pad = result_.transport_.bth.pad;
-  if (end_ < at_ + kIcrcBytes) return;
-  const std::size_t padded = end_ - kIcrcBytes - at_;
+  if (end_ < at_ + wire::kIcrcBytes) return;
+  const std::size_t padded = end_ - wire::kIcrcBytes - at_;
   result_.payload_bytes_ = padded - std::min(pad, padded);
   const std::size_t there = std::min(result_.payload_bytes_, left());
   result_.payload_ = result_.frame_.subspan(at_, there);

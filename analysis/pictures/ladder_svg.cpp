@@ -12,7 +12,7 @@
 namespace urnic::analysis {
 namespace {
 
-constexpr double kTop = 70;
+constexpr double kLadderTop = 70;
 constexpr double kBetweenSends = 20;  // so that labels do not meet
 constexpr double kBetweenEvents = 5;  // of an arrival and what is next
 constexpr double kUnseenSlope = 12;   // of an arrow whose arrival was not seen
@@ -22,12 +22,12 @@ constexpr double kPauseFactor = 40;  // a pause is that much longer than most in
 constexpr int kTimeColumn = 96;
 constexpr int kLegendHeight = 46;
 
-constexpr std::string_view kShapes =
+constexpr std::string_view kLadderShapes =
     ".life{stroke-width:1.5}.pause{stroke-width:3;stroke-dasharray:3 4}.arrow line{stroke-width:1.6}"
     ".arrow text{font-size:11.5px;stroke:none}.arrow text.label{paint-order:stroke;stroke-width:4px}"
     ".arrow text.remark{font-size:11px}.retransmission line{stroke-width:3}.nak line{stroke-dasharray:7 3}"
     ".lost line{stroke-dasharray:3 3}.cross{stroke-width:2.4;fill:none}";
-constexpr std::string_view kColours =
+constexpr std::string_view kLadderColours =
     ".life{stroke:$text}.pause{stroke:$back}.arrow text.label{stroke:$back}.arrow text.remark{fill:$faint}"
     ".request{stroke:$sent;fill:$sent}.retransmission{stroke:$again;fill:$again}"
     ".acknowledgement{stroke:$ack;fill:$ack}.nak{stroke:$nak;fill:$nak}"
@@ -125,10 +125,10 @@ class Heights {
 
   std::vector<Span> spans_;
   std::vector<Pause> pauses_;
-  double at_ = kTop + kLegendHeight;
+  double at_ = kLadderTop + kLegendHeight;
   double last_sent_ = 0;
   int under_way_ = 0;
-  double bottom_ = kTop + kLegendHeight;
+  double bottom_ = kLadderTop + kLegendHeight;
 };
 
 class SvgLadder {
@@ -143,7 +143,7 @@ class SvgLadder {
 
   std::string draw() {
     const int height = static_cast<int>(heights_.bottom()) + 40;
-    SvgDocument document(width_, height, title(), description(), kShapes, kColours);
+    SvgDocument document(width_, height, title(), description(), kLadderShapes, kLadderColours);
     document.add(legend());
     document.add(lifelines());
     for (std::size_t i = 0; i < ladder_.arrows.size(); ++i) document.add(arrow(i));
@@ -198,12 +198,12 @@ class SvgLadder {
   }
 
   std::string lifelines() const {
-    const double top = kTop + 8;
+    const double top = kLadderTop + 8;
     const double bottom = heights_.bottom() + 14;
     std::string text = fmt::format(
         "<text class=\"title middle\" x=\"{}\" y=\"{}\">{}</text><text class=\"title middle\" x=\"{:.0f}\" "
         "y=\"{}\">{}</text>\n",
-        left_ + 40, kTop, svg_text(ladder_.left), right_ - 10, kTop, svg_text(ladder_.right));
+        left_ + 40, kLadderTop, svg_text(ladder_.left), right_ - 10, kLadderTop, svg_text(ladder_.right));
     for (const double x : {left_, right_})
       text += fmt::format("<line class=\"life\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
                           x, top, bottom);

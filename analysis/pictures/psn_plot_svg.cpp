@@ -14,15 +14,15 @@ namespace {
 
 constexpr int kLeft = 84;
 constexpr int kRight = 20;
-constexpr int kTop = 44;
+constexpr int kPlotTop = 44;
 constexpr int kBottom = 46;
 constexpr int kLegend = 34;
 
-constexpr std::string_view kShapes =
+constexpr std::string_view kPlotShapes =
     ".axis{stroke-width:1}.acknowledged{fill:none;stroke-width:1.4}.mark{fill:none;stroke-width:1.6}"
     ".sent,.response,.reported{stroke-width:3.2;stroke-linecap:round}.reported{stroke-width:2.2}.lost{stroke-"
     "width:2.2}";
-constexpr std::string_view kColours =
+constexpr std::string_view kPlotColours =
     ".axis{stroke:$text}.acknowledged{stroke:$ack}.sent{stroke:$sent}.retransmitted{stroke:$again}"
     ".lost{stroke:$lost}.response{stroke:$response}.nak{stroke:$nak}.reported{stroke:$response}";
 
@@ -49,8 +49,8 @@ class SvgPlot {
   SvgPlot(const PsnPlot& plot, const PlotStyle& style, int offset)
       : plot_(plot),
         width_(std::max(style.width, PlotStyle::kNarrowest) - kLeft - kRight),
-        height_(style.height - kTop - kBottom),
-        top_(offset + kTop),
+        height_(style.height - kPlotTop - kBottom),
+        top_(offset + kPlotTop),
         unit_(time_unit(plot.end)) {}
 
   std::string draw() const {
@@ -172,7 +172,7 @@ std::string draw_svg(const std::vector<PsnPlot>& plots, const PlotStyle& style) 
       "responses, {} NAKs. A line shows what is acknowledged.",
       count(plots, PointKind::sent), count(plots, PointKind::retransmitted), count(plots, PointKind::lost),
       count(plots, PointKind::response), count(plots, PointKind::nak));
-  SvgDocument document(width, height, title, description, kShapes, kColours);
+  SvgDocument document(width, height, title, description, kPlotShapes, kPlotColours);
   document.add(legend(plots));
   for (std::size_t i = 0; i < plots.size(); ++i)
     document.add(SvgPlot(plots[i], style, kLegend + style.height * static_cast<int>(i)).draw());

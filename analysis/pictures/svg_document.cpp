@@ -17,7 +17,7 @@ struct Colour {
 
 // After Okabe and Ito, whose colours the colour-blind tell apart; lines and marks say the same as the
 // colours.
-constexpr std::array kColours{
+constexpr std::array kPalette{
     Colour{"$back", "#ffffff", "#16181c"},  Colour{"$text", "#222222", "#e6e6e6"},
     Colour{"$faint", "#5f6368", "#a6a9ad"}, Colour{"$grid", "#dddddd", "#3a3d42"},
     Colour{"$sent", "#0072b2", "#56b4e9"},  Colour{"$again", "#b04a00", "#e69f00"},
@@ -25,7 +25,7 @@ constexpr std::array kColours{
     Colour{"$nak", "#9c3a78", "#e08fc0"},   Colour{"$response", "#007a5a", "#35c49a"},
 };
 
-constexpr std::string_view kShapes =
+constexpr std::string_view kCommonShapes =
     "text{font:12px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
     ".title{font-weight:bold;font-size:13px}";
 constexpr std::string_view kCommonColours =
@@ -34,10 +34,10 @@ constexpr std::string_view kCommonColours =
 std::string coloured(std::string_view rules, bool dark) {
   std::string text;
   while (!rules.empty()) {
-    const auto* const colour = std::find_if(kColours.begin(), kColours.end(), [&](const Colour& candidate) {
+    const auto* const colour = std::find_if(kPalette.begin(), kPalette.end(), [&](const Colour& candidate) {
       return rules.starts_with(candidate.name);
     });
-    if (colour != kColours.end()) {
+    if (colour != kPalette.end()) {
       text += dark ? colour->dark : colour->light;
       rules.remove_prefix(colour->name.size());
     } else {
@@ -105,8 +105,8 @@ SvgDocument::SvgDocument(int width, int height, std::string_view title, std::str
       "role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">{2}</title>\n"
       "<desc id=\"description\">{3}</desc>\n<style>{4}{5}\n{6}\n@media (prefers-color-scheme:dark){{{7}}}"
       "</style>\n<rect class=\"back\" width=\"{0}\" height=\"{1}\"/>\n",
-      width, height, svg_text(title), svg_text(description), kShapes, shapes, coloured(all_colours, false),
-      coloured(all_colours, true));
+      width, height, svg_text(title), svg_text(description), kCommonShapes, shapes,
+      coloured(all_colours, false), coloured(all_colours, true));
 }
 
 std::string SvgDocument::finish() {

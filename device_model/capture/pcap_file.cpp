@@ -15,13 +15,13 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 24);
 
-struct PacketHeader {
+struct PcapRecordHeader {
   std::uint32_t seconds;
   std::uint32_t nanoseconds;
   std::uint32_t captured_length;
   std::uint32_t original_length;
 };
-static_assert(sizeof(PacketHeader) == 16);
+static_assert(sizeof(PcapRecordHeader) == 16);
 
 }  // namespace
 
@@ -34,8 +34,9 @@ PcapFile::PcapFile(const std::string& path) : file_(path) {
 
 void PcapFile::write(const CapturedFrame& frame) {
   const auto length = static_cast<std::uint32_t>(frame.bytes.size());
-  const PacketHeader header{static_cast<std::uint32_t>(frame.nanoseconds / 1'000'000'000),
-                            static_cast<std::uint32_t>(frame.nanoseconds % 1'000'000'000), length, length};
+  const PcapRecordHeader header{static_cast<std::uint32_t>(frame.nanoseconds / 1'000'000'000),
+                                static_cast<std::uint32_t>(frame.nanoseconds % 1'000'000'000), length,
+                                length};
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.refer(frame.bytes);

@@ -28,7 +28,7 @@ struct BlockHeader {
 };
 constexpr std::size_t kBlockFrame = sizeof(BlockHeader) + sizeof(std::uint32_t);
 
-struct PacketHeader {
+struct EnhancedPacketHeader {
   BlockHeader block;
   std::uint32_t interface;
   std::uint32_t nanoseconds_high;
@@ -36,7 +36,7 @@ struct PacketHeader {
   std::uint32_t captured_length;
   std::uint32_t original_length;
 };
-static_assert(sizeof(PacketHeader) == 28);
+static_assert(sizeof(EnhancedPacketHeader) == 28);
 
 struct OptionHeader {
   std::uint16_t code;
@@ -108,14 +108,14 @@ void PcapngFile::write_block(std::uint32_t type, const std::vector<std::byte>& b
 void PcapngFile::write(const CapturedFrame& frame) {
   const std::size_t size = frame.bytes.size();
   const auto length = static_cast<std::uint32_t>(size);
-  const std::size_t block =
-      sizeof(PacketHeader) + size + padding(size) + comment_bytes(frame.comment) + sizeof(std::uint32_t);
-  const PacketHeader header{{kEnhancedPacket, static_cast<std::uint32_t>(block)},
-                            frame.interface,
-                            static_cast<std::uint32_t>(frame.nanoseconds >> 32),
-                            static_cast<std::uint32_t>(frame.nanoseconds),
-                            length,
-                            length};
+  const std::size_t block = sizeof(EnhancedPacketHeader) + size + padding(size) +
+                            comment_bytes(frame.comment) + sizeof(std::uint32_t);
+  const EnhancedPacketHeader header{{kEnhancedPacket, static_cast<std::uint32_t>(block)},
+                                    frame.interface,
+                                    static_cast<std::uint32_t>(frame.nanoseconds >> 32),
+                                    static_cast<std::uint32_t>(frame.nanoseconds),
+                                    length,
+                                    length};
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.refer(frame.bytes);

@@ -4,6 +4,7 @@
 
 #include "device_model/link/frame_edits.hpp"
 #include "wire/aeth.hpp"
+#include "wire/icrc.hpp"
 
 namespace urnic::fault {
 
@@ -16,9 +17,8 @@ std::uint64_t microseconds(transport::Nanoseconds span) {
 // The bit that a rule without `bits` flips: the first of the payload or, without a payload, the last of the
 // headers.
 std::uint32_t chosen_bit(const link::PacketAtLink& packet, const PacketView& view) {
-  constexpr std::size_t kIcrcBytes = 4;
   const std::size_t headers = view.headers.size();
-  const bool payload = packet.frame.size() > headers + kIcrcBytes;
+  const bool payload = packet.frame.size() > headers + wire::kIcrcBytes;
   return static_cast<std::uint32_t>(payload ? headers * 8 : headers * 8 - 1);
 }
 

@@ -8,7 +8,6 @@ namespace urnic::link {
 namespace {
 
 constexpr std::size_t kBthBytes = 12;
-constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // in IPv4; IPv6 has it 4 bits earlier
 constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
 constexpr std::uint8_t kCongestionExperienced = 3;
@@ -78,17 +77,18 @@ std::optional<std::size_t> bth_offset(std::span<const std::byte> frame) {
   wire::NetworkExtent extent;
   const auto headers = frame.first(std::min(frame.size(), wire::kMaxHeaderBytes));
   if (wire::parse_network(headers, frame.size(), network, extent) != wire::ParseError::none) return {};
-  if (extent.header_bytes + kBthBytes + kIcrcBytes > frame.size()) return {};
+  if (extent.header_bytes + kBthBytes + wire::kIcrcBytes > frame.size()) return {};
   return extent.header_bytes;
 }
 
 void refresh_icrc(std::span<std::byte> frame) {
   const auto bth = bth_offset(frame);
   if (!bth) return;
-  const std::size_t covered = frame.size() - kIcrcBytes;
+  const std::size_t covered = frame.size() - wire::kIcrcBytes;
   const std::size_t headers = *bth + kBthBytes;
   const std::uint32_t icrc = wire::icrc(frame.first(headers), frame.subspan(headers, covered - headers), {});
-  for (std::size_t i = 0; i < kIcrcBytes; ++i) frame[covered + i] = static_cast<std::byte>(icrc >> (8 * i));
+  for (std::size_t i = 0; i < wire::kIcrcBytes; ++i)
+    frame[covered + i] = static_cast<std::byte>(icrc >> (8 * i));
 }
 
 }  // namespace urnic::link

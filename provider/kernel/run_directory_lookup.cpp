@@ -18,22 +18,22 @@ constinit std::atomic<RunDirectoryState> run_directory_state{RunDirectoryState::
 
 namespace {
 
-constinit char directory[abi::kMaxRunDirectoryLength + 1] = {};
+constinit char copied_path[abi::kMaxRunDirectoryLength + 1] = {};
 
 RunDirectoryState copy_run_directory() {
   const char* value = secure_getenv(abi::kRunDirectoryVariable);
   if (value == nullptr || value[0] != '/') return RunDirectoryState::absent;
   std::size_t length = std::strlen(value);
   while (length > 1 && value[length - 1] == '/') --length;
-  if (length <= 1 || length >= sizeof directory) return RunDirectoryState::absent;
-  std::string_view(value, length).copy(directory, length);
+  if (length <= 1 || length >= sizeof copied_path) return RunDirectoryState::absent;
+  std::string_view(value, length).copy(copied_path, length);
   return RunDirectoryState::awaited;
 }
 
 // Nothing of the program's may reach another user, and nothing of theirs is taken for a device.
 void tell_refusal(trust::DirectoryFault fault) {
-  BoundedText<sizeof directory + 160> line;
-  line.append("urnic: the run directory ").append(directory).append(" ").append(trust::describe(fault));
+  BoundedText<sizeof copied_path + 160> line;
+  line.append("urnic: the run directory ").append(copied_path).append(" ").append(trust::describe(fault));
   line.append(": its devices are not shown; set ").append(abi::kRunDirectoryVariable);
   line.append(" to a path of your own\n");
   // A program that has no standard error cannot be told.
@@ -43,7 +43,7 @@ void tell_refusal(trust::DirectoryFault fault) {
 // As long as there is no such directory, its paths are mapped, and lead nowhere.
 bool look_whether_trusted() {
   const KeptErrno kept;
-  const trust::DirectoryFault fault = trust::check_run_directory(directory);
+  const trust::DirectoryFault fault = trust::check_run_directory(copied_path);
   if (fault == trust::DirectoryFault::missing) return true;
   const bool trusted = fault == trust::DirectoryFault::none;
   RunDirectoryState expected = RunDirectoryState::awaited;
@@ -70,6 +70,6 @@ bool read_run_directory() {
   return expected == RunDirectoryState::present;
 }
 
-const char* run_directory() { return directory; }
+const char* run_directory() { return copied_path; }
 
 }  // namespace urnic::kernel

@@ -6,18 +6,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <system_error>
 
 #include "command_line/command_line.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "script/agent/agent.hpp"
 #include "script/call_text.hpp"
+#include "script/failed_call.hpp"
 
 namespace {
 
@@ -25,8 +24,6 @@ using namespace urnic::script;
 using urnic::memory::Descriptor;
 
 constexpr std::size_t kMostLine = 4 << 20;
-
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 Descriptor listen_on(std::uint16_t port) {
   Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -14,19 +14,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
 
 #include "script/call_text.hpp"
+#include "script/failed_call.hpp"
 
 namespace urnic::script {
 namespace {
 
 // It is ready much sooner, however busy the machine.
 constexpr std::chrono::seconds kPatience{30};
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 [[noreturn]] void become(const std::vector<std::string>& program,
                          const std::map<std::string, std::string>& variables, int socket) {

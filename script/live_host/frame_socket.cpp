@@ -9,14 +9,11 @@
 #include <cstring>
 #include <system_error>
 
+#include "script/failed_call.hpp"
 #include "wire/byte_order.hpp"
 
 namespace urnic::script {
 namespace {
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 [[noreturn]] void fail_ended() {
   throw std::system_error(ENOTCONN, std::generic_category(), "the script's port: the other side has ended");

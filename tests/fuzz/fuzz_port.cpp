@@ -36,7 +36,6 @@ using transport::QpState;
 constexpr std::uint32_t kPeerQpn = 0x77;
 constexpr std::uint32_t kQkey = 0x11111111;
 constexpr std::uint32_t kFirstPsn = 0xFFFFF0;
-constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kMostDatagrams = 64;
 // Of the program's memory: what peers may write, and where receives lie. All else stays as it is.
 constexpr std::size_t kOpenAt = 4096;
@@ -238,12 +237,12 @@ class Attacked {
 
   void repair(const wire::NetworkHeaders& network, std::uint8_t repairs, std::uint8_t choice,
               std::vector<std::byte>& bytes) {
-    if (bytes.size() < wire::kBthBytes + kIcrcBytes) return;
+    if (bytes.size() < wire::kBthBytes + wire::kIcrcBytes) return;
     const std::uint8_t opcode = std::to_integer<std::uint8_t>(bytes[0]);
     const std::size_t headers = wire::transport_header_size(wire::Opcode(opcode));
     if ((repairs & repair_length) != 0) {
       bytes[1] &= std::byte{0xC0};  // no pad, version 0
-      bytes.resize(std::max(bytes.size() / 4 * 4, headers + kIcrcBytes));
+      bytes.resize(std::max(bytes.size() / 4 * 4, headers + wire::kIcrcBytes));
     }
     const TestQp* const qps[] = {&rc_, &uc_, &ud_, &waiting_};
     if ((repairs & repair_qpn) != 0) {
@@ -259,14 +258,14 @@ class Attacked {
       bytes[11] = static_cast<std::byte>(psn);
     }
     constexpr std::size_t kRethBytes = 16;
-    if ((repairs & repair_reth) != 0 && bytes.size() >= wire::kBthBytes + kRethBytes + kIcrcBytes) {
+    if ((repairs & repair_reth) != 0 && bytes.size() >= wire::kBthBytes + kRethBytes + wire::kIcrcBytes) {
       const std::uint64_t offset = std::to_integer<std::uint64_t>(bytes[wire::kBthBytes + 7]) * 16;
       const std::uint64_t address = program().address(kOpenAt) + offset;
       for (std::size_t i = 0; i < 8; ++i)
         bytes[wire::kBthBytes + i] = static_cast<std::byte>(address >> (56 - 8 * i));
       wire::store_be32(bytes.data() + wire::kBthBytes + 8, program().key.value);
     }
-    if ((repairs & repair_deth) != 0 && bytes.size() >= wire::kBthBytes + 8 + kIcrcBytes)
+    if ((repairs & repair_deth) != 0 && bytes.size() >= wire::kBthBytes + 8 + wire::kIcrcBytes)
       wire::store_be32(bytes.data() + wire::kBthBytes, choice % 5 == 4 ? engine::kManagementQkey : kQkey);
     if ((repairs & repair_icrc) != 0) repair_crc(network, bytes);
   }
@@ -275,9 +274,9 @@ class Attacked {
     wire::Frame frame;
     if (wire::frame_of_datagram(network, bytes, headers, frame) != wire::ParseError::none) return;
     wire::store_be16(headers.data() + wire::kEthernetBytes + 4, 0);  // the Identification
-    const std::size_t pad = frame.trailer.size() - kIcrcBytes;
+    const std::size_t pad = frame.trailer.size() - wire::kIcrcBytes;
     const std::uint32_t crc = wire::icrc(frame.headers, frame.payload, frame.trailer.first(pad));
-    wire::store_be32(bytes.data() + bytes.size() - kIcrcBytes, __builtin_bswap32(crc));
+    wire::store_be32(bytes.data() + bytes.size() - wire::kIcrcBytes, __builtin_bswap32(crc));
   }
 
   // As the engine's loop; and queue pair 1 answers each datagram with one, to where it came from.

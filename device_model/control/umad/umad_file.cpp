@@ -14,6 +14,7 @@
 #include "device_model/control/fabric/local_identifiers.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::control {
 namespace {
@@ -38,12 +39,6 @@ template <class Value>
 std::vector<std::byte> bytes_of(const Value& value) {
   const auto bytes = std::as_bytes(std::span(&value, 1));
   return {bytes.begin(), bytes.end()};
-}
-
-wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
-  wire::Gid gid;
-  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
-  return gid;
 }
 
 bool is_subnet_management(ManagementClass management_class) {
@@ -253,7 +248,7 @@ int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const 
   if (header.grh_present == 0) return find_address_by_lid(ntohs(header.lid), to);
   if (header.gid_index >= device_.settings.gids.size()) return EINVAL;
   to.own = device_.settings.gids[header.gid_index];
-  to.peer = to_gid(header.gid);
+  to.peer = wire::to_gid(header.gid);
   to.traffic_class = header.traffic_class;
   to.flow_label = ntohl(header.flow_label);
   return 0;

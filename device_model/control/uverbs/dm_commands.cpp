@@ -13,12 +13,12 @@
 namespace urnic::control {
 namespace {
 
-constexpr std::uint32_t kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                       IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED;
+constexpr std::uint32_t kDmAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
+                                    IBV_ACCESS_ZERO_BASED;
 
 int check_access(std::uint32_t access) {
-  if (!are_known_rights(access, kKnownAccess) || !rights_agree(access)) return EINVAL;
+  if (!are_known_rights(access, kDmAccess) || !rights_agree(access)) return EINVAL;
   return (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : EINVAL;  // ibv_alloc_dm(3)
 }
 
@@ -74,7 +74,7 @@ int register_dm_mr(Session& session, const abi::RegisterDmMrRequest& request, ab
                   .address = request.offset,
                   .iova = 0,
                   .length = request.length,
-                  .access = (request.access & kKnownAccess) | memory::access_placed_by_device};
+                  .access = (request.access & kDmAccess) | memory::access_placed_by_device};
   return add_region(session, std::move(region), reply);
 }
 

@@ -14,11 +14,11 @@ namespace urnic::control {
 namespace {
 
 // ibv_reg_dmabuf_mr(3): the other rights make no sense here.
-constexpr std::uint32_t kKnownAccess =
+constexpr std::uint32_t kDmaBufAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 int check(const abi::RegisterDmaBufMrRequest& request) {
-  if (!are_known_rights(request.access, kKnownAccess) || !rights_agree(request.access)) return EINVAL;
+  if (!are_known_rights(request.access, kDmaBufAccess) || !rights_agree(request.access)) return EINVAL;
   if (request.length == 0 || request.length > limits::kMaxMrSize) return EINVAL;
   if (request.offset + request.length < request.offset || request.iova + request.length < request.iova) {
     return EINVAL;
@@ -49,7 +49,7 @@ int register_dma_buf_mr(Session& session, const abi::RegisterDmaBufMrRequest& re
                   .address = mapped->address(),
                   .iova = request.iova,
                   .length = request.length,
-                  .access = (request.access & kKnownAccess) | memory::access_placed_by_device};
+                  .access = (request.access & kDmaBufAccess) | memory::access_placed_by_device};
   region->buffer = std::move(mapped);
   return add_region(session, std::move(region), reply);
 }

@@ -18,16 +18,16 @@
 namespace urnic::control {
 namespace {
 
-constexpr std::uint32_t kKnownAccess =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
+constexpr std::uint32_t kMrAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
+                                    IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
 constexpr std::uint64_t kPageMask = 0xFFF;
 constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>::max();
 
 bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
 
 int check_access(std::uint32_t access) {
-  return are_known_rights(access, kKnownAccess) && rights_agree(access) ? 0 : EINVAL;
+  return are_known_rights(access, kMrAccess) && rights_agree(access) ? 0 : EINVAL;
 }
 
 // Memory that may not answer is accessed by a copier process only, never left to the program, and never read
@@ -60,7 +60,7 @@ void forget_waits(const Session& session, const MemoryRegion& region) {
 
 // The rights that the device keeps. On-demand memory may not be there when data is received.
 std::uint32_t kept_access(std::uint32_t access) {
-  const std::uint32_t kept = access & kKnownAccess;
+  const std::uint32_t kept = access & kMrAccess;
   return is_on_demand(access) ? kept | memory::access_placed_by_device : kept;
 }
 

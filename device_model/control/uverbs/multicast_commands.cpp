@@ -7,15 +7,10 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::control {
 namespace {
-
-wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
-  wire::Gid gid;
-  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
-  return gid;
-}
 
 // Multicast exists for datagrams only (IBTA 10.5.1).
 QueuePair* find_datagram_qp(Session& session, const abi::MulticastRequest& request) {
@@ -33,7 +28,7 @@ auto find_membership(QueuePair& qp, const wire::Gid& group) {
 int attach_multicast(Session& session, const abi::MulticastRequest& request, abi::Empty&,
                      DescriptorExchange&) {
   QueuePair* const qp = find_datagram_qp(session, request);
-  const wire::Gid group = to_gid(request.group);
+  const wire::Gid group = wire::to_gid(request.group);
   if (qp == nullptr || !wire::is_multicast(group)) return EINVAL;
   if (find_membership(*qp, group) != qp->groups.end()) return 0;  // as in the kernel
   qp->groups.reserve(qp->groups.size() + 1);
@@ -48,7 +43,7 @@ int attach_multicast(Session& session, const abi::MulticastRequest& request, abi
 int detach_multicast(Session& session, const abi::MulticastRequest& request, abi::Empty&,
                      DescriptorExchange&) {
   QueuePair* const qp = find_datagram_qp(session, request);
-  const wire::Gid group = to_gid(request.group);
+  const wire::Gid group = wire::to_gid(request.group);
   if (qp == nullptr) return EINVAL;
   const auto membership = find_membership(*qp, group);
   if (membership == qp->groups.end()) return EINVAL;

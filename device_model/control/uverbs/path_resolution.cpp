@@ -8,17 +8,12 @@
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::control {
 namespace {
 
 constexpr std::uint8_t kRouteHopLimit = 64;  // Linux's default for IPv4 and IPv6 routes
-
-wire::Gid to_gid(const std::uint8_t (&bytes)[16]) {
-  wire::Gid gid;
-  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
-  return gid;
-}
 
 // To a single device the hop limit is the route's, whatever the program asks: the kernel's
 // ib_resolve_eth_dmac does this for connections and address handles. To a group it is the program's; IP
@@ -39,7 +34,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
   if (address.source_gid_index >= gids.size() || gids[address.source_gid_index] == wire::Gid{}) return EINVAL;
   path.source = gids[address.source_gid_index];
-  path.destination = to_gid(address.destination_gid);
+  path.destination = wire::to_gid(address.destination_gid);
   path.source_mac = device.settings.mac;
   path.traffic_class = address.traffic_class;
   path.hop_limit = hop_limit(path.destination, address.hop_limit);

@@ -9,16 +9,14 @@
 #include <system_error>
 
 #include "device_model/link/frames/unix_socket.hpp"
+#include "device_model/link/socket_buffers.hpp"
 
 namespace urnic::link {
 namespace {
 
-// How often a peer is looked for that is not there.
-constexpr transport::Nanoseconds kRetry{100'000'000};
 // How often the path is connected to again: a peer that has been replaced says nothing, and the new one may
 // not connect to this socket while it is connected to the former one (EPERM).
 constexpr transport::Nanoseconds kCheck{1'000'000'000};
-constexpr int kBufferBytes = 4 << 20;
 
 [[noreturn]] void fail(const std::string& name, const char* what) {
   throw std::system_error(errno, std::generic_category(), name + ": " + what);
@@ -47,8 +45,8 @@ AddressList address_of(const std::string& name) {
 DatagramCarrier::DatagramCarrier(const std::string& local, const std::string& remote)
     : local_(local), remote_(remote) {
   is_path() ? open_unix() : open_udp();
-  for (const int option : {SO_RCVBUF, SO_SNDBUF})
-    setsockopt(socket_.get(), SOL_SOCKET, option, &kBufferBytes, sizeof kBufferBytes);
+  enlarge_receive_buffer(socket_.get());
+  enlarge_send_buffer(socket_.get());
   wake_.add(socket_.get());
 }
 
@@ -74,7 +72,7 @@ void DatagramCarrier::open_udp() {
 
 void DatagramCarrier::find_peer(transport::Time now) {
   connect_again();
-  next_try_ = now + (connected_ ? kCheck : kRetry);
+  next_try_ = now + (connected_ ? kCheck : kPeerRetry);
 }
 
 void DatagramCarrier::connect_again() {

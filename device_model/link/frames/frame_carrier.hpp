@@ -12,6 +12,9 @@
 
 namespace urnic::link {
 
+// How often a carrier looks for a peer that is not there.
+constexpr transport::Nanoseconds kPeerRetry{100'000'000};
+
 struct CarrierCounters {
   std::uint64_t impossible_length = 0;  // received frames, too short or too long
   std::uint64_t kernel_drops = 0;       // received frames for which the kernel's buffer had no room

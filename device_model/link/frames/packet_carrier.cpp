@@ -11,12 +11,11 @@
 #include <system_error>
 #include <vector>
 
+#include "device_model/link/socket_buffers.hpp"
 #include "wire/byte_order.hpp"
 
 namespace urnic::link {
 namespace {
-
-constexpr int kBufferBytes = 4 << 20;  // 3 ms at 10 Gbit/s
 
 [[noreturn]] void fail(const std::string& interface, const std::string& what) {
   throw std::system_error(errno, std::generic_category(), "interface " + interface + ": " + what);
@@ -66,8 +65,7 @@ PacketCarrier::PacketCarrier(const std::string& interface, const std::vector<wir
   if (index == 0) fail(interface, "no such interface in this network namespace");
   set(socket_.get(), PACKET_AUXDATA, 1, interface);
   set(socket_.get(), PACKET_IGNORE_OUTGOING, 1, interface);
-  if (setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes) != 0)
-    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
+  enlarge_receive_buffer(socket_.get());
   std::vector<sock_filter> filter = program_for(devices);
   const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
   if (setsockopt(socket_.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)

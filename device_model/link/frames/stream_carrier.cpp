@@ -12,9 +12,6 @@
 namespace urnic::link {
 namespace {
 
-// How often a peer is looked for that is not there.
-constexpr transport::Nanoseconds kRetry{100'000'000};
-
 std::size_t whole_frames(std::span<const std::byte> frames, std::size_t most) {
   std::size_t end = 0;
   while (end + kLengthBytes <= frames.size()) {
@@ -65,7 +62,7 @@ void StreamCarrier::accept_peer() {
 
 // ENOSYS: this process may not make connections any more.
 void StreamCarrier::connect_peer(transport::Time now) {
-  next_try_ = now + kRetry;
+  next_try_ = now + kPeerRetry;
   memory::Descriptor peer = make_unix_socket(settings_.name, SOCK_STREAM);
   if (connect_unix_socket(peer.get(), address_)) return welcome(std::move(peer));
   const bool may_come = errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN;

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/link/udp/kernel_options.hpp"
 #include "device_model/link/udp/socket_address.hpp"
 #include "device_model/link/udp/udp_socket.hpp"
 #include "wire/network_headers.hpp"
@@ -21,10 +22,6 @@ namespace {
   inet_ntop(AF_INET6, group.bytes.data(), text, sizeof text);
   throw std::system_error(errno, std::generic_category(),
                           std::string("multicast group ") + text + ": " + what);
-}
-
-bool set(int socket, int level, int option, int value) {
-  return setsockopt(socket, level, option, &value, sizeof value) == 0;
 }
 
 // `ipv4_option` or `ipv6_option` tells what to do.
@@ -50,10 +47,10 @@ void prepare_to_send_to_groups(int socket, bool ipv4, std::uint32_t scope) {
     ip_mreqn interface {};
     interface.imr_ifindex = static_cast<int>(scope);
     setsockopt(socket, IPPROTO_IP, IP_MULTICAST_IF, &interface, sizeof interface);
-    set(socket, IPPROTO_IP, IP_MULTICAST_TTL, kUdpHopLimit);
+    set_option(socket, IPPROTO_IP, IP_MULTICAST_TTL, kUdpHopLimit);
   } else {
-    set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, static_cast<int>(scope));
-    set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kUdpHopLimit);
+    set_option(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, static_cast<int>(scope));
+    set_option(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kUdpHopLimit);
   }
 }
 
@@ -63,10 +60,10 @@ memory::Descriptor open_group_socket(const wire::Gid& group, std::uint32_t scope
   memory::Descriptor opened(socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!opened) fail(group, "no socket");
   const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
-  const bool set_all = set(opened.get(), SOL_SOCKET, SO_REUSEADDR, 1) &&
-                       set(opened.get(), level, ipv4 ? IP_MULTICAST_ALL : IPV6_MULTICAST_ALL, 0) &&
-                       set(opened.get(), level, ipv4 ? IP_RECVTOS : IPV6_RECVTCLASS, 1) &&
-                       set(opened.get(), level, ipv4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, 1);
+  const bool set_all = set_option(opened.get(), SOL_SOCKET, SO_REUSEADDR, 1) &&
+                       set_option(opened.get(), level, ipv4 ? IP_MULTICAST_ALL : IPV6_MULTICAST_ALL, 0) &&
+                       set_option(opened.get(), level, ipv4 ? IP_RECVTOS : IPV6_RECVTCLASS, 1) &&
+                       set_option(opened.get(), level, ipv4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, 1);
   if (!set_all) fail(group, "a socket option is refused");
   if (bind(opened.get(), &name.any, size_of(name)) != 0) fail(group, "cannot be bound");
   return opened;

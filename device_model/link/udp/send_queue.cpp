@@ -11,6 +11,7 @@
 #include "device_model/link/udp/udp_socket.hpp"
 #include "wire/byte_order.hpp"
 #include "wire/hidden_identification.hpp"
+#include "wire/icrc.hpp"
 #include "wire/network_codec.hpp"
 
 namespace urnic::link {
@@ -43,11 +44,11 @@ bool same_hop(const UdpHop& one, const UdpHop& other) {
 // The kernel gives the packets that it divides a message into the Identifications 0, 1, 2, …: changes the
 // ICRC, at the end of `trailer`, of a packet of `bytes` behind the UDP header accordingly.
 void set_identification(std::uint32_t identification, std::size_t bytes, std::span<std::byte> trailer) {
-  constexpr std::size_t kIcrcBytes = 4;
   constexpr std::size_t kIdentificationAt = 4;  // in the IPv4 header
-  const std::size_t covered = wire::kIpv4Bytes - kIdentificationAt + wire::kUdpBytes + bytes - kIcrcBytes;
+  const std::size_t covered =
+      wire::kIpv4Bytes - kIdentificationAt + wire::kUdpBytes + bytes - wire::kIcrcBytes;
   const std::uint32_t change = wire::icrc_change(static_cast<std::uint16_t>(identification), covered);
-  std::byte* const icrc = trailer.data() + trailer.size() - kIcrcBytes;
+  std::byte* const icrc = trailer.data() + trailer.size() - wire::kIcrcBytes;
   wire::store_be32(icrc, wire::load_be32(icrc) ^ __builtin_bswap32(change));
 }
 

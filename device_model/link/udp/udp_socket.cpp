@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/link/socket_buffers.hpp"
 #include "device_model/link/udp/kernel_options.hpp"
 #include "device_model/link/udp/socket_address.hpp"
 #include "wire/network_headers.hpp"
@@ -19,7 +20,6 @@
 namespace urnic::link {
 namespace {
 
-constexpr int kBufferBytes = 4 << 20;  // 3 ms at 10 Gbit/s
 constexpr std::uint16_t kFirstSourcePort = 0xC000;
 
 std::string text_of(const wire::Gid& address, std::uint16_t port) {
@@ -35,27 +35,16 @@ std::string text_of(const wire::Gid& address, std::uint16_t port) {
   throw std::system_error(errno, std::generic_category(), sentence);
 }
 
-bool set(int socket, int level, int option, int value) {
-  return setsockopt(socket, level, option, &value, sizeof value) == 0;
-}
-
 bool set_ip_options(int socket, bool ipv4) {
   if (ipv4)
-    return set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
-           set(socket, IPPROTO_IP, IP_TTL, kUdpHopLimit) && set(socket, IPPROTO_IP, IP_RECVTOS, 1) &&
-           set(socket, IPPROTO_IP, IP_RECVTTL, 1);
-  return set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
-         set(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
-         set(socket, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kUdpHopLimit) &&
-         set(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) && set(socket, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
-}
-
-// The kernel cuts sizes to net.core.rmem_max and wmem_max, unless the user has CAP_NET_ADMIN.
-void enlarge_buffers(int socket) {
-  if (!set(socket, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes))
-    set(socket, SOL_SOCKET, SO_RCVBUF, kBufferBytes);
-  if (!set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes))
-    set(socket, SOL_SOCKET, SO_SNDBUF, kBufferBytes);
+    return set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
+           set_option(socket, IPPROTO_IP, IP_TTL, kUdpHopLimit) &&
+           set_option(socket, IPPROTO_IP, IP_RECVTOS, 1) && set_option(socket, IPPROTO_IP, IP_RECVTTL, 1);
+  return set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+         set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
+         set_option(socket, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kUdpHopLimit) &&
+         set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
+         set_option(socket, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
 }
 
 memory::Descriptor open_unbound(const wire::Gid& address, std::uint16_t port) {
@@ -63,7 +52,8 @@ memory::Descriptor open_unbound(const wire::Gid& address, std::uint16_t port) {
   memory::Descriptor opened(socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!opened) fail(address, port, "no socket");
   if (!set_ip_options(opened.get(), ipv4)) fail(address, port, "a socket option is refused");
-  enlarge_buffers(opened.get());
+  enlarge_receive_buffer(opened.get());
+  enlarge_send_buffer(opened.get());
   return opened;
 }
 
@@ -85,7 +75,7 @@ memory::Descriptor open_udp_socket(const wire::Gid& address, std::uint32_t scope
   memory::Descriptor opened = open_unbound(address, port);
   if (!bind_to(opened.get(), address, scope, port)) fail(address, port, "cannot be bound");
   // Without it (before Linux 5.0) every datagram comes alone.
-  set(opened.get(), IPPROTO_UDP, UDP_GRO, 1);
+  set_option(opened.get(), IPPROTO_UDP, UDP_GRO, 1);
   return opened;
 }
 

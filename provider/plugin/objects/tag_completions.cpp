@@ -10,11 +10,10 @@
 namespace urnic::provider {
 namespace {
 
-constexpr std::uint32_t kNeeded = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
-constexpr std::uint32_t kKnown = kNeeded | IBV_SRQ_INIT_ATTR_TYPE;
-
 // 0 or the errno with which the attributes are refused.
-int check(const ibv_srq_init_attr_ex& attributes) {
+int check_tag_matching(const ibv_srq_init_attr_ex& attributes) {
+  constexpr std::uint32_t kNeeded = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+  constexpr std::uint32_t kKnown = kNeeded | IBV_SRQ_INIT_ATTR_TYPE;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   if ((attributes.comp_mask & kNeeded) != kNeeded) return EINVAL;
   return attributes.pd == nullptr || attributes.cq == nullptr ? EINVAL : 0;
@@ -95,7 +94,7 @@ int post_operation(TagSlots& slots, ibv_ops_wr& request) {
 }  // namespace
 
 ibv_srq* create_tag_matching_srq(ibv_srq_init_attr_ex* attributes) {
-  int error = check(*attributes);
+  int error = check_tag_matching(*attributes);
   if (error != 0) {
     errno = error;
     return nullptr;

@@ -45,7 +45,7 @@ Finding address_space() {
 
 // The first word of a control file, of the group that a container sees as its root.
 std::string control_group_value(const char* file) {
-  std::ifstream stream(std::string("/sys/fs/cgroup/") + file);
+  std::ifstream stream(fmt::format("/sys/fs/cgroup/{}", file));
   std::string word;
   stream >> word;
   return word;
