@@ -15,6 +15,9 @@ namespace urnic::script {
 using transport::Nanoseconds;
 using transport::Time;
 
+// UDP source port of what a script sends.
+constexpr std::uint16_t kUdpSource = 0xC000;
+
 // A frame at the script's port, from the Ethernet header to the ICRC.
 struct SeenFrame {
   Bytes bytes;

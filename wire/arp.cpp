@@ -13,8 +13,8 @@ constexpr std::size_t kOperation = kEthernetBytes + 6;
 constexpr std::size_t kSenderMac = kEthernetBytes + 8;
 constexpr std::size_t kSender = kSenderMac + kMacBytes;
 constexpr std::size_t kTargetMac = kSender + kIpv4AddressBytes;
-constexpr std::size_t kTarget = kTargetMac + kMacBytes;
-static_assert(kTarget + kIpv4AddressBytes == kArpFrameBytes);
+constexpr std::size_t kTargetIp = kTargetMac + kMacBytes;
+static_assert(kTargetIp + kIpv4AddressBytes == kArpFrameBytes);
 
 // Hardware type Ethernet, protocol IPv4, address lengths 6 and 4.
 constexpr std::array<std::uint8_t, 6> kEthernetAndIpv4{0, 1, 0x08, 0x00, 6, 4};
@@ -29,7 +29,7 @@ ArpFrame encode_arp(const Arp& arp, const MacAddress& destination) {
   store_mac(frame.data() + kSenderMac, arp.sender_mac);
   store_ipv4(frame.data() + kSender, arp.sender);
   store_mac(frame.data() + kTargetMac, arp.target_mac);
-  store_ipv4(frame.data() + kTarget, arp.target);
+  store_ipv4(frame.data() + kTargetIp, arp.target);
   return frame;
 }
 
@@ -46,7 +46,7 @@ std::optional<Arp> parse_arp(std::span<const std::byte> frame) {
           .target_mac = load_mac(frame.data() + kTargetMac),
           .target = {}};
   load_ipv4(frame.data() + kSender, arp.sender);
-  load_ipv4(frame.data() + kTarget, arp.target);
+  load_ipv4(frame.data() + kTargetIp, arp.target);
   return arp;
 }
 

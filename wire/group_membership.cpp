@@ -15,7 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::byte kIgmp{2};
-constexpr std::byte kIcmpv6{58};
 constexpr std::byte kHopByHop{0};
 constexpr std::byte kInternetControl{0xC0};  // the precedence of reports (RFC 3376 4)
 constexpr std::size_t kIpv4WithOption = kIpv4Bytes + 4;

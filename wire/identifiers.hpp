@@ -14,6 +14,7 @@ struct Qpn {
   std::uint32_t value = 0;
   friend constexpr auto operator<=>(Qpn, Qpn) = default;
 };
+constexpr Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
 // A remote key, as RETH, AtomicETH and IETH carry it (IBTA 9.3.3, 9.3.4, 9.3.7).
 struct Rkey {

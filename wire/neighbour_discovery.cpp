@@ -11,7 +11,6 @@
 namespace urnic::wire {
 namespace {
 
-constexpr std::byte kIcmpv6{58};
 constexpr std::byte kHopLimit{255};  // shows that no router forwarded the packet (RFC 4861 3.1)
 constexpr std::size_t kIcmp = kEthernetBytes + kIpv6Bytes;
 constexpr std::size_t kFlags = kIcmp + 4;

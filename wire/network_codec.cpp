@@ -111,6 +111,8 @@ bool is_multicast(const Gid& gid) {
   return gid.bytes[0] == 0xFF || (is_ipv4_mapped(gid) && (gid.bytes[kIpv4First] & 0xF0) == 0xE0);
 }
 
+bool is_unicast(const Gid& gid) { return gid != Gid{} && !is_multicast(gid); }
+
 bool is_link_local(const Gid& gid) { return gid.bytes[0] == 0xFE && (gid.bytes[1] & 0xC0) == 0x80; }
 
 bool needs_interface(const Gid& gid) {

@@ -1,12 +1,14 @@
 // The headers in front of a RoCEv2 packet's BTH: Ethernet, IPv4 or IPv6, UDP (IBTA A17.3).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "wire/identifiers.hpp"
 
 namespace urnic::wire {
 
+inline constexpr std::byte kIcmpv6{58};           // next header (RFC 4443 1)
 inline constexpr std::uint16_t kRocePort = 4791;  // UDP destination port (IBTA A17.3.2.2)
 
 // The packet is IPv4 if both GIDs are IPv4-mapped. An IPv6 packet with two mapped addresses is never sent; a
@@ -32,6 +34,8 @@ struct NetworkHeaders {
 bool is_ipv4_mapped(const Gid& gid);
 // True for ff00::/8 and for a mapped IPv4 group.
 bool is_multicast(const Gid& gid);
+// Whether one device can have it: it is neither unspecified nor a group's.
+bool is_unicast(const Gid& gid);
 // True for fe80::/10.
 bool is_link_local(const Gid& gid);
 // True where the address says which host or group it means only together with an interface: link-local ones,

@@ -8,13 +8,12 @@
 #include "device_model/engine/round/round.hpp"
 #include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
+#include "wire/identifiers.hpp"
 #include "wire/network_codec.hpp"
 
 namespace urnic::engine {
 
 namespace {
-
-constexpr wire::Qpn kMulticastQpn{0xFFFFFF};  // IBTA 3.5.10
 
 // A parsed frame in the transport's form.
 transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
@@ -224,7 +223,7 @@ void Device::arrive_for_group(const wire::Frame& frame) {
   const auto members = multicast_groups_.members(network.destination);
   if (members.empty()) return;
   const bool datagram = parsed_.transport.bth.opcode.service() == wire::Service::ud;
-  if (!datagram || parsed_.transport.bth.destination != kMulticastQpn) {
+  if (!datagram || parsed_.transport.bth.destination != wire::kMulticastQpn) {
     ++port_counters_.unknown_qp;
     return;
   }

@@ -22,12 +22,12 @@ namespace {
 // The process that has opened a device, and the name of a node that it opened. Any node will do: one device
 // process serves them all. A child of fork has another number and counts as having opened none.
 std::atomic<pid_t> opener{0};
-char device[16];
+char opened_device[16];
 
 void tell(std::uint32_t begins) {
   const KeptErrno kept;
   PathText node;
-  append_node_path(device, node);
+  append_node_path(opened_device, node);
   const int connection = connect_to_node(node, O_CLOEXEC);
   if (connection < 0) return;
   const timeval patience{1, 0};
@@ -54,8 +54,8 @@ void tell(std::uint32_t begins) {
 
 void note_opened_device(const char* name) {
   const std::size_t length = std::strlen(name);
-  if (length >= sizeof device || opener.load(std::memory_order_relaxed) == getpid()) return;
-  std::memcpy(device, name, length + 1);
+  if (length >= sizeof opened_device || opener.load(std::memory_order_relaxed) == getpid()) return;
+  std::memcpy(opened_device, name, length + 1);
   opener.store(getpid(), std::memory_order_release);
 }
 

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint32_t kLowestQpn = 0x100000;
 constexpr std::uint32_t kQpnsOfScript = 0x100;
 constexpr std::uint32_t kQpnRanges = 0xE000;
-constexpr std::uint16_t kUdpSource = 0xC000;
 // How often something is looked for of which no descriptor tells, such as a completion.
 constexpr Nanoseconds kLook{500'000};
 // No call takes nearly as long, however busy the machine.

@@ -11,7 +11,6 @@ namespace {
 
 constexpr wire::MacAddress kDeviceMac{{2, 0, 0, 0, 0, 1}};
 constexpr wire::MacAddress kScriptMac{{2, 0, 0, 0, 0, 0x99}};
-constexpr std::uint16_t kUdpSource = 0xC000;
 
 // Of the documentation's network (RFC 5737).
 wire::Gid gid(std::uint8_t last) { return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, last}}; }

@@ -24,7 +24,7 @@ constexpr wire::Gid kNone{};
 
 wire::Gid read_gid(const json& text) {
   const auto gid = text.is_string() ? parse_gid(text.get<std::string>()) : std::nullopt;
-  if (!gid || *gid == kNone || wire::is_multicast(*gid))
+  if (!gid || !wire::is_unicast(*gid))
     throw std::runtime_error(fmt::format(
         "gid = {}: allowed is the unicast IPv6 address of one device, such as \"::ffff:192.0.2.7\"",
         json_text(text)));

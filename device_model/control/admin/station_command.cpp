@@ -14,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr wire::Gid kNone{};
-
 // A member of the request, as text; empty if it is missing.
 std::string text_of(const json& request, const char* member) {
   const auto found = request.find(member);
@@ -27,7 +25,7 @@ StationAddress address_of(const json& request) {
   if (!mac || (mac->bytes[0] & 1) != 0)
     throw std::runtime_error("\"mac\" must be the address of one station, such as \"02:00:00:00:00:99\"");
   const auto gid = parse_gid(text_of(request, "gid"));
-  if (!gid || *gid == kNone || wire::is_multicast(*gid))
+  if (!gid || !wire::is_unicast(*gid))
     throw std::runtime_error("\"gid\" must be the address of one station, such as \"::ffff:192.0.2.153\"");
   return {*mac, *gid};
 }

@@ -65,7 +65,7 @@ bool read_gids(const TableReader& reader, std::string_view key, std::string_view
   for (const toml::node& entry : *list) {
     const auto text = entry.value_exact<std::string>();
     const auto gid = text ? parse(*text) : std::nullopt;
-    if (!gid || *gid == wire::Gid{} || wire::is_multicast(*gid)) {
+    if (!gid || !wire::is_unicast(*gid)) {
       reader.refuse(key, entry, fmt::format("the unicast address of one device; {}", kind));
     }
     gids.push_back(*gid);

@@ -21,7 +21,7 @@ using wire::mad::ManagementClass;
 using wire::mad::Method;
 
 // MADs taken before other descriptors of the loop have their turn.
-constexpr unsigned kPerTurn = 64;
+constexpr unsigned kMadsPerTurn = 64;
 constexpr std::uint16_t kClassPortInfo = 1;  // of every class (IBTA 13.4.8.1)
 
 GsiAddress address_of(const engine::ArrivedDatagram& datagram) {
@@ -70,7 +70,7 @@ struct Gsi::Impl {
   void take_arrivals(engine::ManagementTraffic& traffic) {
     traffic.expect_arrivals();
     note_traffic();
-    for (unsigned taken = 0; taken < kPerTurn; ++taken) {
+    for (unsigned taken = 0; taken < kMadsPerTurn; ++taken) {
       const engine::ArrivedDatagram* const datagram = traffic.next_arrival();
       if (datagram == nullptr) return;
       take(*fabric.devices()[datagram->queue_pair->device_number()], address_of(*datagram), datagram->mad);

@@ -28,11 +28,11 @@ namespace urnic::control {
 namespace {
 
 // A request to the parent; to create a copier, with its five descriptors.
-struct Request {
+struct CopierRequest {
   std::uint32_t ends = 0;  // the number of the copier to end; 0: create one
   pid_t pid = 0;           // of the program
 };
-struct Answer {
+struct CopierAnswer {
   std::uint32_t number = 0;  // of the new copier; 0: failed
 };
 
@@ -72,7 +72,7 @@ class Nursery {
   // Until the device process has ended.
   void run() {
     while (wait_for_request()) {
-      Request request;
+      CopierRequest request;
       std::vector<memory::Descriptor> received;
       int flags = 0;
       const ssize_t size =
@@ -110,7 +110,7 @@ class Nursery {
   }
 
   void make(pid_t program, std::vector<memory::Descriptor>& received) {
-    Answer answer;
+    CopierAnswer answer;
     if (received.size() == 5 && children_.size() < CopierParent::kMost) {
       const pid_t self = getpid();
       const pid_t child = fork();
@@ -155,10 +155,10 @@ std::unique_ptr<CopierParent> CopierParent::start() {
 
 std::unique_ptr<Copier> CopierParent::make(pid_t pid, int pidfd, int mem,
                                            const memory::CopierDescriptors& descriptors) {
-  const Request request{.pid = pid};
+  const CopierRequest request{.pid = pid};
   const std::array<int, 5> sent{pidfd, mem, descriptors.page.get(), descriptors.request.get(),
                                 descriptors.answer.get()};
-  Answer answer;
+  CopierAnswer answer;
   pollfd entry{socket_.get(), POLLIN, 0};
   const bool answered = send_message(socket_.get(), std::as_bytes(std::span{&request, 1}), sent) &&
                         poll(&entry, 1, kAnswerPatience) == 1 &&
@@ -168,7 +168,7 @@ std::unique_ptr<Copier> CopierParent::make(pid_t pid, int pidfd, int mem,
 }
 
 void CopierParent::end(std::uint32_t number) {
-  const Request request{.ends = number};
+  const CopierRequest request{.ends = number};
   send_message(socket_.get(), std::as_bytes(std::span{&request, 1}), {});
 }
 

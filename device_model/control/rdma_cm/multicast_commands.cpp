@@ -3,11 +3,11 @@
 
 #include "device_model/control/rdma_cm/address_vector.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
 
-constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;  // IBTA 9.2.5
 constexpr int kNotSupported = 524;  // ENOTSUPP, which is the kernel's own and reaches programs here
 
 // What the program needs to send to the group and to attach its queue pair to it.
@@ -18,7 +18,7 @@ rdma_ucm_event_resp joined_event(const Id& id, const SocketAddress& group) {
   path.traffic_class = id.type_of_service;
   rdma_ucm_event_resp event{};
   event.event = static_cast<std::uint32_t>(EventType::multicast_join);
-  event.param.ud.qp_num = kMulticastQpn;
+  event.param.ud.qp_num = wire::kMulticastQpn.value;
   event.param.ud.qkey = kDatagramQkey.value;
   event.param.ud.ah_attr = address_vector(*id.local, path);
   return event;

@@ -24,8 +24,8 @@ using wire::mad::Method;
 
 // The socket, the peer's pidfd, the timer; and packets that wait to be read.
 constexpr std::uint64_t kDescriptorsOfFile = 3;
-constexpr std::size_t kBacklog = 256;  // packets
-constexpr unsigned kPerTurn = 64;      // messages
+constexpr std::size_t kBacklog = 256;      // packets
+constexpr unsigned kMessagesPerTurn = 64;  // messages
 constexpr std::uint32_t kOver = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
 constexpr std::uint32_t kIncoming = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr std::uint64_t kBytesOfFile = kBacklog * 512 + PendingRequests::kMost * 1024;
@@ -104,7 +104,7 @@ void UmadFile::ready(std::uint32_t events) {
 // worth, of those that are left.
 bool UmadFile::handle_all() {
   int bytes = 0;
-  for (unsigned handled = 0; handled < kPerTurn; ++handled) {
+  for (unsigned handled = 0; handled < kMessagesPerTurn; ++handled) {
     if (ioctl(socket_.get(), FIONREAD, &bytes) != 0) return false;
     if (bytes <= static_cast<int>(abi::kUmadMarkBytes)) return true;
     if (!handle_one()) return false;

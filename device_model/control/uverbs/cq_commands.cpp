@@ -14,7 +14,7 @@ namespace urnic::control {
 namespace {
 
 // The manual page promises at least the requested entries; rings are powers of two.
-std::uint32_t slots_for(std::uint32_t entries) { return std::bit_ceil(entries); }
+std::uint32_t cq_slots(std::uint32_t entries) { return std::bit_ceil(entries); }
 
 std::uint64_t ring_bytes(std::uint32_t slots) { return std::uint64_t{slots} * sizeof(abi::Cqe); }
 
@@ -28,13 +28,13 @@ std::uint64_t monotonic_nanoseconds() {
 // CQEs that the engine moves at once, while other programs wait: 64 KiB.
 constexpr std::uint32_t kMovedAtOnce = 1024;
 
-bool is_valid_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
+bool is_valid_cq_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
 
 }  // namespace
 
 int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
               DescriptorExchange& descriptors) {
-  if (!is_valid_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
+  if (!is_valid_cq_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
     return EINVAL;
   }
   if ((request.flags & ~std::uint32_t{abi::cq_timestamps}) != 0) return EINVAL;
@@ -46,7 +46,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
     cq->channel = context.find_channel(request.channel_inode);
     if (cq->channel == nullptr) return EINVAL;
   }
-  const std::uint32_t slots = slots_for(request.entries);
+  const std::uint32_t slots = cq_slots(request.entries);
   cq->user_handle = request.user_handle;
   if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
   cq->ring = context.arenas.allocate(ring_bytes(slots));
@@ -87,8 +87,8 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
               DescriptorExchange& descriptors) {
   Context& context = *session.context;
   CompletionQueue* cq = context.cqs.find(request.handle);
-  if (cq == nullptr || !is_valid_size(request.entries)) return EINVAL;
-  const std::uint32_t slots = slots_for(request.entries);
+  if (cq == nullptr || !is_valid_cq_size(request.entries)) return EINVAL;
+  const std::uint32_t slots = cq_slots(request.entries);
   engine::Engine& engine = session.fabric.engine(session.device);
   if (cq->next_ring.length() != ring_bytes(slots)) {
     if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;

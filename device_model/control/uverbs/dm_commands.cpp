@@ -17,7 +17,7 @@ constexpr std::uint32_t kDmAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_W
                                     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
                                     IBV_ACCESS_ZERO_BASED;
 
-int check_access(std::uint32_t access) {
+int check_dm_access(std::uint32_t access) {
   if (!are_known_rights(access, kDmAccess) || !rights_agree(access)) return EINVAL;
   return (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : EINVAL;  // ibv_alloc_dm(3)
 }
@@ -66,7 +66,7 @@ int register_dm_mr(Session& session, const abi::RegisterDmMrRequest& request, ab
   if (region == nullptr) return EINVAL;
   region->device_memory = session.context->device_memories.find(request.dm);
   if (region->device_memory == nullptr) return EINVAL;
-  if (const int error = check_access(request.access)) return error;
+  if (const int error = check_dm_access(request.access)) return error;
   const std::uint64_t size = region->device_memory->length;
   if (request.offset > size || request.length > size - request.offset) return EINVAL;
   region->spec = {.memory = region->device_memory->memory.get(),

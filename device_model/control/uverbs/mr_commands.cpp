@@ -26,7 +26,7 @@ constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>:
 
 bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
 
-int check_access(std::uint32_t access) {
+int check_mr_access(std::uint32_t access) {
   return are_known_rights(access, kMrAccess) && rights_agree(access) ? 0 : EINVAL;
 }
 
@@ -113,7 +113,7 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
   region->process = session.process;
   region->spec = {nullptr,      region->pd->id, request.address,
                   request.iova, request.length, kept_access(request.access)};
-  if (const int error = check_access(request.access)) return error;
+  if (const int error = check_mr_access(request.access)) return error;
   if (const int error = check_span(region->spec)) return error;
   if (const int error = choose_memory(session, *session.process, region->spec)) return error;
   return add_region(session, std::move(region), reply);
@@ -149,7 +149,7 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     spec.pd = pd->id;
   }
   if ((request.flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
-    if (const int error = check_access(request.change.access)) return error;
+    if (const int error = check_mr_access(request.change.access)) return error;
     if (((spec.access ^ request.change.access) & IBV_ACCESS_ZERO_BASED) != 0) {
       spec.iova = (request.change.access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : spec.address;
     }

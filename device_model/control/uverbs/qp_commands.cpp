@@ -54,7 +54,7 @@ int check_sizes(const abi::CreateQpRequest& request) {
   return fits ? 0 : EINVAL;
 }
 
-std::uint32_t slots_for(std::uint32_t requests) { return requests == 0 ? 0 : std::bit_ceil(requests); }
+std::uint32_t queue_slots(std::uint32_t requests) { return requests == 0 ? 0 : std::bit_ceil(requests); }
 
 constexpr auto kSgeBytes = static_cast<std::uint32_t>(sizeof(abi::ScatterGather));
 constexpr auto kSendHead = static_cast<std::uint32_t>(sizeof(abi::SendWqe));
@@ -66,9 +66,9 @@ void size_rings(const abi::CreateQpRequest& request, transport::QpService servic
   if (service == transport::QpService::xrc_target) return;
   const bool receives = request.srq == 0 && service != transport::QpService::xrc_initiator;
   const std::uint32_t payload = std::max(request.max_send_sge * kSgeBytes, request.max_inline_data);
-  given.send_slots = slots_for(request.max_send_wr);
+  given.send_slots = queue_slots(request.max_send_wr);
   given.send_slot_size = std::bit_ceil(kSendHead + payload);
-  given.receive_slots = receives ? slots_for(request.max_receive_wr) : 0;
+  given.receive_slots = receives ? queue_slots(request.max_receive_wr) : 0;
   given.receive_slot_size = std::bit_ceil(kReceiveHead + request.max_receive_sge * kSgeBytes);
   given.max_send_sge = request.max_send_sge;
   given.max_receive_sge = receives ? request.max_receive_sge : 0;

@@ -14,7 +14,7 @@
 namespace urnic::control {
 namespace {
 
-bool is_valid_size(std::uint32_t requests) { return requests >= 1 && requests <= limits::kMaxSrqWr; }
+bool is_valid_srq_size(std::uint32_t requests) { return requests >= 1 && requests <= limits::kMaxSrqWr; }
 
 // Allocates slots and the ring of their numbers. True: done. False: did a portion of the work.
 bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint32_t slot_size,
@@ -73,7 +73,7 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
              abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
   Context& context = *session.context;
   srq->pd = context.pds.find(request.pd);
-  if (srq->pd == nullptr || !is_valid_size(request.max_wr) || request.max_sge > limits::kMaxSge)
+  if (srq->pd == nullptr || !is_valid_srq_size(request.max_wr) || request.max_sge > limits::kMaxSge)
     return EINVAL;
   srq->share = session.device.shared_receive_queues.take();
   srq->charge = session.account->charge(Resource::memory, object_bytes::kQueue);
@@ -123,7 +123,7 @@ int modify_srq(Session& session, const abi::ModifySrqRequest& request, abi::Modi
   if (srq == nullptr || (request.mask & ~std::uint32_t{IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT}) != 0) return EINVAL;
   std::uint32_t max_wr = srq->max_wr;
   if ((request.mask & IBV_SRQ_MAX_WR) != 0) {
-    if (!is_valid_size(request.max_wr)) return EINVAL;
+    if (!is_valid_srq_size(request.max_wr)) return EINVAL;
     max_wr = std::bit_ceil(request.max_wr);
   }
   const bool arms = (request.mask & IBV_SRQ_LIMIT) != 0;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "wire/identifiers.hpp"
 
 namespace urnic::engine {
 
@@ -12,7 +13,6 @@ namespace {
 constexpr std::uint32_t kQpnBits = 24;
 constexpr std::uint32_t kMaxIndexBits = 20;
 constexpr std::uint32_t kFirstQpn = 2;
-constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;
 
 std::uint32_t bits_for(std::uint32_t queue_pairs) {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(std::max(queue_pairs, 16u) - 1));
@@ -48,7 +48,7 @@ std::optional<wire::Qpn> QpTable::reserve() {
   for (;;) {
     const std::uint32_t generation = generation_[index]++ & (generations - 1);
     const std::uint32_t number = generation << index_bits_ | index;
-    if (number >= kFirstQpn && number != kMulticastQpn) return wire::Qpn{number};
+    if (number >= kFirstQpn && number != wire::kMulticastQpn.value) return wire::Qpn{number};
   }
 }
 
