@@ -61,15 +61,20 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
 
 struct Gsi::Impl {
   Impl(EventLoop& loop, Fabric& its_fabric) : fabric(its_fabric), performance(fabric) {
+    looked_at.reserve(fabric.units().size());
     for (const auto& unit : fabric.units()) {
       watches.emplace_back(loop, unit->management.arrival_descriptor(), EPOLLIN,
-                           [this, &traffic = unit->management](std::uint32_t) { take_arrivals(traffic); });
+                           [this, &traffic = unit->management](std::uint32_t) { take_announced(traffic); });
     }
   }
 
-  void take_arrivals(engine::ManagementTraffic& traffic) {
+  void take_announced(engine::ManagementTraffic& traffic) {
     traffic.expect_arrivals();
     note_traffic();
+    take_arrivals(traffic);
+  }
+
+  void take_arrivals(engine::ManagementTraffic& traffic) {
     for (unsigned taken = 0; taken < kMadsPerTurn; ++taken) {
       const engine::ArrivedDatagram* const datagram = traffic.next_arrival();
       if (datagram == nullptr) return;
@@ -140,6 +145,27 @@ struct Gsi::Impl {
     return GsiSent::sent;
   }
 
+  void begin_look() {
+    for (const auto& unit : fabric.units())
+      if (unit->management.begin_look()) looked_at.push_back(&unit->management);
+  }
+
+  void take_looked_at() {
+    for (engine::ManagementTraffic* const traffic : looked_at) {
+      if (traffic->next_arrival() == nullptr) continue;
+      note_traffic();
+      take_arrivals(*traffic);
+    }
+  }
+
+  void end_look() {
+    for (engine::ManagementTraffic* const traffic : looked_at) {
+      traffic->end_look();
+      if (traffic->next_arrival() != nullptr) traffic->leave_the_rest();
+    }
+    looked_at.clear();
+  }
+
   void note_traffic() const {
     if (moved) moved();
   }
@@ -150,11 +176,18 @@ struct Gsi::Impl {
   Handler other;
   std::function<void()> moved;
   std::vector<ScopedWatch> watches;
+  std::vector<engine::ManagementTraffic*> looked_at;  // by a Look
 };
 
 Gsi::Gsi(EventLoop& loop, Fabric& fabric) : impl_(std::make_unique<Impl>(loop, fabric)) {}
 
 Gsi::~Gsi() = default;
+
+Gsi::Look::Look(Gsi& gsi) : impl_(*gsi.impl_) { impl_.begin_look(); }
+
+Gsi::Look::~Look() { impl_.end_look(); }
+
+void Gsi::Look::take() { impl_.take_looked_at(); }
 
 GsiSent Gsi::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   return impl_->send(device, to, mad);

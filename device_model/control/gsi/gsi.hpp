@@ -56,6 +56,8 @@ enum class GsiSent : std::uint8_t {
 // - Other Get and Set: answered "method and attribute not supported", as Linux does.
 // - Everything else is dropped. All of these are counted (docs/counters.md).
 class Gsi {
+  struct Impl;
+
  public:
   // Whether it took the MAD: false means that the next one is asked. `mad` and `from` stay during the call.
   // It may send, and change handlers of other classes.
@@ -70,6 +72,23 @@ class Gsi {
   // Never blocks, and never calls a handler before it returns.
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
+  // While it lives, MADs that arrive are not announced to the event loop: what one device of this process
+  // sends to another has arrived when `send` returns. One at a time, and not in a handler.
+  class Look {
+   public:
+    explicit Look(Gsi& gsi);
+    // Leaves to the event loop what has arrived since `take`.
+    ~Look();
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+    // Hands what has arrived to the handlers.
+    void take();
+
+   private:
+    Impl& impl_;
+  };
+
   // MADs of this class and class version go to `handler` from now on; an empty one: to nobody.
   void on_class(std::uint8_t management_class, std::uint8_t class_version, Handler handler);
   void on_other(Handler handler);
@@ -77,7 +96,6 @@ class Gsi {
   void on_traffic(std::function<void()> moved);
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

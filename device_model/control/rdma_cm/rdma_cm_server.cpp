@@ -39,6 +39,7 @@ RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, Descriptor
                            const std::filesystem::path& node)
     : loop_(loop),
       fabric_(fabric),
+      gsi_(gsi),
       disposal_(disposal),
       host_(loop, fabric, gsi,
             [this] {
@@ -123,10 +124,15 @@ bool RdmaCmServer::execute(Connection& connection, const abi::RdmaCmRequest& req
   if (request.takes_events != 0) let_tokens_carry_events(connection);
   Channel* const old_channel = take_named_channel(request.channel);
   Answer result;
-  rdma_cm_.execute(*connection.channel, rest.first(request.command_length),
-                   rest.subspan(request.command_length), old_channel, result, request.token);
-  // Before the answer: then the program finds the event at its first look.
-  rdma_cm_.send_tokens();
+  {
+    Gsi::Look arrivals(gsi_);
+    rdma_cm_.execute(*connection.channel, rest.first(request.command_length),
+                     rest.subspan(request.command_length), old_channel, result, request.token);
+    // Before the answer: then the program finds the event at its first look.
+    rdma_cm_.send_tokens();
+    // Also before the answer, after which this program waits for what the other one does now.
+    arrivals.take();
+  }
   if (!is_none(request.reply)) {
     // The program discards on the old channel what MIGRATE_ID has taken away from there.
     Channel& emptied = old_channel != nullptr ? *old_channel : *connection.channel;

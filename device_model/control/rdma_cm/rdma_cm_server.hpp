@@ -49,6 +49,7 @@ class RdmaCmServer {
 
   EventLoop& loop_;
   Fabric& fabric_;
+  Gsi& gsi_;
   DescriptorDisposal& disposal_;
   GsiHost host_;
   RdmaCm rdma_cm_;

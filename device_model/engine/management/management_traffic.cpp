@@ -25,7 +25,7 @@ void ManagementTraffic::expect_arrivals() {
   eventfd_t ignored = 0;
   eventfd_read(arrival_.get(), &ignored);
   // Reads what `announce` wrote, and so sees what was published before.
-  announced_.exchange(false, std::memory_order_acq_rel);
+  end_look();
 }
 
 void ManagementTraffic::taken() {

@@ -33,6 +33,10 @@ class ManagementTraffic {
   int arrival_descriptor() const { return arrival_.get(); }
   // Makes it unreadable until the next MAD arrives. The caller then takes all MADs that have arrived.
   void expect_arrivals();
+  // It does not become readable from `begin_look` to `end_look`; the caller then sees to what has arrived.
+  // False: it is readable already.
+  bool begin_look() { return !announced_.exchange(true, std::memory_order_acq_rel); }
+  void end_look() { announced_.exchange(false, std::memory_order_acq_rel); }
   // Makes it readable: not all that had arrived was taken.
   void leave_the_rest() { announce(); }
   // The MAD that has waited longest, or null. It stays until `taken`.

@@ -1,30 +1,24 @@
-// An array of zeros that takes memory only where it has been touched: for state that every queue pair must
-// have room for and few use.
+// An array that takes memory only where it has been touched: for state that every queue pair must have room
+// for and few use.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
-#include <new>
 #include <type_traits>
-#include <utility>
+
+#include "device_model/transport/recovery/lazy_pages.hpp"
 
 namespace urnic::transport {
 
 template <class T>
 class LazyArray {
-  // Zeroed pages are its first value, and nobody destroys it.
+  // Nobody constructs its elements, and nobody destroys them.
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
-  // Reserves address space for `size` elements; throws std::bad_alloc.
-  explicit LazyArray(std::size_t size) : bytes_(size * sizeof(T)) {
-    void* pages =
-        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) throw std::bad_alloc();
-    elements_ = static_cast<T*>(pages);
-  }
-  ~LazyArray() { munmap(elements_, bytes_); }
+  // Reserves address space for `size` elements, which have any values; throws std::bad_alloc.
+  explicit LazyArray(std::size_t size)
+      : bytes_(size * sizeof(T)), elements_(static_cast<T*>(take_lazy_pages(bytes_))) {}
+  ~LazyArray() { give_back_lazy_pages(elements_, bytes_); }
   LazyArray(const LazyArray&) = delete;
   LazyArray& operator=(const LazyArray&) = delete;
 

@@ -315,9 +315,10 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
 
 namespace {
 
+constexpr int kInitialisation = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+
 bool is_initialisation(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) {
-  return (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_INIT) &&
-         mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) &&
+  return (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_INIT) && mask == kInitialisation &&
          attributes.qp_state == IBV_QPS_INIT && attributes.pkey_index == 0 && attributes.port_num == 1;
 }
 
@@ -342,13 +343,46 @@ bool needs_no_answer(const ibv_qp& qp, const ibv_qp_attr& attributes, int mask) 
   return is_initialisation(qp, attributes, mask) || is_start_of_requester(qp, attributes, mask);
 }
 
+// 0 or an errno.
+int send_postponed(ControlSession& session, Qp& qp) {
+  if (!qp.postponed.is_there) return 0;
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_INIT;
+  attributes.port_num = 1;
+  attributes.qp_access_flags = qp.postponed.flags;
+  const abi::ModifyQpRequest request{qp.verbs.qp.handle, kInitialisation, to_abi(attributes)};
+  const int error = session.announce(abi::ControlOpcode::modify_qp_unanswered, request);
+  if (error == 0) qp.postponed = {};
+  return error;
+}
+
+// INIT to RTR takes access flags, too (IBTA 11.2.5.2).
+int request_rtr(ControlSession& session, Qp& qp, abi::ModifyQpRequest& request) {
+  if (qp.postponed.is_there && (request.mask & IBV_QP_ACCESS_FLAGS) == 0) {
+    request.mask |= IBV_QP_ACCESS_FLAGS;
+    request.attributes.access_flags = qp.postponed.flags;
+  }
+  abi::Empty reply;
+  const int error = session.call(abi::ControlOpcode::modify_qp, request, reply);
+  if (error == 0) qp.postponed = {};
+  return error;
+}
+
 int request_change(Qp& qp, const ibv_qp_attr& attributes, int mask) {
   const ibv_qp& verbs = qp.verbs.qp;
-  const abi::ModifyQpRequest request{verbs.handle, static_cast<std::uint32_t>(mask), to_abi(attributes)};
-  if (needs_no_answer(verbs, attributes, mask))
-    return ControlSession(*qp.context).announce(abi::ControlOpcode::modify_qp_unanswered, request);
+  ControlSession session(*qp.context);
+  const bool needs_none = needs_no_answer(verbs, attributes, mask);
+  if (needs_none && verbs.state == IBV_QPS_INIT) {
+    qp.postponed = {true, attributes.qp_access_flags};
+    return is_dead(*qp.context) ? EIO : 0;
+  }
+  abi::ModifyQpRequest request{verbs.handle, static_cast<std::uint32_t>(mask), to_abi(attributes)};
+  if (verbs.state == IBV_QPS_INIT && (mask & IBV_QP_STATE) != 0 && attributes.qp_state == IBV_QPS_RTR)
+    return request_rtr(session, qp, request);
+  if (const int error = send_postponed(session, qp)) return error;
+  if (needs_none) return session.announce(abi::ControlOpcode::modify_qp_unanswered, request);
   abi::Empty reply;
-  return call(*qp.context, abi::ControlOpcode::modify_qp, request, reply);
+  return session.call(abi::ControlOpcode::modify_qp, request, reply);
 }
 
 }  // namespace
@@ -366,9 +400,12 @@ int modify_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int mask) {
 int query_qp(ibv_qp* verbs, ibv_qp_attr* attributes, int, ibv_qp_init_attr* init_attributes) {
   if (qp_of(verbs).rss_table != nullptr) return EOPNOTSUPP;
   abi::QueryQpReply reply{};
-  const abi::HandleRequest request{verbs->handle, 0};
-  if (const int error = call(context_of(verbs->context), abi::ControlOpcode::query_qp, request, reply))
-    return error;
+  {
+    ControlSession session(context_of(verbs->context));
+    const abi::HandleRequest request{verbs->handle, 0};
+    if (const int error = send_postponed(session, qp_of(verbs))) return error;
+    if (const int error = session.call(abi::ControlOpcode::query_qp, request, reply)) return error;
+  }
   from_abi(reply.attributes, *attributes);
   attributes->cap = {reply.max_send_wr, reply.max_receive_wr, reply.max_send_sge, reply.max_receive_sge,
                      reply.max_inline_data};

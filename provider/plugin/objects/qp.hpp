@@ -29,6 +29,13 @@ struct EceOptions {
   std::uint32_t declined;   // by the program, since the peer lacks them
 };
 
+// INIT to INIT, which the device does not know yet: nobody sees it before the QP is in RTR, so it goes there
+// with the next request. Guarded by the context's control lock.
+struct PostponedAccess {
+  bool is_there;
+  std::uint32_t flags;  // ibv_access_flags
+};
+
 struct Qp {
   private_abi::Qp verbs;  // first: the library hands out its address
   Context* context;
@@ -42,6 +49,7 @@ struct Qp {
   WorkRequestBuilder builder;
   IndirectionTable* rss_table;  // of an RSS QP, which has no queues; null: any other QP
   EceOptions ece;
+  PostponedAccess postponed;
 
   std::atomic<std::uint32_t> async_events_read;
 

@@ -111,6 +111,34 @@ BOOST_AUTO_TEST_CASE(a_mad_goes_to_the_handler_of_its_class_and_the_answer_back)
   }
 }
 
+// While the engine rests, the control thread delivers what it sends.
+BOOST_AUTO_TEST_CASE(what_arrives_during_a_look_needs_no_turn_of_the_loop) {
+  unsigned arrived = 0;
+  gsi.on_class(kVendorClass, 1, [&](ServedDevice& device, const GsiAddress&, MadBytes) {
+    ++arrived;
+    return &device == &second;
+  });
+  for (int tries = 0; tries < 1000 && arrived == 0; ++tries) {
+    Gsi::Look look(gsi);
+    BOOST_TEST((gsi.send(first, to_second(), mad(kVendorClass, Method::send)) == GsiSent::sent));
+    look.take();
+  }
+  BOOST_TEST(arrived > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_look_has_not_taken_is_left_to_the_loop) {
+  gsi.on_class(kVendorClass, 1, keep());
+  for (int i = 0; i < 3; ++i) {
+    {
+      const Gsi::Look look(gsi);
+      BOOST_TEST((gsi.send(first, to_second(), mad(kVendorClass, Method::send)) == GsiSent::sent));
+    }
+    BOOST_TEST(wait());
+    BOOST_TEST((gsi.send(first, to_second(), mad(kVendorClass, Method::send)) == GsiSent::sent));
+    BOOST_TEST(wait());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_get_that_nobody_takes_is_answered_as_linux_does) {
   gsi.on_other(keep());
   for (const Method method : {Method::get, Method::set}) {

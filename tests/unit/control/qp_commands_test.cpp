@@ -116,6 +116,13 @@ BOOST_AUTO_TEST_CASE(without_an_answer_a_change_is_the_same) {
   BOOST_TEST(query().attributes.timeout == attributes.timeout);
 }
 
+BOOST_AUTO_TEST_CASE(access_flags_may_come_with_rtr) {
+  BOOST_REQUIRE(to_init() == 0);
+  attributes.access_flags = IBV_ACCESS_REMOTE_WRITE;
+  BOOST_TEST(modify(kRtrMask | transport::attr_access_flags, QpState::rtr) == 0);
+  BOOST_TEST(query().attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_WRITE});
+}
+
 BOOST_AUTO_TEST_CASE(a_change_without_an_answer_that_cannot_be_made_changes_nothing) {
   BOOST_REQUIRE(to_init() == 0);
   BOOST_REQUIRE(to_rtr() == 0);

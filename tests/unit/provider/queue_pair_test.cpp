@@ -111,6 +111,8 @@ struct StateChange {
 };
 
 constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int kRtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 constexpr int kRtsOfUc = IBV_QP_STATE | IBV_QP_SQ_PSN;
 constexpr int kRts =
     kRtsOfUc | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
@@ -132,7 +134,6 @@ ibv_qp_attr largest_values(ibv_qp_state wanted) {
 BOOST_AUTO_TEST_CASE(what_the_device_does_not_refuse_has_no_answer) {
   const StateChange changes[] = {
       {IBV_QPT_RC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, true},
-      {IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_INIT, kInit, true},
       {IBV_QPT_UC, IBV_QPS_RESET, IBV_QPS_INIT, kInit, true},
       {IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, kInit, false},
       {IBV_QPT_RC, IBV_QPS_RTS, IBV_QPS_INIT, kInit, false},
@@ -178,6 +179,83 @@ BOOST_AUTO_TEST_CASE(what_the_device_does_not_refuse_has_no_answer) {
     BOOST_TEST(last.mask == static_cast<std::uint32_t>(change.mask));
     BOOST_TEST(last.attributes.access_flags == std::uint32_t{IBV_ACCESS_REMOTE_READ});
     BOOST_TEST(last.attributes.send_psn == 0xFFFFFFu);
+  }
+}
+
+namespace {
+
+// A QP in INIT whose access flags the program changes to `flags`, and which is asked then.
+struct Changed {
+  FakeDevice& device;
+  ibv_qp* qp;
+  unsigned answered = device.requests(abi::ControlOpcode::modify_qp);
+  unsigned unanswered = device.requests(abi::ControlOpcode::modify_qp_unanswered);
+
+  int change(int mask, ibv_qp_state wanted, unsigned int flags) const {
+    ibv_qp_attr attributes = largest_values(wanted);
+    attributes.qp_access_flags = flags;
+    return ibv_modify_qp(qp, &attributes, mask);
+  }
+  void keep(unsigned int flags) {
+    qp->state = IBV_QPS_INIT;
+    BOOST_TEST(change(kInit, IBV_QPS_INIT, flags) == 0);
+    BOOST_TEST(qp->state == IBV_QPS_INIT);
+    check(0, 0);
+  }
+  // What the device has read since the last call.
+  void check(unsigned more_answered, unsigned more_unanswered) {
+    answered += more_answered;
+    unanswered += more_unanswered;
+    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp) == answered);
+    BOOST_TEST(device.requests(abi::ControlOpcode::modify_qp_unanswered) == unanswered);
+  }
+  void check_last(abi::ControlOpcode opcode, int mask, unsigned int flags) const {
+    const auto last = device.last_request<abi::ModifyQpRequest>(opcode);
+    BOOST_TEST(last.handle == qp->handle);
+    BOOST_TEST(last.mask == static_cast<std::uint32_t>(mask));
+    BOOST_TEST(last.attributes.access_flags == flags);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(access_flags_that_change_in_init_go_to_the_device_with_the_next_request) {
+  constexpr auto kAnswered = abi::ControlOpcode::modify_qp;
+  constexpr auto kUnanswered = abi::ControlOpcode::modify_qp_unanswered;
+  for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC}) {
+    Changed changed{device, create(type)};
+    BOOST_REQUIRE(changed.qp != nullptr);
+    changed.keep(IBV_ACCESS_REMOTE_READ);
+    changed.keep(IBV_ACCESS_REMOTE_WRITE);
+    device.refuse_next(kAnswered, ETIMEDOUT);
+    for (const int error : {ETIMEDOUT, 0}) {
+      BOOST_TEST(changed.change(kRtr, IBV_QPS_RTR, 0) == error);
+      changed.check(1, 0);
+      changed.check_last(kAnswered, kRtr | IBV_QP_ACCESS_FLAGS, IBV_ACCESS_REMOTE_WRITE);
+    }
+    changed.qp->state = IBV_QPS_INIT;
+    BOOST_TEST(changed.change(kRtr, IBV_QPS_RTR, 0) == 0);
+    changed.check(1, 0);
+    changed.check_last(kAnswered, kRtr, 0);
+
+    changed.keep(IBV_ACCESS_REMOTE_READ);
+    BOOST_TEST(changed.change(kRtr | IBV_QP_ACCESS_FLAGS, IBV_QPS_RTR, IBV_ACCESS_REMOTE_WRITE) == 0);
+    changed.check(1, 0);
+    changed.check_last(kAnswered, kRtr | IBV_QP_ACCESS_FLAGS, IBV_ACCESS_REMOTE_WRITE);
+
+    ibv_qp_attr queried{};
+    ibv_qp_init_attr init{};
+    changed.keep(IBV_ACCESS_REMOTE_READ);
+    for (const unsigned more : {1u, 0u}) {
+      BOOST_TEST(ibv_query_qp(changed.qp, &queried, IBV_QP_ACCESS_FLAGS, &init) == 0);
+      changed.check(0, more);
+      changed.check_last(kUnanswered, kInit, IBV_ACCESS_REMOTE_READ);
+    }
+    changed.keep(IBV_ACCESS_REMOTE_WRITE);
+    BOOST_TEST(changed.change(IBV_QP_STATE, IBV_QPS_ERR, 0) == 0);
+    changed.check(1, 1);
+    changed.check_last(kUnanswered, kInit, IBV_ACCESS_REMOTE_WRITE);
+    BOOST_TEST(ibv_destroy_qp(changed.qp) == 0);
   }
 }
 
