@@ -64,7 +64,7 @@ void Responder::in_sequence(const InboundPacket& packet, RequestKind kind) {
 
 // False if no further request can be executed now: one was refused, or found no receive.
 bool Responder::execute_held() {
-  while (HeldPacket* const held = window_.take_expected()) {
+  while (const HeldPacket* const held = window_.take_expected()) {
     execute(held->packet(), request_kind(held->packet().headers.bth.opcode.operation()));
     // Even if it found no receive: it will be sent again (IBTA 9.7.5.2.8).
     window_.retire(*held);

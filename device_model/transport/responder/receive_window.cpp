@@ -37,10 +37,9 @@ Arrival ReceiveWindow::arrival(wire::Psn psn) const {
   return held_.holds(psn) ? Arrival::held_already : Arrival::out_of_order;
 }
 
-HeldPacket* ReceiveWindow::take_expected() {
-  while (const HeldPacket* const first = held_.front()) {
-    if (before(expected_, first->first())) return nullptr;
-    HeldPacket& taken = held_.take_front();
+const HeldPacket* ReceiveWindow::take_expected() {
+  while (!held_.empty() && !before(expected_, held_.front())) {
+    const HeldPacket& taken = held_.take_front();
     if (taken.first() == expected_) return &taken;
     retire(taken);
   }
@@ -51,21 +50,26 @@ wire::SelectiveAckEth ReceiveWindow::report(wire::Psn latest) const {
   wire::SelectiveAckEth report{.reserved = 0, .latest = latest, .earlier = 0};
   // Bit i is for PSN latest - 1 - i; what comes before the expected PSN has been executed.
   report.earlier = bits(distance(expected_, latest), kReportedEarlier);
-  const HeldPacket* packet = held_.last_until(latest - 1);
-  while (packet != nullptr) {
-    const std::int32_t back = distance(packet->first(), latest);     // 1 or more
-    const auto covered = static_cast<std::int32_t>(packet->psns());  // at most 2^23, of the longest READ
-    report.earlier |= bits(back - covered, back);
-    if (back >= kReportedEarlier) break;
-    packet = held_.before_it(*packet);
-  }
+  report.earlier |= held_.firsts_before(latest);
+  if (held_.any_wide()) report.earlier |= covered_before(latest);
   return report;
 }
 
+std::uint64_t ReceiveWindow::covered_before(wire::Psn latest) const {
+  std::uint64_t covered = 0;
+  for (auto packet = held_.last_until(latest - 1); packet; packet = held_.last_until(packet->first - 1)) {
+    const std::int32_t back = distance(packet->first, latest);  // 1 or more
+    const auto psns = static_cast<std::int32_t>(packet->psns);  // at most 2^23, of the longest READ
+    covered |= bits(back - psns, back);
+    if (back >= kReportedEarlier) break;
+  }
+  return covered;
+}
+
 std::optional<wire::Psn> ReceiveWindow::last_held(wire::Psn from, wire::Psn to) const {
-  const HeldPacket* const packet = held_.last_until(to);
-  if (packet == nullptr || before(packet->first(), from)) return std::nullopt;
-  return packet->first();
+  const auto packet = held_.last_until(to);
+  if (!packet || before(packet->first, from)) return std::nullopt;
+  return packet->first;
 }
 
 }  // namespace urnic::transport

@@ -34,7 +34,7 @@ class ReceiveWindow {
   // requester sends nothing behind one that reaches out of its window. So no window in use explains a packet
   // further ahead; it is a guess, or from another maker's NIC, which sends again what is dropped (IBTA
   // 9.7.5.2.2). A wider window would only make guesses easier: with 2^22, one in four of all PSNs was held.
-  ReceiveWindow(ReorderPool* pool, std::uint32_t packets) : packets_(packets), held_(pool) {}
+  ReceiveWindow(ReorderPool* pool, std::uint32_t packets) : packets_(packets), held_(pool, packets) {}
 
   // Forgets all; `expected` comes first.
   void start(wire::Psn expected);
@@ -54,20 +54,22 @@ class ReceiveWindow {
 
   // Takes out the packet with the expected PSN if it is held, else null. What an executed READ has covered is
   // given back on the way. The packet's payload is valid until the batch is flushed; `retire` it.
-  HeldPacket* take_expected();
-  void retire(HeldPacket& packet) { held_.retire(packet); }
+  const HeldPacket* take_expected();
+  void retire(const HeldPacket& packet) { held_.retire(packet); }
 
   // The selective-ack header for the arrival of `latest`.
   wire::SelectiveAckEth report(wire::Psn latest) const;
   // Calls `act` with the first PSN and the number of PSNs of each packet that is held, in order.
   template <typename Act>
   void for_each_held(Act act) const {
-    held_.for_each([&](const HeldPacket& packet) { act(packet.first(), packet.psns()); });
+    held_.for_each([&](const ReorderBuffer::Extent& packet) { act(packet.first, packet.psns); });
   }
   // The last PSN that is held, of those in [from, to].
   std::optional<wire::Psn> last_held(wire::Psn from, wire::Psn to) const;
 
  private:
+  std::uint64_t covered_before(wire::Psn latest) const;
+
   std::uint32_t packets_;
   wire::Psn expected_;
   ReorderBuffer held_;

@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(a_batch_leaves_and_arrives_with_few_calls) {
   for (std::uint32_t psn = 0; psn < 60; ++psn) BOOST_TEST(receivers[1].arrivals[psn].psn() == psn);
 }
 
+// A second call would begin its trains anew.
+BOOST_AUTO_TEST_CASE(a_round_and_what_is_sent_again_leave_with_one_call) {
+  wire::TransportHeaders transport;
+  transport.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
+  const std::vector<std::byte> payload(1024, std::byte{0x5A});
+  for (std::uint32_t psn = 0; psn < 128 + 8; ++psn) {
+    transport.bth.psn = wire::Psn(psn);
+    wire::FrameStorage storage;
+    ports[0]->transmit(wire::encode(network(0, 1), transport, payload, storage), {}, {});
+  }
+  frame_switch.flush();
+  BOOST_TEST(port0.counters().sent == 136u);
+  BOOST_TEST(port0.counters().send_calls == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(more_than_the_buffers_waits_for_the_release) {
   for (std::uint32_t psn = 0; psn < 400; ++psn) send(network(0, 1), 64, psn);
   frame_switch.deliver_due({}, kEverything);

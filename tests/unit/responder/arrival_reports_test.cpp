@@ -17,7 +17,7 @@ namespace {
 
 struct Arrivals {
   ReorderPool pool{8192};
-  ReceiveWindow window{&pool, 1024};
+  ReceiveWindow window{&pool, 8192};
   ArrivalReports reports;
 
   Arrivals() { window.start(Psn(0)); }

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(held_packets_come_out_when_they_are_expected) {
   BOOST_CHECK(window.take_expected() == nullptr);
   for (const std::uint32_t psn : {0xFFFFFFu, 0u}) {
     window.advance(Psn(psn));
-    HeldPacket* const packet = window.take_expected();
+    const HeldPacket* const packet = window.take_expected();
     BOOST_REQUIRE(packet != nullptr);
     BOOST_CHECK(packet->first() == Psn(psn));
     window.retire(*packet);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(what_a_read_has_covered_is_given_back) {
   window.start(Psn(0));
   BOOST_REQUIRE(hold(Psn(3)) && hold(Psn(5)) && hold(Psn(8)));
   window.advance(Psn(8));
-  HeldPacket* const packet = window.take_expected();
+  const HeldPacket* const packet = window.take_expected();
   BOOST_REQUIRE(packet != nullptr);
   BOOST_CHECK(packet->first() == Psn(8));
   BOOST_CHECK(!window.has_hole());
@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(a_held_read_has_arrived_with_all_its_psns) {
   BOOST_REQUIRE(hold(Psn(2), 5) && hold(Psn(9)));
   BOOST_CHECK_EQUAL(window.report(Psn(9)).earlier, (~std::uint64_t{0} << 9) | 0b1111100);
   // One that began far before and reaches into what is reported.
-  BOOST_REQUIRE(hold(Psn(1000), 3000) && hold(Psn(4003)));
-  BOOST_CHECK_EQUAL(window.report(Psn(4003)).earlier, ~std::uint64_t{0} << 3);
+  BOOST_REQUIRE(hold(Psn(500), 400) && hold(Psn(903)));
+  BOOST_CHECK_EQUAL(window.report(Psn(903)).earlier, ~std::uint64_t{0} << 3);
 }
 
 BOOST_AUTO_TEST_CASE(reports_agree_with_a_set_of_numbers) {
