@@ -54,7 +54,7 @@ class LinkDirection {
   // decreases.
   Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet);
 
-  // All that `enter` can do is to lose the packet: `loses` alone is faster.
+  // All that `enter` can do is to lose the packet, if that: `loses` alone is faster.
   bool only_loses() const { return only_loses_; }
   bool loses(const PacketIdentity& packet) { return random_.loses(packet); }
 

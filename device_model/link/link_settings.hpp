@@ -54,11 +54,10 @@ constexpr bool takes_time(const LinkSettings& settings) {
          settings.reorder > 0;
 }
 
-// The only impairment is independent random loss.
+// There is no impairment but independent random loss, if any: one direction of a link may lose nothing.
 constexpr bool only_loses(LinkSettings settings) {
-  const bool loses = settings.loss > 0;
   settings.loss = 0;
-  return loses && !is_impaired(settings);
+  return !is_impaired(settings);
 }
 
 }  // namespace urnic::link

@@ -42,7 +42,7 @@ std::uint64_t RandomImpairments::key_of(const PacketIdentity& packet) {
 }
 
 bool RandomImpairments::loses(const PacketIdentity& packet) {
-  return happens(loss_, key_of(packet), Question::loss);
+  return loss_.possible() && happens(loss_, key_of(packet), Question::loss);
 }
 
 PacketImpairments RandomImpairments::of(const PacketIdentity& packet) {
