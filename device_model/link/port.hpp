@@ -4,13 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::link {
+
+// How a connected QP reaches its peer.
+struct ReturnPath {
+  wire::NetworkHeaders network;
+  wire::Qpn peer;
+};
 
 // A device's end: receives frames.
 class FrameReceiver {
@@ -21,6 +29,11 @@ class FrameReceiver {
   virtual void link_changed(bool /*up*/) {}
   // The ordinal of the device's QP with this number, as in PacketIdentity; 0 if there is none.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
+  // Of the device's connected QP with this number, to answer a packet with these headers; empty if there is
+  // none, or if it takes no packets from there.
+  virtual std::optional<ReturnPath> return_path(wire::Qpn, const wire::NetworkHeaders& /*arrived*/) const {
+    return {};
+  }
 
  protected:
   ~FrameReceiver() = default;

@@ -89,6 +89,11 @@ struct RememberingReceiver final : FrameReceiver {
   }
   // A QP's ordinal is its number less 0x20.
   std::uint32_t ordinal_of(wire::Qpn qpn) const override { return qpn.value > 0x20 ? qpn.value - 0x20 : 0; }
+  // All QPs have the same peer.
+  std::optional<ReturnPath> return_path(wire::Qpn, const wire::NetworkHeaders& arrived) const override {
+    return peer && peer->network.destination == arrived.source ? peer : std::nullopt;
+  }
+  std::optional<ReturnPath> peer;
 
   std::string psns() const {
     std::string text;
