@@ -65,11 +65,9 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
-std::optional<link::ReturnPath> Device::return_path(wire::Qpn qpn,
-                                                    const wire::NetworkHeaders& arrived) const {
+std::optional<link::Connection> Device::connection_of(wire::Qpn qpn) const {
   const QueuePairContext* const queue_pair = queue_pairs_.find(qpn);
-  if (queue_pair == nullptr || !queue_pair->is_on_path(arrived)) return {};
-  return queue_pair->return_path();
+  return queue_pair != nullptr ? queue_pair->connection() : std::nullopt;
 }
 
 // Drops a malformed packet silently (IBTA 9.6). But a responder whose service answers requests refuses a

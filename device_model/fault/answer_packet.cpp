@@ -16,10 +16,10 @@ std::span<const std::byte> AnswerPacket::make(const link::PacketAtLink& request,
   if (error != wire::ParseError::none) return {};
   wire::Qpn requester = request.origin.queue_pair;
   if (requester == link::kUnknownQpn) {
-    const auto path = request.receiver.return_path(view.bth.destination, network);
-    if (!path) return {};
-    network = path->network;
-    requester = path->peer;
+    const auto connection = request.receiver.connection_of(view.bth.destination);
+    if (!connection || connection->path.destination != network.source) return {};
+    network = connection->path;
+    requester = connection->peer;
   } else {
     std::swap(network.destination_mac, network.source_mac);
     std::swap(network.destination, network.source);

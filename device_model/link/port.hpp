@@ -11,13 +11,16 @@
 #include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/network_headers.hpp"
+#include "wire/psn.hpp"
 
 namespace urnic::link {
 
-// How a connected QP reaches its peer.
-struct ReturnPath {
-  wire::NetworkHeaders network;
-  wire::Qpn peer;
+// What a connected QP knows, and a frame from outside of this process does not say.
+struct Connection {
+  wire::NetworkHeaders path = {};  // of what it sends
+  wire::Qpn peer = {};
+  wire::Psn send_psn = {};     // of its own first request
+  wire::Psn receive_psn = {};  // of its peer's
 };
 
 // A device's end: receives frames.
@@ -29,11 +32,8 @@ class FrameReceiver {
   virtual void link_changed(bool /*up*/) {}
   // The ordinal of the device's QP with this number, as in PacketIdentity; 0 if there is none.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
-  // Of the device's connected QP with this number, to answer a packet with these headers; empty if there is
-  // none, or if it takes no packets from there.
-  virtual std::optional<ReturnPath> return_path(wire::Qpn, const wire::NetworkHeaders& /*arrived*/) const {
-    return {};
-  }
+  // Of the device's QP with this number; empty if there is none, or if it has no path.
+  virtual std::optional<Connection> connection_of(wire::Qpn) const { return {}; }
 
  protected:
   ~FrameReceiver() = default;

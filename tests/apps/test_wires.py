@@ -86,6 +86,22 @@ class Loopback(unittest.TestCase):
                 self.assertGreater(answered, 0)
                 self.assertGreaterEqual(self.counters("urnic0")[told] - heard, answered)
 
+    def test_faults_count_from_the_first_packet_that_comes_by_the_wire(self):
+        """What the peer's first PSN is, the receiver's queue pair knows: pingpong's is random."""
+        before = self.counters("urnic1")["link_rx_fault_dropped"]
+        self.fabric.load_faults("""
+            [[fault]]
+            device = "urnic1"
+            direction = "rx"
+            opcode = ["Send First", "Send Middle", "Send Last"]
+            relative_psn = [0, 5]
+            transmission = 1
+            action = "drop"
+        """)
+        self.pingpong("rc", ("urnic0", "urnic1"), "-s", 4096, "-m", 1024)
+        self.fabric.run(self.fabric.urnic, "fault", "clear")
+        self.assertEqual(self.counters("urnic1")["link_rx_fault_dropped"] - before, 2)
+
     def counters(self, device):
         return json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))[device]
 

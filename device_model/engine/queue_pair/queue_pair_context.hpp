@@ -116,8 +116,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
 
-  // To the peer. Needs a path.
-  link::ReturnPath return_path() const { return {path_, machine_.parameters().destination}; }
+  // Empty: it has no path.
+  std::optional<link::Connection> connection() const;
 
   // A packet on the QP's path comes from its peer: the device at the path's end, and there the connected QP.
   // Headers cannot prove that: RC, UC and XRC packets have no source QPN (IBTA 9.2), and a program with a raw
