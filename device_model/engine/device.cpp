@@ -65,6 +65,11 @@ std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
 }
 
+std::optional<link::Connection> Device::connection_of(wire::Qpn qpn) const {
+  const QueuePairContext* const queue_pair = queue_pairs_.find(qpn);
+  return queue_pair != nullptr ? queue_pair->connection() : std::nullopt;
+}
+
 // Drops a malformed packet silently (IBTA 9.6). But a responder whose service answers requests refuses a
 // reserved opcode itself (IBTA 9.7.4.1.4).
 void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) {

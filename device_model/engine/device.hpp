@@ -71,6 +71,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
+  std::optional<link::Connection> connection_of(wire::Qpn qpn) const override;
   void count_group(const wire::Frame& frame);
   void count_error(const wire::Frame& frame, wire::ParseError error);
   bool steer(const wire::Frame& frame, wire::ParseError parsed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device_model/link/port.hpp"
 #include "wire/network_codec.hpp"
 
 namespace urnic::fault {
@@ -13,13 +14,21 @@ std::span<const std::byte> AnswerPacket::make(const link::PacketAtLink& request,
   wire::NetworkExtent extent;
   const auto error = wire::parse_network(request.frame.headers, request.frame.size(), network, extent);
   if (error != wire::ParseError::none) return {};
-  std::swap(network.destination_mac, network.source_mac);
-  std::swap(network.destination, network.source);
+  wire::Qpn requester = request.origin.queue_pair;
+  if (requester == link::kUnknownQpn) {
+    const auto connection = request.receiver.connection_of(view.bth.destination);
+    if (!connection || connection->path.destination != network.source) return {};
+    network = connection->path;
+    requester = connection->peer;
+  } else {
+    std::swap(network.destination_mac, network.source_mac);
+    std::swap(network.destination, network.source);
+  }
 
   wire::TransportHeaders headers;
   headers.bth.opcode = wire::Opcode(view.bth.opcode.service(), wire::Operation::acknowledge);
   headers.bth.pkey = view.bth.pkey;
-  headers.bth.destination = request.origin.queue_pair;
+  headers.bth.destination = requester;
   headers.bth.psn = view.bth.psn;
   headers.aeth.syndrome = syndrome;
   wire::FrameStorage storage;

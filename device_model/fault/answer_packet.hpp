@@ -14,8 +14,9 @@ namespace urnic::fault {
 class AnswerPacket {
  public:
   // Answers a request with the AETH `syndrome`, for the request's PSN, with a right ICRC. The message
-  // sequence number is 0, since a link does not know it. Empty if the request is no RoCEv2 packet. The bytes
-  // are valid until the next call.
+  // sequence number is 0, since a link does not know it. A request from outside does not say which QP sent
+  // it: its answer is for the peer of the QP that it was sent to. Empty if the request is no RoCEv2 packet,
+  // or comes from outside and from nobody's peer. The bytes are valid until the next call.
   std::span<const std::byte> make(const link::PacketAtLink& request, const PacketView& view,
                                   std::uint8_t syndrome);
 

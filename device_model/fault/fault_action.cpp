@@ -51,13 +51,14 @@ std::string_view mark_remark(const link::PacketAtLink& packet) {
   return {};
 }
 
-// A packet with damaged network headers has no address to answer to; such a packet goes on.
+// A packet with damaged network headers has no address to answer to, and one of a stranger is nobody's
+// request; such a packet goes on.
 void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
                  AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
   verdict.answer = answer.make(packet, view, rule.action.syndrome);
   verdict.answering_queue_pair = view.bth.destination;
   verdict.remarks
-      .add(verdict.answer.empty() ? "its headers are damaged, not answered with " : "answered with ")
+      .add(verdict.answer.empty() ? "its sender is not known, not answered with " : "answered with ")
       .add(with)
       .add(wire::code(rule.action.syndrome));
 }

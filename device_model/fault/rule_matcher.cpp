@@ -1,8 +1,10 @@
 #include "device_model/fault/rule_matcher.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "device_model/link/chance.hpp"
+#include "device_model/link/port.hpp"
 
 namespace urnic::fault {
 
@@ -12,8 +14,20 @@ namespace {
 constexpr std::size_t kRememberedPackets = 65536;
 constexpr std::size_t kRememberedQueuePairs = 8192;
 
-std::uint64_t key_of(const link::PacketOrigin& origin) {
-  return link::mix(std::uint64_t{origin.identity.device} << 32 | origin.queue_pair.value);
+bool is_from_outside(const link::PacketOrigin& origin) { return origin.queue_pair == link::kUnknownQpn; }
+
+// Of the sending QP. One outside does not say its number, but a QP here has only one peer there.
+std::uint64_t key_of(const link::PacketOrigin& origin, const PacketView& view) {
+  const wire::Qpn queue_pair = is_from_outside(origin) ? view.bth.destination : origin.queue_pair;
+  return link::mix(std::uint64_t{origin.identity.device} << 32 | queue_pair.value);
+}
+
+// Of the QP whose requests are counted, as PacketOrigin has it.
+std::optional<wire::Psn> first_psn_of(const link::PacketAtLink& packet, const PacketView& view) {
+  if (!is_from_outside(packet.origin)) return packet.origin.first_psn;
+  const auto connection = packet.receiver.connection_of(view.bth.destination);
+  if (!connection) return {};
+  return view.request ? connection->receive_psn : connection->send_psn;
 }
 
 }  // namespace
@@ -28,7 +42,11 @@ RuleMatcher::RuleMatcher(const FaultRule& rule)
 bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView& view) const {
   if (match_.psns.empty()) return true;
   std::uint32_t psn = view.bth.psn.value();
-  if (match_.psns_relative) psn = (view.bth.psn - packet.origin.first_psn.value()).value();
+  if (match_.psns_relative) {
+    const auto first = first_psn_of(packet, view);
+    if (!first) return false;
+    psn = (view.bth.psn - first->value()).value();
+  }
   return std::find(match_.psns.begin(), match_.psns.end(), psn) != match_.psns.end();
 }
 
@@ -44,7 +62,7 @@ bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const Packet
 
 bool RuleMatcher::takes(const link::PacketAtLink& packet, const PacketView& view) {
   if (!conditions_hold(packet, view)) return false;
-  const std::uint64_t sender = key_of(packet.origin);
+  const std::uint64_t sender = key_of(packet.origin, view);
   if (match_.transmission != 0) {
     const std::uint64_t which = std::uint64_t{view.request} << 32 | view.bth.psn.value();
     if (++transmissions_.of(link::mix(sender, which)).seen != match_.transmission) return false;

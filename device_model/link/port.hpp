@@ -4,13 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/network_headers.hpp"
+#include "wire/psn.hpp"
 
 namespace urnic::link {
+
+// What a connected QP knows, and a frame from outside of this process does not say.
+struct Connection {
+  wire::NetworkHeaders path = {};  // of what it sends
+  wire::Qpn peer = {};
+  wire::Psn send_psn = {};     // of its own first request
+  wire::Psn receive_psn = {};  // of its peer's
+};
 
 // A device's end: receives frames.
 class FrameReceiver {
@@ -21,6 +32,8 @@ class FrameReceiver {
   virtual void link_changed(bool /*up*/) {}
   // The ordinal of the device's QP with this number, as in PacketIdentity; 0 if there is none.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
+  // Of the device's QP with this number; empty if there is none, or if it has no path.
+  virtual std::optional<Connection> connection_of(wire::Qpn) const { return {}; }
 
  protected:
   ~FrameReceiver() = default;

@@ -67,6 +67,44 @@ class Loopback(unittest.TestCase):
                 with self.subTest(mtu=mtu, size=size):
                     self.pingpong("rc", ("urnic0", "urnic1"), "-m", mtu, "-s", size, "-n", 30)
 
+    def test_faults_answer_what_comes_by_the_wire(self):
+        """The receiver's link takes the requests away, and its answers go back to the sender's host."""
+        for action, told in (("rnr_nak", "rnr_nak_retry_err"), ("nak", "packet_seq_err")):
+            with self.subTest(action):
+                answered, heard = self.counters("urnic1")["link_rx_answered"], self.counters("urnic0")[told]
+                self.fabric.load_faults(f"""
+                    [[fault]]
+                    device = "urnic1"
+                    direction = "rx"
+                    opcode = ["Send First", "Send Middle", "Send Last"]
+                    every = 97
+                    action = "{action}"
+                """)
+                self.pingpong("rc", ("urnic0", "urnic1"), "-s", 4096, "-m", 1024)
+                self.assertNotIn("never matched", self.fabric.run(self.fabric.urnic, "fault", "clear"))
+                answered = self.counters("urnic1")["link_rx_answered"] - answered
+                self.assertGreater(answered, 0)
+                self.assertGreaterEqual(self.counters("urnic0")[told] - heard, answered)
+
+    def test_faults_count_from_the_first_packet_that_comes_by_the_wire(self):
+        """What the peer's first PSN is, the receiver's queue pair knows: pingpong's is random."""
+        before = self.counters("urnic1")["link_rx_fault_dropped"]
+        self.fabric.load_faults("""
+            [[fault]]
+            device = "urnic1"
+            direction = "rx"
+            opcode = ["Send First", "Send Middle", "Send Last"]
+            relative_psn = [0, 5]
+            transmission = 1
+            action = "drop"
+        """)
+        self.pingpong("rc", ("urnic0", "urnic1"), "-s", 4096, "-m", 1024)
+        self.fabric.run(self.fabric.urnic, "fault", "clear")
+        self.assertEqual(self.counters("urnic1")["link_rx_fault_dropped"] - before, 2)
+
+    def counters(self, device):
+        return json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))[device]
+
     def test_what_the_device_is(self):
         shown = json.loads(self.fabric.run(self.fabric.urnic, "link", "show", "--json"))["urnic0"]["wire"]
         self.assertEqual((shown["kind"], shown["interface"], shown["addresses"]), ("udp", "lo", [f"::ffff:{OWN}.1"]))

@@ -339,6 +339,12 @@ const wire::FrameTemplate* QueuePairContext::frames_to(const transport::Datagram
   return frame_template_ ? &*frame_template_ : nullptr;
 }
 
+std::optional<link::Connection> QueuePairContext::connection() const {
+  if (!frame_template_) return {};
+  const transport::QpParameters& parameters = machine_.parameters();
+  return link::Connection{path_, parameters.destination, parameters.send_psn, parameters.receive_psn};
+}
+
 link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& headers) {
   const transport::QpParameters& parameters = machine_.parameters();
   const bool request = wire::traits(headers.bth.opcode).request;

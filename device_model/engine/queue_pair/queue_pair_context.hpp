@@ -20,6 +20,7 @@
 #include "device_model/engine/round/participant.hpp"
 #include "device_model/engine/round/timers.hpp"
 #include "device_model/link/packet_identity.hpp"
+#include "device_model/link/port.hpp"
 #include "device_model/transport/prefetch.hpp"
 #include "wire/frame.hpp"
 #include "wire/frame_template.hpp"
@@ -114,6 +115,9 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   bool is_on_path(const wire::NetworkHeaders& network) const {
     return frame_template_ && network.source == path_.destination && network.destination == path_.source;
   }
+
+  // Empty: it has no path.
+  std::optional<link::Connection> connection() const;
 
   // A packet on the QP's path comes from its peer: the device at the path's end, and there the connected QP.
   // Headers cannot prove that: RC, UC and XRC packets have no source QPN (IBTA 9.2), and a program with a raw

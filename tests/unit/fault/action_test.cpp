@@ -207,6 +207,30 @@ BOOST_AUTO_TEST_CASE(answers_are_for_services_with_acknowledgements) {
   }
 }
 
+// Its sender has said nothing but its address. What the receiver would send to its peer can pass the port.
+BOOST_AUTO_TEST_CASE(a_request_from_outside_is_answered_on_the_receivers_own_path) {
+  wire::NetworkHeaders path;
+  path.destination_mac = link::test::mac_of(0);
+  path.source_mac = link::test::mac_of(1);
+  path.destination = link::test::gid_of(0);
+  path.source = link::test::gid_of(1);
+  path.udp_source = 0xC123;
+  OneRule ports("\"rnr_nak\"");
+  ports.receivers[1].connection = link::Connection{path, wire::Qpn{0x77}, {}, {}};
+  ports.send_from_outside({.psn = 101});
+  BOOST_REQUIRE_EQUAL(ports.receivers[0].arrivals.size(), 1u);
+  const auto& answer = ports.receivers[0].arrivals[0];
+  BOOST_TEST((answer.error == wire::ParseError::none));
+  BOOST_TEST((answer.parsed.network == path));
+  BOOST_TEST(answer.parsed.transport.bth.destination.value == 0x77u);
+
+  ports.receivers[1].connection->path.destination = link::test::gid_of(9);  // so this is a stranger's
+  ports.send_from_outside({.psn = 101});
+  BOOST_TEST(ports.receivers[0].arrivals.size() == 1u);
+  BOOST_TEST(ports.arrived() == "101 ");
+  BOOST_TEST(ports.counters().answered == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_answered_is_not_said_to_be) {
   OneRule ports("\"rnr_nak\"");
   const link::test::SampleFrame sample({.psn = 101});
@@ -216,7 +240,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_answered_is_not_said_to_be) {
   BOOST_TEST(ports.receivers[0].arrivals.empty());
   BOOST_TEST(ports.counters().answered == 0);
   BOOST_TEST(ports.remarks() ==
-             "urnic0 tx: rule \"it\": its headers are damaged, not answered with RNR NAK, timer 1");
+             "urnic0 tx: rule \"it\": its sender is not known, not answered with RNR NAK, timer 1");
 }
 
 BOOST_AUTO_TEST_CASE(cuts_the_link_and_restores_it) {

@@ -120,6 +120,29 @@ BOOST_AUTO_TEST_CASE(each_qp_is_counted_by_itself) {
   BOOST_TEST(ports.arrived() == "10 20 12 22 ");
 }
 
+// They do not say which QP sent them.
+BOOST_AUTO_TEST_CASE(packets_from_outside_count_as_those_of_their_receivers_peer) {
+  PlannedPorts ports(PlannedPorts::rule("occurrence = 2\naction = \"drop\""));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    ports.send_from_outside({.psn = 10 + i, .destination_qp = 0x21});
+    ports.send_from_outside({.psn = 20 + i, .destination_qp = 0x22});
+  }
+  BOOST_TEST(ports.arrived() == "10 20 12 22 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_relative_psn_from_outside_is_the_receivers_knowledge) {
+  const std::string rule = PlannedPorts::rule("relative_psn = 1\naction = \"drop\"");
+  for (const bool connected : {true, false}) {
+    PlannedPorts ports(rule);
+    if (connected)
+      ports.receivers[1].connection = {.send_psn = wire::Psn(300), .receive_psn = wire::Psn(200)};
+    for (const std::uint32_t psn : {1u, 200u, 201u, 301u}) ports.send_from_outside({.psn = psn});
+    for (const std::uint32_t psn : {1u, 201u, 300u, 301u})
+      ports.send_from_outside({.operation = Operation::acknowledge, .psn = psn});
+    BOOST_TEST(ports.arrived() == (connected ? "1 200 301 1 201 300 " : "1 200 201 301 1 201 300 301 "));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(conditions_are_joined_by_and) {
   PlannedPorts ports(PlannedPorts::rule(
       "qp_ordinal = 1\npsn = 100\ntransmission = 2\nopcode = \"Send Only\"\naction = \"drop\""));

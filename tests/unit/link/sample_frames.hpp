@@ -89,6 +89,9 @@ struct RememberingReceiver final : FrameReceiver {
   }
   // A QP's ordinal is its number less 0x20.
   std::uint32_t ordinal_of(wire::Qpn qpn) const override { return qpn.value > 0x20 ? qpn.value - 0x20 : 0; }
+  // All QPs have the same peer.
+  std::optional<Connection> connection_of(wire::Qpn) const override { return connection; }
+  std::optional<Connection> connection;
 
   std::string psns() const {
     std::string text;
@@ -136,6 +139,11 @@ struct TwoPorts {
     const PacketOrigin origin{
         {sample.from, queue_pair, ++sent}, wire::Qpn{0x10 + queue_pair}, wire::Psn(100)};
     ports[sample.from]->transmit(frame.frame(), origin, now);
+  }
+  // As another host's.
+  void send_from_outside(const Sample& sample) {
+    const SampleFrame frame(sample);
+    ports[sample.from]->transmit(frame.frame(), {.queue_pair = kUnknownQpn}, now);
   }
   void send_psn(std::uint32_t psn) { send({.psn = psn}); }
   void advance(std::int64_t nanoseconds) {
