@@ -65,9 +65,12 @@ std::int64_t nanoseconds_of(std::uint64_t units, const Clock& clock) {
   __extension__ using Wide = unsigned __int128;
   const auto rest = static_cast<std::uint64_t>(Wide{units % clock.units_per_second} * 1'000'000'000 /
                                                clock.units_per_second);
-  const std::uint64_t all =
-      (seconds + static_cast<std::uint64_t>(clock.offset_seconds)) * 1'000'000'000 + rest;
-  return static_cast<std::int64_t>(all);
+  // Of two times that are read, 64 bits hold the difference.
+  constexpr std::uint64_t kMostSeconds = 0xFFFF'FFFF;  // as in a pcap file
+  const Wide after_epoch = Wide{seconds} + static_cast<Wide>(clock.offset_seconds);
+  if (after_epoch > kMostSeconds)
+    throw CaptureError("a packet's time is not between the years 1970 and 2106");
+  return static_cast<std::int64_t>(after_epoch) * 1'000'000'000 + static_cast<std::int64_t>(rest);
 }
 
 class PcapngFormat final : public CaptureFormat {

@@ -38,7 +38,7 @@ Interval& TimeSeries::at(std::int64_t time) {
 
 void TimeSeries::add_round_trip(std::int64_t time, std::int64_t nanoseconds) {
   const Interval one{.round_trips = 1,
-                     .round_trip_sum = nanoseconds,
+                     .round_trip_sum = static_cast<double>(nanoseconds),
                      .round_trip_least = nanoseconds,
                      .round_trip_most = nanoseconds};
   merge(at(time), one);

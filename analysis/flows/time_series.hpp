@@ -13,7 +13,7 @@ struct Interval {
   std::uint32_t retransmissions = 0;
   std::uint32_t lost = 0;
   std::uint32_t round_trips = 0;  // how many were measured, and their sum, least and most: nanoseconds
-  std::int64_t round_trip_sum = 0;
+  double round_trip_sum = 0;
   std::int64_t round_trip_least = 0;
   std::int64_t round_trip_most = 0;
 };

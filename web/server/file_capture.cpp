@@ -157,10 +157,9 @@ json FileCapture::series(std::size_t index) const {
     const analysis::TimeSeries& series = tracker_.flows()[flow].series;
     json intervals = json::array();
     for (const analysis::Interval& each : series.intervals()) {
-      intervals.push_back({each.packets, each.goodput, each.retransmissions, each.lost,
-                           each.round_trips > 0
-                               ? json(static_cast<double>(each.round_trip_sum) / each.round_trips / 1000)
-                               : json()});
+      intervals.push_back(
+          {each.packets, each.goodput, each.retransmissions, each.lost,
+           each.round_trips > 0 ? json(each.round_trip_sum / each.round_trips / 1000) : json()});
     }
     all.push_back({{"start_us", static_cast<double>(series.start() - tracker_.first_time()) / 1000},
                    {"length_us", static_cast<double>(series.length()) / 1000},

@@ -258,6 +258,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_file_is_said_with_its_place) {
       {section().block(3, CaptureBytes().u32(4).u32(0)),
        "byte 28: a packet before the section has described an interface"},
       {section().block(1, CaptureBytes().u32(1)), "byte 28: a pcapng interface description is cut short"},
+      {section().interface("a", 1, 0).packet(0, 0x100000000, frame_of(60)),
+       "byte 68: a packet's time is not between the years 1970 and 2106"},
       {section().interface("a", 1, 20),
        "byte 28: an interface's timestamps are finer than 64 bits can count"},
       {with_interface().block(6, CaptureBytes().u32(0).u32(0)),

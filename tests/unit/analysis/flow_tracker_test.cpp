@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(round_trips_count_packets_that_were_sent_once) {
   traffic.send(2);
   traffic.ack(2);
   std::uint32_t round_trips = 0;
-  std::int64_t sum = 0;
+  double sum = 0;
   for (const Interval& interval : traffic.tracker().flows()[0].series.intervals()) {
     round_trips += interval.round_trips;
     sum += interval.round_trip_sum;
