@@ -1,11 +1,9 @@
 // Names of things on the wire that are integers in the headers but must never mix in the code.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <iterator>
 
 namespace urnic::wire {
 
@@ -47,11 +45,7 @@ struct Gid {
   friend constexpr auto operator<=>(const Gid&, const Gid&) = default;
 };
 
-inline Gid to_gid(const std::uint8_t (&bytes)[16]) {
-  Gid gid;
-  std::copy(std::begin(bytes), std::end(bytes), gid.bytes.begin());
-  return gid;
-}
+inline Gid to_gid(const std::uint8_t (&bytes)[16]) { return {std::to_array(bytes)}; }
 
 // An Ethernet address in wire order.
 struct MacAddress {

@@ -30,6 +30,11 @@ struct NetworkHeaders {
   friend bool operator==(const NetworkHeaders&, const NetworkHeaders&) = default;
 };
 
+// Whether `arrived` comes from where `path` leads to, and goes to where it begins.
+inline bool is_return(const NetworkHeaders& arrived, const NetworkHeaders& path) {
+  return arrived.source == path.destination && arrived.destination == path.source;
+}
+
 // True for ::ffff:a.b.c.d.
 bool is_ipv4_mapped(const Gid& gid);
 // True for ff00::/8 and for a mapped IPv4 group.

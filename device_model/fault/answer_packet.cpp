@@ -17,7 +17,7 @@ std::span<const std::byte> AnswerPacket::make(const link::PacketAtLink& request,
   wire::Qpn requester = request.origin.queue_pair;
   if (requester == link::kUnknownQpn) {
     const auto connection = request.receiver.connection_of(view.bth.destination);
-    if (!connection || connection->path.destination != network.source) return {};
+    if (!connection || !wire::is_return(network, connection->path)) return {};
     network = connection->path;
     requester = connection->peer;
   } else {

@@ -2,12 +2,12 @@
 
 #include "wire/icrc.hpp"
 #include "wire/network_codec.hpp"
+#include "wire/transport_codec.hpp"
 
 namespace urnic::link {
 
 namespace {
 
-constexpr std::size_t kBthBytes = 12;
 constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // in IPv4; IPv6 has it 4 bits earlier
 constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
 constexpr std::uint8_t kCongestionExperienced = 3;
@@ -77,7 +77,7 @@ std::optional<std::size_t> bth_offset(std::span<const std::byte> frame) {
   wire::NetworkExtent extent;
   const auto headers = frame.first(std::min(frame.size(), wire::kMaxHeaderBytes));
   if (wire::parse_network(headers, frame.size(), network, extent) != wire::ParseError::none) return {};
-  if (extent.header_bytes + kBthBytes + wire::kIcrcBytes > frame.size()) return {};
+  if (extent.header_bytes + wire::kBthBytes + wire::kIcrcBytes > frame.size()) return {};
   return extent.header_bytes;
 }
 
@@ -85,7 +85,7 @@ void refresh_icrc(std::span<std::byte> frame) {
   const auto bth = bth_offset(frame);
   if (!bth) return;
   const std::size_t covered = frame.size() - wire::kIcrcBytes;
-  const std::size_t headers = *bth + kBthBytes;
+  const std::size_t headers = *bth + wire::kBthBytes;
   const std::uint32_t icrc = wire::icrc(frame.first(headers), frame.subspan(headers, covered - headers), {});
   for (std::size_t i = 0; i < wire::kIcrcBytes; ++i)
     frame[covered + i] = static_cast<std::byte>(icrc >> (8 * i));

@@ -113,7 +113,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
 
   // IBTA 9.6.1.2: a connected QP takes packets only between the two GIDs of its path.
   bool is_on_path(const wire::NetworkHeaders& network) const {
-    return frame_template_ && network.source == path_.destination && network.destination == path_.source;
+    return frame_template_ && wire::is_return(network, path_);
   }
 
   // Empty: it has no path.

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "device_model/link/frames/unix_socket.hpp"
-#include "device_model/link/socket_buffers.hpp"
+#include "device_model/link/socket_options.hpp"
 
 namespace urnic::link {
 namespace {

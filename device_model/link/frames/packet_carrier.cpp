@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "device_model/link/socket_buffers.hpp"
+#include "device_model/link/socket_options.hpp"
 #include "wire/byte_order.hpp"
 
 namespace urnic::link {
@@ -22,7 +22,7 @@ namespace {
 }
 
 void set(int socket, int option, int value, const std::string& interface) {
-  if (setsockopt(socket, SOL_PACKET, option, &value, sizeof value) != 0)
+  if (!set_option(socket, SOL_PACKET, option, value))
     fail(interface, "packet socket option " + std::to_string(option));
 }
 

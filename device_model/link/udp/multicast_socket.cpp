@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "device_model/link/udp/kernel_options.hpp"
+#include "device_model/link/socket_options.hpp"
 #include "device_model/link/udp/socket_address.hpp"
 #include "device_model/link/udp/udp_socket.hpp"
 #include "wire/network_headers.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <system_error>
 
-#include "device_model/link/socket_buffers.hpp"
+#include "device_model/link/socket_options.hpp"
 #include "device_model/link/udp/kernel_options.hpp"
 #include "device_model/link/udp/socket_address.hpp"
 #include "wire/network_headers.hpp"
