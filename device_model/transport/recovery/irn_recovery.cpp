@@ -96,12 +96,13 @@ void IrnRecovery::truncate(PacketNumber end) {
   next_hole_ = std::min(next_hole_, board_.end());
 }
 
-void IrnRecovery::arrived(PacketNumber packet, Source, Time now) {
-  if (!board_.arrive(packet)) return;
-  probe_.arrived(packet, now);
+bool IrnRecovery::arrived(PacketRange packets, Source, Time now) {
+  if (!board_.arrive(packets)) return false;
+  probe_.arrived(packets, now);
   progress(now);
-  highest_arrived_ = std::max(highest_arrived_, packet + 1);
+  highest_arrived_ = std::max(highest_arrived_, packets.end());
   enter_recovery(board_.first_missing(board_.unacknowledged(), board_.end()));
+  return true;
 }
 
 void IrnRecovery::enter_recovery(PacketNumber first_missing) {

@@ -25,7 +25,7 @@ class IrnRecovery final : public ScoreboardRecovery {
   void timed_out(const Overdue& overdue, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
-  void arrived(PacketNumber packet, Source source, Time now) override;
+  bool arrived(PacketRange packets, Source source, Time now) override;
   void put_off(PacketRange packets, Time now) override;
   void resume(PacketRange packets) override;
   void answered_twice(PacketNumber packet, Time now) override;

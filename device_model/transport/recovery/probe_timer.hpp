@@ -88,8 +88,8 @@ class ProbeTimer {
     timed_at_ = now;
     probed_at_.reset();
   }
-  void arrived(PacketNumber packet, Time now) {
-    if (timed_ == packet) take_sample(now);
+  void arrived(PacketRange packets, Time now) {
+    if (timed_ && packets.first <= *timed_ && *timed_ < packets.end()) take_sample(now);
   }
   void acknowledged(PacketNumber until, Time now) {
     if (timed_ && *timed_ < until) take_sample(now);

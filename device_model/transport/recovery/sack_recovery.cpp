@@ -15,9 +15,11 @@ void SackRecovery::acknowledged(PacketNumber until, Source source, Time now) {
     will_judge(latest, board_.end(), Evidence::Kind::report, now);
 }
 
-void SackRecovery::arrived(PacketNumber packet, Source source, Time now) {
-  if (source != Source::selective_ack) return SelectiveRecovery::arrived(packet, source, now);
-  will_judge(take_arrival(packet, source, now), board_.end(), Evidence::Kind::report, now);
+bool SackRecovery::arrived(PacketRange packets, Source source, Time now) {
+  if (source != Source::selective_ack) return SelectiveRecovery::arrived(packets, source, now);
+  const std::optional<Scoreboard::Arrival> latest = take_arrival(packets, source, now);
+  will_judge(latest, board_.end(), Evidence::Kind::report, now);
+  return latest.has_value();
 }
 
 }  // namespace urnic::transport

@@ -14,7 +14,7 @@ class SackRecovery final : public SelectiveRecovery {
   using SelectiveRecovery::SelectiveRecovery;
 
   void acknowledged(PacketNumber until, Source source, Time now) override;
-  void arrived(PacketNumber packet, Source source, Time now) override;
+  bool arrived(PacketRange packets, Source source, Time now) override;
   // Towards a peer that gives none it behaves as its base: without reports, the send order shows nothing.
   void peer_gives(SelectiveAcks selective_acks) override;
 

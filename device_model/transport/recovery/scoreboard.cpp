@@ -75,28 +75,11 @@ void take_later(std::optional<Scoreboard::Arrival>& latest, Scoreboard::Arrival 
 }  // namespace
 
 std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
-  std::optional<Arrival> latest;
-  if (exact_) {
-    std::optional<PacketNumber> first_on_time;
-    std::optional<PacketNumber> last_on_time;
-    for (; base_ < until && base_ < tracked_end_; base_ = base_ + 1) {
-      const Entry& entry = at(base_);
-      if (entry.state == State::under_way && entry.late == Entry::Late::no) {
-        last_on_time = base_;
-        if (!first_on_time) first_on_time = base_;
-      } else if (entry.state == State::arrived) {
-        --arrived_ahead_;
-      } else {
-        take_later(latest, arrival_of(base_));
-        remove(base_);
-      }
-    }
-    if (last_on_time) {
-      Arrival arrival = arrival_of(*last_on_time);
-      arrival.lowest_once = first_on_time;
-      take_later(latest, arrival);
-      remove_until(*last_on_time);
-    }
+  TakenOut taken;
+  if (exact_ && base_ < until) {
+    const auto packets = static_cast<std::uint32_t>(std::min(until, tracked_end_) - base_);
+    taken = take_out({base_, packets});
+    arrived_ahead_ -= packets - taken.count;
   }
   base_ = std::max(base_, until);
   tracked_end_ = std::max(tracked_end_, base_);
@@ -104,18 +87,44 @@ std::optional<Scoreboard::Arrival> Scoreboard::acknowledge(PacketNumber until) {
     add_entries();
     forget_entries_if_in_order();
   }
-  return latest;
+  return taken.latest;
 }
 
-std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketNumber packet) {
+std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketRange packets) {
   become_exact();
-  Entry& entry = at(packet);
-  if (entry.state == State::arrived) return std::nullopt;
+  const TakenOut taken = take_out(packets);
+  if (taken.count == 0) return std::nullopt;
+  for (PacketNumber packet = packets.first; packet < packets.end(); packet = packet + 1) {
+    at(packet).state = State::arrived;
+  }
   disorder_end_ = high_;
-  remove(packet);
-  entry.state = State::arrived;
-  ++arrived_ahead_;
-  return arrival_of(packet);
+  arrived_ahead_ += taken.count;
+  return taken.latest;
+}
+
+Scoreboard::TakenOut Scoreboard::take_out(PacketRange packets) {
+  TakenOut taken;
+  std::optional<PacketNumber> first_on_time;
+  PacketNumber last_on_time;
+  for (PacketNumber packet = packets.first; packet < packets.end(); packet = packet + 1) {
+    const Entry& entry = at(packet);
+    if (entry.state == State::arrived) continue;
+    ++taken.count;
+    if (entry.state == State::under_way && entry.late == Entry::Late::no) {
+      last_on_time = packet;
+      if (!first_on_time) first_on_time = packet;
+    } else {
+      take_later(taken.latest, arrival_of(packet));
+      remove(packet);
+    }
+  }
+  if (first_on_time) {
+    Arrival arrival = arrival_of(last_on_time);
+    arrival.lowest_once = first_on_time;
+    take_later(taken.latest, arrival);
+    remove_run(*first_on_time, last_on_time);
+  }
+  return taken;
 }
 
 SendOrder Scoreboard::postpone(PacketNumber packet) {
@@ -299,17 +308,15 @@ void Scoreboard::put_first(PacketNumber packet) {
   lost_.first = place(packet);
 }
 
-void Scoreboard::remove(PacketNumber packet) {
-  const Entry& entry = at(packet);
-  List& list = list_of(entry);
-  (entry.before == kNone ? list.first : entries_[entry.before].behind) = entry.behind;
-  (entry.behind == kNone ? list.last : entries_[entry.behind].before) = entry.before;
-}
+void Scoreboard::remove(PacketNumber packet) { remove_run(packet, packet); }
 
 // Those that were sent once stand in the order of their numbers.
-void Scoreboard::remove_until(PacketNumber on_time) {
-  under_way_.first = at(on_time).behind;
-  (under_way_.first == kNone ? under_way_.last : entries_[under_way_.first].before) = kNone;
+void Scoreboard::remove_run(PacketNumber first, PacketNumber last) {
+  List& list = list_of(at(first));
+  const std::uint32_t before = at(first).before;
+  const std::uint32_t behind = at(last).behind;
+  (before == kNone ? list.first : entries_[before].behind) = behind;
+  (behind == kNone ? list.last : entries_[behind].before) = before;
 }
 
 void Scoreboard::move_to(PacketNumber packet, State state) {

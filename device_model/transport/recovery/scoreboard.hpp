@@ -9,6 +9,7 @@
 // acknowledgements come near.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -43,10 +44,9 @@ class Scoreboard {
 
   PacketNumber unacknowledged() const { return base_; }
   PacketNumber end() const { return high_; }
-  // An arrival of this packet can be noted (it is sent, and in the ring).
-  bool covers(PacketNumber packet) const {
-    return base_ <= packet && packet < high_ && packet - base_ < ring_size();
-  }
+  // Arrivals of packets before this one can be noted: they are sent, and in the ring.
+  PacketNumber covered_end() const { return std::min(high_, base_ + ring_size()); }
+  bool covers(PacketNumber packet) const { return base_ <= packet && packet < covered_end(); }
   // How many packets are known to have arrived ahead of the first that is not acknowledged.
   std::uint32_t arrived_ahead() const { return arrived_ahead_; }
   bool has_arrived(PacketNumber packet) const {
@@ -75,8 +75,9 @@ class Scoreboard {
 
   // Everything before `until` has arrived. What the latest of those says that had not arrived before.
   std::optional<Arrival> acknowledge(PacketNumber until);
-  // `packet`, which must be covered, has arrived. Empty if that is known.
-  std::optional<Arrival> arrive(PacketNumber packet);
+  // All of `packets`, which must be covered, have arrived. What the latest of those says that had not been
+  // known to have arrived; empty if there are none.
+  std::optional<Arrival> arrive(PacketRange packets);
   // `packet`, which must be covered, has arrived, but its response is still to come: it counts as sent just
   // now. Returns its place in the send order before.
   SendOrder postpone(PacketNumber packet);
@@ -153,10 +154,17 @@ class Scoreboard {
   void append(PacketNumber packet, State state);
   void put_first(PacketNumber packet);
   void remove(PacketNumber packet);
-  // All that were sent once, are under way and have a number up to that of `on_time`, which is one of them.
-  void remove_until(PacketNumber on_time);
+  // All from `first` to `last`, two places of one list.
+  void remove_run(PacketNumber first, PacketNumber last);
   void move_to(PacketNumber packet, State state);
   Arrival arrival_of(PacketNumber packet) const;
+  struct TakenOut {
+    std::uint32_t count = 0;
+    std::optional<Arrival> latest;
+  };
+  // Takes those of `packets`, which have entries, that have not arrived out of their lists. How many those
+  // are, and what the latest of them says.
+  TakenOut take_out(PacketRange packets);
 
   void become_exact();
   void add_entries();

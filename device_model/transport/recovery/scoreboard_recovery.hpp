@@ -21,6 +21,8 @@ class ScoreboardRecovery : public LossRecovery {
 
   // The arrival of `packet` ahead of others can be noted.
   bool covers(PacketNumber packet) const { return board_.covers(packet); }
+  // Beyond the last packet that is covered.
+  PacketNumber covered_end() const { return board_.covered_end(); }
   bool has_arrived(PacketNumber packet) const { return board_.has_arrived(packet); }
   // How many packets have arrived ahead of others that have not.
   std::uint32_t arrived_ahead() const { return board_.arrived_ahead(); }
@@ -33,8 +35,8 @@ class ScoreboardRecovery : public LossRecovery {
     return board_.first_missing(from, limit);
   }
 
-  // `packet`, which must be covered, has arrived ahead of others.
-  virtual void arrived(PacketNumber packet, Source source, Time now) = 0;
+  // All of `packets`, which must be covered, have arrived ahead of others. False if that is known.
+  virtual bool arrived(PacketRange packets, Source source, Time now) = 0;
   // A READ or atomic has reached the peer ahead of others; its response will be sent in its turn.
   virtual void reached(PacketRange /*packets*/) {}
   // The peer found no receive for these packets (RNR NAK) and has dropped them, even if it had kept them.

@@ -138,20 +138,23 @@ void SelectiveRecovery::truncate(PacketNumber end) {
 // A response was sent behind all responses with lower numbers (IBTA 9.7.5.1), so `limit` is its own number: a
 // READ that was repeated is answered before later ones. The same holds for an acknowledgement that a request
 // has been executed.
-void SelectiveRecovery::arrived(PacketNumber packet, Source source, Time now) {
-  will_judge(take_arrival(packet, source, now), packet, Evidence::Kind::response, now);
+bool SelectiveRecovery::arrived(PacketRange packets, Source source, Time now) {
+  const std::optional<Scoreboard::Arrival> latest = take_arrival(packets, source, now);
+  if (latest) will_judge(latest, latest->packet, Evidence::Kind::response, now);
+  return latest.has_value();
 }
 
-std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketNumber packet, Source source,
+std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketRange packets, Source source,
                                                                    Time now) {
-  const std::optional<Scoreboard::Arrival> arrival = board_.arrive(packet);
-  if (arrival) {
-    probe_.arrived(packet, now);
-    if (is_limited()) go_back_limit_.arrived(1);
+  const std::uint32_t before = board_.arrived_ahead();
+  const std::optional<Scoreboard::Arrival> latest = board_.arrive(packets);
+  if (latest) {
+    probe_.arrived(packets, now);
+    if (is_limited()) go_back_limit_.arrived(board_.arrived_ahead() - before);
     note_progress(source, now);
-    learn_from(*arrival, packet, packet + 1, false, now);
+    learn_from(*latest, packets.first, packets.end(), false, now);
   }
-  return arrival;
+  return latest;
 }
 
 // A stranger may be busy: one answer does not promise that the next one follows closely. Repeats cost it

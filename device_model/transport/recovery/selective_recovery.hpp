@@ -27,7 +27,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
   void timed_out(const Overdue& overdue, Time now) override;
   void discarded(PacketNumber from) override;
   void truncate(PacketNumber end) override;
-  void arrived(PacketNumber packet, Source source, Time now) override;
+  bool arrived(PacketRange packets, Source source, Time now) override;
   void settle(Time now) override;
   void reached(PacketRange packets) override;
   void put_off(PacketRange packets, Time now) override { board_.sent_again(packets, now); }
@@ -52,7 +52,8 @@ class SelectiveRecovery : public ScoreboardRecovery {
                   Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
-  std::optional<Scoreboard::Arrival> take_arrival(PacketNumber packet, Source source, Time now);
+  // The same for `arrived`.
+  std::optional<Scoreboard::Arrival> take_arrival(PacketRange packets, Source source, Time now);
 
   ProbeTimer probe_;
 

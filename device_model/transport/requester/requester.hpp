@@ -134,7 +134,8 @@ class Requester {
   // selective_acknowledgement.cpp: takes selective acks.
   bool is_agreed(const wire::TransportHeaders& selective_acknowledge) const;
   void take_selective_ack(const wire::SelectiveAckEth& header, Time now);
-  void take_early_arrival(PacketNumber number, Time now);
+  void take_early_arrivals(PacketRange run, Time now);
+  bool take_early_read(SendSlot& slot);
 
   // retransmission.cpp: progress, NAKs and timeouts.
   bool acknowledge_until(PacketNumber until, Time now);

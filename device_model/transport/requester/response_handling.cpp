@@ -204,7 +204,7 @@ void Requester::answered(PacketNumber number, Time now) {
   if (number == unacknowledged_) {
     progress_to(done_from(number + 1), LossRecovery::Source::response, now);
   } else {
-    selective_->arrived(number, LossRecovery::Source::response, now);
+    selective_->arrived({number, 1}, LossRecovery::Source::response, now);
     news(now);
   }
 }

@@ -40,13 +40,11 @@ void Requester::note_executed(PacketNumber known, Time now) {
     const SendSlot& slot = window_.at(index);
     if (slot.first >= executed_until_) return;
     if (is_read_or_atomic(slot.request.opcode)) continue;
-    const PacketNumber end = std::min(slot.end(), executed_until_);
-    for (PacketNumber number = std::max({slot.first, known, unacknowledged_}); number < end;
-         number = number + 1) {
-      if (!selective_->covers(number) || selective_->has_arrived(number)) continue;
-      selective_->arrived(number, LossRecovery::Source::executed, now);
-      news(now);
-    }
+    const PacketNumber first = std::max({slot.first, known, unacknowledged_});
+    const PacketNumber end = std::min({slot.end(), executed_until_, selective_->covered_end()});
+    if (first >= end) continue;
+    const PacketRange packets{first, static_cast<std::uint32_t>(end - first)};
+    if (selective_->arrived(packets, LossRecovery::Source::executed, now)) news(now);
   }
 }
 

@@ -1,4 +1,6 @@
 // What selective acks say (docs/selective-acks.md).
+#include <algorithm>
+
 #include "device_model/transport/requester/requester.hpp"
 #include "wire/aeth.hpp"
 
@@ -13,28 +15,43 @@ bool Requester::is_agreed(const wire::TransportHeaders& selective_acknowledge) c
 void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now) {
   const std::uint32_t offset = (header.latest.value() - psn_of(unacknowledged_).value()) & wire::Psn::kMask;
   if (offset >= in_flight()) return;  // everything that it reports is acknowledged, or was never sent
-  const PacketNumber latest = unacknowledged_ + offset;
-  for (std::uint32_t i = 64; i-- > 0;) {
-    if ((header.earlier >> i & 1) == 0 || latest - unacknowledged_ <= i) continue;
-    take_early_arrival(unacknowledged_ + (latest - unacknowledged_ - 1 - i), now);
+  std::uint32_t back = std::min(offset, 64u);
+  PacketRange run{unacknowledged_ + (offset - back), 0};
+  while (back-- > 0) {
+    ++run.count;
+    if ((header.earlier >> back & 1) != 0) continue;
+    --run.count;
+    take_early_arrivals(run, now);
+    run = {run.end() + 1, 0};
   }
-  take_early_arrival(latest, now);
+  ++run.count;  // the latest
+  take_early_arrivals(run, now);
 }
 
-// The peer holds a packet whose turn has not come.
-void Requester::take_early_arrival(PacketNumber number, Time now) {
-  if (!selective_->covers(number) || selective_->has_arrived(number)) return;
-  SendSlot& slot = window_.at(window_.find(number));
-  if (!is_read_or_atomic(slot.request.opcode)) {
-    selective_->arrived(number, LossRecovery::Source::selective_ack, now);
-  } else if (number == slot.first && !slot.reached_peer) {
-    slot.reached_peer = true;
-    selective_->reached({slot.first, slot.packets});
-    if (slot.asked_again) return;  // it may have been there before: no progress
-  } else {
-    return;
+// The peer holds these packets, whose turn has not come.
+void Requester::take_early_arrivals(PacketRange run, Time now) {
+  const PacketNumber end = std::min(run.end(), selective_->covered_end());
+  bool any = false;
+  for (PacketNumber number = selective_->first_missing(run.first, end); number < end;) {
+    SendSlot& slot = window_.at(window_.find(number));
+    const PacketNumber next = std::min(slot.end(), end);
+    if (is_read_or_atomic(slot.request.opcode)) {
+      any |= number == slot.first && take_early_read(slot);
+    } else {
+      const PacketRange packets{number, static_cast<std::uint32_t>(next - number)};
+      any |= selective_->arrived(packets, LossRecovery::Source::selective_ack, now);
+    }
+    number = next;
   }
-  news(now);
+  if (any) news(now);
+}
+
+// The peer holds a READ or atomic. False if that is known, or may have been so before: no progress.
+bool Requester::take_early_read(SendSlot& slot) {
+  if (slot.reached_peer || selective_->has_arrived(slot.first)) return false;
+  slot.reached_peer = true;
+  selective_->reached({slot.first, slot.packets});
+  return !slot.asked_again;
 }
 
 }  // namespace urnic::transport

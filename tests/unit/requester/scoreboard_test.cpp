@@ -2,7 +2,9 @@
 #define BOOST_TEST_DYN_LINK
 #include "device_model/transport/recovery/scoreboard.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -53,9 +55,9 @@ BOOST_AUTO_TEST_CASE(in_order_everything_is_under_way_until_acknowledged) {
 
 BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
   Sent s(6);
-  const auto arrival = s.board.arrive(n(4));
+  const auto arrival = s.board.arrive({n(4), 1});
   BOOST_REQUIRE(arrival);
-  BOOST_TEST(!s.board.arrive(n(4)), "it is known");
+  BOOST_TEST(!s.board.arrive({n(4), 1}), "it is known");
   s.board.lose({.order = arrival->order - 1, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 3}));
   BOOST_TEST(under_way(s.board) == 2u);  // 3 and 5
@@ -64,15 +66,15 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_an_arrival_is_lost) {
 
 BOOST_AUTO_TEST_CASE(a_packet_sent_again_is_lost_again_when_a_later_one_arrives) {
   Sent s(3);
-  s.board.lose({.order = s.board.arrive(n(1))->order, .limit = s.board.end()});
+  s.board.lose({.order = s.board.arrive({n(1), 1})->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
   s.board.sent_again({n(0), 1}, kNow);
   BOOST_TEST((first_lost(s.board) == kNone));
   // Packet 2 was sent before 0 was sent again.
-  s.board.lose({.order = s.board.arrive(n(2))->order, .limit = s.board.end()});
+  s.board.lose({.order = s.board.arrive({n(2), 1})->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == kNone));
   s.board.sent({n(3), 1});
-  s.board.lose({.order = s.board.arrive(n(3))->order, .limit = s.board.end()});
+  s.board.lose({.order = s.board.arrive({n(3), 1})->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
 }
 
@@ -84,8 +86,8 @@ BOOST_AUTO_TEST_CASE(what_was_sent_again_is_judged_although_higher_numbers_were_
   s.board.lose(n(3));
   s.board.sent_again({n(3), 1}, kNow);
   s.board.acknowledge(n(1));
-  s.board.arrive(n(2));
-  const auto arrival = s.board.arrive(n(3));
+  s.board.arrive({n(2), 1});
+  const auto arrival = s.board.arrive({n(3), 1});
   s.board.lose({.order = arrival->order, .limit = n(3)});
   BOOST_TEST((first_lost(s.board) == Range{1, 2}));
   BOOST_TEST(under_way(s.board) == 6u);  // 4 to 9
@@ -96,7 +98,7 @@ BOOST_AUTO_TEST_CASE(numbers_from_the_limit_on_are_not_judged) {
   s.board.lose(n(1));
   s.board.sent_again({n(1), 1}, kNow);
   // A response to what was asked for again says nothing about later numbers, though they were sent before.
-  const auto arrival = s.board.arrive(n(1));
+  const auto arrival = s.board.arrive({n(1), 1});
   s.board.lose({.order = arrival->order, .limit = n(1)});
   BOOST_TEST((first_lost(s.board) == Range{0, 1}));
 }
@@ -115,14 +117,14 @@ BOOST_AUTO_TEST_CASE(the_latest_of_acknowledged_packets_is_what_was_sent_last) {
 BOOST_AUTO_TEST_CASE(a_postponed_packet_counts_as_sent_now) {
   Sent s(4);
   s.board.postpone(n(0));
-  s.board.lose({.order = s.board.arrive(n(3))->order, .limit = s.board.end()});
+  s.board.lose({.order = s.board.arrive({n(3), 1})->order, .limit = s.board.end()});
   BOOST_TEST((first_lost(s.board) == Range{1, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(arrivals_can_be_forgotten_behind_the_acknowledgement_too) {
   Sent s(6);
   s.board.acknowledge(n(3));
-  s.board.arrive(n(5));
+  s.board.arrive({n(5), 1});
   s.board.forget_arrivals(n(2));
   BOOST_TEST(s.board.unacknowledged().value() == 2u);
   BOOST_TEST((first_lost(s.board) == Range{2, 6}));
@@ -152,14 +154,14 @@ BOOST_AUTO_TEST_CASE(packets_beyond_the_ring_are_under_way_until_it_covers_them)
   BOOST_TEST(under_way(s.board) == 99u, "not covered: stays under way");
   s.board.acknowledge(n(2));
   BOOST_TEST(s.board.covers(n(9)));
-  s.board.arrive(n(9));
+  s.board.arrive({n(9), 1});
   s.board.lose_from(n(3));
   BOOST_TEST((first_lost(s.board) == Range{2, 9}));
 }
 
 BOOST_AUTO_TEST_CASE(what_has_arrived_ahead_is_counted_until_it_is_acknowledged_or_doubted) {
   Sent s(8);
-  for (const std::uint64_t packet : {2, 3, 5, 6, 7}) s.board.arrive(n(packet));
+  for (const std::uint64_t packet : {2, 3, 5, 6, 7}) s.board.arrive({n(packet), 1});
   BOOST_TEST(s.board.arrived_ahead() == 5u);
   s.board.doubt(n(5));
   BOOST_TEST(s.board.arrived_ahead() == 4u);
@@ -198,16 +200,21 @@ BOOST_AUTO_TEST_CASE(random_histories_agree_with_a_model) {
           }
           break;
         case 2:
-          if (pick < order.size() && !arrived.contains(pick)) {
-            const auto arrival = s.board.arrive(n(pick));
-            BOOST_REQUIRE(arrival);
-            BOOST_REQUIRE_EQUAL(arrival->order, order[pick]);
-            arrived.insert(pick), lost.erase(pick);
-            judge(order[pick]);
-            if (pick == base) {
-              while (arrived.contains(base)) ++base;
-              s.board.acknowledge(n(base));
+          if (pick < order.size()) {
+            const std::uint64_t end = std::min<std::uint64_t>(pick + 1 + chance() % 4, order.size());
+            std::optional<SendOrder> latest;
+            for (std::uint64_t i = pick; i < end; ++i) {
+              if (!arrived.insert(i).second) continue;
+              lost.erase(i);
+              latest = std::max(latest, std::optional(order[i]));
             }
+            const auto arrival = s.board.arrive({n(pick), static_cast<std::uint32_t>(end - pick)});
+            BOOST_REQUIRE_EQUAL(arrival.has_value(), latest.has_value());
+            if (!latest) break;
+            BOOST_REQUIRE_EQUAL(arrival->order, *latest);
+            judge(*latest);
+            while (arrived.contains(base)) ++base;
+            s.board.acknowledge(n(base));
           }
           break;
         case 3:

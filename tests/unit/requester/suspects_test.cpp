@@ -79,7 +79,7 @@ struct Sender {
   static Time time(int at) { return Time(microseconds(at)); }
 
   void arrive(std::uint64_t packet, int at, PacketNumber limit, Evidence::Kind kind, bool too_soon) {
-    const auto arrival = board.arrive(n(packet));
+    const auto arrival = board.arrive({n(packet), 1});
     BOOST_REQUIRE(arrival);
     suspects.learn(*arrival, n(packet), n(packet + 1), too_soon, time(at));
     if (!too_soon) suspects.take(*arrival, limit, kind);
