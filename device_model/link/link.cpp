@@ -45,8 +45,9 @@ void Link::follow_state() {
 }
 
 void Link::look_whether_plain() {
-  plain_ = faults_ == nullptr && !down_until_ && carrier_ && !is_impaired(transmit_.settings()) &&
-           !is_impaired(receive_.settings()) && transmit_.empty() && receive_.empty();
+  const bool passes = faults_ == nullptr && !down_until_ && carrier_;
+  transmit_plain_ = passes && !is_impaired(transmit_.settings()) && transmit_.empty();
+  receive_plain_ = passes && !is_impaired(receive_.settings()) && receive_.empty();
 }
 
 void Link::look(transport::Time now) {

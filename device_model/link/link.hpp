@@ -30,8 +30,11 @@ class Link {
   void set_carrier(bool present);
   bool up(transport::Time now) const { return carrier_ && (!down_until_ || *down_until_ <= now); }
 
-  // The link is a perfect wire: the switch does not need to ask the channels.
-  bool plain() const { return plain_; }
+  // The link is a perfect wire in this direction: the switch does not need to ask the channel.
+  bool plain(Direction direction) const {
+    return direction == Direction::transmit ? transmit_plain_ : receive_plain_;
+  }
+  bool plain() const { return transmit_plain_ && receive_plain_; }
 
   bool takes_time() const {
     return link::takes_time(transmit_.settings()) || link::takes_time(receive_.settings());
@@ -58,7 +61,8 @@ class Link {
   Forwarder& forwarder_;
   std::uint32_t number_;
   std::string device_;
-  bool plain_ = true;
+  bool transmit_plain_ = true;
+  bool receive_plain_ = true;
   FaultHook* faults_ = nullptr;
   std::optional<transport::Time> down_until_;
   bool carrier_ = true;

@@ -232,7 +232,8 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   // Until it has passed the sender's link, a frame to many has its sender as its destination.
   if (to == nullptr && goes_to_many(frame)) {
     FrameInFlight flight(frame, origin, &from, &from);
-    if (from.is_impaired()) return from.link->channel(Direction::transmit).enter(flight, now);
+    if (from.is_impaired(Direction::transmit))
+      return from.link->channel(Direction::transmit).enter(flight, now);
     return flood(flight, now);
   }
   if (to == nullptr) {
@@ -274,11 +275,12 @@ bool Switch::goes_to_many(const wire::Frame& frame) const {
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
                         const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.is_impaired() && !to.is_impaired() && to.trunk == nullptr) {
+  if (!from.is_impaired(Direction::transmit) && !to.is_impaired(Direction::receive) && to.trunk == nullptr) {
     return arrive(frame, origin, to, {});
   }
   FrameInFlight flight(frame, origin, &from, &to);
-  if (from.is_impaired()) return from.link->channel(Direction::transmit).enter(flight, now);
+  if (from.is_impaired(Direction::transmit))
+    return from.link->channel(Direction::transmit).enter(flight, now);
   hand_on(flight, Direction::transmit, now);
 }
 
@@ -288,7 +290,7 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
   const bool to_group = is_group_frame(flight.frame);
   for (const auto& port : ports_) {
     if (port->isolated || (!to_group && port.get() == flight.from)) continue;
-    if (!port->is_impaired() && port->trunk == nullptr) {
+    if (!port->is_impaired(Direction::receive) && port->trunk == nullptr) {
       arrive(flight.frame, flight.origin, *port, flight.remarks.view());
       continue;
     }
@@ -317,7 +319,7 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (to.trunk != nullptr) return put_on_trunk(flight, to, Onward::through_link, now);
-    if (to.is_impaired()) return to.link->channel(Direction::receive).enter(flight, now);
+    if (to.is_impaired(Direction::receive)) return to.link->channel(Direction::receive).enter(flight, now);
   }
   arrive(flight.frame, flight.origin, to, flight.remarks.view());
 }
@@ -371,7 +373,7 @@ void Switch::put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, 
 
 void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now) {
   SwitchPort& to = port_numbered(passenger.to);
-  if (passenger.onward == Onward::to_device || !to.is_impaired())
+  if (passenger.onward == Onward::to_device || !to.is_impaired(Direction::receive))
     return arrive(passenger.frame, passenger.origin, to, passenger.remarks.view());
   FrameInFlight flight(passenger.frame, passenger.origin, &port_numbered(passenger.from), &to);
   flight.remarks = passenger.remarks;

@@ -26,8 +26,9 @@ class SwitchPort final : public Port {
   std::size_t room(transport::Time now, std::size_t least) const override;
   transport::Time room_at(std::size_t least) const override;
 
-  // The link impairs packets in one of its directions, or may.
+  // The link impairs packets, or may: in one of its directions, or in this one.
   bool is_impaired() const { return link != nullptr && !link->plain(); }
+  bool is_impaired(Direction direction) const { return link != nullptr && !link->plain(direction); }
 
   FrameReceiver& receiver;  // a stub for a device of another engine
   Trunk* const trunk;       // null: the device is here

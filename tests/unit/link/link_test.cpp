@@ -20,6 +20,14 @@ BOOST_AUTO_TEST_CASE(a_perfect_wire_passes_the_senders_own_bytes) {
   BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().packets == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_direction_stays_a_perfect_wire_while_the_other_one_loses) {
+  frame_switch.link(0).configure(Direction::receive, {.loss = 1});
+  send_psn(100);
+  BOOST_TEST(frame_switch.link(0).plain(Direction::transmit));
+  BOOST_TEST(receivers[1].psns() == "100 ");
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().packets == 0);
+}
+
 BOOST_AUTO_TEST_CASE(links_that_only_lose_or_change_packets_take_no_time) {
   BOOST_TEST(!frame_switch.takes_time());
   frame_switch.link(0).configure(Direction::transmit, {.loss = 0.5, .duplicate = 0.5, .corrupt = 0.5});
