@@ -125,14 +125,15 @@ def everything():
         for offloads in OFFLOADS:
             place = (mtu, offloads)
             where = f"MTU {mtu:,}, offloads {offloads}"
+            lossy = f"MTU {mtu:,}, offloads off, 1 % lost"
             found += [
-                UdpBandwidth(f"udp write {mtu} {offloads}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", *place),
                 TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp_bw {mtu} {offloads}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {where}", *place),
+                UdpBandwidth(f"udp write {mtu} {offloads}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", *place),
+                *([UdpBandwidth(f"udp lossy {mtu}", "GB/s", f"`ib_write_bw` 64 KiB, {lossy}", mtu, "off", True),
+                   TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp lossy {mtu}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {lossy}", mtu, "off", True)]
+                  if offloads == "off" else []),
                 UdpLatency(f"udp send_lat {mtu} {offloads}", "µs", f"`ib_send_lat` 2 B, typical, {where}", *place),
                 TcpOnCable("tcp_lat", 1e6, 2, f"tcp_lat {mtu} {offloads}", "µs", f"TCP (`tcp_lat` 2 B), mean, {where}", *place)]
-        where = f"MTU {mtu:,}, offloads off, 1 % lost"
-        found += [UdpBandwidth(f"udp lossy {mtu}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", mtu, "off", True),
-                  TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp lossy {mtu}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {where}", mtu, "off", True)]
     return found + [OneIntoOne(), TwoIntoOne(), TwoTcpIntoOne()]
 
 
