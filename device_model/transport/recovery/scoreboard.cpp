@@ -102,6 +102,7 @@ std::optional<Scoreboard::Arrival> Scoreboard::arrive(PacketRange packets) {
   return taken.latest;
 }
 
+// Those under way that were sent once stand in the order of their numbers, so they leave their list as a run.
 Scoreboard::TakenOut Scoreboard::take_out(PacketRange packets) {
   TakenOut taken;
   std::optional<PacketNumber> first_on_time;
@@ -310,7 +311,6 @@ void Scoreboard::put_first(PacketNumber packet) {
 
 void Scoreboard::remove(PacketNumber packet) { remove_run(packet, packet); }
 
-// Those that were sent once stand in the order of their numbers.
 void Scoreboard::remove_run(PacketNumber first, PacketNumber last) {
   List& list = list_of(at(first));
   const std::uint32_t before = at(first).before;

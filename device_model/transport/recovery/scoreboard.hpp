@@ -154,7 +154,7 @@ class Scoreboard {
   void append(PacketNumber packet, State state);
   void put_first(PacketNumber packet);
   void remove(PacketNumber packet);
-  // All from `first` to `last`, two places of one list.
+  // All from `first` to `last`, which are in one list, in this order.
   void remove_run(PacketNumber first, PacketNumber last);
   void move_to(PacketNumber packet, State state);
   Arrival arrival_of(PacketNumber packet) const;
