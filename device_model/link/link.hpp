@@ -34,6 +34,7 @@ class Link {
   bool plain(Direction direction) const {
     return direction == Direction::transmit ? transmit_plain_ : receive_plain_;
   }
+  // In both.
   bool plain() const { return transmit_plain_ && receive_plain_; }
 
   bool takes_time() const {

@@ -26,8 +26,9 @@ class SwitchPort final : public Port {
   std::size_t room(transport::Time now, std::size_t least) const override;
   transport::Time room_at(std::size_t least) const override;
 
-  // The link impairs packets, or may: in one of its directions, or in this one.
+  // The link impairs packets, or may: in one of its directions.
   bool is_impaired() const { return link != nullptr && !link->plain(); }
+  // The same, in this direction.
   bool is_impaired(Direction direction) const { return link != nullptr && !link->plain(direction); }
 
   FrameReceiver& receiver;  // a stub for a device of another engine

@@ -33,6 +33,7 @@ struct PacketRange {
   std::uint32_t count = 0;
 
   constexpr PacketNumber end() const { return first + count; }
+  constexpr bool contains(PacketNumber packet) const { return first <= packet && packet < end(); }
 };
 
 }  // namespace urnic::transport

@@ -81,7 +81,7 @@ class ProbeTimer {
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
     if (asks && !asked_at_) asked_at_ = now;
-    const bool covered = timed_ && packets.first <= *timed_ && *timed_ < packets.end();
+    const bool covered = timed_ && packets.contains(*timed_);
     if (covered && again && !probed_at_ && !takes_any()) timed_.reset();
     if (timed_ || again || !asks) return;
     timed_ = packets.first;
@@ -89,7 +89,7 @@ class ProbeTimer {
     probed_at_.reset();
   }
   void arrived(PacketRange packets, Time now) {
-    if (timed_ && packets.first <= *timed_ && *timed_ < packets.end()) take_sample(now);
+    if (timed_ && packets.contains(*timed_)) take_sample(now);
   }
   void acknowledged(PacketNumber until, Time now) {
     if (timed_ && *timed_ < until) take_sample(now);

@@ -11,14 +11,14 @@ void SackRecovery::peer_gives(SelectiveAcks selective_acks) {
 // numbers and tell only about lower ones.
 void SackRecovery::acknowledged(PacketNumber until, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
-  if (takes_part_ && source != Source::response)
-    will_judge(latest, board_.end(), Evidence::Kind::report, now);
+  if (latest && takes_part_ && source != Source::response)
+    will_judge(*latest, board_.end(), Evidence::Kind::report, now);
 }
 
 bool SackRecovery::arrived(PacketRange packets, Source source, Time now) {
   if (source != Source::selective_ack) return SelectiveRecovery::arrived(packets, source, now);
   const std::optional<Scoreboard::Arrival> latest = take_arrival(packets, source, now);
-  will_judge(latest, board_.end(), Evidence::Kind::report, now);
+  if (latest) will_judge(*latest, board_.end(), Evidence::Kind::report, now);
   return latest.has_value();
 }
 

@@ -140,7 +140,7 @@ void SelectiveRecovery::truncate(PacketNumber end) {
 // has been executed.
 bool SelectiveRecovery::arrived(PacketRange packets, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_arrival(packets, source, now);
-  if (latest) will_judge(latest, latest->packet, Evidence::Kind::response, now);
+  if (latest) will_judge(*latest, latest->packet, Evidence::Kind::response, now);
   return latest.has_value();
 }
 
@@ -188,10 +188,10 @@ void SelectiveRecovery::reached(PacketRange packets) {
 // If a packet that was sent again arrives sooner than any packet ever did, its first transmission has
 // arrived, and that says nothing about packets sent in between (RFC 8985, section 6.2, step 2). Before the
 // first measurement the two cannot be told apart.
-void SelectiveRecovery::will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit,
+void SelectiveRecovery::will_judge(const Scoreboard::Arrival& arrival, PacketNumber limit,
                                    Evidence::Kind kind, Time now) {
-  if (!arrival || (arrival->again && (!measured() || too_soon(arrival->sent_at, now)))) return;
-  suspects_.take(*arrival, limit, kind);
+  if (arrival.again && (!measured() || too_soon(arrival.sent_at, now))) return;
+  suspects_.take(arrival, limit, kind);
 }
 
 void SelectiveRecovery::peer_gives(SelectiveAcks selective_acks) {

@@ -48,8 +48,7 @@ class SelectiveRecovery : public ScoreboardRecovery {
  protected:
   // When the news are settled: packets that `arrival` has overtaken, and that have numbers below `limit`, are
   // lost or suspects.
-  void will_judge(const std::optional<Scoreboard::Arrival>& arrival, PacketNumber limit, Evidence::Kind kind,
-                  Time now);
+  void will_judge(const Scoreboard::Arrival& arrival, PacketNumber limit, Evidence::Kind kind, Time now);
   // As `acknowledged`; what the latest of the packets that had not been known to have arrived says.
   std::optional<Scoreboard::Arrival> take_acknowledgement(PacketNumber until, Source source, Time now);
   // The same for `arrived`.

@@ -18,11 +18,12 @@ void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now
   std::uint32_t back = std::min(offset, 64u);
   PacketRange run{unacknowledged_ + (offset - back), 0};
   while (back-- > 0) {
-    ++run.count;
-    if ((header.earlier >> back & 1) != 0) continue;
-    --run.count;
-    take_early_arrivals(run, now);
-    run = {run.end() + 1, 0};
+    if ((header.earlier >> back & 1) != 0) {
+      ++run.count;
+    } else {
+      take_early_arrivals(run, now);
+      run = {run.end() + 1, 0};
+    }
   }
   ++run.count;  // the latest
   take_early_arrivals(run, now);

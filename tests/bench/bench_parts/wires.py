@@ -118,6 +118,12 @@ def tcp_between(receiver, senders, test, message_bytes, bench):
         return [beside.qperf_figure(test, text) for text in perftest.outputs_at_once(clients, bench.timeout)]
 
 
+def with_loss(mtu):
+    where = f"MTU {mtu:,}, offloads off, 1 % lost"
+    return [UdpBandwidth(f"udp lossy {mtu}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", mtu, "off", True),
+            TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp lossy {mtu}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {where}", mtu, "off", True)]
+
+
 def everything():
     """What is compared stands together."""
     found = []
@@ -125,13 +131,12 @@ def everything():
         for offloads in OFFLOADS:
             place = (mtu, offloads)
             where = f"MTU {mtu:,}, offloads {offloads}"
-            lossy = f"MTU {mtu:,}, offloads off, 1 % lost"
             found += [
                 TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp_bw {mtu} {offloads}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {where}", *place),
-                UdpBandwidth(f"udp write {mtu} {offloads}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", *place),
-                *([UdpBandwidth(f"udp lossy {mtu}", "GB/s", f"`ib_write_bw` 64 KiB, {lossy}", mtu, "off", True),
-                   TcpOnCable("tcp_bw", 1e-9, LARGE, f"tcp lossy {mtu}", "GB/s", f"TCP (`tcp_bw` 64 KiB), {lossy}", mtu, "off", True)]
-                  if offloads == "off" else []),
+                UdpBandwidth(f"udp write {mtu} {offloads}", "GB/s", f"`ib_write_bw` 64 KiB, {where}", *place)]
+            if offloads == "off":
+                found += with_loss(mtu)
+            found += [
                 UdpLatency(f"udp send_lat {mtu} {offloads}", "µs", f"`ib_send_lat` 2 B, typical, {where}", *place),
                 TcpOnCable("tcp_lat", 1e6, 2, f"tcp_lat {mtu} {offloads}", "µs", f"TCP (`tcp_lat` 2 B), mean, {where}", *place)]
     return found + [OneIntoOne(), TwoIntoOne(), TwoTcpIntoOne()]
