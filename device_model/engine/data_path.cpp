@@ -10,6 +10,9 @@ namespace {
 // do not wait long.
 constexpr std::uint32_t kPacketsPerRound = 256;
 constexpr std::size_t kBytesPerRound = 128 * 1024;
+// The limit while one QP alone sends: what a round costs beside its packets, such as the repeats of a few
+// lost ones, is shared by more of them.
+constexpr std::size_t kBytesPerSoleRound = 256 * 1024;
 // The limits over links that take time: a frame that becomes due waits for the end of the round, some ten
 // microseconds.
 constexpr std::uint32_t kPacketsPerTimedRound = 32;
@@ -68,7 +71,9 @@ bool DataPath::settle_without_memory() {
 }
 
 link::Load DataPath::round_limit() const {
-  if (!links_take_time_) return {kPacketsPerRound, kBytesPerRound};
+  if (!links_take_time_) {
+    return {kPacketsPerRound, sole_sender_.lasts() ? kBytesPerSoleRound : kBytesPerRound};
+  }
   return {kPacketsPerTimedRound, kBytesPerTimedRound};
 }
 
@@ -152,6 +157,12 @@ std::uint32_t DataPath::fit_into_port(QueuePairContext& queue_pair, std::uint32_
   return 0;
 }
 
+void DataPath::has_sent(QueuePairContext& queue_pair, std::uint32_t packets, std::uint32_t mtu) {
+  const std::size_t bytes = std::size_t{packets} * mtu;
+  queue_pair.promise_port(list_number_, bytes);
+  if (packets != 0) sole_sender_.sends(queue_pair, bytes);
+}
+
 // A round for NAKs about holes alone: data that is sent beside them would only be held behind the holes, with
 // a copy of its payload. The next round begins with the retransmissions. False if no port has room for the
 // NAKs.
@@ -163,7 +174,7 @@ bool DataPath::tell_of_holes() {
     const std::uint32_t mtu = std::max(queue_pair.path_mtu(), 256u);
     if (!queue_pair.tells_of_hole() || queue_pair.port_room(list_number_, mtu) < mtu) continue;
     const std::uint32_t sent = queue_pair.pump_responses(kPacketsPerTurn);
-    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
+    has_sent(queue_pair, sent, mtu);
     told += sent;
     if (!queue_pair.wants_pump()) {
       queue_pair.ready_hook.unlink();
@@ -192,7 +203,7 @@ void DataPath::pump_urgent() {
     waiting.pop_front();
     if (turn == 0) continue;  // pumped when its port has room
     const std::uint32_t sent = queue_pair.pump_urgent(turn);
-    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
+    has_sent(queue_pair, sent, mtu);
     packets -= std::min(sent, packets);
     bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
     touch(queue_pair);
@@ -214,7 +225,7 @@ void DataPath::pump_ready() {
     const std::uint32_t taken = fit_into_port(queue_pair, turn, mtu);
     if (taken == 0) continue;
     const std::uint32_t sent = queue_pair.pump(taken);
-    queue_pair.promise_port(list_number_, std::size_t{sent} * mtu);
+    has_sent(queue_pair, sent, mtu);
     packets -= std::min(sent, packets);
     bytes -= std::min<std::size_t>(std::size_t{sent} * mtu, bytes);
     if (sent != 0 && queue_pair.wants_pump()) {
@@ -248,8 +259,19 @@ void DataPath::carry_out() {
   list.clear();
   list.number = ++list_number_;
   uplinks_.flush();
+  reuse_arena_of(list);
   end_inputs();
   if (trunk_ports_ != nullptr) trunk_ports_->publish();
+}
+
+// If all packets of `list` have left this engine, nothing refers to its arena any more. The next list fills
+// it again, while it is cached.
+void DataPath::reuse_arena_of(ActionList& list) {
+  ActionList& next = filling();
+  if (!next.empty() || !next.arena->empty()) return;
+  std::swap(list.arena, next.arena);
+  arenas_.give_back(*next.arena);
+  next.arena = &arenas_.take();
 }
 
 // True if a QP resumes.

@@ -16,6 +16,7 @@
 #include "device_model/engine/round/delivery_pace.hpp"
 #include "device_model/engine/round/engine_pools.hpp"
 #include "device_model/engine/round/round.hpp"
+#include "device_model/engine/round/sole_sender.hpp"
 #include "device_model/engine/round/uplinks.hpp"
 #include "device_model/link/trunk_ports.hpp"
 #include "device_model/transport/time.hpp"
@@ -86,7 +87,9 @@ class DataPath final : public Round {
   void pump_ready();
   void pump_again_when_ports_have_room();
   std::uint32_t fit_into_port(QueuePairContext& queue_pair, std::uint32_t turn, std::uint32_t mtu);
+  void has_sent(QueuePairContext& queue_pair, std::uint32_t packets, std::uint32_t mtu);
   void carry_out();
+  void reuse_arena_of(ActionList& list);
   [[gnu::cold]] bool finish_stalls();
   [[gnu::cold]] void finish(std::unique_ptr<MemoryStall> ended);
   void finish_completions(ActionList& list);
@@ -106,6 +109,7 @@ class DataPath final : public Round {
   bool links_take_time_ = false;                     // in this round; settings of links change between rounds
   link::Load sent_;                                  // in this round, over links that take time
   DeliveryPace pace_;
+  SoleSender sole_sender_;
   ReadyList port_is_busy_;     // ready but for their device's line, which is busy
   transport::Time room_at_{};  // the earliest time at which one of their ports has room
   Uplinks uplinks_;

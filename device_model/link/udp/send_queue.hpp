@@ -41,7 +41,7 @@ class SendQueue {
  private:
   // A round of packets of 1024 bytes, with some acknowledgements: a call that ended within a train would
   // begin another one.
-  static constexpr std::size_t kPackets = 160;
+  static constexpr std::size_t kPackets = 288;
   static constexpr std::size_t kPieces = 3;
   // TOS, TTL and the length of a segment, an int each at most.
   static constexpr std::size_t kControlBytes = 3 * CMSG_SPACE(sizeof(int));
