@@ -249,8 +249,7 @@ void DataPath::carry_out() {
   reorder_pool_.batch_flushed();
   ended_stalls_.clear();
   // The writes and completions just done were the last to refer to the previous list's payload.
-  arenas_.give_back(*next.arena);
-  next.arena = &arenas_.take();
+  renew_arena(next);
   filling_ ^= 1;
   report_failures(list, failed_);
   transmit_packets(list);
@@ -270,8 +269,13 @@ void DataPath::reuse_arena_of(ActionList& list) {
   ActionList& next = filling();
   if (!next.empty() || !next.arena->empty()) return;
   std::swap(list.arena, next.arena);
-  arenas_.give_back(*next.arena);
-  next.arena = &arenas_.take();
+  renew_arena(next);
+}
+
+// Nothing that is still to be done refers to the list's arena, but for what is kept there.
+void DataPath::renew_arena(ActionList& list) {
+  arenas_.give_back(*list.arena);
+  list.arena = &arenas_.take();
 }
 
 // True if a QP resumes.

@@ -90,6 +90,7 @@ class DataPath final : public Round {
   void has_sent(QueuePairContext& queue_pair, std::uint32_t packets, std::uint32_t mtu);
   void carry_out();
   void reuse_arena_of(ActionList& list);
+  void renew_arena(ActionList& list);
   [[gnu::cold]] bool finish_stalls();
   [[gnu::cold]] void finish(std::unique_ptr<MemoryStall> ended);
   void finish_completions(ActionList& list);

@@ -1,5 +1,6 @@
-// The staging arenas of an engine. Two are used in turn; the others hold payload that must stay in place:
-// that of packets in the reorder buffer. An arena with such payload is put aside until all of it is released.
+// The staging arenas of an engine. Two are used in turn, or one again and again while what it holds leaves at
+// once (data_path.cpp); the others hold payload that must stay in place: that of packets in the reorder
+// buffer. An arena with such payload is put aside until all of it is released.
 #pragma once
 
 #include <array>
