@@ -62,9 +62,10 @@ Answer Agent::make_region(const Call& call) {
 }
 
 Answer Agent::make_window(const Call& call) {
-  const auto type = call.number("type", 2) == 1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2;
+  const std::uint64_t type = call.number("type", 2);
+  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) refuse(EINVAL, "a memory window's type is 1 or 2");
   auto& window = windows_[call.object];
-  window.reset(ibv_alloc_mw(device_.pd(), type));
+  window.reset(ibv_alloc_mw(device_.pd(), static_cast<ibv_mw_type>(type)));
   if (window == nullptr) refuse(errno, "ibv_alloc_mw");
   return {.numbers = {{"rkey", window->rkey}}};
 }

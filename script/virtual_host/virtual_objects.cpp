@@ -1,6 +1,7 @@
 // The program's objects in a virtual host: made, changed, destroyed.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/transport/qp_transitions.hpp"
@@ -19,9 +20,11 @@ constexpr std::uint64_t kMostRegionBytes = 16 << 20;
 constexpr std::uint32_t kMostSlots = 1024;
 constexpr std::uint32_t kSlotSize = 512;
 
-// The kinds of queue pairs, by the values of ibv_qp_type.
-QpService service_of(std::uint64_t type) {
+// The kinds of queue pairs, by the values of ibv_qp_type; nothing for a type that a program cannot make.
+std::optional<QpService> service_of(std::uint64_t type) {
   switch (type) {
+    case 2:
+      return QpService::rc;
     case 3:
       return QpService::uc;
     case 4:
@@ -31,8 +34,15 @@ QpService service_of(std::uint64_t type) {
     case 10:
       return QpService::xrc_target;
     default:
-      return QpService::rc;
+      return std::nullopt;
   }
+}
+
+// The state that the call asks for; nothing if there is no such state.
+std::optional<QpState> state_of(const Call& call) {
+  const std::uint64_t number = call.number("state");
+  if (number > static_cast<std::uint64_t>(QpState::error)) return std::nullopt;
+  return static_cast<QpState>(number);
 }
 
 std::uint32_t slots_for(std::uint64_t wanted) {
@@ -91,8 +101,9 @@ Answer VirtualHost::make_region(const Call& call) {
 }
 
 Answer VirtualHost::make_window(const Call& call) {
-  const auto key =
-      device_.memory_table().add_window(context_.pd, static_cast<std::uint32_t>(call.number("type", 2)));
+  const std::uint64_t type = call.number("type", 2);
+  if (type != 1 && type != 2) return refused("EINVAL: a memory window's type is 1 or 2");
+  const auto key = device_.memory_table().add_window(context_.pd, static_cast<std::uint32_t>(type));
   if (!key) return refused("ENOMEM: there are no more keys");
   windows_[call.object].rkey = *key;
   return {.numbers = {{"rkey", key->value}}};
@@ -124,9 +135,13 @@ Answer VirtualHost::make_address_handle(const Call& call) {
 
 Answer VirtualHost::make_queue_pair(const Call& call) {
   if (call.has("attach")) return refused("EINVAL: queue pairs of other programs are there in live runs only");
+  const auto service = service_of(call.number("service"));
+  const auto last = state_of(call);
+  if (!service) return refused("EINVAL: there is no such service");
+  if (!last) return refused("EINVAL: there is no such state");
   VirtualQueuePair made;
   made.made_by = call;
-  made.service = service_of(call.number("service"));
+  made.service = *service;
   const bool is_target = made.service == QpService::xrc_target;
   const bool shares = call.names.contains("srq");
   if (shares) made.shared_receives = &shared_receives_.at(call.names.at("srq"));
@@ -143,9 +158,8 @@ Answer VirtualHost::make_queue_pair(const Call& call) {
           .recovery = {.mode = static_cast<transport::RecoveryMode>(call.number("recovery") & 3)}});
   made.end->install();
   VirtualQueuePair& queue_pair = queue_pairs_[call.object] = std::move(made);
-  const auto last = static_cast<QpState>(call.number("state"));
-  for (const QpState state : {QpState::init, QpState::rtr, QpState::rts, last}) {
-    if (state > last || queue_pair.end->device_end().state() == last) continue;
+  for (const QpState state : {QpState::init, QpState::rtr, QpState::rts, *last}) {
+    if (state > *last || queue_pair.end->device_end().state() == *last) continue;
     if (Answer answer = move_to(queue_pair, state, call); !answer.refusal.empty()) return answer;
   }
   return {.numbers = {{"qpn", queue_pair.end->qpn().value}}};
@@ -184,9 +198,9 @@ Answer VirtualHost::modify(const Call& call) {
   VirtualQueuePair& queue_pair = queue_pairs_.at(call.object);
   Call merged = queue_pair.made_by;
   for (const auto& [name, value] : call.numbers) merged.numbers[name] = value;
-  const auto state = static_cast<QpState>(call.number("state"));
-  if (state > QpState::error) return refused("EINVAL: there is no such state");
-  if (state == QpState::reset) {
+  const auto state = state_of(call);
+  if (!state) return refused("EINVAL: there is no such state");
+  if (*state == QpState::reset) {
     queue_pair.send_ids.clear();
     queue_pair.receive_ids.clear();
     queue_pair.sends_done = queue_pair.receives_done = 0;
@@ -194,7 +208,7 @@ Answer VirtualHost::modify(const Call& call) {
     queue_pair.end->indices.send_producer = 0;
     queue_pair.end->indices.receive_producer = 0;
   }
-  return move_to(queue_pair, state, merged);
+  return move_to(queue_pair, *state, merged);
 }
 
 Answer VirtualHost::destroy(const Call& call) {

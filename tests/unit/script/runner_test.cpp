@@ -138,6 +138,35 @@ BOOST_AUTO_TEST_CASE(what_does_not_come_or_comes_too_often_fails) {
   }
 }
 
+// Any number may stand in a script. The virtual host refuses what a device would, and nothing of it comes as
+// an exception or as another number.
+BOOST_AUTO_TEST_CASE(what_no_program_can_make_is_refused) {
+  struct Row {
+    const char* text;
+    const char* seen;
+  };
+  const Row rows[] = {
+      {"mw w type=0\n", "EINVAL: a memory window's type is 1 or 2"},
+      {"mw w type=3\n", "EINVAL: a memory window's type is 1 or 2"},
+      {"mw w type=(1<<32)+1\n", "EINVAL: a memory window's type is 1 or 2"},
+      {"mr n length=0\n", "EINVAL: a region has 1 byte to 16 MiB"},
+      {"qp b service=7\n", "EINVAL: there is no such service"},
+      {"qp b service=(1<<32)+2\n", "EINVAL: there is no such service"},
+      {"qp b state=7\n", "EINVAL: there is no such state"},
+      {"qp b state=259\n", "EINVAL: there is no such state"},
+      {"qp b mtu=1000\n", "EINVAL: ibv_modify_qp"},
+      {"modify a state=256\n", "EINVAL: there is no such state"},
+  };
+  for (const Row& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) {
+      const Outcome outcome = run(row.text);
+      BOOST_REQUIRE(outcome.failure.has_value());
+      BOOST_TEST(outcome.failure->at.line == 3u);
+      BOOST_TEST(outcome.failure->seen == row.seen);
+    }
+  }
+}
+
 // "What is not named is right": the device takes each of them, and PSNs follow each other.
 BOOST_AUTO_TEST_CASE(packets_are_right_without_any_field) {
   const Outcome outcome = run(
