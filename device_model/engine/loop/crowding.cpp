@@ -5,7 +5,13 @@
 namespace urnic::engine {
 
 void Crowding::yielded(transport::Time begin, transport::Time end) {
-  if (end - begin > kLongYield) sleeps_until_ = end + kSleepPeriod;
+  if (end - yields_began_ > kWindow) {
+    yields_began_ = begin;
+    long_yields_ = {};
+  }
+  if (end - begin <= kLongYield) return;
+  long_yields_ += end - begin;
+  if (long_yields_ * kYieldedShare >= kWindow) sleeps_until_ = end + kSleepPeriod;
 }
 
 // A window much longer than asked for: the engine slept in it, and had time enough.

@@ -1,7 +1,9 @@
 // What an engine with sockets does when other threads want its processor.
 //
-// A yield that took as long as another thread's time slice: the engine sleeps instead of yielding for a
-// while, because a thread that is woken has a processor sooner than one that yields.
+// Where most of the time goes into yields that take as long as another thread's time slice, the engine sleeps
+// instead of yielding for a while, because a thread that is woken has a processor sooner than one that
+// yields. A single one of them tells nothing: programs that poll and other engines give the processor back at
+// once, and sleeping makes each packet wait until the engine is woken.
 //
 // The kernel likes to wake the receiver of a packet on its sender's processor. Two device processes of one
 // machine that exchange packets then share a processor and take turns, while another one has less to do. Each
@@ -14,13 +16,17 @@
 #include <optional>
 
 #include "device_model/engine/loop/processor_share.hpp"
+#include "device_model/engine/loop/starvation.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
 
 class Crowding {
  public:
-  static constexpr transport::Nanoseconds kLongYield{50'000};
+  // Longer than another engine's round.
+  static constexpr transport::Nanoseconds kLongYield = Starvation::kLongRound;
+  // The engine sleeps where long yields take a half of a window.
+  static constexpr int kYieldedShare = 2;
   // How long the engine sleeps instead of yielding.
   static constexpr transport::Nanoseconds kSleepPeriod{100'000'000};
   // How often the engine looks at its share of the processor.
@@ -56,6 +62,8 @@ class Crowding {
   transport::Time stays_until_{};
   transport::Nanoseconds stay_ = kShortestStay;
   std::optional<transport::Time> avoids_until_;
+  transport::Time yields_began_{};         // of the window of yields
+  transport::Nanoseconds long_yields_{0};  // in that window
   transport::Time sleeps_until_{};
 };
 

@@ -33,6 +33,10 @@ struct Windows {
     share.waited += length * waited / 100;
     return crowding.judge(now, share, chance);
   }
+  void yield(Nanoseconds length) {
+    now += length;
+    crowding.yielded(now - length, now);
+  }
   // Windows as crowded as two engines on one processor see them, until the engine moves. Returns the time.
   Nanoseconds until_move() {
     const Time begin = now;
@@ -46,18 +50,38 @@ struct Windows {
 
 BOOST_FIXTURE_TEST_SUITE(crowding, Windows)
 
-BOOST_AUTO_TEST_CASE(after_a_long_yield_it_sleeps_for_a_while) {
-  crowding.yielded(now, now + Crowding::kLongYield);
-  BOOST_TEST(!crowding.sleeps(now));
-  now += Nanoseconds{51'000};
-  crowding.yielded(now - Nanoseconds{51'000}, now);
+BOOST_AUTO_TEST_CASE(where_long_yields_take_half_of_the_time_it_sleeps_for_a_while) {
+  const Nanoseconds slice = Crowding::kWindow / 5;
+  for (int i = 0; i < 2; ++i) {
+    yield(slice);
+    BOOST_TEST(!crowding.sleeps(now));
+  }
+  yield(slice);
   BOOST_TEST(crowding.sleeps(now + Crowding::kSleepPeriod - Nanoseconds{1}));
   BOOST_TEST(!crowding.sleeps(now + Crowding::kSleepPeriod));
 }
 
+// A thread that gives the processor back at once takes nothing that sleeping would give.
+BOOST_AUTO_TEST_CASE(yields_as_long_as_another_engine_s_round_tell_nothing) {
+  for (int i = 0; i < 1000; ++i) {
+    yield(Crowding::kLongYield);
+    BOOST_REQUIRE(!crowding.sleeps(now));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_yields_now_and_then_tell_nothing) {
+  for (int i = 0; i < 100; ++i) {
+    yield(Crowding::kWindow / 3);
+    now += Crowding::kWindow * 2 / 3;
+    yield(Nanoseconds{1'000});
+    BOOST_REQUIRE(!crowding.sleeps(now));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(taking_turns_with_another_thread_it_avoids_the_processor_and_yields_again) {
   BOOST_TEST((window(50, 50) == Advice::nothing));
-  crowding.yielded(now - Crowding::kWindow, now);
+  yield(Crowding::kWindow);
+  BOOST_TEST(crowding.sleeps(now));
   BOOST_TEST((window(50, 50) == Advice::avoid_this_processor));
   BOOST_TEST(!crowding.sleeps(now));
 }
