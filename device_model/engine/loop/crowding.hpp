@@ -62,7 +62,8 @@ class Crowding {
   transport::Time stays_until_{};
   transport::Nanoseconds stay_ = kShortestStay;
   std::optional<transport::Time> avoids_until_;
-  transport::Time yields_began_{};         // of the window of yields
+  // Of the window of yields: `judge` is not called where the kernel does not tell shares.
+  transport::Time yields_began_{};
   transport::Nanoseconds long_yields_{0};  // in that window
   transport::Time sleeps_until_{};
 };
