@@ -173,11 +173,13 @@ class Fabric:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="urnic-apps-"))
         self.run_directory = self.directory / "run"
         self.home = self.directory / "home"
+        self.temporary = self.directory / "tmp"
         self.home.mkdir()
+        self.temporary.mkdir()
         self._programs = []
         if self.user is not None:
-            shutil.chown(self.directory, self.user, self.user)
-            shutil.chown(self.home, self.user, self.user)
+            for folder in (self.directory, self.home, self.temporary):
+                shutil.chown(folder, self.user, self.user)
 
     def __enter__(self):
         return self
@@ -196,6 +198,8 @@ class Fabric:
     def environment(self):
         return {"PATH": f"{self.prefix}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home),
                 "LANG": "C.UTF-8", "URNIC_DIR": str(self.run_directory),
+                # What a killed program leaves there goes with the fabric.
+                "TMPDIR": str(self.temporary),
                 # A signal must end a program as it is; Boost.Test must not catch it.
                 "BOOST_TEST_CATCH_SYSTEM_ERRORS": "no", "BOOST_TEST_COLOR_OUTPUT": "no"}
 
@@ -290,9 +294,15 @@ class Fabric:
             return "the device process has left no log"
 
     def stop(self):
-        for program in self._programs:
-            if program.status is None:
-                program.kill()
+        try:
+            for program in self._programs:
+                if program.status is None:
+                    program.kill()
+            self._end_device_process()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _end_device_process(self):
         pid = self.device_process()
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -302,4 +312,3 @@ class Fabric:
             except AssertionError:
                 os.kill(pid, signal.SIGKILL)
                 raise
-        shutil.rmtree(self.directory, ignore_errors=True)

@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -164,14 +165,14 @@ class Server {
 SilentFile::SilentFile() {
   enter_namespaces();
   prctl(PR_SET_DUMPABLE, 1);  // as before: the device is to reach this process's memory
-  char name[] = "/tmp/urnic-silent-XXXXXX";
-  require(mkdtemp(name) != nullptr, "a directory to mount at");
-  directory_ = name;
+  directory_ = std::filesystem::temp_directory_path() / "urnic-silent-XXXXXX";
+  require(mkdtemp(directory_.data()) != nullptr, "a directory to mount at");
   const int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
   require(device >= 0, "/dev/fuse");
   const std::string options =
       fmt::format("fd={},rootmode=40000,user_id={},group_id={}", device, geteuid(), getegid());
-  require(mount("urnic-silent", name, "fuse", MS_NOSUID | MS_NODEV, options.c_str()) == 0, "a FUSE mount");
+  require(mount("urnic-silent", directory_.c_str(), "fuse", MS_NOSUID | MS_NODEV, options.c_str()) == 0,
+          "a FUSE mount");
   server_ = fork();
   require(server_ >= 0, "fork");
   if (server_ == 0) {

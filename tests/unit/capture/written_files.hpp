@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
@@ -21,7 +22,7 @@
 namespace urnic::capture::test {
 
 struct TemporaryFile {
-  std::string path = "/tmp/urnic-pcap-test-XXXXXX";
+  std::string path = std::filesystem::temp_directory_path() / "urnic-pcap-test-XXXXXX";
   TemporaryFile() {
     const memory::Descriptor file(mkstemp(path.data()));
     BOOST_REQUIRE(file);

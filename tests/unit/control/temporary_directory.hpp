@@ -13,8 +13,8 @@ namespace urnic::control::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    char name[] = "/tmp/urnic-test-XXXXXX";
-    if (mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp");
+    std::string name = std::filesystem::temp_directory_path() / "urnic-test-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
     path_ = name;
   }
   ~TemporaryDirectory() {

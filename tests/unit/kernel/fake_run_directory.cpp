@@ -48,9 +48,8 @@ bool is_pipe(int descriptor) {
 }  // namespace
 
 FakeRunDirectory::FakeRunDirectory(bool through_link) {
-  char name[] = "/tmp/urnic-kernel-test-XXXXXX";
-  if (mkdtemp(name) == nullptr) throw std::runtime_error("cannot make a directory in /tmp");
-  home_ = name;
+  home_ = fs::temp_directory_path() / "urnic-kernel-test-XXXXXX";
+  if (mkdtemp(home_.data()) == nullptr) throw std::runtime_error("cannot make " + home_);
   fs::create_directories(home_ + "/here/run");
   if (through_link) fs::create_symlink(".", home_ + "/link");
   path_ = home_ + (through_link ? "/link/here/run" : "/here/run");

@@ -5,15 +5,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 namespace urnic::kernel::test {
 
 Outcome run_shell(const std::string& environment, const std::string& command) {
-  char script[] = "/tmp/urnic-kernel-script-XXXXXX";
-  const int file = mkstemp(script);
+  std::string script = std::filesystem::temp_directory_path() / "urnic-kernel-script-XXXXXX";
+  const int file = mkstemp(script.data());
   FILE* text = file < 0 ? nullptr : fdopen(file, "w");
-  if (text == nullptr) throw std::runtime_error("cannot make a script in /tmp");
+  if (text == nullptr) throw std::runtime_error("cannot make a script");
   fputs(command.c_str(), text);
   fclose(text);
 
@@ -25,7 +26,7 @@ Outcome run_shell(const std::string& environment, const std::string& command) {
     outcome.output.append(buffer, size);
   const int status = pclose(pipe);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  unlink(script);
+  unlink(script.c_str());
   return outcome;
 }
 

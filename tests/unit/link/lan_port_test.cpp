@@ -40,8 +40,8 @@ struct TakenFrames final : Port {
 struct Folder {
   std::filesystem::path path;
   Folder() {
-    char name[] = "/tmp/urnic-frames-XXXXXX";
-    BOOST_REQUIRE(mkdtemp(name) != nullptr);
+    std::string name = std::filesystem::temp_directory_path() / "urnic-frames-XXXXXX";
+    BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
     path = name;
   }
   ~Folder() { std::filesystem::remove_all(path); }

@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "device_model/memory/mem_file_memory.hpp"
@@ -162,13 +163,13 @@ BOOST_AUTO_TEST_CASE(other_files_are_no_mem_files) {
   }
   BOOST_TEST(!is_mem_file(-1));
   // The right name in another file system.
-  char folder[] = "/tmp/urnic-mem-test-XXXXXX";
-  BOOST_REQUIRE(mkdtemp(folder) != nullptr);
-  const std::string named = std::string(folder) + "/mem";
+  std::string folder = std::filesystem::temp_directory_path() / "urnic-mem-test-XXXXXX";
+  BOOST_REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string named = folder + "/mem";
   const Descriptor plain(open(named.c_str(), O_RDWR | O_CREAT, 0600));
   BOOST_TEST(!is_mem_file(plain.get()));
   unlink(named.c_str());
-  rmdir(folder);
+  rmdir(folder.c_str());
   BOOST_TEST(is_mem_file(child.open_mem().get()));
 }
 

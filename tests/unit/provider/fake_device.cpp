@@ -70,9 +70,8 @@ void send_reply(int connection, const abi::ReplyHeader& header, const std::vecto
 }  // namespace
 
 FakeDevice::FakeDevice() {
-  char name[] = "/tmp/urnic-fake-XXXXXX";
-  if (mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp");
-  directory_ = name;
+  directory_ = std::filesystem::temp_directory_path() / "urnic-fake-XXXXXX";
+  if (mkdtemp(directory_.data()) == nullptr) throw std::runtime_error("mkdtemp");
   sysfs_ = directory_ + "/sysfs";
   node_ = directory_ + "/uverbs0";
   write_fake_sysfs(sysfs_);
