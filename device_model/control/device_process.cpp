@@ -81,14 +81,14 @@ struct DeviceProcess::Impl {
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
-        admin(
-            {loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch,
-             [this] { return netlink_server.opened(); }, [this] { look_at_use(); }, [this] { linger.stay(); },
-             [this](memory::Descriptor socket) {
-               waiting.push_back(std::move(socket));
-               end("'urnic down'");
-             }},
-            directory.admin_socket()) {
+        admin({loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch,
+               [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
+               [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
+               [this](memory::Descriptor socket) {
+                 waiting.push_back(std::move(socket));
+                 end("a command has asked for it");
+               }},
+              directory.admin_socket()) {
     netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
     control.on_change([this] {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,10 +74,9 @@ void block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-void tell_ready(int descriptor) {
+void tell(int descriptor, std::string_view line) {
   if (descriptor < 0) return;
-  constexpr char text[] = "ready\n";
-  if (write(descriptor, text, sizeof text - 1) < 0) log::warn("--ready-fd {} has no reader", descriptor);
+  if (write(descriptor, line.data(), line.size()) < 0) log::warn("--ready-fd {} has no reader", descriptor);
   close(descriptor);
 }
 
@@ -161,7 +161,7 @@ struct Beginning {
               configuration.devices.size(), directory->path().string());
     ask_for_short_slices();
     confine(needed_sockets(configuration));
-    tell_ready(options.ready_descriptor);
+    tell(options.ready_descriptor, "ready\n");
     if (!options.foreground) leave_the_terminal();
     process.run();
     waiting = process.take_waiting();
@@ -186,8 +186,10 @@ int main(int argc, char** argv) {
   app.add_option("--udp", options.udp,
                  "A device on UDP port 4791 of this address of the host, see docs/wires.md; may be repeated")
       .excludes(config);
-  app.add_option("--ready-fd", options.ready_descriptor,
-                 "Descriptor that gets a line 'ready' once programs can connect");
+  app.add_option(
+      "--ready-fd", options.ready_descriptor,
+      "Descriptor that gets a line: 'ready' once programs can connect, 'in use' if another device process "
+      "has the run directory");
   app.add_option("--linger", options.linger_ms,
                  "Exit this many milliseconds after the last program; 0: stay (default)");
   app.add_flag("--foreground", options.foreground, "Stay on the terminal and log to it, too");
@@ -209,6 +211,11 @@ int main(int argc, char** argv) {
     beginning.not_dropped = drop_powers(options.debuggable);
     const auto copiers = CopierParent::start();
     serve(options, std::move(beginning), *copiers);
+  } catch (const RunDirectoryInUse& error) {
+    // Of commands that begin at the same time one starts the device process, and the others join it.
+    if (options.ready_descriptor < 0) fmt::print(stderr, "urnicd: {}\n", error.what());
+    tell(options.ready_descriptor, "in use\n");
+    return EXIT_FAILURE;
   } catch (const std::exception& error) {
     fmt::print(stderr, "urnicd: {}\n", error.what());
     return EXIT_FAILURE;

@@ -168,7 +168,7 @@ void OwnedRunDirectory::lock() {
       throw RunDirectoryError(fmt::format("run directory: {}: {}", file.string(), std::strerror(errno)));
     }
     if (!lock_in_time(pid_file_.get(), admin_socket())) {
-      throw RunDirectoryError(
+      throw RunDirectoryInUse(
           fmt::format("run directory: a device process (pid {}) runs in {}: end it with "
                       "'urnic down', or give this one another directory",
                       read_pid(pid_file_.get()), path_.string()));

@@ -15,11 +15,17 @@ class RunDirectoryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A device process runs there, and answers.
+class RunDirectoryInUse : public RunDirectoryError {
+ public:
+  using RunDirectoryError::RunDirectoryError;
+};
+
 class OwnedRunDirectory {
  public:
   // Creates the directory (mode 0700, and its parents) or takes over that of a dead process, after removing
-  // its contents. Throws RunDirectoryError if another process uses it, another user owns it, it has foreign
-  // files in it, or its path is too long for the sockets.
+  // its contents. Throws RunDirectoryInUse if another process uses it, RunDirectoryError if another user owns
+  // it, it has foreign files in it, or its path is too long for the sockets.
   explicit OwnedRunDirectory(const std::filesystem::path& path);
   // Removes all contents and the directory; after `keep_log` the log stays.
   ~OwnedRunDirectory();

@@ -105,6 +105,83 @@ class Life(Command):
         self.assertEqual(self.fabric.run_directory.stat().st_mode & 0o777, 0o700)
 
 
+class Joining(Command):
+    """Commands of one run directory: the same options join the device process, other ones wait for its end or say what differs."""
+
+    OPTIONS = {"config": ("--config", "sack.toml"), "copy": ("--config", "copy.toml"), "other": ("--config", "gbn.toml"),
+               "udp": ("--udp", "127.0.0.1"), "two addresses": ("--udp", "127.0.0.1,127.0.0.2"), "none": ()}
+
+    def setUp(self):
+        super().setUp()
+        for name, recovery in (("sack", "sack"), ("copy", "sack"), ("gbn", "gbn")):
+            (self.fabric.home / f"{name}.toml").write_text(f'[device]\nmtu = 4096\nrecovery = "{recovery}"\n')
+
+    def start(self, options, *command):
+        return self.fabric.start(self.fabric.urnic, "run", *self.OPTIONS[options], "--", *command)
+
+    def holder(self, options):
+        """A command that runs until it is killed; returns it and the device process's pid."""
+        running = self.start(options, "sh", "-c", "echo begun; sleep 300")
+        running.wait_for_output("begun")
+        return running, self.fabric.device_process()
+
+    def test_the_same_options_join(self):
+        for first, second in (("config", "config"), ("config", "copy"), ("config", "none"), ("udp", "udp"), ("udp", "none"),
+                              ("none", "none")):
+            with self.subTest(first=first, second=second):
+                running, pid = self.holder(first)
+                self.assertEqual(self.start(second, "true").wait(), 0)
+                self.assertEqual(self.fabric.device_process(), pid)
+                running.kill()
+                fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
+
+    def test_other_options_say_what_differs(self):
+        for first, second, naming in (
+                ("config", "other", ("sack.toml", "gbn.toml", "line 3", "recovery = \"sack\"", "recovery = \"gbn\"")),
+                ("config", "udp", ("--config", "sack.toml", "--udp 127.0.0.1,")),
+                ("udp", "two addresses", ("--udp 127.0.0.1,", "--udp 127.0.0.1,127.0.0.2")),
+                ("none", "udp", ("the default devices", "--udp 127.0.0.1"))):
+            with self.subTest(first=first, second=second):
+                running, pid = self.holder(first)
+                refused = self.start(second, "true")
+                self.assertEqual(refused.wait(), RUN_FAILED)
+                for words in (*naming, "--name", "urnic down"):
+                    self.assertIn(words.rstrip(",") if words.startswith("--udp") else words, refused.output())
+                self.assertIsNone(running.status)
+                self.assertEqual(self.fabric.device_process(), pid)
+                running.kill()
+                fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
+
+    def test_a_file_that_has_changed(self):
+        running, _ = self.holder("config")
+        (self.fabric.home / "sack.toml").write_text("[device]\nmtu = 1024\n")
+        refused = self.start("config", "true")
+        self.assertEqual(refused.wait(), RUN_FAILED)
+        self.assertIn("line 2 says 'mtu = 4096' there and 'mtu = 1024' here", refused.output())
+        running.kill()
+
+    def test_what_is_about_to_end_makes_way(self):
+        """The device process before lingers for a second, and nobody uses it."""
+        for number in range(20):
+            options = ("config", "other", "udp", "none", "two addresses")[number % 5]
+            program = self.start(options, "true")
+            self.assertEqual((program.wait(), program.output()), (0, ""), options)
+
+    def test_what_shall_stay_does_not_make_way(self):
+        self.fabric.up()
+        self.refused("run", "--udp", "127.0.0.1", "--", "true", status=RUN_FAILED, naming="the default devices")
+        self.refused("up", "--udp", "127.0.0.1", status=FAILED, naming="the default devices")
+
+    def test_many_at_once_share_one(self):
+        for options in ("none", "config", "udp"):
+            with self.subTest(options):
+                together = [self.start(options, "sh", "-c", "readlink $URNIC_DIR; cat $URNIC_DIR/urnicd.pid; sleep 1")
+                            for _ in range(12)]
+                self.assertEqual([program.wait() for program in together], [0] * len(together), str(together[0]))
+                self.assertEqual(len({program.output() for program in together}), 1)
+                fabric.wait_until(lambda: self.fabric.device_process() is None, "the end of the device process")
+
+
 class Status(Command):
     def test_program_with_objects(self):
         self.fabric.up()

@@ -88,13 +88,13 @@ bool AdminClient::receive_some(std::chrono::steady_clock::time_point deadline, c
 nlohmann::json AdminClient::ask(const nlohmann::json& request) {
   const std::string line = json_text(request) + "\n";
   if (send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
-    throw Failure("the device process ended the conversation");
+    throw ConversationEnded();
   }
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   const std::string what = request.value("cmd", "");
   std::size_t end = received_.find('\n');
   while (end == std::string::npos) {
-    if (!receive_some(deadline, what)) throw Failure("the device process ended the conversation");
+    if (!receive_some(deadline, what)) throw ConversationEnded();
     end = received_.find('\n');
   }
   nlohmann::json answer = parse_json(received_.substr(0, end));

@@ -20,6 +20,11 @@ struct RequestRefused : Failure {
   using Failure::Failure;
 };
 
+// The connection has ended without an answer, as when the device process ends.
+struct ConversationEnded : Failure {
+  ConversationEnded() : Failure("the device process ended the conversation") {}
+};
+
 class AdminClient {
  public:
   // Empty if no device process listens there. Throws Failure if one does but is another user's or cannot be
@@ -29,8 +34,8 @@ class AdminClient {
   // How long `ask` waits for an answer: no request takes nearly as long, however busy the machine.
   static constexpr std::chrono::seconds kPatience{20};
 
-  // Sends a request and waits for its answer. Throws RequestRefused if that is an error; another Failure if
-  // the connection ends or no answer comes.
+  // Sends a request and waits for its answer. Throws RequestRefused if that is an error, ConversationEnded if
+  // the connection ends, another Failure if no answer comes.
   nlohmann::json ask(const nlohmann::json& request);
 
   // Descriptors that came with the last answer; they are the caller's now.

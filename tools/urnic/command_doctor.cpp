@@ -38,8 +38,7 @@ Findings examine_device_process(const std::string& name) {
     const Installation installation = find_installation();
     const std::filesystem::path directory = named_run_directory(name);
     found.push_back({Severity::good, "run directory", directory.string(), ""});
-    AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
-    lease.ask({{"cmd", "lease"}});
+    const AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
     found.push_back({Severity::good, "device process", "answers", ""});
     append(found, doctor::examine_devices(installation, directory));
   } catch (const Failure& failure) {

@@ -30,7 +30,7 @@ void up(const UpOptions& options) {
   const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
   AdminClient client = connect_or_start(installation, {directory, options.configuration, false, options.udp});
-  const nlohmann::json status = client.ask({{"cmd", "keep"}}), now = client.ask({{"cmd", "status"}});
+  const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
 }

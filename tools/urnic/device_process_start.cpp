@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -13,7 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "json/json.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/options_comparison.hpp"
 #include "tools/urnic/progress.hpp"
 
 namespace urnic::cli {
@@ -50,17 +54,17 @@ std::vector<std::string> arguments(const Installation& installation, const Start
   _exit(exit_failed);
 }
 
-bool read_ready(int descriptor) {
+// What the started process has written before it closed the pipe; empty: it has failed.
+std::string read_line(int descriptor) {
   std::array<char, 16> bytes{};
   ssize_t size = 0;
   do {
     size = read(descriptor, bytes.data(), bytes.size());
   } while (size < 0 && errno == EINTR);
-  return size > 0;
+  return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-}  // namespace
-
+// Returns once a device process is ready, this one or another.
 void start_device_process(const Installation& installation, const StartOptions& options) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), 0) != 0) throw Failure(fmt::format("no pipe can be made: {}", std::strerror(errno)));
@@ -78,31 +82,56 @@ void start_device_process(const Installation& installation, const StartOptions& 
   waitpid(child, nullptr, 0);
   ready_in_child.reset();
   const Progress progress("waiting for the device process");
-  if (!read_ready(ready.get())) throw Failure("the device process did not get ready");
+  if (read_line(ready.get()).empty()) throw Failure("the device process did not get ready");
 }
 
-AdminClient connect_or_start(const Installation& installation, const StartOptions& options) {
-  if (auto running = AdminClient::connect(options.run_directory)) {
-    if (!options.configuration.empty() || !options.udp.empty()) {
-      throw Failure(
-          fmt::format("a device process runs in {} already, with its own configuration: end it with "
-                      "'urnic down' or choose another --name",
-                      options.run_directory.string()));
-    }
-    return std::move(*running);
-  }
-  std::string problem;
+// The connection ends when the process's sockets and files are gone.
+void wait_for_end(const AdminClient& client, std::chrono::milliseconds patience) {
+  pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};
+  poll(&end, 1, static_cast<int>(patience.count()));
+}
+
+// Empty: the device process is ending.
+std::optional<AdminClient> join(AdminClient running, const StartOptions& options) {
   try {
-    start_device_process(installation, options);
-  } catch (const Failure& failure) {
-    problem = failure.what();  // perhaps another urnic was faster
+    if (!options.configuration.empty() || !options.udp.empty()) {
+      const std::string difference = what_differs(options, running.ask({{"cmd", "source"}}));
+      if (!difference.empty()) {
+        if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) {
+          throw Failure(
+              fmt::format("a device process runs in {} {}. Choose another --name, or end that device process "
+                          "with 'urnic down'",
+                          options.run_directory.string(), difference));
+        }
+        wait_for_end(running, 10s);
+        return std::nullopt;
+      }
+    }
+    running.ask({{"cmd", options.until_unused ? "lease" : "keep"}});
+    return running;
+  } catch (const ConversationEnded&) {
+    return std::nullopt;
   }
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    if (auto running = AdminClient::connect(options.run_directory)) return std::move(*running);
-    if (!problem.empty() && attempt >= 20) break;
-    std::this_thread::sleep_for(10ms);
-  }
-  throw Failure(problem.empty() ? "the device process got ready but does not answer" : problem);
+}
+
+}  // namespace
+
+AdminClient connect_or_start(const Installation& installation, const StartOptions& options) {
+  const auto deadline = std::chrono::steady_clock::now() + AdminClient::kPatience;
+  do {
+    auto running = AdminClient::connect(options.run_directory);
+    if (!running) {
+      start_device_process(installation, options);
+      running = AdminClient::connect(options.run_directory);
+    }
+    if (running) {
+      if (auto joined = join(std::move(*running), options)) return std::move(*joined);
+    }
+    std::this_thread::sleep_for(10ms);  // that one is ending
+  } while (std::chrono::steady_clock::now() < deadline);
+  throw Failure(
+      fmt::format("no device process in {} can be used: each is starting or ending; see urnicd.log there",
+                  options.run_directory.string()));
 }
 
 }  // namespace urnic::cli

@@ -18,13 +18,12 @@ struct StartOptions {
   std::vector<std::string> udp;         // addresses of this host, a device for each
 };
 
-// Starts urnicd in the background, detached from this terminal, and returns once it is ready. Throws Failure
-// if it does not get ready; its own words are on stderr then.
-void start_device_process(const Installation& installation, const StartOptions& options);
-
-// Connects to the device process of `options.run_directory`, starting one if none runs. Two that do this at
-// the same time end up with the same device process. Throws Failure if one runs already and a configuration
-// is given.
+// Connects to the device process of `options.run_directory`, starting one if none runs, in the background and
+// detached from this terminal. The device process stays as long as the connection, or with `until_unused`
+// false until 'urnic down'. Commands that do this at the same time end up with the same device process; the
+// same options join it. One that was started with other options is waited for if it is about to end. Throws
+// Failure if it is not, with what differs, or if none gets ready; a device process's own words are on stderr
+// then.
 AdminClient connect_or_start(const Installation& installation, const StartOptions& options);
 
 }  // namespace urnic::cli

@@ -100,7 +100,6 @@ std::unique_ptr<script::Host> LiveScriptHosts::beside_a_device() const {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   AdminClient admin = connect_or_start(installation, {directory, {}, true, {}});
-  admin.ask({{"cmd", "lease"}});
   nlohmann::json request{{"cmd", "station"}, {"mac", options.script_mac}, {"gid", options.script_gid}};
   if (!options.device.empty()) request["device"] = options.device;
   const nlohmann::json answer = admin.ask(request);

@@ -123,6 +123,8 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"counters", &AdminServer::counters},
       {"lease", &AdminServer::lease},
       {"keep", &AdminServer::keep},
+      {"source", &AdminServer::source},
+      {"make_way", &AdminServer::make_way},
       {"capture", &AdminServer::capture},
       {"down", &AdminServer::down},
       {"link", &AdminServer::link},
@@ -139,8 +141,8 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
                            : kHandlers.end();
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
-        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, queue_pair, "
-        "queue_pairs, set, station");
+        "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, make_way, "
+        "queue_pair, queue_pairs, set, source, station");
   }
   // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;
@@ -251,6 +253,17 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
         {{"device", name}, {"point", short_name(point)}, {"description", link::name(point)}});
   }
   return {{"ok", true}, {"interfaces", interfaces}};
+}
+
+json AdminServer::source(const json&, AdminConnectionState&) {
+  const ConfigurationSource& source = surroundings_.source;
+  return {{"udp", source.udp}, {"config", source.file}, {"text", source.text}};
+}
+
+json AdminServer::make_way(const json& request, AdminConnectionState& state) {
+  const bool ends = surroundings_.is_about_to_end();
+  if (ends) down(request, state);
+  return {{"ok", true}, {"ends", ends}};
 }
 
 json AdminServer::down(const json&, AdminConnectionState& state) {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "device_model/control/admin/admin_connection.hpp"
+#include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
 
 namespace urnic::control {
@@ -38,6 +39,8 @@ class AdminServer {
     std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
     std::function<void()> changed;           // a lease has begun or ended
     std::function<void()> keep;              // the process stays even when unused
+    ConfigurationSource source;
+    std::function<bool()> is_about_to_end;  // nothing uses it, and its linger time runs
     // Runs a "down" request. The requesting connection is closed when everything else is gone: its other end
     // waits for that.
     std::function<void(memory::Descriptor waiting)> shut_down;
@@ -63,6 +66,8 @@ class AdminServer {
   nlohmann::json lease(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json keep(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json capture(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json source(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json make_way(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json down(const nlohmann::json& request, AdminConnectionState& state);
   // queue_pair_commands.cpp
   nlohmann::json queue_pairs(const nlohmann::json& request, AdminConnectionState& state);

@@ -325,7 +325,9 @@ Configuration udp_configuration(const std::vector<std::string>& devices) {
     for (const char letter : device) text += letter == ',' ? "\", \"" : std::string(1, letter);
     text += "\"]\n";
   }
-  return parse_configuration(text, "--udp");
+  Configuration configuration = parse_configuration(text, "--udp");
+  configuration.source.udp = devices;
+  return configuration;
 }
 
 Configuration load_configuration(const std::string& file) {
@@ -336,6 +338,7 @@ Configuration load_configuration(const std::string& file) {
     throw ConfigurationError(fmt::format("{}: cannot be read; --config needs a TOML file that exists", file));
   }
   Configuration configuration = parse_configuration(text.str(), file);
+  configuration.source = {.udp = {}, .file = file, .text = text.str()};
   // Relative to the configuration file.
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (!configuration.fault_plan.empty())

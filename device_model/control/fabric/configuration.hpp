@@ -38,7 +38,15 @@ struct DeviceSettings {
   link::LinkSettings receive_link;
 };
 
+// Which options a device process was started with. A later command with the same ones joins it.
+struct ConfigurationSource {
+  std::vector<std::string> udp;  // the values of --udp
+  std::string file;              // of --config; empty: none
+  std::string text;              // what the file said
+};
+
 struct Configuration {
+  ConfigurationSource source;
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
   std::optional<LanSettings> lan;

@@ -18,6 +18,7 @@ Linger::Linger(EventLoop& loop, std::optional<std::chrono::milliseconds> span, s
 void Linger::set_used(bool used) {
   if (!span_ || used == used_) return;
   used_ = used;
+  was_used_ |= used;
   if (used) {
     timer_.cancel();
   } else {

@@ -17,6 +17,8 @@ class Linger {
 
   // Call when `used` may have changed.
   void set_used(bool used);
+  // It has been used, is no longer, and `unused` will be called.
+  bool is_running() const { return span_ && was_used_ && !used_; }
   // From now on never calls `unused`.
   void stay();
 
@@ -24,6 +26,7 @@ class Linger {
   std::optional<std::chrono::milliseconds> span_;
   Timer timer_;
   bool used_ = false;
+  bool was_used_ = false;
 };
 
 }  // namespace urnic::control

@@ -1,6 +1,8 @@
 // The admin socket, the linger time, and what a device process leaves.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 
@@ -361,6 +363,52 @@ BOOST_AUTO_TEST_CASE(a_lease_holds_the_process) {
     BOOST_TEST(watcher.ask(kStatus).at("leases") == 1);
   }
   process.wait();
+}
+
+BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
+  {
+    RunningProcess process;
+    BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) ==
+               json({{"udp", json::array()}, {"config", ""}, {"text", ""}}));
+  }
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "lab.toml";
+  std::ofstream(file) << "# a lab\n";
+  RunningProcess process({}, load_configuration(file));
+  BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) ==
+             json({{"udp", json::array()}, {"config", file}, {"text", "# a lab\n"}}));
+}
+
+// Only once it was used: before, the command that has started it is about to connect.
+BOOST_AUTO_TEST_CASE(makes_way_when_nothing_uses_it_any_more) {
+  DeviceProcessOptions options;
+  options.linger = std::chrono::minutes(10);
+  RunningProcess process(options);
+  AdminProgram admin(process);
+  const json make_way{{"cmd", "make_way"}};
+  const auto ends = [&] { return admin.ask(make_way).at("ends").get<bool>(); };
+  BOOST_TEST(!ends());
+  {
+    AdminProgram holder(process);
+    holder.ask({{"cmd", "lease"}});
+    BOOST_TEST(!ends());
+  }
+  bool ended = false;
+  for (int look = 0; look < 1000 && !ended; ++look) ended = ends();
+  BOOST_REQUIRE(ended);
+  process.wait();
+}
+
+BOOST_AUTO_TEST_CASE(who_shall_stay_makes_no_way) {
+  for (const bool keep : {false, true}) {
+    DeviceProcessOptions options;
+    if (keep) options.linger = std::chrono::minutes(10);
+    RunningProcess process(options);
+    AdminProgram admin(process);
+    { AdminProgram(process).ask({{"cmd", "lease"}}); }
+    if (keep) admin.ask({{"cmd", "keep"}});
+    for (int look = 0; look < 20; ++look) BOOST_TEST(admin.ask({{"cmd", "make_way"}}).at("ends") == false);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(who_is_told_to_stay_stays) {

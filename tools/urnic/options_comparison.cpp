@@ -1,0 +1,62 @@
+#include "tools/urnic/options_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "json/json.hpp"
+#include "tools/urnic/failure.hpp"
+
+namespace urnic::cli {
+namespace {
+
+std::string describe(const std::vector<std::string>& udp, const std::string& file) {
+  if (!file.empty()) return "--config " + file;
+  if (udp.empty()) return "the default devices";
+  std::string words;
+  for (const std::string& address : udp) words += (words.empty() ? "--udp " : " --udp ") + address;
+  return words;
+}
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw Failure(fmt::format("{}: cannot be read", file));
+  return text.str();
+}
+
+// The first line that differs, as "line 3 says 'loss = 0.1' there and 'loss = 0.2' here".
+std::string differing_line(const std::string& there, const std::string& here) {
+  std::istringstream old_text(there), new_text(here);
+  for (int number = 1;; ++number) {
+    std::string old_line, new_line;
+    const bool old_ends = !std::getline(old_text, old_line), new_ends = !std::getline(new_text, new_line);
+    if (old_ends && new_ends) return "the ends of their lines differ";
+    if (old_line != new_line || old_ends != new_ends)
+      return fmt::format("line {} says '{}' there and '{}' here", number, old_line, new_line);
+  }
+}
+
+}  // namespace
+
+std::string what_differs(const StartOptions& options, const nlohmann::json& source) {
+  const std::string wanted_file = options.configuration.string();
+  if (wanted_file.empty() && options.udp.empty()) return {};
+  const auto udp = source.at("udp").get<std::vector<std::string>>();
+  const auto file = source.at("config").get<std::string>();
+  if (wanted_file.empty() || file.empty()) {
+    if (wanted_file.empty() && file.empty() && udp == options.udp) return {};
+    return fmt::format("with {}, and this command has {}", describe(udp, file),
+                       describe(options.udp, wanted_file));
+  }
+  const auto there = source.at("text").get<std::string>();
+  const std::string here = read_text(wanted_file);
+  if (there == here) return {};
+  return fmt::format("with --config {}, and this command has --config {}: {}", file, wanted_file,
+                     differing_line(there, here));
+}
+
+}  // namespace urnic::cli
