@@ -1,18 +1,14 @@
 #include "trust/default_directory.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include "device_model/abi/run_directory_layout.hpp"
-#include "device_model/memory/descriptor.hpp"
 #include "trust/directory.hpp"
 
 namespace urnic::trust {
@@ -20,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRandomCharacters = 6;  // as mkdtemp(3) makes them
+constexpr std::size_t kNameCharacters = 6;  // as mkdtemp(3) makes them
 
 bool is_own(const fs::path& path) {
   return check_run_directory(path.c_str()) == DirectoryFault::none && access(path.c_str(), W_OK) == 0;
@@ -45,34 +41,28 @@ std::optional<fs::path> find_in(const fs::path& folder, const std::string& prefi
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(folder, gone)) {
     const std::string name = entry.path().filename();
-    if (name.size() != prefix.size() + kRandomCharacters || name.rfind(prefix, 0) != 0) continue;
+    if (name.size() != prefix.size() + kNameCharacters || name.rfind(prefix, 0) != 0) continue;
     if ((!found || entry.path() < *found) && is_own(entry.path())) found = entry.path();
   }
   return found;
 }
 
-// A lock, so that two commands which find no directory at the same time do not make one each. Any user may
-// hold it; that delays the command by `patience` at most.
-class Turn {
- public:
-  explicit Turn(const fs::path& folder) : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    constexpr std::chrono::milliseconds patience{1000};
-    constexpr std::chrono::milliseconds look_again{10};
-    for (auto waited = look_again; waited < patience; waited += look_again) {
-      if (flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-      std::this_thread::sleep_for(look_again);
-    }
+// Commands that find no directory at the same time try the same names in the same order, so one makes it, and
+// the others find it. No lock: whatever they could lock here, another user could hold. Empty: other users
+// have taken all names.
+std::optional<fs::path> make_first_free(const fs::path& folder, const std::string& prefix) {
+  for (const char* last : {"000000", "000001", "000002", "000003", "000004", "000005", "000006", "000007"}) {
+    const fs::path path = folder / (prefix + last);
+    if (mkdir(path.c_str(), 0700) == 0 || (errno == EEXIST && is_own(path))) return path;
   }
-
- private:
-  memory::Descriptor folder_;
-};
+  return std::nullopt;
+}
 
 fs::path find_or_make_in(const fs::path& folder) {
   const std::string prefix = "urnic-" + std::to_string(geteuid()) + ".";
-  const Turn turn(folder);
   if (auto found = find_in(folder, prefix)) return *found;
-  std::string name = (folder / (prefix + std::string(kRandomCharacters, 'X'))).string();
+  if (auto made = make_first_free(folder, prefix)) return *made;
+  std::string name = (folder / (prefix + std::string(kNameCharacters, 'X'))).string();
   if (mkdtemp(name.data()) == nullptr) {
     throw std::system_error(errno, std::generic_category(),
                             "no run directory can be made in " + folder.string() + " (set " +

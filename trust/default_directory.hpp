@@ -10,7 +10,8 @@ namespace urnic::trust {
 //   $XDG_RUNTIME_DIR/urnic, if that variable names a directory of this user;
 //   /run/user/UID/urnic, which systemd makes when a user logs in;
 //   /run/urnic, for root;
-//   /tmp/urnic-UID.XXXXXX, a directory of this user with six random characters, made here if there is none.
+//   /tmp/urnic-UID.XXXXXX, a directory of this user, made here if there is none: XXXXXX is 000000, or the
+//   next number that nobody has taken, or, where others have taken eight of them, random.
 // None of them can be taken by another user beforehand. Throws std::system_error if no directory can be made
 // in /tmp.
 std::filesystem::path default_run_directory(const std::string& name);

@@ -2,14 +2,23 @@
 #define BOOST_TEST_DYN_LINK
 #include "trust/default_directory.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "device_model/abi/run_directory_layout.hpp"
+#include "device_model/memory/descriptor.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 #include "tests/unit/trust/other_user.hpp"
 
@@ -117,6 +126,87 @@ BOOST_AUTO_TEST_CASE(without_a_runtime_directory_one_is_found_again,
   fs::remove(first.parent_path());
   fs::remove(link);
   fs::remove_all(occupied);
+}
+
+// Directories with these names, which an attacker has made before.
+class Occupied {
+ public:
+  explicit Occupied(int names) {
+    for (int i = 0; i < names; ++i) {
+      paths_.push_back("/tmp/urnic-" + std::to_string(kOtherUser) + ".00000" + std::to_string(i));
+      fs::remove_all(paths_.back());
+      fs::create_directory(paths_.back());
+    }
+  }
+  ~Occupied() {
+    for (const fs::path& path : paths_) fs::remove_all(path);
+  }
+  Occupied(const Occupied&) = delete;
+  Occupied& operator=(const Occupied&) = delete;
+
+ private:
+  std::vector<fs::path> paths_;
+};
+
+BOOST_AUTO_TEST_CASE(commands_that_begin_together_find_the_same_one,
+                     *boost::unit_test::precondition(needs_root)) {
+  const RuntimeDirectory variable(nullptr);
+  for (int round = 0; round < 50; ++round) {
+    const Occupied occupied(round % 8);
+    const control::test::TemporaryDirectory notes;
+    fs::permissions(notes.path(), fs::perms{0777});
+    constexpr int kCommands = 8;
+    const auto look = [&](int number) {
+      return [&, number] {
+        std::ofstream(notes.path() / std::to_string(number)) << default_run_directory("lab").string();
+        return 0;
+      };
+    };
+    std::array<int, kCommands> statuses{};
+    std::vector<std::thread> commands;
+    for (int i = 0; i < kCommands; ++i)
+      commands.emplace_back([&, i] { statuses.at(static_cast<std::size_t>(i)) = as_other_user(look(i)); });
+    for (std::thread& command : commands) command.join();
+    for (const int status : statuses) BOOST_TEST(status == 0);
+    std::set<std::string> found;
+    for (int i = 0; i < kCommands; ++i)
+      found.insert(control::test::contents(notes.path() / std::to_string(i)));
+    BOOST_TEST(found.size() == 1u);
+    for (const fs::path directory : found) fs::remove_all(directory.parent_path());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(all_names_of_the_order_are_taken, *boost::unit_test::precondition(needs_root)) {
+  const RuntimeDirectory variable(nullptr);
+  const Occupied occupied(8);
+  const control::test::TemporaryDirectory notes;
+  fs::permissions(notes.path(), fs::perms{0777});
+  const fs::path first = others_directory(notes.path() / "first");
+  const fs::path second = others_directory(notes.path() / "second");
+  BOOST_TEST(first == second);
+  BOOST_TEST(first.filename() == "lab");
+  fs::remove(first.parent_path());
+}
+
+// Anybody can hold a lock on /tmp.
+BOOST_AUTO_TEST_CASE(no_lock_of_others_is_waited_for, *boost::unit_test::precondition(needs_root)) {
+  const RuntimeDirectory variable(nullptr);
+  const control::test::TemporaryDirectory notes;
+  fs::permissions(notes.path(), fs::perms{0777});
+  const auto shortest = [&] {
+    auto span = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      others_directory(notes.path() / "found");
+      span = std::min(span, std::chrono::steady_clock::now() - begin);
+    }
+    return span;
+  };
+  const auto alone = shortest();
+  const memory::Descriptor folder(open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  BOOST_REQUIRE(flock(folder.get(), LOCK_EX | LOCK_NB) == 0);
+  BOOST_TEST((shortest() < 50 * alone));
+  fs::remove(fs::path(others_directory(notes.path() / "found")).parent_path());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
