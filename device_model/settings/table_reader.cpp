@@ -24,11 +24,29 @@ std::string printed(const toml::node& node) {
   return line.size() > 80 ? line.substr(0, 77) + "..." : line;
 }
 
+void refuse_nul(const toml::node& node, std::string_view key, const std::string& file) {
+  const std::string* const text = node.is_string() ? &node.as_string()->get() : nullptr;
+  if (key.find('\0') != std::string_view::npos ||
+      (text != nullptr && text->find('\0') != std::string::npos)) {
+    const std::string_view seen = key.substr(0, key.find('\0'));
+    throw SettingError(one_line(fmt::format("{}:{}: {}: a NUL character (\\u0000) is not allowed", file,
+                                            node.source().begin.line, seen)));
+  }
+  if (const toml::table* const table = node.as_table()) {
+    for (const auto& [name, value] : *table) refuse_nul(value, name.str(), file);
+  }
+  if (const toml::array* const array = node.as_array()) {
+    for (const auto& value : *array) refuse_nul(value, key, file);
+  }
+}
+
 }  // namespace
 
 toml::table parse(const std::string& text, const std::string& name) {
   try {
-    return toml::parse(text, name);
+    toml::table table = toml::parse(text, name);
+    refuse_nul(table, "", name);
+    return table;
   } catch (const toml::parse_error& error) {
     throw SettingError(one_line(fmt::format("{}:{}: not TOML: {}", name, error.source().begin.line,
                                             std::string_view(error.description()))));

@@ -16,7 +16,8 @@
 
 namespace urnic::settings {
 
-// Parses a whole file's text; `name` stands for the file in errors. Throws SettingError.
+// Parses a whole file's text; `name` stands for the file in errors. Throws SettingError, also for a NUL
+// character in a key or text: system calls and libraries would take what is before it for the whole.
 toml::table parse(const std::string& text, const std::string& name);
 
 class TableReader {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "device_model/control/admin/active_capture.hpp"
 #include "device_model/control/admin/admin_lookup.hpp"
@@ -102,6 +104,32 @@ json describe_pools(const engine::EnginePools& pools) {
           {"late_events", pools.late_events},       {"at_rest", pools == engine::kPoolsAtRest}};
 }
 
+// Addresses, names and plans go to functions that take what is before a NUL character for the whole. What is
+// nested deeper than any request would use up the stack when it is printed.
+void refuse_hostile(const json& request) {
+  constexpr std::size_t kDeepest = 8;
+  struct Place {
+    const json* value;
+    std::string key;
+    std::size_t depth;
+  };
+  std::vector<Place> places{{&request, "", 0}};
+  while (!places.empty()) {
+    const Place place = places.back();
+    places.pop_back();
+    if (place.depth > kDeepest)
+      throw std::runtime_error(
+          fmt::format("{} is nested more than {} times", json_text(place.key), kDeepest));
+    if (place.value->is_string() &&
+        place.value->get_ref<const std::string&>().find('\0') != std::string::npos)
+      throw std::runtime_error(
+          fmt::format("{} has a NUL character, which no text may have", json_text(place.key)));
+    if (!place.value->is_structured()) continue;
+    for (const auto& [name, member] : place.value->items())
+      places.push_back({&member, place.value->is_object() ? name : place.key, place.depth + 1});
+  }
+}
+
 double seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
 }  // namespace
@@ -135,6 +163,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"queue_pairs", &AdminServer::queue_pairs},
       {"station", &AdminServer::station},
   };
+  refuse_hostile(request);
   const auto cmd = request.find("cmd");
   const auto handler = cmd != request.end() && cmd->is_string()
                            ? kHandlers.find(cmd->get_ref<const std::string&>())

@@ -198,6 +198,32 @@ BOOST_AUTO_TEST_CASE(what_is_no_request_is_answered_with_an_error) {
   BOOST_TEST(!admin.ask(kStatus).contains("error"));  // the conversation goes on
 }
 
+// Names, addresses and plans go to C interfaces, and into errors.
+BOOST_AUTO_TEST_CASE(a_nul_character_is_refused_in_every_text) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  const std::string nul("\0x", 2), address("::ffff:192.0.2.77\0x", 19);
+  for (const json& request :
+       {json{{"cmd", "fault"}, {"do", "load"}, {"text", "no plan"}, {"name", nul}},
+        json{{"cmd", "fault"}, {"do", "load"}, {"text", nul}, {"name", "plan.toml"}},
+        json{{"cmd", "gid"}, {"device", "urnic0"}, {"add", address}},
+        json{{"cmd", "link"}, {"device", "urnic0"}, {"set", {{"state", std::string("up\0", 3)}}}},
+        json{{"cmd", "capture"}, {"points", {nul}}}, json{{"cmd", "counters"}, {"device", nul}}}) {
+    const json answer = admin.ask(request);
+    BOOST_TEST(answer.value("error", "").find("NUL") != std::string::npos, request.dump() << answer.dump());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_nested_too_deep_is_refused) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  json deep;
+  for (int i = 0; i < 30000; ++i) deep = json::array({std::move(deep)});
+  BOOST_TEST(
+      admin.ask({{"cmd", "counters"}, {"device", std::move(deep)}}).value("error", "").find("nested") !=
+      std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_json_ends_the_conversation) {
   RunningProcess process;
   for (const char* text : {"status\n", "{\"cmd\":\n", "[1]\n", "\n", "\xFF\xFE\n"}) {

@@ -128,6 +128,11 @@ BOOST_AUTO_TEST_CASE(contradictions_and_empty_plans) {
   BOOST_TEST(error_of("").starts_with("plan.toml:1:"));
   BOOST_TEST(error_of("[fault]\naction = \"drop\"").find("sections [[fault]]") != std::string::npos);
   BOOST_TEST(error_of("[[fault]\n").find("plan.toml:1: not TOML") != std::string::npos);
+  // libpcap would compile what is before it.
+  for (const char* plan : {"[[fault]]\nfilter = \"udp\\u0000 nonsense\"\naction = \"drop\"\n",
+                           "[[fault]]\nopcode = [\"Acknowledge\\u0000\"]\naction = \"drop\"\n",
+                           "[[fault]]\n\"na\\u0000me\" = \"x\"\naction = \"drop\"\n"})
+    BOOST_TEST(error_of(plan).find("NUL character") != std::string::npos, plan << error_of(plan));
   BOOST_TEST(error_of("a = fa\n").find('\n') == std::string::npos);
   BOOST_TEST(error_of("\"a\\nb\" = 1\n").find('\n') == std::string::npos);
   BOOST_TEST(error_of("[[rule]]\n").find("rule: no such setting; known here are fault") != std::string::npos);
