@@ -9,6 +9,7 @@
 #include "device_model/fault/plan_file.hpp"
 #include "tests/fuzz/require.hpp"
 #include "web/server/actions.hpp"
+#include "web/server/query_text.hpp"
 #include "web/server/queue_pair_name.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto name = web::parse_queue_pair_name(text)) {
     fuzz::require(!name->device.empty() && name->qpn <= 0xFFFFFF, "a queue pair that cannot be");
   }
+  fuzz::require(web::parameter_in(text, "x").size() <= text.size(), "a parameter that grows");
   const json action = parse_json(text);
   if (!action.is_object()) return 0;
   const json link = made(web::link_request, action);

@@ -20,7 +20,7 @@ from root_file_system import ROOT, RootFileSystem  # noqa: E402
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 OLDEST_C_LIBRARY = (2, 31)
 # What a package of Debian's rpmbuild needs, which names Fedora's packages.
-NEEDED_BY_RPM = ("libcpp-httplib0.11", "libisal2", "libpcap0.8", "libseccomp2", "libspdlog1.10", "libtomlplusplus3")
+NEEDED_BY_RPM = ("libisal2", "libpcap0.8", "libseccomp2", "libspdlog1.10", "libtomlplusplus3")
 # Drops a packet.
 FAULTS = '[[fault]]\ndevice = "urnic0"\nfilter = "udp port 4791"\noccurrence = 3\naction = "drop"\n'
 PACKET_SCRIPT = SOURCES / "tests" / "scripts" / "examples" / "03-a-hole.packets"

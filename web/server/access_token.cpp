@@ -18,15 +18,15 @@
 namespace urnic::web {
 namespace {
 
-constexpr std::size_t kShortest = 16;
-constexpr std::size_t kLongest = 128;
+constexpr std::size_t kShortestToken = 16;
+constexpr std::size_t kLongestToken = 128;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
   throw std::runtime_error(fmt::format("the token's file {} {}", file.string(), why));
 }
 
 bool is_usable(std::string_view token) {
-  return token.size() >= kShortest && token.size() <= kLongest &&
+  return token.size() >= kShortestToken && token.size() <= kLongestToken &&
          std::all_of(token.begin(), token.end(),
                      [](char character) { return character > ' ' && character < 0x7F; });
 }
@@ -58,12 +58,13 @@ std::string token_in(const std::filesystem::path& file) {
   if (fstat(opened.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(file, "is no file");
   if (about.st_uid != geteuid()) refuse(file, "belongs to another user");
   if ((about.st_mode & 077) != 0) refuse(file, "can be read by others: chmod 600");
-  std::array<char, kLongest + 2> bytes{};
+  std::array<char, kLongestToken + 2> bytes{};
   const ssize_t size = read(opened.get(), bytes.data(), bytes.size());
   std::string_view token(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   if (!token.empty() && token.back() == '\n') token.remove_suffix(1);
   if (!is_usable(token)) {
-    refuse(file, fmt::format("does not hold a token: {} to {} characters in one line", kShortest, kLongest));
+    refuse(file, fmt::format("does not hold a token: {} to {} characters in one line", kShortestToken,
+                             kLongestToken));
   }
   return std::string(token);
 }

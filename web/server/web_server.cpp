@@ -1,34 +1,28 @@
 #include "web/server/web_server.hpp"
 
 #include <fmt/format.h>
-#include <httplib.h>
 
-#include <atomic>
-#include <chrono>
+#include <map>
 #include <optional>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "tools/urnic/admin_client.hpp"
 #include "web/server/access_rules.hpp"
 #include "web/server/actions.hpp"
 #include "web/server/device_connection.hpp"
+#include "web/server/http_server.hpp"
 #include "web/server/page_files.hpp"
+#include "web/server/query_text.hpp"
 
 namespace urnic::web {
 namespace {
 
-// Connections that are served at once; a browser opens at most six. Streams may not take them all.
-constexpr std::size_t kThreads = 48;
-constexpr int kMostStreams = 24;
-constexpr std::size_t kMostBody = 64 * 1024;
-constexpr int kPatience = 5;  // seconds, for a browser to send or take bytes
+using Headers = std::vector<std::pair<std::string, std::string>>;
 
-const httplib::Headers kHeaders{
+const Headers kHeaders{
     // Nothing is loaded from elsewhere, nothing is written into the page as script, no other site shows it in
     // a
-    // frame or reads it.
+    // or reads it.
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
      "'self'; "
@@ -40,11 +34,14 @@ const httplib::Headers kHeaders{
     {"Cache-Control", "no-store"},
 };
 
-void put(const WebAnswer& answer, httplib::Response& response) {
-  response.status = answer.status;
+// With the headers that every answer has.
+HttpAnswer http_answer(WebAnswer answer) {
+  HttpAnswer made{.status = answer.status, .headers = kHeaders, .content = std::move(answer.content)};
+  made.headers.emplace_back("Content-Type", answer.type);
   if (!answer.file_name.empty())
-    response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", answer.file_name));
-  response.set_content(answer.content, answer.type);
+    made.headers.emplace_back("Content-Disposition",
+                              fmt::format("attachment; filename=\"{}\"", answer.file_name));
+  return made;
 }
 
 template <typename Call>
@@ -62,13 +59,8 @@ WebAnswer answer_of(Call call) {
   }
 }
 
-RequestHead head_of(const httplib::Request& request) {
-  return {request.get_header_value("Host"), request.get_header_value("Origin"),
-          request.get_header_value("Authorization")};
-}
-
-WebRequest request_of(const httplib::Request& request) {
-  return {request.body, [&request](const std::string& name) { return request.get_param_value(name); }};
+WebRequest request_of(const HttpRequest& request) {
+  return {request.body, [&request](const std::string& name) { return parameter_in(request.query, name); }};
 }
 
 std::string host_in_address(const std::string& address) {
@@ -95,137 +87,75 @@ WebAnswer json_answer(const nlohmann::json& value, int status) {
 WebAnswer error_answer(const std::string& says, int status) { return json_answer({{"error", says}}, status); }
 
 struct WebServer::Parts {
-  explicit Parts(const Options& wanted) : options(wanted), files(read_page(wanted.page)) {}
+  explicit Parts(const Options& wanted)
+      : options(wanted),
+        files(read_page(wanted.page)),
+        server(wanted.address, wanted.port,
+               {.admit = [this](const HttpRequest& request) { return admit(request); },
+                .answer = [this](const HttpRequest& request) { return answer(request); },
+                .refuse = [](int status,
+                             const std::string& says) { return http_answer(error_answer(says, status)); }}),
+        rules(wanted.token, allowed_hosts(wanted, server.port())) {}
 
-  void bind();
-  httplib::Server::HandlerResponse check(const httplib::Request& request, httplib::Response& response) const;
-  bool may(const httplib::Request& request, httplib::Response& response) const;
-  void serve_files();
+  Admission admit(const HttpRequest& request) const;
+  HttpAnswer answer(const HttpRequest& request) const;
+  HttpAnswer open(const OpenStream& stream, const HttpRequest& request) const;
 
   const Options options;
   const std::map<std::string, PageFile> files;
-  httplib::Server server;
-  int port = 0;
-  std::optional<AccessRules> rules;
-  std::atomic<int> streams{0};
+  std::map<std::string, Answer> gets;
+  std::map<std::string, Answer> posts;
+  std::map<std::string, OpenStream> streams;
+  HttpServer server;
+  const AccessRules rules;
 };
 
-void WebServer::Parts::bind() {
-  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  server.set_payload_max_length(kMostBody);
-  server.set_read_timeout(kPatience);
-  server.set_write_timeout(kPatience);
-  server.set_keep_alive_timeout(1);  // also for how long the end waits for a browser that is silent
-  server.set_default_headers(kHeaders);
-  server.set_tcp_nodelay(true);
-  if (options.port == 0) {
-    port = server.bind_to_any_port(options.address);
-  } else {
-    port = server.bind_to_port(options.address, options.port) ? options.port : -1;
-  }
-  if (port <= 0) {
-    throw std::runtime_error(
-        fmt::format("the server cannot listen on {} port {}: another program does, or this machine has "
-                    "no such address; choose another with --port or --listen",
-                    options.address, options.port));
-  }
-  rules.emplace(options.token, allowed_hosts(options, port));
+// Ranges of the page's files are of no use; a compressed body would cost memory.
+Admission WebServer::Parts::admit(const HttpRequest& request) const {
+  const RequestHead head{request.host, request.origin, request.authorization};
+  std::optional<AccessRefusal> refusal = rules.refuses(head);
+  if (!refusal && request.has_range) refusal = AccessRefusal{416, "Ask for the whole."};
+  if (!refusal && request.has_content_encoding) refusal = AccessRefusal{415, "Send it uncompressed."};
+  const std::optional<AccessRefusal> stranger = rules.refuses_without_token(head);
+  if (!refusal && files.count(request.path) == 0) refusal = stranger;
+  if (refusal) return {.refusal = http_answer(error_answer(refusal->says, refusal->status))};
+  return {.admitted = true, .trusted = !stranger};
 }
 
-// Before the request's body is read. Ranges of the page's files are of no use, and their sums cost memory; so
-// does a compressed body.
-httplib::Server::HandlerResponse WebServer::Parts::check(const httplib::Request& request,
-                                                         httplib::Response& response) const {
-  std::optional<AccessRefusal> refusal = rules->refuses(head_of(request));
-  if (!refusal && request.has_header("Range")) refusal = AccessRefusal{416, "Ask for the whole."};
-  if (!refusal && request.has_header("Content-Encoding"))
-    refusal = AccessRefusal{415, "Send it uncompressed."};
-  if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
-  put(error_answer(refusal->says, refusal->status), response);
-  return httplib::Server::HandlerResponse::Handled;
+HttpAnswer WebServer::Parts::answer(const HttpRequest& request) const {
+  const bool get = request.method == "GET" || request.method == "HEAD";
+  const auto file = files.find(request.path);
+  if (get && file != files.end()) return http_answer({200, file->second.type, file->second.content, ""});
+  const auto stream = streams.find(request.path);
+  if (request.method == "GET" && stream != streams.end()) return open(stream->second, request);
+  const auto& answers = get ? gets : posts;
+  const auto found = answers.find(request.path);
+  if ((get || request.method == "POST") && found != answers.end())
+    return http_answer(answer_of([&] { return found->second(request_of(request)); }));
+  return http_answer(error_answer("There is nothing at this address.", 404));
 }
 
-bool WebServer::Parts::may(const httplib::Request& request, httplib::Response& response) const {
-  const auto refusal = rules->refuses_without_token(head_of(request));
-  if (refusal) put(error_answer(refusal->says, refusal->status), response);
-  return !refusal;
+HttpAnswer WebServer::Parts::open(const OpenStream& stream, const HttpRequest& request) const {
+  Stream next;
+  HttpAnswer made = http_answer(answer_of([&] {
+    next = stream(request_of(request));
+    return WebAnswer{200, "text/event-stream", "", ""};
+  }));
+  made.next_part = std::move(next);
+  return made;
 }
 
-void WebServer::Parts::serve_files() {
-  for (const auto& [path, file] : files) {
-    std::string pattern;  // a regular expression, in which the paths' only special character is the dot
-    for (const char character : path)
-      pattern += character == '.' ? std::string("\\.") : std::string(1, character);
-    server.Get(pattern, [&served = file](const httplib::Request&, httplib::Response& response) {
-      response.set_content(served.content, served.type);
-    });
-  }
-}
-
-WebServer::WebServer(const Options& options) : parts_(std::make_unique<Parts>(options)) {
-  parts_->bind();
-  parts_->serve_files();
-  parts_->server.set_pre_routing_handler([parts = parts_.get()](const auto& request, auto& response) {
-    return parts->check(request, response);
-  });
-  parts_->server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
-    if (response.body.empty())
-      put(error_answer("There is nothing at this address.", response.status), response);
-  });
-}
+WebServer::WebServer(const Options& options) : parts_(std::make_unique<Parts>(options)) {}
 
 WebServer::~WebServer() = default;
 
-void WebServer::get(const std::string& path, Answer answer) {
-  parts_->server.Get(path,
-                     [parts = parts_.get(), answer = std::move(answer)](const auto& request, auto& response) {
-                       if (parts->may(request, response))
-                         put(answer_of([&] { return answer(request_of(request)); }), response);
-                     });
-}
+void WebServer::get(const std::string& path, Answer answer) { parts_->gets[path] = std::move(answer); }
 
-void WebServer::post(const std::string& path, Answer answer) {
-  parts_->server.Post(
-      path, [parts = parts_.get(), answer = std::move(answer)](const auto& request, auto& response) {
-        if (parts->may(request, response))
-          put(answer_of([&] { return answer(request_of(request)); }), response);
-      });
-}
+void WebServer::post(const std::string& path, Answer answer) { parts_->posts[path] = std::move(answer); }
 
-void WebServer::stream(const std::string& path, OpenStream open) {
-  parts_->server.Get(path,
-                     [parts = parts_.get(), open = std::move(open)](const auto& request, auto& response) {
-                       if (!parts->may(request, response)) return;
-                       if (parts->streams.fetch_add(1) >= kMostStreams) {
-                         --parts->streams;
-                         return put(error_answer("Too many pages are open.", 503), response);
-                       }
-                       Stream next;
-                       const WebAnswer opened = answer_of([&] {
-                         next = open(request_of(request));
-                         return WebAnswer{};
-                       });
-                       if (!next) {
-                         --parts->streams;
-                         return put(opened, response);
-                       }
-                       response.set_chunked_content_provider(
-                           "text/event-stream",
-                           [next](std::size_t, httplib::DataSink& sink) {
-                             try {
-                               const std::string text = next();
-                               if (!text.empty()) return sink.write(text.data(), text.size());
-                               sink.done();
-                               return true;
-                             } catch (const std::exception&) {
-                               return false;  // the page opens the stream anew
-                             }
-                           },
-                           [parts](bool) { --parts->streams; });
-                     });
-}
+void WebServer::stream(const std::string& path, OpenStream open) { parts_->streams[path] = std::move(open); }
 
-int WebServer::port() const { return parts_->port; }
+int WebServer::port() const { return parts_->server.port(); }
 
 std::string WebServer::address() const {
   const Options& options = parts_->options;
@@ -233,13 +163,8 @@ std::string WebServer::address() const {
   return fmt::format("http://{}:{}/#token={}", host, port(), options.token);
 }
 
-void WebServer::serve() { parts_->server.listen_after_bind(); }
+void WebServer::serve() { parts_->server.serve(); }
 
-// A server that has not begun yet would not notice.
-void WebServer::stop() {
-  for (int wait = 0; wait < 1000 && !parts_->server.is_running(); ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  parts_->server.stop();
-}
+void WebServer::stop() { parts_->server.stop(); }
 
 }  // namespace urnic::web

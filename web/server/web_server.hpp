@@ -1,5 +1,4 @@
-// The HTTP server: who may ask, the page's files, and the routes that others add. One thread for each
-// connection, by cpp-httplib.
+// What the HTTP server serves: who may ask, the page's files, and the routes that others add.
 #pragma once
 
 #include <filesystem>
@@ -47,7 +46,7 @@ class WebServer {
   WebServer& operator=(const WebServer&) = delete;
 
   using Answer = std::function<WebAnswer(const WebRequest&)>;
-  // Returns the next part of a stream of events; empty at its end. Called on the connection's thread.
+  // Returns the next part of a stream of events; empty at its end. Called on a thread of the stream's own.
   using Stream = std::function<std::string()>;
   using OpenStream = std::function<Stream(const WebRequest&)>;
 
