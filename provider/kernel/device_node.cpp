@@ -10,10 +10,10 @@
 
 #include <cstring>
 
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/descriptor_table.hpp"
 #include "provider/kernel/device_number.hpp"
 #include "provider/kernel/exec_notice.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
 #include "trust/peer.hpp"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "device_model/abi/run_directory_layout.hpp"
-#include "provider/kernel/kept_errno.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
 

@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "device_model/abi/control.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/device_number.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 
 namespace urnic::kernel {

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/device_number.hpp"
 #include "provider/kernel/entry_point.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/shown_status.hpp"

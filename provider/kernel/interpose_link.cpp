@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/entry_point.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"

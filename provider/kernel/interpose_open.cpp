@@ -9,6 +9,7 @@
 #include "provider/kernel/rdma_cm_channel.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
+#include "provider/kernel/unreadable_file.hpp"
 
 namespace urnic::kernel {
 
@@ -22,6 +23,7 @@ int flags_for(const KernelPath& path, int flags) {
 }
 
 int finish(int descriptor, int directory, const KernelPath& path, int flags) {
+  if ((flags & O_PATH) == 0) make_unreadable_if_empty(descriptor, path);
   if (__builtin_expect(descriptor >= 0 || errno != ENXIO, 1)) return descriptor;
   if (!stand_in_active()) return descriptor;
   const int node = open_device_node(directory, path.get(), flags);

@@ -6,6 +6,7 @@
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/unreadable_file.hpp"
 
 namespace urnic::kernel {
 
@@ -31,6 +32,11 @@ class StreamMode {
   BoundedText<64> changed_;
 };
 
+FILE* finished(FILE* stream, const KernelPath& path) {
+  if (stream != nullptr) make_unreadable_if_empty(fileno(stream), path);
+  return stream;
+}
+
 }  // namespace
 
 extern "C" {
@@ -38,14 +44,14 @@ extern "C" {
 FILE* entry_fopen(const char* path, const char* mode) URNIC_ENTRY_POINT("fopen");
 FILE* entry_fopen(const char* path, const char* mode) {
   const KernelPath kernel_path(AT_FDCWD, path);
-  return real::fopen(kernel_path.get(), StreamMode(kernel_path, mode).get());
+  return finished(real::fopen(kernel_path.get(), StreamMode(kernel_path, mode).get()), kernel_path);
 }
 FILE* entry_fopen64(const char* path, const char* mode) URNIC_ENTRY_ALIAS("fopen64", "fopen");
 
 FILE* entry_freopen(const char* path, const char* mode, FILE* stream) URNIC_ENTRY_POINT("freopen");
 FILE* entry_freopen(const char* path, const char* mode, FILE* stream) {
   const KernelPath kernel_path(AT_FDCWD, path);
-  return real::freopen(kernel_path.get(), StreamMode(kernel_path, mode).get(), stream);
+  return finished(real::freopen(kernel_path.get(), StreamMode(kernel_path, mode).get(), stream), kernel_path);
 }
 FILE* entry_freopen64(const char* path, const char* mode, FILE* stream)
     URNIC_ENTRY_ALIAS("freopen64", "freopen");

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "provider/kernel/kept_errno.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 
 namespace urnic::kernel {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "device_model/abi/run_directory_layout.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/device_number.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
 

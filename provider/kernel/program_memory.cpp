@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "provider/kernel/kept_errno.hpp"
+#include "provider/kept_errno.hpp"
 
 namespace urnic::kernel {
 

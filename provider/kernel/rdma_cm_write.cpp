@@ -13,9 +13,9 @@
 #include <cstring>
 
 #include "device_model/abi/rdma_cm_messages.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/kept_answers.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/program_memory.hpp"
 #include "provider/kernel/reply_socket.hpp"
 #include "provider/old_symbol_versions.hpp"

@@ -8,11 +8,11 @@
 
 #include <cstring>
 
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/device_number.hpp"
 #include "provider/kernel/kept_answers.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/socket_identity.hpp"
 
 namespace urnic::kernel {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "device_model/abi/run_directory_layout.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/bounded_text.hpp"
-#include "provider/kernel/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 #include "trust/directory.hpp"
 

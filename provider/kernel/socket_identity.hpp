@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "provider/kernel/kept_errno.hpp"
+#include "provider/kept_errno.hpp"
 
 namespace urnic::kernel {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "device_model/abi/umad_messages.hpp"
-#include "provider/kernel/kept_errno.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 
 namespace urnic::kernel {

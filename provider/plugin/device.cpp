@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "provider/plugin/connection/verbs_context.hpp"
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
@@ -39,8 +40,8 @@ constexpr private_abi::DeviceOps device_operations() {
   ops.min_abi_version = 0;
   ops.max_abi_version = UINT32_MAX;
   ops.match_table = kMatches;
-  ops.alloc_context = open_context;
-  ops.import_context = import_context;
+  ops.alloc_context = ruled<open_context>;
+  ops.import_context = ruled<import_context>;
   ops.alloc_device = allocate_device<library>;
   ops.uninit_device = free_device;
   return ops;

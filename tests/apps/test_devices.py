@@ -46,6 +46,17 @@ class Devices(unittest.TestCase):
                 self.assertEqual(fields["phys_port_cnt"], "1")
                 self.assertNotIn("invalid", text.lower())
 
+    def test_types_of_empty_gids_cannot_be_read(self):
+        """As on Linux, by absolute and by relative paths, and by C streams (libibverbs' own way is open)."""
+        types = "/sys/class/infiniband/urnic0/ports/1/gid_attrs/types"
+        script = f"cat {types}/1; cat {types}/5; cd {types}; cat 0; cat 15; cat ../types/5; ls"
+        said = self.fabric.run_on_urnic("sh", "-c", script)
+        self.assertEqual(said.splitlines()[:5], ["RoCE v2", f"cat: {types}/5: Invalid argument", "RoCE v2",
+                                                 "cat: 15: Invalid argument", "cat: ../types/5: Invalid argument"])
+        self.assertEqual(len(said.splitlines()), 5 + 16)
+        said = self.fabric.run_on_urnic("awk", "{print}", f"{types}/5", status=2)
+        self.assertIn("Invalid argument", said)
+
     def test_gids(self):
         for number, device in enumerate(fabric.DEVICES):
             _, text = self.devinfo(device)

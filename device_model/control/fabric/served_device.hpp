@@ -70,4 +70,8 @@ struct ServedDevice {
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };
 
+// The GID at a place of the device's table. 0, or as Linux's rdma_get_gid_attr: EINVAL beyond the table,
+// ENODATA for an empty place.
+int find_gid(const ServedDevice& device, std::uint32_t index, wire::Gid& gid);
+
 }  // namespace urnic::control

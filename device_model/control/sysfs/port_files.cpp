@@ -32,6 +32,9 @@ std::string gid_text(const wire::Gid& gid) {
   return text;
 }
 
+// Of an empty place there is none: reading it fails (drivers/infiniband/core/sysfs.c, _show_port_gid_attr).
+std::string type_text(const wire::Gid& gid) { return gid == wire::Gid{} ? "" : "RoCE v2"; }
+
 // Atomic for readers. Writes the new file where no program lists files.
 void replace_file(const fs::path& port, const fs::path& file, const std::string& text) {
   const fs::path fresh = port / ".new";
@@ -43,7 +46,7 @@ void replace_file(const fs::path& port, const fs::path& file, const std::string&
 
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
-  file << text << '\n';
+  if (!text.empty()) file << text << '\n';
   file.close();
   if (!file)
     throw fs::filesystem_error("cannot be written", path, std::error_code(errno, std::generic_category()));
@@ -62,14 +65,14 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
   fs::create_directories(port / "pkeys");
   write_file(port / "pkeys" / "0", "0xffff");
 
-  // libibverbs reads the type of every index, also of empty ones. On the built-in switch `ndevs` is left out:
-  // it would have to name an existing network interface.
+  // On the built-in switch `ndevs` is left out: it would have to name an existing network interface.
   fs::create_directories(port / "gids");
   fs::create_directories(port / "gid_attrs" / "types");
   for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
     const std::string index = std::to_string(i);
-    write_file(port / "gids" / index, gid_text(i < settings.gids.size() ? settings.gids[i] : wire::Gid{}));
-    write_file(port / "gid_attrs" / "types" / index, "RoCE v2");
+    const wire::Gid gid = i < settings.gids.size() ? settings.gids[i] : wire::Gid{};
+    write_file(port / "gids" / index, gid_text(gid));
+    write_file(port / "gid_attrs" / "types" / index, type_text(gid));
   }
   if (device.udp == nullptr) return;
   fs::create_directories(port / "gid_attrs" / "ndevs");
@@ -83,6 +86,7 @@ void show_port_state(const fs::path& port, bool up) {
 
 void show_gid(const fs::path& port, std::size_t index, const wire::Gid& gid) {
   replace_file(port, port / "gids" / std::to_string(index), gid_text(gid));
+  replace_file(port, port / "gid_attrs" / "types" / std::to_string(index), type_text(gid));
 }
 
 void show_interface(const fs::path& port, std::size_t index, const std::string& name) {

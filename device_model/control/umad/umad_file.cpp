@@ -246,8 +246,7 @@ int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const 
   if (to.peer_qpn.value == 0) return EINVAL;  // there is none
   if (has_pkey_index_) to.pkey_index = header.pkey_index;
   if (header.grh_present == 0) return find_address_by_lid(ntohs(header.lid), to);
-  if (header.gid_index >= device_.settings.gids.size()) return EINVAL;
-  to.own = device_.settings.gids[header.gid_index];
+  if (const int error = find_gid(device_, header.gid_index, to.own)) return error;
   to.peer = wire::to_gid(header.gid);
   to.traffic_class = header.traffic_class;
   to.flow_label = ntohl(header.flow_label);

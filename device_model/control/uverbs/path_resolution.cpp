@@ -30,10 +30,8 @@ std::uint16_t source_port(const ServedDevice& device, const wire::Gid& source, s
 // Leaves the MAC addresses to `find_neighbour`.
 int make_path(const ServedDevice& device, const abi::AddressVector& address, std::uint16_t udp_source,
               wire::NetworkHeaders& path) {
-  const auto& gids = device.settings.gids;
   if (address.is_global == 0 || address.port != limits::kPorts) return EINVAL;
-  if (address.source_gid_index >= gids.size() || gids[address.source_gid_index] == wire::Gid{}) return EINVAL;
-  path.source = gids[address.source_gid_index];
+  if (const int error = find_gid(device, address.source_gid_index, path.source)) return error;
   path.destination = wire::to_gid(address.destination_gid);
   path.source_mac = device.settings.mac;
   path.traffic_class = address.traffic_class;

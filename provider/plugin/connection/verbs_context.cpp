@@ -16,6 +16,7 @@
 #include "provider/plugin/connection/import_connection.hpp"
 #include "provider/plugin/connection/process_identity.hpp"
 #include "provider/plugin/device.hpp"
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/library/operation_table.hpp"
 #include "provider/plugin/operations.hpp"
@@ -26,82 +27,83 @@ namespace {
 // RDMA_DRIVER_UNKNOWN (rdma/ib_user_ioctl_verbs.h): the kernel has no number for this driver.
 constexpr std::uint32_t kUnknownDriver = 0;
 
+// Those of the fast path follow the rule of errno by themselves.
 constexpr private_abi::ContextOps make_operations() {
   private_abi::ContextOps ops{};
-  ops.alloc_pd = allocate_pd;
-  ops.dealloc_pd = deallocate_pd;
-  ops.alloc_td = allocate_td;
-  ops.dealloc_td = deallocate_td;
-  ops.alloc_parent_domain = allocate_parent_domain;
-  ops.reg_mr = register_mr;
-  ops.reg_mr_ex = register_mr_by_attributes;
-  ops.rereg_mr = reregister_mr;
-  ops.dereg_mr = deregister_mr;
-  ops.alloc_null_mr = allocate_null_mr;
-  ops.advise_mr = advise_mr;
-  ops.alloc_dm = allocate_dm;
-  ops.free_dm = free_dm;
-  ops.import_dm = import_dm;
-  ops.unimport_dm = unimport_dm;
-  ops.reg_dm_mr = register_dm_mr;
-  ops.reg_dmabuf_mr = register_dma_buf_mr;
-  ops.alloc_mw = allocate_mw;
-  ops.dealloc_mw = deallocate_mw;
-  ops.bind_mw = bind_mw;
-  ops.create_cq = create_cq;
-  ops.create_cq_ex = create_cq_ex;
-  ops.resize_cq = resize_cq;
-  ops.modify_cq = modify_cq;
-  ops.destroy_cq = destroy_cq;
+  ops.alloc_pd = ruled<allocate_pd>;
+  ops.dealloc_pd = ruled<deallocate_pd>;
+  ops.alloc_td = ruled<allocate_td>;
+  ops.dealloc_td = ruled<deallocate_td>;
+  ops.alloc_parent_domain = ruled<allocate_parent_domain>;
+  ops.reg_mr = ruled<register_mr>;
+  ops.reg_mr_ex = ruled<register_mr_by_attributes>;
+  ops.rereg_mr = ruled<reregister_mr>;
+  ops.dereg_mr = ruled<deregister_mr>;
+  ops.alloc_null_mr = ruled<allocate_null_mr>;
+  ops.advise_mr = ruled<advise_mr>;
+  ops.alloc_dm = ruled<allocate_dm>;
+  ops.free_dm = ruled<free_dm>;
+  ops.import_dm = ruled<import_dm>;
+  ops.unimport_dm = ruled<unimport_dm>;
+  ops.reg_dm_mr = ruled<register_dm_mr>;
+  ops.reg_dmabuf_mr = ruled<register_dma_buf_mr>;
+  ops.alloc_mw = ruled<allocate_mw>;
+  ops.dealloc_mw = ruled<deallocate_mw>;
+  ops.bind_mw = ruled<bind_mw>;
+  ops.create_cq = ruled<create_cq>;
+  ops.create_cq_ex = ruled<create_cq_ex>;
+  ops.resize_cq = ruled<resize_cq>;
+  ops.modify_cq = ruled<modify_cq>;
+  ops.destroy_cq = ruled<destroy_cq>;
   ops.poll_cq = poll_cq;
   ops.req_notify_cq = request_notification;
-  ops.cq_event = completion_event_read;
-  ops.async_event = async_event_read;
-  ops.open_xrcd = open_xrcd;
-  ops.close_xrcd = close_xrcd;
-  ops.create_srq = create_srq;
-  ops.create_srq_ex = create_srq_ex;
-  ops.post_srq_ops = post_srq_operations;
-  ops.get_srq_num = get_srq_number;
-  ops.modify_srq = modify_srq;
-  ops.query_srq = query_srq;
-  ops.destroy_srq = destroy_srq;
+  ops.cq_event = ruled<completion_event_read>;
+  ops.async_event = ruled<async_event_read>;
+  ops.open_xrcd = ruled<open_xrcd>;
+  ops.close_xrcd = ruled<close_xrcd>;
+  ops.create_srq = ruled<create_srq>;
+  ops.create_srq_ex = ruled<create_srq_ex>;
+  ops.post_srq_ops = ruled<post_srq_operations>;
+  ops.get_srq_num = ruled<get_srq_number>;
+  ops.modify_srq = ruled<modify_srq>;
+  ops.query_srq = ruled<query_srq>;
+  ops.destroy_srq = ruled<destroy_srq>;
   ops.post_srq_recv = post_srq_receive;
-  ops.create_qp = create_qp;
-  ops.create_qp_ex = create_qp_ex;
-  ops.open_qp = open_qp;
-  ops.modify_qp = modify_qp;
-  ops.query_qp = query_qp;
-  ops.destroy_qp = destroy_qp;
-  ops.modify_qp_rate_limit = modify_qp_rate_limit;
-  ops.set_ece = set_ece;
-  ops.query_ece = query_ece;
-  ops.create_ah = create_ah;
-  ops.destroy_ah = destroy_ah;
-  ops.attach_mcast = attach_multicast;
-  ops.detach_mcast = detach_multicast;
-  ops.create_wq = create_wq;
-  ops.modify_wq = modify_wq;
-  ops.destroy_wq = destroy_wq;
-  ops.create_rwq_ind_table = create_rwq_ind_table;
-  ops.destroy_rwq_ind_table = destroy_rwq_ind_table;
-  ops.create_flow = create_flow;
-  ops.destroy_flow = destroy_flow;
-  ops.create_counters = create_counters;
-  ops.destroy_counters = destroy_counters;
-  ops.attach_counters_point_flow = attach_counters_to_flow;
-  ops.read_counters = read_counters;
+  ops.create_qp = ruled<create_qp>;
+  ops.create_qp_ex = ruled<create_qp_ex>;
+  ops.open_qp = ruled<open_qp>;
+  ops.modify_qp = ruled<modify_qp>;
+  ops.query_qp = ruled<query_qp>;
+  ops.destroy_qp = ruled<destroy_qp>;
+  ops.modify_qp_rate_limit = ruled<modify_qp_rate_limit>;
+  ops.set_ece = ruled<set_ece>;
+  ops.query_ece = ruled<query_ece>;
+  ops.create_ah = ruled<create_ah>;
+  ops.destroy_ah = ruled<destroy_ah>;
+  ops.attach_mcast = ruled<attach_multicast>;
+  ops.detach_mcast = ruled<detach_multicast>;
+  ops.create_wq = ruled<create_wq>;
+  ops.modify_wq = ruled<modify_wq>;
+  ops.destroy_wq = ruled<destroy_wq>;
+  ops.create_rwq_ind_table = ruled<create_rwq_ind_table>;
+  ops.destroy_rwq_ind_table = ruled<destroy_rwq_ind_table>;
+  ops.create_flow = ruled<create_flow>;
+  ops.destroy_flow = ruled<destroy_flow>;
+  ops.create_counters = ruled<create_counters>;
+  ops.destroy_counters = ruled<destroy_counters>;
+  ops.attach_counters_point_flow = ruled<attach_counters_to_flow>;
+  ops.read_counters = ruled<read_counters>;
   ops.post_send = post_send;
   ops.post_recv = post_receive;
-  ops.query_device_ex = query_device;
-  ops.query_port = query_port;
-  ops.query_port_speed = query_port_speed;
-  ops.query_rt_values = query_rt_values;
-  ops.import_pd = import_pd;
-  ops.unimport_pd = unimport_pd;
-  ops.import_mr = import_mr;
-  ops.unimport_mr = unimport_mr;
-  ops.free_context = free_context;
+  ops.query_device_ex = ruled<query_device>;
+  ops.query_port = ruled<query_port>;
+  ops.query_port_speed = ruled<query_port_speed>;
+  ops.query_rt_values = ruled<query_rt_values>;
+  ops.import_pd = ruled<import_pd>;
+  ops.unimport_pd = ruled<unimport_pd>;
+  ops.import_mr = ruled<import_mr>;
+  ops.unimport_mr = ruled<unimport_mr>;
+  ops.free_context = ruled<free_context>;
   return ops;
 }
 constexpr private_abi::ContextOps kOperations = make_operations();
@@ -224,6 +226,7 @@ verbs_context* open_on(ibv_device* device, int command_fd, const abi::ContextTok
 void ring_doorbell(Context& context, std::uint32_t doorbell) {
   context.doorbells->ring(doorbell);
   if (!must_wake(*context.engine_status)) return;
+  const KeptErrno kept;
   const std::uint64_t one = 1;
   [[maybe_unused]] ssize_t written = write(context.engine_wakeup.get(), &one, sizeof one);
 }

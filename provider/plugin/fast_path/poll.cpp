@@ -5,6 +5,7 @@
 
 #include "provider/plugin/connection/control_call.hpp"
 #include "provider/plugin/connection/device_death.hpp"
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/fast_path/empty_polls.hpp"
 #include "provider/plugin/freestanding/clock.hpp"
 #include "provider/plugin/objects/cq.hpp"
@@ -200,8 +201,12 @@ bool has_flush_errors(Cq& cq) {
 void rest_after_empty_poll(Context& context) {
   EmptyPolls& polls = empty_polls();
   const std::uint32_t in_a_row = polls.count();
-  if (in_a_row % kPollsBetweenLooksForDeath == 0) look_for_death(context);
+  if (in_a_row % kPollsBetweenLooksForDeath == 0) {
+    const KeptErrno kept;
+    look_for_death(context);
+  }
   if (in_a_row <= EmptyPolls::kBeforeYield) return;
+  const KeptErrno kept;  // a signal may end the nap
   const bool starved = context.engine_status->starved.load(std::memory_order_relaxed) != 0;
   if (const std::int64_t nap = polls.nap_at(nanoseconds_of(CLOCK_MONOTONIC), starved); nap != 0) {
     if (in_a_row % kNapsBetweenLooksForDeath == 0) look_for_death(context);

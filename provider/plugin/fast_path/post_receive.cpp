@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/objects/qp.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/queues/receive_wqe.hpp"
@@ -33,7 +34,7 @@ int post_receive(ibv_qp* verbs, ibv_recv_wr* request, ibv_recv_wr** bad_request)
   if (is_dead(*qp.context)) error = EIO;
   if (error != 0) {
     *bad_request = request;
-    return error;
+    return with_errno(error);
   }
   Lock lock(qp.receive.lock);
   const std::uint32_t begin = qp.receive.producer();
@@ -50,7 +51,7 @@ int post_receive(ibv_qp* verbs, ibv_recv_wr* request, ibv_recv_wr** bad_request)
     qp.receive.publish(index);
     ring_if_in_error(qp);
   }
-  return error;
+  return with_errno(error);
 }
 
 }  // namespace urnic::provider

@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/objects/qp.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/queues/send_wqe.hpp"
@@ -99,7 +100,7 @@ int post_send(ibv_qp* verbs, ibv_send_wr* request, ibv_send_wr** bad_request) {
   if (is_dead(*qp.context)) error = EIO;
   if (error != 0) {
     *bad_request = request;
-    return error;
+    return with_errno(error);
   }
   Lock lock(qp.send.lock);
   const std::uint32_t begin = qp.send.producer();
@@ -113,7 +114,7 @@ int post_send(ibv_qp* verbs, ibv_send_wr* request, ibv_send_wr** bad_request) {
     ++index;
   }
   if (index != begin) publish_sends(qp, index);
-  return error;
+  return with_errno(error);
 }
 
 }  // namespace urnic::provider

@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/objects/srq.hpp"
 #include "provider/plugin/operations.hpp"
 #include "provider/plugin/queues/receive_wqe.hpp"
@@ -32,7 +33,7 @@ int post_srq_receive(ibv_srq* verbs, ibv_recv_wr* request, ibv_recv_wr** bad_req
     }
   }
   srq.receive.publish();
-  return error;
+  return with_errno(error);
 }
 
 }  // namespace urnic::provider

@@ -2,6 +2,7 @@
 // requests built since then, or none if one of them failed (ibv_wr_post(3)).
 #include <cerrno>
 
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/objects/qp.hpp"
 #include "provider/plugin/queues/send_wqe.hpp"
 
@@ -25,7 +26,7 @@ int complete(ibv_qp_ex* verbs) {
   const int error = qp.builder.error;
   if (error == 0 && qp.builder.next_index != qp.send.producer()) publish_sends(qp, qp.builder.next_index);
   qp.send.lock.unlock();
-  return error;
+  return with_errno(error);
 }
 
 void abort(ibv_qp_ex* verbs) { qp_of(verbs).send.lock.unlock(); }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "provider/plugin/connection/device_death.hpp"
+#include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {
@@ -132,7 +133,10 @@ int request_notification(ibv_cq* verbs, int solicited_only) {
   // Sequentially consistent: the program's next poll must see each completion that the device added before
   // the device saw this request.
   indices.arm.store(word);
-  if (is_dead(*cq.context) && has_flush_errors(cq)) post_completion_event(cq);
+  if (is_dead(*cq.context)) {
+    const KeptErrno kept;
+    if (has_flush_errors(cq)) post_completion_event(cq);
+  }
   return 0;
 }
 

@@ -73,6 +73,8 @@ BOOST_AUTO_TEST_CASE(an_address_handle_needs_what_a_path_needs) {
   BOOST_TEST(create_ah(path, program.pd) == EINVAL);
   path = to_urnic1();
   path.source_gid_index = 14;
+  BOOST_TEST(create_ah(path, program.pd) == ENODATA);
+  path.source_gid_index = 16;
   BOOST_TEST(create_ah(path, program.pd) == EINVAL);
   path = to_urnic1();
   path.destination_gid[15] = 77;

@@ -131,11 +131,13 @@ BOOST_AUTO_TEST_CASE(addresses_come_and_go) {
   const json added = admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"add", fresh}});
   BOOST_TEST(added.at("gids").at("urnic0").at("2") == fresh);
   BOOST_TEST(process.port_file(0, "gids/2") == "2001:0db8:0000:0000:0000:0000:0000:0007\n");
+  BOOST_TEST(process.port_file(0, "gid_attrs/types/2") == "RoCE v2\n");
   BOOST_TEST(
       error({{"cmd", "gid"}, {"device", "urnic1"}, {"add", fresh}}).find("a device's address already") !=
       std::string::npos);
   admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", "::ffff:192.0.2.1"}});
   BOOST_TEST(process.port_file(0, "gids/1") == "0000:0000:0000:0000:0000:0000:0000:0000\n");
+  BOOST_TEST(process.port_file(0, "gid_attrs/types/1") == "");
   const json left = admin.ask({{"cmd", "gid"}}).at("gids");
   BOOST_TEST(!left.at("urnic0").contains("1"));
   BOOST_TEST(left.at("urnic0").at("2") == fresh);  // it keeps its index

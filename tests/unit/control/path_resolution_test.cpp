@@ -1,7 +1,11 @@
 #include "device_model/control/uverbs/path_resolution.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <utility>
+#include <vector>
 
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
@@ -102,8 +106,14 @@ BOOST_AUTO_TEST_CASE(roce_needs_a_grh_and_this_port) {
 
 BOOST_AUTO_TEST_CASE(the_source_gid_must_be_there) {
   abi::AddressVector address = to_second(1);
-  address.source_gid_index = 2;
-  BOOST_TEST(resolve(address) == EINVAL);
+  for (const auto& [index, error] : std::vector<std::pair<int, int>>{{2, ENODATA},
+                                                                     {limits::kGidTableLength - 1, ENODATA},
+                                                                     {limits::kGidTableLength, EINVAL},
+                                                                     {255, EINVAL}}) {
+    address.source_gid_index = static_cast<std::uint8_t>(index);
+    BOOST_TEST(resolve(address) == error, index);
+    BOOST_TEST(resolve_address(fabric, first, address, path) == error, index);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(address_families_do_not_mix) {

@@ -264,12 +264,12 @@ BOOST_AUTO_TEST_CASE(steps_cannot_be_skipped_and_attributes_not_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(values_have_limits) {
-  const auto refused = [&](std::uint32_t before, auto change) {
+  const auto refused = [&](std::uint32_t before, auto change, int error = EINVAL) {
     WithQp fresh;
     if (before > 0) BOOST_REQUIRE(fresh.to_init() == 0);
     if (before > 1) BOOST_REQUIRE(fresh.to_rtr() == 0);
     change(fresh.attributes);
-    return (before == 0 ? fresh.to_init() : before == 1 ? fresh.to_rtr() : fresh.to_rts()) == EINVAL;
+    return (before == 0 ? fresh.to_init() : before == 1 ? fresh.to_rtr() : fresh.to_rts()) == error;
   };
   BOOST_TEST(refused(0, [](auto& a) { a.port = 2; }));
   BOOST_TEST(refused(0, [](auto& a) { a.pkey_index = 1; }));
@@ -277,7 +277,9 @@ BOOST_AUTO_TEST_CASE(values_have_limits) {
   BOOST_TEST(refused(1, [](auto& a) { a.max_dest_rd_atomic = limits::kMaxRdAtomic + 1; }));
   BOOST_TEST(refused(1, [](auto& a) { a.min_rnr_timer = 32; }));
   BOOST_TEST(refused(1, [](auto& a) { a.path.is_global = 0; }));
-  BOOST_TEST(refused(1, [](auto& a) { a.path.source_gid_index = 2; }));
+  BOOST_TEST(refused(
+      1, [](auto& a) { a.path.source_gid_index = 2; }, ENODATA));
+  BOOST_TEST(refused(1, [](auto& a) { a.path.source_gid_index = 16; }));
   BOOST_TEST(refused(2, [](auto& a) { a.timeout = 32; }));
   BOOST_TEST(refused(2, [](auto& a) { a.retry_count = 8; }));
   BOOST_TEST(refused(2, [](auto& a) { a.rnr_retry = 8; }));

@@ -1,9 +1,9 @@
-// Keeps the program's errno unchanged by the calls that the stand-in makes itself.
+// Keeps the program's errno unchanged by the calls that urnic's libraries make themselves.
 #pragma once
 
 #include <errno.h>
 
-namespace urnic::kernel {
+namespace urnic {
 
 // The destructor restores the errno that the constructor found.
 class KeptErrno {
@@ -17,4 +17,4 @@ class KeptErrno {
   int value_;
 };
 
-}  // namespace urnic::kernel
+}  // namespace urnic
