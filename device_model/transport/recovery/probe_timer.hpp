@@ -40,9 +40,17 @@ class ProbeTimer {
   // short: it stays as long as it has become (RFC 6298, section 5.5).
   void progress(Time now, bool path_measured) {
     if (path_measured) backoff_ = 0;
+    in_vain_ = 0;
     asked_at_.reset();
     activity(now);
   }
+  // An acknowledgement has come, of everything before `until`. The answer that was asked for last is due by
+  // the time of that, however many came before.
+  void still_asked(PacketNumber until) {
+    if (last_ask_ && until <= last_ask_->packet) asked_at_ = last_ask_->at;
+  }
+  // The answer that is due was asked for last: it may be the newest packet that is lost.
+  bool waits_for_last_ask() const { return last_ask_ && asked_at_ == last_ask_->at; }
   // A read response has come. Packets that the peer sent right behind it arrive soon or never: the timeout
   // counts from a round trip ago.
   void responded(Time now, bool path_measured) { progress(now - round_trip_.smoothed(), path_measured); }
@@ -58,12 +66,15 @@ class ProbeTimer {
   void end_backing_off() { backoff_ = 0; }
   void fired(Time now) {
     backoff_ = std::min(backoff_ + 1, kMostBackoff);
+    ++in_vain_;
     in_turn_since_ = std::max(in_turn_since_, now);
     asked_at_.reset();
     activity(now);
   }
   // It has fired for the first time since the last progress.
   bool fired_once() const { return backoff_ == 1; }
+  // How often it has fired since the last progress.
+  unsigned in_vain() const { return in_vain_; }
   Time deadline(Nanoseconds patience) const { return last_activity_ + backed_off(patience); }
   Time deadline() const { return deadline(round_trip_.patience()); }
   // The same for a peer that may stay silent while packets arrive: whatever leaves meanwhile, an
@@ -81,6 +92,7 @@ class ProbeTimer {
   void sent(PacketRange packets, bool asks, bool again, Time now) {
     activity(now);
     if (asks && !asked_at_) asked_at_ = now;
+    if (asks) last_ask_ = Ask{packets.first, now};
     const bool covered = timed_ && packets.contains(*timed_);
     if (covered && again && !probed_at_ && !takes_any()) timed_.reset();
     if (timed_ || again || !asks) return;
@@ -122,6 +134,10 @@ class ProbeTimer {
   bool takes_any() const { return careful_ && !measured(); }
 
   static constexpr unsigned kMostBackoff = 10;
+  struct Ask {
+    PacketNumber packet;
+    Time at;
+  };
   // An answer to a packet for which a probe was sent.
   struct Slow {
     PacketNumber packet;
@@ -152,7 +168,9 @@ class ProbeTimer {
   Time in_turn_since_;
   std::optional<Time>
       asked_at_;  // when an acknowledgement was asked for, the first time since the last progress
+  std::optional<Ask> last_ask_;
   unsigned backoff_ = 0;
+  unsigned in_vain_ = 0;
 };
 
 }  // namespace urnic::transport

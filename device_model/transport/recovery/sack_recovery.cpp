@@ -4,14 +4,14 @@ namespace urnic::transport {
 
 void SackRecovery::peer_gives(SelectiveAcks selective_acks) {
   SelectiveRecovery::peer_gives(selective_acks);
-  takes_part_ = selective_acks == SelectiveAcks::yes || selective_acks == SelectiveAcks::unknown;
+  peer_reports_ = selective_acks == SelectiveAcks::yes || selective_acks == SelectiveAcks::unknown;
 }
 
 // The peer reports everything that arrives, in the order of its arrival. Responses come in the order of their
 // numbers and tell only about lower ones.
 void SackRecovery::acknowledged(PacketNumber until, Source source, Time now) {
   const std::optional<Scoreboard::Arrival> latest = take_acknowledgement(until, source, now);
-  if (latest && takes_part_ && source != Source::response)
+  if (latest && peer_reports_ && source != Source::response)
     will_judge(*latest, board_.end(), Evidence::Kind::report, now);
 }
 

@@ -17,9 +17,6 @@ class SackRecovery final : public SelectiveRecovery {
   bool arrived(PacketRange packets, Source source, Time now) override;
   // Towards a peer that gives none it behaves as its base: without reports, the send order shows nothing.
   void peer_gives(SelectiveAcks selective_acks) override;
-
- private:
-  bool takes_part_ = true;
 };
 
 }  // namespace urnic::transport

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device_model/transport/recovery/guesses.hpp"
 #include "device_model/transport/recovery/loss_recovery.hpp"
 #include "device_model/transport/recovery/scoreboard.hpp"
 
@@ -54,6 +55,16 @@ class ScoreboardRecovery : public LossRecovery {
   // How long the local ACK timer waits (IBTA 9.7.6.1.3), max() if it is off; stays in force across `start`.
   virtual void set_ack_timeout(Nanoseconds /*interval*/) {}
 
+  // In how many copies the oldest packet that has not arrived is sent again.
+  virtual std::uint32_t copies_of_oldest() const { return 1; }
+  // A packet that may be missing behind a hole, and may be sent again while nothing else can be sent; empty
+  // if there is none.
+  std::optional<PacketNumber> guess() const { return guesses_.next(); }
+  // It was sent again.
+  virtual void guessed(Time /*now*/) { guesses_.sent(); }
+  // Neither it nor what follows it should be sent again.
+  void end_guesses() { guesses_.end(); }
+
   // The peer drops what is behind a hole: what was lost is sent again in runs.
   virtual bool goes_back() const { return false; }
 
@@ -87,6 +98,7 @@ class ScoreboardRecovery : public LossRecovery {
 
   bool has_suspects_ = false;
   bool peer_is_stranger_ = false;
+  Guesses guesses_;
   Scoreboard board_;
 };
 

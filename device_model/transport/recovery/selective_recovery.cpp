@@ -12,8 +12,10 @@ void SelectiveRecovery::start(PacketNumber first) {
   probe_.clear();
   peer_ = Peer::unknown;
   hole_.reset();
-  holes_in_a_row_ = 0;
+  holes_in_a_row_ = holes_queued_ = 0;
+  copies_ = 1;
   go_back_limit_.clear(first);
+  guesses_.clear(first);
   time_again_.clear();
   reported_at_ = {};
   suspects_.clear(first);
@@ -48,14 +50,17 @@ void SelectiveRecovery::acknowledged(PacketNumber until, Source source, Time now
 std::optional<Scoreboard::Arrival> SelectiveRecovery::take_acknowledgement(PacketNumber until, Source source,
                                                                            Time now) {
   if (until <= board_.unacknowledged()) return std::nullopt;
-  // The peer named this packet as missing: so the last transmission arrived, not an earlier one.
-  const bool named = hole_ && hole_->packets.first < until;
+  // The peer named this packet as missing: so the last transmission arrived, not an earlier one. A guess that
+  // had left may have arrived since.
+  const bool named = hole_ && hole_->packets.first < until && !guesses_.contain(hole_->packets.first);
   learn_peer(until);
+  guesses_.acknowledged(until);
   probe_.acknowledged(until, now);
   const PacketNumber from = board_.unacknowledged();
   const std::optional<Scoreboard::Arrival> arrival = board_.acknowledge(until);
   if (is_limited()) go_back_limit_.arrived(until - from);
   note_progress(source, now);
+  if (source == Source::executed && is_silent()) probe_.still_asked(until);
   if (arrival) learn_from(*arrival, from, until, named, now);
   return arrival;
 }
@@ -87,6 +92,8 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
   holes_in_a_row_ = next_to_hole ? holes_in_a_row_ + 1 : 0;
   const std::uint32_t proof = peer_ == Peer::keeps ? kProofAgainstKeeping : 1;
   if (peer_ != Peer::drops && holes_in_a_row_ >= proof) peer_ = Peer::drops;
+  copies_ = 1;
+  guess_behind(missing);
   go_back_limit_.hole(missing.first);
   hole_ = Hole{.packets = missing,
                .sent_before = board_.end(),
@@ -94,11 +101,33 @@ void SelectiveRecovery::missing(PacketRange missing, Time now) {
                .named = now,
                .sent_once = !board_.was_sent_again(missing.first)};
   suspects_.recover();
+  // Behind a hole the peer's acknowledgements wait until it is filled.
+  if (is_silent()) probe_.forget_sample();
   if (peer_ == Peer::drops) {
     board_.lose_from(missing.first);
   } else {
     for_covered(missing, [this](PacketNumber packet) { board_.lose(packet); });
   }
+}
+
+// What had left when the peer named the hole before this one is at the peer by now, or lost: if this hole is,
+// and the one before was, too, others are. A stranger may be slow, and a peer that drops what is behind a
+// hole gets all of it anyway.
+void SelectiveRecovery::guess_behind(PacketRange missing) {
+  const bool queued = hole_ && hole_->packets.end() <= missing.first && missing.first < hole_->sent_before;
+  holes_queued_ = queued ? holes_queued_ + 1 : 0;
+  if (holes_queued_ > 1 && is_silent() && peer_ != Peer::drops) {
+    guesses_.begin(missing, hole_->sent_before);
+  } else {
+    guesses_.end();
+  }
+}
+
+// A peer that drops what is behind a hole takes guesses, too: they show nothing.
+void SelectiveRecovery::guessed(Time now) {
+  if (hole_) hole_->again_until = std::max(hole_->again_until, *guesses_.next() + 1);
+  probe_.activity(now);
+  guesses_.sent();
 }
 
 std::optional<PacketRange> SelectiveRecovery::resend(std::uint32_t most) const {
@@ -126,11 +155,13 @@ void SelectiveRecovery::timed_out(const Overdue& overdue, Time now) {
 
 void SelectiveRecovery::discarded(PacketNumber from) {
   probe_.forget_sample();
+  guesses_.end();
   board_.forget_arrivals(from);
   look_at_suspects();
 }
 
 void SelectiveRecovery::truncate(PacketNumber end) {
+  guesses_.end();
   board_.truncate(end);
   look_at_suspects();
 }
@@ -160,6 +191,7 @@ std::optional<Scoreboard::Arrival> SelectiveRecovery::take_arrival(PacketRange p
 // A stranger may be busy: one answer does not promise that the next one follows closely. Repeats cost it
 // time, so the patience with it stays backed off until a round trip is measured (RFC 6298, section 5.7).
 void SelectiveRecovery::note_progress(Source source, Time now) {
+  copies_ = 1;
   if (peer_is_stranger_) {
     probe_.progress(now, false);
     probe_.heard(now);
@@ -263,9 +295,12 @@ void SelectiveRecovery::learn_from(const Scoreboard::Arrival& arrival, PacketNum
   if (peer_is_stranger_) probe_.end_backing_off();
 }
 
-// With a stranger that is asked for much again, what is sent once may not come.
+// With a stranger that is asked for much again, what is sent once may not come. Behind holes nothing that was
+// sent once measures the path.
 Nanoseconds SelectiveRecovery::patience() const {
   const Nanoseconds once = probe_.round_trip().patience();
+  if (is_silent() && !probe_.measured() && time_again_.smoothed() != Nanoseconds{0})
+    return time_again_.patience();
   const bool again = peer_is_stranger_ && time_again_.smoothed() != Nanoseconds{0};
   return again ? std::max(once, time_again_.patience()) : once;
 }
@@ -281,7 +316,8 @@ void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now
     probe_.fired(now);
     return ask_in_turn(overdue);
   }
-  const bool probe = now >= probe_deadline();
+  const bool is_overdue = now >= probe_deadline();
+  const bool nothing_left = now >= probe_.deadline(patience()) || probe_.waits_for_last_ask();
   if (hole_ || suspects_.was_overtaken(board_.unacknowledged())) {
     probe_.forget_sample();
   } else {
@@ -290,13 +326,30 @@ void SelectiveRecovery::woken(const Overdue& overdue, bool nothing_new, Time now
   const auto hole = hole_deadline();
   if (hole && now >= *hole) board_.lose_sent_again_until(now - patience_again());
   probe_.fired(now);
-  // First a tail-loss probe (RFC 8985, section 7.3): its answer acknowledges everything, or names what is
-  // missing before it.
+  if (!peer_reports_) copies_ = 1u << std::min(probe_.in_vain() - 1, kMostDoublings);
   if (peer_ == Peer::drops) {
     doubt_from(overdue.oldest);
-  } else if (probe) {
-    doubt(probe_.fired_once() ? overdue.newest : overdue.oldest);
+  } else if (is_overdue) {
+    probe(overdue, nothing_left);
   }
+}
+
+// A peer that reports arrivals gets a tail-loss probe first (RFC 8985, section 7.3): the answer to the newest
+// packet acknowledges everything, or names what is missing before it. Any other peer holds the newest packet
+// in silence if it has sent its one NAK for a hole (IBTA 9.7.5.2.2), which may be lost; it always answers the
+// oldest: as a duplicate (IBTA 9.7.5.1.2), or because the hole is filled. The newest goes along if nothing
+// else would show that it is lost.
+void SelectiveRecovery::probe(const Overdue& overdue, bool nothing_left) {
+  if (peer_reports_) return doubt(probe_.fired_once() ? overdue.newest : overdue.oldest);
+  doubt(overdue.oldest);
+  if (nothing_left && probe_.fired_once()) doubt(overdue.newest);
+}
+
+// Such a peer is silent while packets arrive: an answer that was asked for is overdue, whatever has left
+// since. Once the oldest packet is sent again, `hole_deadline` counts for that.
+bool SelectiveRecovery::waits_for_answer() const {
+  if (peer_ == Peer::drops) return true;
+  return !peer_reports_ && !board_.is_under_way_again(board_.unacknowledged());
 }
 
 // A stranger answers in the order of arrival, and answers each repeat of a READ whole: more repeats than it

@@ -20,6 +20,7 @@ std::uint32_t Requester::pump(Time now, std::uint32_t packets) {
     if (!may_send_new(slot)) break;
     if (send_new(now)) ++sent;
   }
+  while (sent < packets && may_guess() && pace_.may_send(now)) sent += send_guess(now);
   return sent;
 }
 
@@ -38,7 +39,7 @@ std::uint32_t Requester::pump_again(Time now, std::uint32_t packets) {
 bool Requester::wants_pump() const {
   if (!running() || rnr_wait_.is_on()) return false;
   if (in_flight() != 0 && recovery_->resend(1)) return true;
-  return may_send_new();
+  return may_send_new() || may_guess();
 }
 
 bool Requester::may_send_new() const {
@@ -147,6 +148,22 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
   return sent;
 }
 
+// A READ or atomic is not sent on a guess: its repeat would be answered, which costs the peer more.
+std::uint32_t Requester::send_guess(Time now) {
+  const PacketNumber number = *selective_->guess();
+  const std::uint32_t index = window_.find(number);
+  const SendSlot& slot = window_.at(index);
+  if (is_read_or_atomic(slot.request.opcode)) {
+    selective_->end_guesses();
+    return 0;
+  }
+  const auto at = static_cast<std::uint32_t>(number - slot.first);
+  if (emit_packet(index, at, 1, now, true) == 0) return 0;
+  selective_->guessed(now);
+  ++shared_.config.counters->retransmitted_packets;
+  return 1;
+}
+
 // The part of a READ to request again, of which `first` is lost; empty if it is put off.
 std::optional<PacketRange> Requester::part_to_repeat(const SendSlot& slot, PacketNumber first, Time now) {
   // Only a READ that the peer has executed may be repeated in part. Another peer would take the part for a
@@ -182,10 +199,11 @@ std::optional<PacketRange> Requester::next_in_order(const SendSlot& slot, Packet
 // cause no copies: each copy may bring a NAK, and the copies would multiply. Of the copies of a READ that
 // reach the peer together, one is answered (response_queue.hpp). A stranger answers each of them, whole.
 std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) const {
-  if (!timed_out_packet_waits_) return 1;
+  if (!timed_out_packet_waits_ && (selective_ == nullptr || selective_->copies_of_oldest() == 1)) return 1;
   if (slot.request.opcode == WorkOpcode::rdma_read && selective_acks_.peer_is_stranger()) return 1;
   const unsigned retries = retries_.transport_used(shared_.parameters);
   if (packet != first_missing(unacknowledged_, next_new_)) return 1;
+  if (!timed_out_packet_waits_) return selective_->copies_of_oldest();
   return retries < 4 ? 1u << retries : kMostCopies;
 }
 
@@ -194,7 +212,7 @@ std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) co
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
   const std::uint32_t chosen = recovery_->ack_interval();
-  const std::uint32_t interval = chosen != 0 ? chosen : ack_interval_;
+  const std::uint32_t interval = chosen != 0 ? std::min(chosen, ack_interval_) : ack_interval_;
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) || flow_control_.is_probe(number) ||
          (number.value() + 1) % interval == 0;
 }
@@ -208,7 +226,8 @@ bool Requester::fills_last_hole(PacketNumber number) const {
   return !run || run->first != number || run->count == 1;
 }
 
-std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now) {
+std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now,
+                                     bool is_guess) {
   const SendSlot& held = window_.at(index);
   const PacketNumber number = held.first + at;
   OutboundPacket packet;
@@ -227,13 +246,14 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   bth.psn = psn_of(number);
   bth.pkey = shared_.parameters.pkey;
   bth.destination = shared_.parameters.destination;
-  bth.ack_request = fills_last_hole(number) || wants_ack(held, at);
+  bth.ack_request = (!is_guess && fills_last_hole(number)) || wants_ack(held, at);
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);
   if (pace_.is_limited()) pace_.sent(now, shared_.config.host->frame_bytes(packet));
 
   const PacketRange covered{number, segment.packets};
+  if (is_guess) return segment.packets;
   recovery_->sent(covered, bth.ack_request, now);
   if (bth.ack_request) {
     response_expected_until_ = std::max(response_expected_until_, covered.end());

@@ -106,10 +106,17 @@ class Requester {
   std::uint32_t send_again(PacketNumber first, Time now);
   std::optional<PacketRange> part_to_repeat(const SendSlot& slot, PacketNumber first, Time now);
   std::optional<PacketRange> next_in_order(const SendSlot& slot, PacketNumber first, Time now);
+  // Nothing else can be sent, but a guess.
+  bool may_guess() const {
+    return selective_ != nullptr && selective_->guess() && running() && in_flight() != 0 &&
+           !rnr_wait_.is_on() && !may_send_new();
+  }
+  std::uint32_t send_guess(Time now);
   std::uint32_t copies_of(const SendSlot& slot, PacketNumber packet) const;
   // Sends the packet at place `at` of a request. Returns the PSNs that it takes; 0 if its memory is not
   // allowed.
-  std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now);
+  std::uint32_t emit_packet(std::uint32_t index, std::uint32_t at, std::uint32_t wanted, Time now,
+                            bool is_guess = false);
   bool wants_ack(const SendSlot& slot, std::uint32_t at) const;
   bool fills_last_hole(PacketNumber number) const;
   void execute_local(SendSlot& slot);

@@ -70,6 +70,12 @@ LaboratorySettings laboratory_settings(const Experiment& experiment) {
   return settings;
 }
 
+double one_hole_a_round_trip(const Experiment& experiment) {
+  const double p = experiment.loss.loss;
+  const double packets = data_slot_seconds(experiment) / (p * seconds(round_trip(experiment)));
+  return std::min(1.0, packets / (1 - p));
+}
+
 double gbn_closed_form(const Experiment& experiment) {
   const double p = experiment.loss.loss;
   const double slot_time = data_slot_seconds(experiment);

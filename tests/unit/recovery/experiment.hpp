@@ -30,6 +30,10 @@ Nanoseconds round_trip(const Experiment& experiment);
 // The most data that the link can carry, in bits per second.
 double line_rate(const Experiment& experiment);
 
+// The share of what the link can carry at its loss that a sender keeps which fills one hole in each round
+// trip. Holes are 1 / p packets apart.
+double one_hole_a_round_trip(const Experiment& experiment);
+
 // Data per time of a go-back-N sender by calculation, in bits per second. A packet that is lost costs its
 // slot and a round trip of packets that are dropped behind it. The responder sends one NAK per hole: if that
 // or the packet's second transmission is lost, only the local ACK timer helps, and again if its transmission
