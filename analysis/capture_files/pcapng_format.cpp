@@ -4,6 +4,7 @@
 
 #include "analysis/capture_files/capture_format.hpp"
 #include "analysis/capture_files/capture_parser.hpp"
+#include "terminal/harmless_text.hpp"
 
 namespace urnic::analysis {
 namespace {
@@ -34,12 +35,9 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Control characters become spaces, because the text is shown on terminals.
+// For terminals.
 std::string harmless(std::string_view text) {
-  std::string result(text.substr(0, kMostCommentBytes));
-  for (char& character : result)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7F) character = ' ';
-  return result;
+  return terminal::harmless(std::string(text.substr(0, kMostCommentBytes)), ' ');
 }
 
 // What a section says of an interface beyond CaptureInterface.

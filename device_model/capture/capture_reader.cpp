@@ -7,18 +7,9 @@
 #include <utility>
 
 #include "device_model/capture/capture_ring.hpp"
+#include "terminal/harmless_text.hpp"
 
 namespace urnic::capture {
-
-namespace {
-
-// Control characters become spaces, because comments are shown on terminals.
-void make_harmless(std::span<char> comment) {
-  for (char& character : comment)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7F) character = ' ';
-}
-
-}  // namespace
 
 CaptureReader::CaptureReader(memory::Descriptor ring, memory::Descriptor wake, std::size_t interfaces)
     : ring_(RingMemory::open(ring)), wake_(std::move(wake)), interfaces_(interfaces) {
@@ -48,7 +39,8 @@ bool CaptureReader::next(CapturedFrame& frame) {
   if (bytes > there) refuse("a record goes beyond its head");
   const std::byte* bytes_there = ring_.at(tail_) + sizeof header;
   std::memcpy(comment_.data(), bytes_there + header.length, header.comment_length);
-  make_harmless(std::span(comment_).first(header.comment_length));
+  // Comments are shown on terminals.
+  terminal::make_harmless(std::span(comment_).first(header.comment_length), ' ');
   tail_ += bytes;
   frame = {header.nanoseconds,
            {bytes_there, header.length},

@@ -24,6 +24,7 @@
 #include "device_model/control/loop/linger.hpp"
 #include "device_model/control/netlink/netlink_server.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
+#include "device_model/control/stranger_lines.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
@@ -78,6 +79,7 @@ struct DeviceProcess::Impl {
         rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
         control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
         identifiers(rdma_cm.rdma_cm().identifiers()),
+        strangers(loop, fabric),
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
@@ -138,6 +140,7 @@ struct DeviceProcess::Impl {
   rdma_cm::RdmaCmServer rdma_cm;
   ControlServer control;
   ListedIdentifiers identifiers;
+  StrangerLines strangers;
   netlink::NetlinkServer netlink_server;
   ActiveFaults faults;
   AdminServer admin;

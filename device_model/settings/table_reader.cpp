@@ -7,15 +7,13 @@
 #include <cmath>
 #include <sstream>
 
+#include "terminal/harmless_text.hpp"
+
 namespace urnic::settings {
 namespace {
 
-// An error is one line, even if the file's text has line ends.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
-  return text;
-}
+// An error is one line, even if the file's text has line ends, and does a terminal no harm.
+std::string one_line(std::string text) { return terminal::harmless(std::move(text), ' '); }
 
 std::string printed(const toml::node& node) {
   std::ostringstream text;

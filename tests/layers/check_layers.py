@@ -43,12 +43,13 @@ MAY_KNOW = {
     "wire/mad": {"wire"},
     "command_line": set(),
     "json": set(),
+    "terminal": set(),
     "trust": {"device_model/abi", "device_model/memory"},
     "device_model/abi": set(),
     **TRANSPORT,
     "device_model/cm": {"wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/memory": TRANSPORT_FOR_ALL,
-    "device_model/settings": set(),
+    "device_model/settings": {"terminal"},
     "device_model/link": TRANSPORT_FOR_ALL,
     "device_model/link/udp": {"device_model/link", "device_model/memory", *TRANSPORT_FOR_ALL},
     "device_model/link/neighbours": {"device_model/link", *TRANSPORT_FOR_ALL},
@@ -56,7 +57,7 @@ MAY_KNOW = {
     "device_model/link/frames": {"device_model/link", "device_model/link/neighbours", "device_model/link/membership",
                                  "device_model/memory", *TRANSPORT_FOR_ALL},
     "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
-    "device_model/capture": {"device_model/memory", "wire"},
+    "device_model/capture": {"device_model/memory", "terminal", "wire"},
     **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}
        for room, others in {
            "loop": (),
@@ -73,11 +74,11 @@ MAY_KNOW = {
        }.items()},
     "device_model/engine": {*ENGINE_ROOMS, *ENGINE},
     "device_model/in_process": {"device_model/engine", *ENGINE_ROOMS, *ENGINE},
-    LOG: set(),
+    LOG: {"terminal"},
     LOOP: {LOG, "trust", "device_model/memory", "device_model/abi"},
     CONFINEMENT: {"device_model/memory"},
     FABRIC: {LOG, LOOP, *BELOW_CONTROL},
-    OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, *BELOW_CONTROL},
+    OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, "terminal", *BELOW_CONTROL},
     UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
     SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
     GSI: {LOG, LOOP, FABRIC, SYSFS, "wire/mad", *BELOW_CONTROL},
@@ -92,7 +93,7 @@ MAY_KNOW = {
     "provider/plugin/freestanding": set(),
     "provider/plugin/library": {"provider"},
     "provider/kernel": {"provider", "device_model/abi", "trust"},
-    "analysis/capture_files": {"wire"},
+    "analysis/capture_files": {"terminal", "wire"},
     "analysis/dissection": {"wire", "wire/mad"},
     "web/server": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "command_line", "device_model/capture",
                    "device_model/memory", "json", "tools/urnic", "wire"},
@@ -109,7 +110,7 @@ MAY_KNOW = {
                             *ENGINE},
     "script/live_host": {"analysis/dissection", "device_model/link/frames", "device_model/memory", "script", "wire"},
     "script/agent": {"command_line", "device_model/memory", "script", "script/language"},
-    "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "trust", "wire"},
+    "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "terminal", "trust", "wire"},
 }
 
 
@@ -162,7 +163,7 @@ def main():
     self_test()
     problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
     files = 0
-    for top in ("command_line", "json", "wire", "trust", "analysis", "device_model", "script", "provider", "tools/urnic", "web"):
+    for top in ("command_line", "json", "terminal", "wire", "trust", "analysis", "device_model", "script", "provider", "tools/urnic", "web"):
         for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
             path = str(file.relative_to(SOURCES))
             files += 1

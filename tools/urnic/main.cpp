@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "terminal/harmless_text.hpp"
 #include "tools/urnic/command_description.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/failure.hpp"
@@ -14,8 +15,9 @@
 
 namespace {
 
+// The message may quote a file that somebody else has written.
 int fail(const char* message, int status) {
-  fmt::print(stderr, "urnic: {}\n", message);
+  fmt::print(stderr, "urnic: {}\n", urnic::terminal::harmless(message, '?', '\n'));
   return status;
 }
 

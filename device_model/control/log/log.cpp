@@ -3,6 +3,10 @@
 #include <spdlog/spdlog.h>
 
 #include <string>
+#include <utility>
+
+#include "device_model/control/log/line_rates.hpp"
+#include "terminal/harmless_text.hpp"
 
 namespace urnic::control::log {
 namespace {
@@ -23,13 +27,25 @@ spdlog::level::level_enum spdlog_level(Level level) {
   return spdlog::level::critical;
 }
 
+void put(spdlog::logger& logger, Level level, std::string line) {
+  line = terminal::harmless(std::move(line));
+  logger.log(spdlog_level(level), spdlog::string_view_t(line));
+}
+
 }  // namespace
 
 void write(Level level, fmt::string_view format, fmt::format_args values) {
   spdlog::logger& logger = *spdlog::default_logger_raw();
   if (!logger.should_log(spdlog_level(level))) return;
-  const std::string line = fmt::vformat(format, values);
-  logger.log(spdlog_level(level), spdlog::string_view_t(line));
+  static LineRates rates;
+  const LineRates::Verdict verdict =
+      level == Level::debug ? LineRates::Verdict{} : rates.look(format.data(), LineRates::Clock::now());
+  if (verdict.left_out_before != 0) {
+    put(logger, level,
+        fmt::format("{} lines such as the next one were left out: no more than {} are written in a minute",
+                    verdict.left_out_before, LineRates::kMost));
+  }
+  if (verdict.is_written) put(logger, level, fmt::vformat(format, values));
 }
 
 }  // namespace urnic::control::log

@@ -14,6 +14,7 @@
 #include "device_model/control/objects/address_map.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
+#include "terminal/harmless_text.hpp"
 
 namespace urnic::control {
 namespace {
@@ -111,11 +112,7 @@ std::optional<std::chrono::nanoseconds> Process::waits_for_memory() const {
 }
 
 std::string printable_name(const char* name, std::size_t size) {
-  std::string text(name, strnlen(name, size));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
+  return terminal::harmless(std::string(name, strnlen(name, size)));
 }
 
 }  // namespace urnic::control
