@@ -122,6 +122,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .context = session.context->id,
       .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
+      .blocks_own_multicast = (qp.request.flags & abi::qp_block_self_multicast) != 0,
       .send_ring = qp.send_ring.data(),
       .send_slots = qp.given.send_slots,
       .send_slot_size = qp.given.send_slot_size,
@@ -201,6 +202,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   Context& context = *session.context;
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
+  if ((request.flags & ~std::uint32_t{abi::qp_block_self_multicast}) != 0) return EINVAL;
   if (const int error = check_right(session, request)) return error;
   auto qp = std::make_unique<QueuePair>();
   qp->request = request;

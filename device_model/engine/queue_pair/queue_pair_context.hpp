@@ -134,6 +134,9 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // An XRC target, which several programs may use.
   bool is_shared() const { return config_.xrc_domain != nullptr; }
 
+  // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB: takes no copy of what it has sent to a group itself.
+  bool blocks_own_multicast() const { return config_.blocks_own_multicast; }
+
   // Takes packets from any sender, with their GRH.
   bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
 
