@@ -201,6 +201,11 @@ class RdmaCm(unittest.TestCase):
             own.up()
             self.run_check(own, "another_user_than_the_opener")
 
+    def test_threads_that_wait_together(self):
+        for name in ("the_last_to_wait_has_the_event_first", "everybody_who_waits_has_an_event", "a_signal_while_a_thread_waits"):
+            with self.subTest(name):
+                self.run_check(self.fabric, name)
+
     def test_answers_that_come_with_events(self):
         self.run_check(self.fabric, "answers_that_came_with_an_event")
         self.run_check(self.fabric, "answers_that_came_with_an_event_need_no_device_process")
