@@ -175,6 +175,10 @@ struct HandleReply {
 // allocate_reserved_pd makes it: the device keeps room for it, and does not refuse it. Until then it does not
 // exist.
 
+// IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which the headers of rdma-core 45 and newer
+// declare.
+inline constexpr std::uint32_t kFlushAccess = 3 << 8;
+
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
   std::uint64_t length;
