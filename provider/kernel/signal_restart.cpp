@@ -1,6 +1,5 @@
 #include "provider/kernel/signal_restart.hpp"
 
-#include <pthread.h>
 #include <signal.h>
 
 namespace urnic::kernel {
@@ -19,7 +18,8 @@ bool may_have_run(const struct sigaction& action) {
 bool signals_restart_calls() {
   sigset_t blocked;
   sigemptyset(&blocked);
-  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  sigprocmask(SIG_BLOCK, nullptr,
+              &blocked);  // of this thread; older C libraries have pthread_sigmask elsewhere
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action = {};
     if (sigismember(&blocked, signal) == 1) continue;
