@@ -295,6 +295,8 @@ enum QpFlag : std::uint32_t {
   // What it sends to a group, or to a group address, does not come back to it. Without effect on services
   // that send to no group.
   qp_block_self_multicast = 1 << 0,
+  // A frame that it receives has its check sequence behind it. For raw packet QPs and work queues.
+  qp_scatter_fcs = 1 << 1,
 };
 // Slots are powers of two in number and size. `send_ring` is empty (length 0) if no WRs were asked for. A QP
 // of type IBV_QPT_XRC_RECV has no rings, indices and doorbell: nothing is posted to it.

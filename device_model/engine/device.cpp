@@ -8,6 +8,7 @@
 #include "device_model/engine/round/round.hpp"
 #include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
+#include "wire/frame_check_sequence.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/network_codec.hpp"
 
@@ -155,23 +156,33 @@ bool Device::is_for_this_device() const {
          !multicast_groups_.members(parsed_.network.destination).empty();
 }
 
-// One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none.
+// The frame in one piece, with room for its check sequence behind it. Empty: there is no staging memory, and
+// the frame counts as lost.
+std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
+  const std::size_t bytes = frame.size() + wire::kFrameCheckBytes;
+  std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(bytes));
+  if (copy == nullptr) {
+    ++port_counters_.buffer_overruns;
+    return {};
+  }
+  std::byte* to = copy;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+    to = std::copy(piece.begin(), piece.end(), to);
+  return {copy, bytes};
+}
+
+// One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none but for its check
+// sequence.
 void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& origin,
                         const FrameHeaders& headers) {
-  std::span<const std::byte> bytes = frame.headers;
   const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
+  std::span<std::byte> copy;
   if (!in_one_piece) {
-    std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
-    if (copy == nullptr) {
-      ++port_counters_.buffer_overruns;
-      return;
-    }
-    bytes = {copy, frame.size()};
-    std::byte* to = copy;
-    for (const auto piece : {frame.headers, frame.payload, frame.trailer})
-      to = std::copy(piece.begin(), piece.end(), to);
+    copy = copy_whole(frame);
+    if (copy.empty()) return;
   }
-  const transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+  const std::span<const std::byte> bytes = in_one_piece ? frame.headers : copy.first(frame.size());
+  bool has_check_sequence = false;
   const bool to_group = is_to_group(frame);
   for (const SteeringTarget& target : steered_to_) {
     if (target.counters != nullptr) {
@@ -181,7 +192,19 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
     QueuePairContext& queue_pair =
         target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(headers);
     const bool is_own = to_group && origin.device == config_.mac && origin.queue_pair == queue_pair.qpn();
-    if (!is_own || !queue_pair.blocks_own_multicast()) queue_pair.receive_frame(packet);
+    if (is_own && queue_pair.blocks_own_multicast()) continue;
+    transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+    if (queue_pair.takes_check_sequences()) {
+      if (copy.empty()) copy = copy_whole(frame);
+      if (copy.empty()) continue;
+      if (!has_check_sequence) {
+        const auto sequence = wire::frame_check_sequence(bytes);
+        std::copy(sequence.begin(), sequence.end(), copy.last<wire::kFrameCheckBytes>().begin());
+      }
+      has_check_sequence = true;
+      packet.payload = copy;
+    }
+    queue_pair.receive_frame(packet);
   }
 }
 

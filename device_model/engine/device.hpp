@@ -77,6 +77,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
+  std::span<std::byte> copy_whole(const wire::Frame& frame);
   void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
   void arrive_for_group(const wire::Frame& frame);

@@ -155,8 +155,10 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_queue_pairs, OneDevice) {
     BOOST_TEST(refusal_of_qp(type, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) == 0);
     for (std::uint32_t bit = 0; bit < 32; ++bit) {
       if (1U << bit == IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) continue;
-      BOOST_TEST(refusal_of_qp(type, 1U << bit) == EOPNOTSUPP, bit);
-      BOOST_TEST(refusal_of_qp(type, 1U << bit | IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) == EOPNOTSUPP, bit);
+      const bool served = type == IBV_QPT_RAW_PACKET && 1U << bit == IBV_QP_CREATE_SCATTER_FCS;
+      const int expected = served ? 0 : EOPNOTSUPP;
+      BOOST_TEST(refusal_of_qp(type, 1U << bit) == expected, bit);
+      BOOST_TEST(refusal_of_qp(type, 1U << bit | IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) == expected, bit);
     }
   }
 }
@@ -204,7 +206,13 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_work_queues, OneDevice) {
   };
   BOOST_TEST(refusal_of_wq(0) == 0);
   BOOST_TEST(refusal_of_wq(0, 1 << 1) == EOPNOTSUPP);
-  for (std::uint32_t bit = 0; bit < 32; ++bit) BOOST_TEST(refusal_of_wq(1U << bit) == EOPNOTSUPP, bit);
+  for (std::uint32_t bit = 0; bit < 32; ++bit)
+    BOOST_TEST(refusal_of_wq(1U << bit) == (1U << bit == IBV_WQ_FLAGS_SCATTER_FCS ? 0 : EOPNOTSUPP), bit);
+  ibv_device_attr_ex capabilities{};
+  BOOST_REQUIRE_EQUAL(ibv_query_device_ex(device.context(), nullptr, &capabilities), 0);
+  BOOST_TEST(capabilities.raw_packet_caps == std::uint32_t{IBV_RAW_PACKET_CAP_SCATTER_FCS});
+  BOOST_TEST((capabilities.device_cap_flags_ex & IBV_DEVICE_RAW_SCATTER_FCS) != 0u);
+  BOOST_TEST((capabilities.device_cap_flags_ex & IBV_DEVICE_PCI_WRITE_END_PADDING) == 0u);
 }
 
 // Not those that the kinds of memory allow, which other cases show.

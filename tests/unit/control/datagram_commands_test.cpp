@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(the_flag_of_creation_reaches_the_queue_pair) {
   for (const std::uint32_t type : {IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_RC}) {
     BOOST_TEST(blocks_own_multicast(0, type).value() == false);
     BOOST_TEST(blocks_own_multicast(abi::qp_block_self_multicast, type).value() == true);
-    BOOST_TEST(!blocks_own_multicast(2, type).has_value());
+    BOOST_TEST(!blocks_own_multicast(4, type).has_value());
+    BOOST_TEST(blocks_own_multicast(abi::qp_scatter_fcs, type).has_value() == (type == IBV_QPT_RAW_PACKET));
   }
 }
 

@@ -1,6 +1,8 @@
 // Raw packets through the engine: over the switch, past steering rules, beside everybody else's packets.
 #include "device_model/transport/unreliable/raw_packet.hpp"
 
+#include <algorithm>
+#include <boost/crc.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
@@ -186,6 +188,52 @@ BOOST_AUTO_TEST_CASE(group_frames_and_those_to_unknown_addresses_reach_every_por
   home.to = device0.config().mac;
   send(home.bytes());
   BOOST_TEST(!qp1.receive_cq.poll().has_value());
+}
+
+// IBV_QP_CREATE_SCATTER_FCS. The residue of CRC-32 tells that the four bytes are the frame's check sequence.
+BOOST_AUTO_TEST_CASE(a_frame_has_its_check_sequence_where_that_was_asked_for) {
+  QpLayout layout = raw_packets();
+  layout.takes_check_sequences = true;
+  TestQp with(program1, 2, layout);
+  bring_up(with);
+  for (TestQp* qp : {&with, &qp1}) steer(*qp, RuleKind::sniffer);
+  for (const std::size_t length :
+       {std::size_t{14}, std::size_t{60}, std::size_t{1518}, std::size_t{kLongest}}) {
+    post_receive(with, program1, 2 * kReceived);
+    post_receive(qp1, program1);
+    const FrameBytes frame = long_frame(length);
+    send(frame);
+    BOOST_TEST(received(qp1, frame), length);
+    BOOST_TEST(with.receive_cq.poll().value().byte_length == length + 4);
+    const auto arrived = std::span(program1.bytes).subspan(2 * kReceived, length + 4);
+    BOOST_TEST(std::equal(frame.begin(), frame.end(), arrived.begin()));
+    boost::crc_32_type crc;
+    crc.process_bytes(arrived.data(), arrived.size());
+    BOOST_TEST(crc.checksum() == 0x2144DF1Cu);
+  }
+}
+
+// A RoCE packet comes in pieces, which are put together.
+BOOST_AUTO_TEST_CASE(a_sniffed_packet_has_its_check_sequence) {
+  QpLayout layout = raw_packets();
+  layout.takes_check_sequences = true;
+  TestQp with(program1, 2, layout);
+  bring_up(with);
+  steer(with, RuleKind::sniffer);
+  TestQp sender(program0, 3, {}), peer(program1, 4, {});
+  sender.connect_to(peer, 1024);
+  peer.connect_to(sender, 1024);
+  post_receive(with, program1, 2 * kReceived);
+  const abi::ScatterGather from[] = {program0.sge(0, 300)};
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program1.address(0);
+  head.rkey = program1.key.value;
+  sender.post_send(head, from);
+  run();
+  const std::size_t length = with.receive_cq.poll().value().byte_length;
+  boost::crc_32_type crc;
+  crc.process_bytes(program1.bytes.data() + 2 * kReceived, length);
+  BOOST_TEST(crc.checksum() == 0x2144DF1Cu);
 }
 
 // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB.
