@@ -109,4 +109,10 @@ std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte
   return crc;
 }
 
+std::uint32_t crc32(std::span<const std::byte> bytes) {
+  const std::uint32_t crc = add(0, bytes.data(), bytes.size());
+  leave_vector_code();
+  return crc;
+}
+
 }  // namespace urnic::wire

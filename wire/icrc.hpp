@@ -15,4 +15,7 @@ constexpr std::size_t kIcrcBytes = 4;
 std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte> payload,
                    std::span<const std::byte> pad);
 
+// CRC-32 of IEEE 802.3 over `bytes`, of which the ICRC is made, too.
+std::uint32_t crc32(std::span<const std::byte> bytes);
+
 }  // namespace urnic::wire

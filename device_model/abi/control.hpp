@@ -19,7 +19,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 5;
+inline constexpr std::uint32_t kControlVersion = 6;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
@@ -175,6 +175,10 @@ struct HandleReply {
 // allocate_reserved_pd makes it: the device keeps room for it, and does not refuse it. Until then it does not
 // exist.
 
+// IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which the headers of rdma-core 45 and newer
+// declare.
+inline constexpr std::uint32_t kFlushAccess = 3 << 8;
+
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
   std::uint64_t length;
@@ -231,6 +235,9 @@ struct CreateCqRequest {
 };
 enum CqFlag : std::uint32_t {
   cq_timestamps = 1 << 0,  // its completions say when they were made (queues.hpp, cqe_timestamp)
+  // A completion that finds it full is lost, and the CQ stays usable (docs/rules/creation-flags.md). Received
+  // data never travel in its CQEs.
+  cq_ignore_overrun = 1 << 1,
 };
 // `ring` holds `entries` Cqe slots, a power of two; `indices` a CompletionQueueIndices.
 struct CreateCqReply {
@@ -281,6 +288,15 @@ struct CreateQpRequest {
   std::uint32_t signal_all;  // sq_sig_all
   std::uint32_t srq;         // handle of the SRQ with its receive WQEs; 0: it has a receive queue
   std::uint32_t xrcd;        // IBV_QPT_XRC_RECV: handle of its XRC domain; PD, CQs, sizes and SRQ are ignored
+  std::uint32_t flags;       // QpFlag values
+  std::uint32_t reserved;
+};
+enum QpFlag : std::uint32_t {
+  // What it sends to a group, or to a group address, does not come back to it. Without effect on services
+  // that send to no group.
+  qp_block_self_multicast = 1 << 0,
+  // A frame that it receives has its check sequence behind it. For raw packet QPs and work queues.
+  qp_scatter_fcs = 1 << 1,
 };
 // Slots are powers of two in number and size. `send_ring` is empty (length 0) if no WRs were asked for. A QP
 // of type IBV_QPT_XRC_RECV has no rings, indices and doorbell: nothing is posted to it.

@@ -8,6 +8,7 @@
 #include "device_model/engine/round/round.hpp"
 #include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
+#include "wire/frame_check_sequence.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/network_codec.hpp"
 
@@ -76,7 +77,7 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   ++port_counters_.received_packets;
   port_counters_.received_bytes += frame.size();
   const wire::ParseError error = wire::parse(frame, parsed_);
-  if (!steering_.empty() && steer(frame, error)) [[unlikely]]
+  if (!steering_.empty() && steer(frame, origin, error)) [[unlikely]]
     return count_group(frame);
   const bool reserved = error == wire::ParseError::unknown_opcode &&
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
@@ -127,7 +128,7 @@ std::uint32_t Device::add_steering_rule(const SteeringRule& rule) {
 // Only sniffer rules see RoCE packets for a queue pair of this device, whichever program has the rule: on a
 // NIC such packets never reach the tables of raw packet rules (mlx5: RoCE has its own table, RDMA_RX).
 // Default rules also leave RoCE packets for unknown QPNs alone. True if the frame goes no further.
-bool Device::steer(const wire::Frame& frame, wire::ParseError parsed) {
+bool Device::steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed) {
   steered_to_.clear();
   const FrameHeaders headers = read_headers(frame.headers);
   const bool roce = parsed == wire::ParseError::none || parsed == wire::ParseError::unknown_opcode;
@@ -137,7 +138,7 @@ bool Device::steer(const wire::Frame& frame, wire::ParseError parsed) {
   if (!taken && steering_.has_defaults() && !(roce && is_for_this_device())) {
     taken = steering_.steer(headers, RuleKind::multicast_default, RuleKind::all_default, steered_to_);
   }
-  if (!steered_to_.empty()) give_whole(frame, headers);
+  if (!steered_to_.empty()) give_whole(frame, origin, headers);
   return taken;
 }
 
@@ -155,22 +156,34 @@ bool Device::is_for_this_device() const {
          !multicast_groups_.members(parsed_.network.destination).empty();
 }
 
-// One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none.
-void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
-  std::span<const std::byte> bytes = frame.headers;
-  const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
-  if (!in_one_piece) {
-    std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(frame.size()));
-    if (copy == nullptr) {
-      ++port_counters_.buffer_overruns;
-      return;
-    }
-    bytes = {copy, frame.size()};
-    std::byte* to = copy;
-    for (const auto piece : {frame.headers, frame.payload, frame.trailer})
-      to = std::copy(piece.begin(), piece.end(), to);
+// The frame in one piece, with room for its check sequence behind it. Empty: there is no staging memory, and
+// the frame counts as lost.
+std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
+  const std::size_t bytes = frame.size() + wire::kFrameCheckBytes;
+  std::byte* const copy = round_.filling().arena->take(static_cast<std::uint32_t>(bytes));
+  if (copy == nullptr) {
+    ++port_counters_.buffer_overruns;
+    return {};
   }
-  const transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+  std::byte* to = copy;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
+    to = std::copy(piece.begin(), piece.end(), to);
+  return {copy, bytes};
+}
+
+// One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none but for its check
+// sequence.
+void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& origin,
+                        const FrameHeaders& headers) {
+  const bool in_one_piece = frame.payload.empty() && frame.trailer.empty();
+  std::span<std::byte> copy;
+  if (!in_one_piece) {
+    copy = copy_whole(frame);
+    if (copy.empty()) return;
+  }
+  const std::span<const std::byte> bytes = in_one_piece ? frame.headers : copy.first(frame.size());
+  bool has_check_sequence = false;
+  const bool to_group = is_to_group(frame);
   for (const SteeringTarget& target : steered_to_) {
     if (target.counters != nullptr) {
       ++target.counters->packets;
@@ -178,6 +191,19 @@ void Device::give_whole(const wire::Frame& frame, const FrameHeaders& headers) {
     }
     QueuePairContext& queue_pair =
         target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(headers);
+    const bool is_own = to_group && origin.device == config_.mac && origin.queue_pair == queue_pair.qpn();
+    if (is_own && queue_pair.blocks_own_multicast()) continue;
+    transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+    if (queue_pair.takes_check_sequences()) {
+      if (copy.empty()) copy = copy_whole(frame);
+      if (copy.empty()) continue;
+      if (!has_check_sequence) {
+        const auto sequence = wire::frame_check_sequence(bytes);
+        std::copy(sequence.begin(), sequence.end(), copy.last<wire::kFrameCheckBytes>().begin());
+      }
+      has_check_sequence = true;
+      packet.payload = copy;
+    }
     queue_pair.receive_frame(packet);
   }
 }
@@ -217,8 +243,9 @@ ManagementReceiver* Device::management_receiver() const {
   return datagram && qpn < management_.size() ? management_[qpn] : nullptr;
 }
 
-// Gives a copy to each QP of the group except the sender (IBTA 10.5.2). If no QP here is in the group, the
-// packet is not for this device.
+// Gives one copy to each QP of the group (IBTA 10.5.2), also to the sender unless it blocks that: so do
+// Linux's devices (docs/rules/unreliable.md). If no QP here is in the group, the packet is not for this
+// device.
 void Device::arrive_for_group(const wire::Frame& frame) {
   const wire::NetworkHeaders& network = parsed_.network;
   if (network.destination_mac != wire::multicast_mac(network.destination)) {
@@ -236,7 +263,8 @@ void Device::arrive_for_group(const wire::Frame& frame) {
   if (!prepare_datagram(frame, packet)) return;
   const bool from_here = network.source_mac == config_.mac;
   for (QueuePairContext* const member : members) {
-    if (!from_here || member->qpn() != parsed_.transport.deth.source) member->receive_datagram(packet);
+    const bool is_own = from_here && member->qpn() == parsed_.transport.deth.source;
+    if (!is_own || !member->blocks_own_multicast()) member->receive_datagram(packet);
   }
 }
 

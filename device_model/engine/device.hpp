@@ -74,10 +74,11 @@ class Device final : private link::FrameReceiver, private Ingress {
   std::optional<link::Connection> connection_of(wire::Qpn qpn) const override;
   void count_group(const wire::Frame& frame);
   void count_error(const wire::Frame& frame, wire::ParseError error);
-  bool steer(const wire::Frame& frame, wire::ParseError parsed);
+  bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
-  void give_whole(const wire::Frame& frame, const FrameHeaders& headers);
+  std::span<std::byte> copy_whole(const wire::Frame& frame);
+  void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
   void arrive_for_group(const wire::Frame& frame);
   ManagementReceiver* management_receiver() const;

@@ -33,6 +33,8 @@ QueuePairEnd::QueuePairEnd(ContextEnd& context, std::uint32_t doorbell, const Qu
                                       .context = l.context,
                                       .ordinal = l.ordinal,
                                       .signal_all = l.signal_all,
+                                      .blocks_own_multicast = l.blocks_own_multicast,
+                                      .takes_check_sequences = l.takes_check_sequences,
                                       .send_ring = send_slots.data(),
                                       .send_slots = l.send_slots,
                                       .send_slot_size = l.send_slot_size,

@@ -30,6 +30,8 @@ struct QueuePairLayout {
   std::uint32_t receive_slots = 64;
   std::uint32_t receive_slot_size = 128;
   bool signal_all = false;
+  bool blocks_own_multicast = false;
+  bool takes_check_sequences = false;
   std::uint32_t ordinal = 1;
   std::uint32_t context = 0;
   transport::QpService service = transport::QpService::rc;

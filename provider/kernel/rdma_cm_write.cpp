@@ -18,6 +18,7 @@
 #include "provider/kernel/kept_answers.hpp"
 #include "provider/kernel/program_memory.hpp"
 #include "provider/kernel/reply_socket.hpp"
+#include "provider/kernel/signal_restart.hpp"
 #include "provider/old_symbol_versions.hpp"
 
 namespace urnic::kernel {
@@ -186,9 +187,8 @@ ssize_t take_token(int channel, abi::EventToken& token, int flags) {
   return recv(channel, &token, sizeof token, flags);
 }
 
-// As long as a thread may wait without sleep; not at all if the program does not want to wait.
+// As long as a thread may wait without sleep.
 bool soon_takes_token(int channel, abi::EventToken& token) {
-  if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return false;
   for (abi::ShortWait short_wait(crowd, abi::kShortWaitForEvent, abi::Beside::sleep); short_wait.yield();) {
     if (take_token(channel, token, MSG_DONTWAIT) > 0) return true;
   }
@@ -196,11 +196,24 @@ bool soon_takes_token(int channel, abi::EventToken& token) {
 }
 
 // 0 or an errno. Here and in what it calls a thread may be cancelled, as in the write that it stands for.
+//
+// Linux's ucma wakes all who wait, the last to come first, and the first to look has the event. A thread that
+// waits in recv is woken alone, the first to come first; one that waits in poll stands in the socket's queue
+// just as ucma's do in theirs.
 int await_token(int channel, abi::EventToken& token) {
+  if ((fcntl(channel, F_GETFL) & O_NONBLOCK) != 0) return EAGAIN;
   if (soon_takes_token(channel, token)) return 0;
-  const ssize_t length = take_token(channel, token, 0);
-  if (length < 0) return errno;
-  return length == 0 ? EIO : 0;
+  for (;;) {
+    pollfd entry = {channel, POLLIN, 0};
+    if (poll(&entry, 1, -1) < 0) {
+      if (errno != EINTR) return errno;
+      if (!signals_restart_calls()) return EINTR;
+      continue;
+    }
+    const ssize_t length = take_token(channel, token, MSG_DONTWAIT);
+    if (length >= 0) return length == 0 ? EIO : 0;
+    if (errno != EAGAIN) return errno;
+  }
 }
 
 // Keeps a channel open that another thread of the program may close meanwhile, as the kernel's write does.

@@ -291,6 +291,88 @@ def events_are_reported_as_often_as_they_are_taken():
     assert outcomes <= {0, 1}
 
 
+def start_to_wait(node, events, name):
+    """A thread that waits for an event, asleep; `events` gets the type under the name."""
+    thread = threading.Thread(target=lambda: events.append((name, take_event(node))))
+    thread.start()
+    time.sleep(0.03)  # longer than a thread waits without sleep
+    return thread
+
+
+def the_last_to_wait_has_the_event_first():
+    """ucma wakes all who wait, the last to come first; who is first depends on the scheduler, too."""
+    rounds, last_was_first = 30, 0
+    for _ in range(rounds):
+        node = os.open(NODE, os.O_RDWR)
+        number = create_id(node)
+        events = []
+        threads = [start_to_wait(node, events, name) for name in range(3)]
+        ask_for_resolution(node, number)
+        deadline = time.monotonic() + 30
+        while not events:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        assert len(events) == 1
+        last_was_first += events[0][0] == 2
+        # Who has lost waits on.
+        for _ in range(2):
+            ask_for_resolution(node, create_id(node))
+        for thread in threads:
+            thread.join(30)
+        assert sorted(name for name, event in events) == [0, 1, 2], events
+        assert all(event == ADDRESS_RESOLVED for name, event in events), events
+        os.close(node)
+    assert last_was_first > 0, "never"
+
+
+def everybody_who_waits_has_an_event():
+    """Also if all events come at once, and if parent and child wait together."""
+    node = os.open(NODE, os.O_RDWR)
+    events = []
+    child = os.fork()
+    if child == 0:
+        assert [take_event(node) for _ in range(3)] == [ADDRESS_RESOLVED] * 3
+        os._exit(0)
+    threads = [start_to_wait(node, events, name) for name in range(9)]
+    numbers = [create_id(node) for _ in range(12)]
+    for number in numbers:
+        ask_for_resolution(node, number)
+    for thread in threads:
+        thread.join(30)
+    assert len(events) == 9, events
+    assert os.waitpid(child, 0)[1] == 0
+    assert not is_readable(node)
+
+
+def a_signal_while_a_thread_waits():
+    """A handler with SA_RESTART does not end the wait; one without does. (Python's own write would begin anew.)"""
+    library = ctypes.CDLL(None, use_errno=True)
+    node = os.open(NODE, os.O_RDWR)
+    number = create_id(node)
+    answer = (ctypes.c_uint32 * 84)()
+    request = struct.pack("=IHHQ", GET_EVENT, 8, ctypes.sizeof(answer), ctypes.addressof(answer))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    handled = []
+    signal.signal(signal.SIGUSR1, lambda *_: handled.append(1))
+
+    def disturb(ends):
+        time.sleep(0.1)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        time.sleep(0.1)
+        if not ends:
+            ask_for_resolution(node, number)
+
+    for ends in (True, False):
+        signal.siginterrupt(signal.SIGUSR1, ends)
+        thread = threading.Thread(target=disturb, args=(ends,))
+        thread.start()
+        written = library.write(node, request, ctypes.c_size_t(len(request)))
+        outcome = ctypes.get_errno() if written < 0 else (written, answer[3])
+        thread.join()
+        assert outcome == (errno.EINTR if ends else (len(request), ADDRESS_RESOLVED)), (ends, outcome)
+    assert len(handled) == 2, handled
+
+
 def connection_parameters(qp_number):
     return struct.pack("=II256x7xB", qp_number, 0, 1)
 
@@ -373,6 +455,7 @@ CHECKS = {check.__name__: check for check in (
     answers_that_came_with_an_event_need_no_device_process, answers_that_came_with_an_event_are_written_as_others_are,
     answers_that_came_with_an_event_end_with_the_identifier, an_event_needs_no_device_process,
     an_event_that_nobody_has_taken_goes_with_its_identifier, events_are_reported_as_often_as_they_are_taken,
+    the_last_to_wait_has_the_event_first, everybody_who_waits_has_an_event, a_signal_while_a_thread_waits,
     the_active_sides_accept_needs_no_device_process, an_accept_is_refused_when_the_peer_is_gone,
     an_accept_that_the_peers_end_overtakes, a_listener_that_reads_nothing)}
 

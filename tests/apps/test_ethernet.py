@@ -253,6 +253,16 @@ class Multicast(unittest.TestCase):
         self.assertEqual(receiver.output().split("\n")[1:4], ["1", "2", "3"])
         fabric.wait_until(lambda: "ff02::77" not in two.namespace.run("ip", "maddress", "show"), "the group left", 10)
 
+    def test_a_members_own_datagrams(self):
+        """They come back over the wire, once each, unless the queue pair blocks them."""
+        host = self.enterContext(network.TwoHosts()).hosts[0]
+        host.up_on_udp()
+        for role, heard in (("talk", ["1", "2", "3"]), ("talk-blocked", ["nothing"] * 3)):
+            with self.subTest(role):
+                program = host.start_on_urnic(host.verbs_program("verbs_group"), role, "::ffff:239.7.7.8", "3")
+                self.assertEqual(program.wait(), 0, program)
+                self.assertEqual(program.output().split(), heard)
+
     @staticmethod
     def start_group_program(host, role):
         return host.start_on_urnic(host.verbs_program("verbs_group"), role, "ff02::77", "3")

@@ -130,18 +130,18 @@ class RdmaCm(unittest.TestCase):
                 self.pair(("udaddy", "-c", 10), ("udaddy", "-s", address, *bind, "-c", 10))
 
     def test_mckey(self):
-        """The receivers of a group, on both devices, get what a sender sends."""
-        for sender in ((), ("-o",)):
-            with self.subTest(sender):
-                receivers = [self.fabric.start_on_urnic("stdbuf", "-oL", "mckey", "-m", "239.1.2.3", "-b", address)
+        """The receivers of a group, on both devices, get what a sender sends; -l: no QP gets its own."""
+        for sender, receiver in (((), ()), (("-o",), ()), (("-l",), ("-l",))):
+            with self.subTest(sender=sender, receiver=receiver):
+                receivers = [self.fabric.start_on_urnic("stdbuf", "-oL", "mckey", "-m", "239.1.2.3", "-b", address, *receiver)
                              for address in ("192.0.2.1", "127.0.0.2")]
-                for receiver in receivers:
-                    receiver.wait_for_output("receiving data transfers")
+                for each in receivers:
+                    each.wait_for_output("receiving data transfers")
                 # A sender destroys its queue pair without waiting for its sends, so some of them may never happen.
-                while any(receiver.status is None for receiver in receivers):
+                while any(each.status is None for each in receivers):
                     self.fabric.run_on_urnic("mckey", "-m", "239.1.2.3", "-b", "192.0.2.1", "-s", *sender)
                     time.sleep(0.2)
-                self.assertEqual([receiver.wait() for receiver in receivers], [0, 0])
+                self.assertEqual([each.wait() for each in receivers], [0, 0])
 
     def test_cmtime(self):
         said = self.pair(("cmtime", "-c", 500), ("cmtime", "-s", "127.0.0.1", "-c", 500), server_ends=False)[1]
@@ -200,6 +200,11 @@ class RdmaCm(unittest.TestCase):
         with fabric.Fabric(user=None) as own:
             own.up()
             self.run_check(own, "another_user_than_the_opener")
+
+    def test_threads_that_wait_together(self):
+        for name in ("the_last_to_wait_has_the_event_first", "everybody_who_waits_has_an_event", "a_signal_while_a_thread_waits"):
+            with self.subTest(name):
+                self.run_check(self.fabric, name)
 
     def test_answers_that_come_with_events(self):
         self.run_check(self.fabric, "answers_that_came_with_an_event")

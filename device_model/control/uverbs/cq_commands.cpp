@@ -37,7 +37,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
   if (!is_valid_cq_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
     return EINVAL;
   }
-  if ((request.flags & ~std::uint32_t{abi::cq_timestamps}) != 0) return EINVAL;
+  if ((request.flags & ~std::uint32_t{abi::cq_timestamps | abi::cq_ignore_overrun}) != 0) return EINVAL;
   Context& context = *session.context;
   auto cq = std::make_unique<CompletionQueue>();
   cq->share = session.device.completion_queues.take();
@@ -59,6 +59,7 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
       .channel = cq->channel != nullptr ? cq->channel->pipe.get() : nullptr,
       .async_events = &context.async_events(),
       .clock = (request.flags & abi::cq_timestamps) != 0 ? &monotonic_nanoseconds : nullptr,
+      .ignores_overrun = (request.flags & abi::cq_ignore_overrun) != 0,
   });
 
   cq->number = session.device.next_cq++;

@@ -18,7 +18,7 @@ constexpr std::uint32_t kDmAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_W
                                     IBV_ACCESS_ZERO_BASED;
 
 int check_dm_access(std::uint32_t access) {
-  if (!are_known_rights(access, kDmAccess) || !rights_agree(access)) return EINVAL;
+  if (const int error = check_rights(access, kDmAccess)) return error;
   return (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : EINVAL;  // ibv_alloc_dm(3)
 }
 

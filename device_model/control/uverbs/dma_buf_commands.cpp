@@ -18,7 +18,7 @@ constexpr std::uint32_t kDmaBufAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 int check(const abi::RegisterDmaBufMrRequest& request) {
-  if (!are_known_rights(request.access, kDmaBufAccess) || !rights_agree(request.access)) return EINVAL;
+  if (const int error = check_rights(request.access, kDmaBufAccess)) return error;
   if (request.length == 0 || request.length > limits::kMaxMrSize) return EINVAL;
   if (request.offset + request.length < request.offset || request.iova + request.length < request.iova) {
     return EINVAL;

@@ -26,9 +26,7 @@ constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>:
 
 bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
 
-int check_mr_access(std::uint32_t access) {
-  return are_known_rights(access, kMrAccess) && rights_agree(access) ? 0 : EINVAL;
-}
+int check_mr_access(std::uint32_t access) { return check_rights(access, kMrAccess); }
 
 // Memory that may not answer is accessed by a copier process only, never left to the program, and never read
 // by another process. Without any copiers it is accessed like other memory.

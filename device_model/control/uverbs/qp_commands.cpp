@@ -46,6 +46,13 @@ int check_right(const Session& session, const abi::CreateQpRequest& request) {
   return request.type == IBV_QPT_RAW_PACKET ? check_raw_packets(session, "create a raw packet QP") : 0;
 }
 
+int check_flags(const abi::CreateQpRequest& request, transport::QpService service) {
+  if ((request.flags & ~std::uint32_t{abi::qp_block_self_multicast | abi::qp_scatter_fcs}) != 0)
+    return EINVAL;
+  const bool has_frames = service == transport::QpService::raw_packet;
+  return (request.flags & abi::qp_scatter_fcs) != 0 && !has_frames ? EOPNOTSUPP : 0;
+}
+
 int check_sizes(const abi::CreateQpRequest& request) {
   if (request.type == abi::kWorkQueue && request.max_send_wr != 0) return EINVAL;
   const bool fits = request.max_send_wr <= limits::kMaxQpWr && request.max_receive_wr <= limits::kMaxQpWr &&
@@ -122,6 +129,8 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .context = session.context->id,
       .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
+      .blocks_own_multicast = (qp.request.flags & abi::qp_block_self_multicast) != 0,
+      .takes_check_sequences = (qp.request.flags & abi::qp_scatter_fcs) != 0,
       .send_ring = qp.send_ring.data(),
       .send_slots = qp.given.send_slots,
       .send_slot_size = qp.given.send_slot_size,
@@ -201,6 +210,7 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   Context& context = *session.context;
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
+  if (const int error = check_flags(request, *service)) return error;
   if (const int error = check_right(session, request)) return error;
   auto qp = std::make_unique<QueuePair>();
   qp->request = request;

@@ -4,18 +4,18 @@
 
 #include <cerrno>
 
+#include "device_model/abi/control.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 
 namespace urnic::control {
 
-bool are_known_rights(std::uint32_t access, std::uint32_t known) {
-  return (access & ~(known | std::uint32_t{IBV_ACCESS_OPTIONAL_RANGE})) == 0;
-}
-
-bool rights_agree(std::uint32_t access) {
+int check_rights(std::uint32_t access, std::uint32_t served) {
+  const std::uint32_t others = access & ~(served | std::uint32_t{IBV_ACCESS_OPTIONAL_RANGE});
+  if ((others & ~abi::kFlushAccess) != 0) return EINVAL;
   const bool others_write = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
-  return !others_write || (access & IBV_ACCESS_LOCAL_WRITE) != 0;
+  if (others_write && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
+  return others != 0 ? EOPNOTSUPP : 0;
 }
 
 std::unique_ptr<MemoryRegion> begin_region(const Session& session, std::uint32_t pd) {

@@ -8,12 +8,11 @@
 
 namespace urnic::control {
 
-// Rights that every region may have, as ibv_access_flags. Optional rights are accepted and ignored, as
-// ibv_reg_mr(3) allows: this device never reorders, even with relaxed ordering.
-bool are_known_rights(std::uint32_t access, std::uint32_t known);
-
-// IBTA 10.6.3.1, ibv_reg_mr(3): remote writing requires local writing.
-bool rights_agree(std::uint32_t access);
+// Rights of a region, as ibv_access_flags; `served` are those that its kind has. 0 or the errno of Linux's
+// ib_check_mr_access: EOPNOTSUPP for rights to flush, which the device has not; EINVAL for others that are
+// not served, and for remote writing without local writing (IBTA 10.6.3.1). Optional rights are accepted and
+// ignored, as ibv_reg_mr(3) allows: this device never reorders, even with relaxed ordering.
+int check_rights(std::uint32_t access, std::uint32_t served);
 
 // A new region in the PD with that handle, counted and charged; null if there is no such PD. Throws
 // std::system_error with ENOMEM at the device's or the program's limit.

@@ -45,11 +45,22 @@ bool CompletionQueue::full() {
   return producer_ - consumer_ >= config_.slots;
 }
 
+// Where overrun is ignored, a NIC writes over unread CQEs (the bit `oi` of mlx5's CQ context). A program that
+// reads one meanwhile would find parts of two; so here the newest completions are lost, not the oldest.
 bool CompletionQueue::push(const transport::Completion& completion, std::uint32_t shared_receive_queue) {
-  if (overrun_ || full()) {
+  if (!overrun_ && !full()) [[likely]] {
+    write(completion, shared_receive_queue);
+  } else if (!config_.ignores_overrun) {
     report_overrun();
     return false;
   }
+  ++unreported_;
+  pushed_ = true;
+  solicited_ |= completion.solicited;
+  return true;
+}
+
+void CompletionQueue::write(const transport::Completion& completion, std::uint32_t shared_receive_queue) {
   abi::Cqe& entry = config_.ring[producer_ & (config_.slots - 1)];
   entry.qpn = completion.qpn.value;
   entry.wqe_index = completion.wqe_index;
@@ -76,10 +87,6 @@ bool CompletionQueue::push(const transport::Completion& completion, std::uint32_
   }
   entry.phase.store(phase(producer_), std::memory_order_release);
   ++producer_;
-  ++unreported_;
-  pushed_ = true;
-  solicited_ |= completion.solicited;
-  return true;
 }
 
 bool CompletionQueue::push_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue,

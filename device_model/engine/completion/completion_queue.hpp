@@ -26,6 +26,9 @@ struct CompletionQueueConfig {
   // Returns the timestamp of a completion in nanoseconds; null: completions have none. With timestamps,
   // received data never travels in the CQE.
   std::uint64_t (*clock)() = nullptr;
+  // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN. Then, too, received data never travel in the CQE: they would be lost
+  // with it.
+  bool ignores_overrun = false;
 };
 
 // Event moderation: an armed event is raised after `count` completions, or `period` after the first,
@@ -44,7 +47,8 @@ class CompletionQueue
 
   // Writes a CQE, with the completion's data (at most kCqeInlineBytes) in it. On overrun returns false: the
   // CQ stays in error, IBV_EVENT_CQ_ERR is raised once, completions are lost, and the caller moves the QP to
-  // the error state. `shared_receive_queue`: the number of the SRQ whose slot `completion.wqe_index` is; 0:
+  // the error state. A CQ that ignores overrun loses the completion alone, and raises an armed event for it
+  // as for others. `shared_receive_queue`: the number of the SRQ whose slot `completion.wqe_index` is; 0:
   // none.
   bool push(const transport::Completion& completion, std::uint32_t shared_receive_queue = 0);
 
@@ -92,7 +96,7 @@ class CompletionQueue
   // Of the asynchronous ones.
   const EventSource& event_source() const { return source_; }
   // Whether a received message may travel in the CQE.
-  bool has_room_for_data() const { return config_.clock == nullptr; }
+  bool has_room_for_data() const { return config_.clock == nullptr && !config_.ignores_overrun; }
   std::uint64_t user_handle() const { return config_.user_handle; }
   EventPipe* channel() const { return config_.channel; }
   EventPipe* async_pipe() const { return config_.async_events; }
@@ -110,6 +114,7 @@ class CompletionQueue
 
   std::uint8_t phase(std::uint32_t index) const;
   bool full();
+  void write(const transport::Completion& completion, std::uint32_t shared_receive_queue);
   void report_overrun();
   bool put_off(transport::Time now);
   void raise(std::uint32_t arm);

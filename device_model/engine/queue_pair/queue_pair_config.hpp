@@ -28,8 +28,10 @@ struct QueuePairConfig {
   std::uint32_t context = 0;        // the number of the creating context
   std::uint32_t ordinal = 1;        // 1 is the first QP that the program created on the device
   bool signal_all = false;
-  std::byte* send_ring = nullptr;  // may be null with 0 slots
-  std::uint32_t send_slots = 0;    // a power of two
+  bool blocks_own_multicast = false;   // abi::qp_block_self_multicast
+  bool takes_check_sequences = false;  // abi::qp_scatter_fcs
+  std::byte* send_ring = nullptr;      // may be null with 0 slots
+  std::uint32_t send_slots = 0;        // a power of two
   std::uint32_t send_slot_size = 0;
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_slots = 0;

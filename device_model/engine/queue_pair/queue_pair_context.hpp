@@ -134,6 +134,12 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // An XRC target, which several programs may use.
   bool is_shared() const { return config_.xrc_domain != nullptr; }
 
+  // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB: takes no copy of what it has sent to a group itself.
+  bool blocks_own_multicast() const { return config_.blocks_own_multicast; }
+
+  // IBV_QP_CREATE_SCATTER_FCS: a frame has its check sequence behind it.
+  bool takes_check_sequences() const { return config_.takes_check_sequences; }
+
   // Takes packets from any sender, with their GRH.
   bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
 

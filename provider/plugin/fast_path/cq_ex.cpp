@@ -95,23 +95,29 @@ ibv_pd* parent_domain_of(const ibv_cq_init_attr_ex& attributes) {
   return (attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 ? attributes.parent_domain : nullptr;
 }
 
-bool wants_no_lock(const ibv_cq_init_attr_ex& attributes) {
-  if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return false;
-  return (attributes.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+// IBV_CREATE_CQ_ATTR_ values.
+std::uint32_t create_flags(const ibv_cq_init_attr_ex& attributes) {
+  return (attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ? attributes.flags : 0;
 }
 
-// 0 or the errno with which the attributes are refused.
+// abi::CqFlag values.
+std::uint32_t device_flags(const ibv_cq_init_attr_ex& attributes) {
+  std::uint32_t flags = 0;
+  if ((attributes.wc_flags & kTimestamps) != 0) flags |= abi::cq_timestamps;
+  if ((create_flags(attributes) & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0) flags |= abi::cq_ignore_overrun;
+  return flags;
+}
+
+// 0 or the errno with which the attributes are refused (docs/rules/creation-flags.md).
 int check(const ibv_cq_init_attr_ex& attributes) {
-  constexpr std::uint32_t kKnownFlags =
+  constexpr std::uint32_t kServedFlags =
       IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   // A CQ belongs to no protection domain, so only a parent domain makes sense here.
   if (parent_domain_of(attributes) != nullptr && !is_parent_domain(*attributes.parent_domain)) return EINVAL;
   if ((attributes.wc_flags & ~kSupportedFields) != 0) return EOPNOTSUPP;
-  if ((attributes.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0) return 0;
-  if ((attributes.flags & ~kKnownFlags) != 0) return EOPNOTSUPP;
-  return (attributes.flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0 ? EOPNOTSUPP : 0;
+  return (create_flags(attributes) & ~kServedFlags) != 0 ? EOPNOTSUPP : 0;
 }
 
 }  // namespace
@@ -121,13 +127,11 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
     errno = error;
     return nullptr;
   }
-  std::uint32_t flags = 0;
-  if ((attributes->wc_flags & kTimestamps) != 0) flags |= abi::cq_timestamps;
-  Cq* cq =
-      create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector, flags);
+  Cq* cq = create_completion_queue(context, attributes->cqe, attributes->channel, attributes->comp_vector,
+                                   device_flags(*attributes));
   if (cq == nullptr) return nullptr;
   // A thread domain does not remove the lock: it promises one posting thread, but another thread may poll.
-  if (wants_no_lock(*attributes)) cq->lock.leave_out();
+  if ((create_flags(*attributes) & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0) cq->lock.leave_out();
   cq->parent_domain = parent_domain_of(*attributes);
   if (cq->parent_domain != nullptr) hold(cq->parent_domain);
   install_readers(cq->verbs.extended);

@@ -50,7 +50,8 @@ void fill(ibv_device_attr& to, const abi::QueryDeviceReply& from) {
 }
 
 void fill_extended(ibv_device_attr_ex& to, const abi::QueryDeviceReply& from) {
-  to.device_cap_flags_ex = from.device_cap_flags;
+  to.device_cap_flags_ex = from.device_cap_flags | IBV_DEVICE_RAW_SCATTER_FCS;
+  to.raw_packet_caps = IBV_RAW_PACKET_CAP_SCATTER_FCS;
   to.phys_port_cnt_ex = from.phys_port_cnt;
   to.odp_caps.general_caps = from.odp_general;
   to.odp_caps.per_transport_caps.rc_odp_caps = from.odp_rc;

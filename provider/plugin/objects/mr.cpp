@@ -18,10 +18,12 @@ constexpr int kOptionalAccess = IBV_ACCESS_OPTIONAL_RANGE;
 
 // 0 or the errno with which the rights are refused.
 int check_access(int access) {
-  if ((access & ~(kKnownAccess | kOptionalAccess)) != 0) return EINVAL;
+  constexpr int kFlush = abi::kFlushAccess;
+  if ((access & ~(kKnownAccess | kOptionalAccess | kFlush)) != 0) return EINVAL;
   // IBTA 10.6.3.1: remote write and remote atomic require local write.
   const bool remote_changes = (access & kRemoteChanges) != 0;
-  return remote_changes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
+  if (remote_changes && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
+  return (access & kFlush) != 0 ? EOPNOTSUPP : 0;
 }
 
 // On-demand memory need not be mapped yet. With IBV_ACCESS_HUGETLB it must consist of huge pages:

@@ -38,14 +38,19 @@ std::uint64_t send_operations(ibv_qp_type type, const Layout& layout) {
   }
 }
 
-// 0 or the errno with which the attributes are refused.
+std::uint32_t create_flags(const ibv_qp_init_attr_ex& attributes) {
+  return (attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? attributes.create_flags : 0;
+}
+
+// 0 or the errno with which the attributes are refused (docs/rules/creation-flags.md).
 int check(const ibv_qp_init_attr_ex& attributes, const Layout& layout) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
                                    IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if ((attributes.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
-  if ((attributes.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attributes.create_flags != 0) {
+  const std::uint32_t flags = create_flags(attributes);
+  if ((flags & ~std::uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB | IBV_QP_CREATE_SCATTER_FCS}) != 0)
     return EOPNOTSUPP;
-  }
+  if ((flags & IBV_QP_CREATE_SCATTER_FCS) != 0 && attributes.qp_type != IBV_QPT_RAW_PACKET) return EOPNOTSUPP;
   const std::uint64_t operations = send_operations(attributes.qp_type, layout);
   if ((attributes.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
       (attributes.send_ops_flags & ~operations) != 0) {
@@ -82,6 +87,9 @@ abi::CreateQpRequest request_for(const Qp& qp, const ibv_qp_init_attr_ex& attrib
   request.max_receive_sge = attributes.srq != nullptr ? 0 : attributes.cap.max_recv_sge;
   request.max_inline_data = attributes.cap.max_inline_data;
   request.signal_all = attributes.sq_sig_all != 0;
+  if ((create_flags(attributes) & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) != 0)
+    request.flags |= abi::qp_block_self_multicast;
+  if ((create_flags(attributes) & IBV_QP_CREATE_SCATTER_FCS) != 0) request.flags |= abi::qp_scatter_fcs;
   return request;
 }
 

@@ -8,11 +8,14 @@
 namespace urnic::provider {
 namespace {
 
-// 0 or the errno with which the attributes are refused.
+std::uint32_t create_flags(const ibv_wq_init_attr& attributes) {
+  return (attributes.comp_mask & IBV_WQ_INIT_ATTR_FLAGS) != 0 ? attributes.create_flags : 0;
+}
+
+// 0 or the errno with which the attributes are refused (docs/rules/creation-flags.md).
 int check(const ibv_wq_init_attr& attributes) {
   if ((attributes.comp_mask & ~std::uint32_t{IBV_WQ_INIT_ATTR_FLAGS}) != 0) return EOPNOTSUPP;
-  const bool has_flags = (attributes.comp_mask & IBV_WQ_INIT_ATTR_FLAGS) != 0;
-  if (has_flags && attributes.create_flags != 0) return EOPNOTSUPP;
+  if ((create_flags(attributes) & ~std::uint32_t{IBV_WQ_FLAGS_SCATTER_FCS}) != 0) return EOPNOTSUPP;
   const bool complete = attributes.wq_type == IBV_WQT_RQ && attributes.pd != nullptr &&
                         attributes.cq != nullptr && attributes.max_wr != 0;
   return complete ? 0 : EINVAL;
@@ -27,6 +30,10 @@ ibv_qp* create_queue(ibv_context* context, const ibv_wq_init_attr& attributes, i
   queue.qp_type = IBV_QPT_RAW_PACKET;
   queue.comp_mask = IBV_QP_INIT_ATTR_PD;
   queue.pd = attributes.pd;
+  if ((create_flags(attributes) & IBV_WQ_FLAGS_SCATTER_FCS) != 0) {
+    queue.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    queue.create_flags = IBV_QP_CREATE_SCATTER_FCS;
+  }
   ibv_qp* const made = create_work_queue(context, queue);
   given = queue.cap;
   return made;

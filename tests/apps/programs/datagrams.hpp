@@ -29,14 +29,19 @@ inline ibv_gid gid_of(const Device& device, int index) {
 // A QP in RTS with memory of its own.
 class Datagrams {
  public:
-  explicit Datagrams(const Device& device, std::uint32_t qkey = kQkey)
+  // `create_flags`: ibv_qp_create_flags.
+  explicit Datagrams(const Device& device, std::uint32_t qkey = kQkey, std::uint32_t create_flags = 0)
       : device_(device), memory_(device.pd(), 16384) {
     cq_.reset(ibv_create_cq(device.context(), 64, nullptr, nullptr, 0));
-    ibv_qp_init_attr attributes{};
+    ibv_qp_init_attr_ex attributes{};
     attributes.send_cq = attributes.recv_cq = cq_.get();
     attributes.cap = {16, 16, 1, 1, 0};
     attributes.qp_type = IBV_QPT_UD;
-    qp_.reset(ibv_create_qp(device.pd(), &attributes));
+    attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
+    attributes.pd = device.pd();
+    if (create_flags != 0) attributes.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    attributes.create_flags = create_flags;
+    qp_.reset(ibv_create_qp_ex(device.context(), &attributes));
     require(qp_ != nullptr, "{}: no datagram QP: {}", device.name(), std::strerror(errno));
     ibv_qp_attr step{};
     step.port_num = 1;

@@ -116,15 +116,35 @@ BOOST_DATA_TEST_CASE(a_group_hears_each_message_once, data::make({false, true}),
   const AhOwner there = sender.handle_to(joined, kGidIndex);
   BOOST_REQUIRE(there != nullptr);
   BOOST_TEST(sender.send(there.get(), 0xFFFFFF, 256) == IBV_WC_SUCCESS);
-  for (Datagrams* one : {&beside, &other}) {
+  for (Datagrams* one : {&sender, &beside, &other}) {
     const ibv_wc received = wait_completion(one->cq());
     BOOST_TEST(received.src_qp == sender.qp()->qp_num);
     BOOST_TEST(!difference(one->message(256), 5));
   }
-  BOOST_TEST(!poll_for(sender.cq(), kSilence).has_value());
-  BOOST_TEST(!poll_for(stranger.cq(), kSilence).has_value());
+  for (Datagrams* one : {&sender, &beside, &other}) one->post_receive();
+  for (Datagrams* one : {&sender, &beside, &other, &stranger})
+    BOOST_TEST(!poll_for(one->cq(), kSilence).has_value());
   BOOST_TEST(ibv_detach_mcast(stranger.qp(), &joined, 0) == EINVAL);
   for (Datagrams* one : {&sender, &beside, &other}) BOOST_TEST(ibv_detach_mcast(one->qp(), &joined, 0) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_sender_that_blocks_its_own_hears_the_others) {
+  TwoDevices devices;
+  Datagrams sender(devices.left_device, kQkey, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB);
+  Datagrams beside(devices.left_device);
+  const ibv_gid joined = group(2);
+  for (Datagrams* one : {&sender, &beside}) {
+    one->post_receive();
+    BOOST_TEST(ibv_attach_mcast(one->qp(), &joined, 0) == 0);
+  }
+  const AhOwner there = sender.handle_to(joined, kGidIndex),
+                from_beside = beside.handle_to(joined, kGidIndex);
+  BOOST_TEST(sender.send(there.get(), 0xFFFFFF, 256) == IBV_WC_SUCCESS);
+  BOOST_TEST(wait_completion(beside.cq()).src_qp == sender.qp()->qp_num);
+  BOOST_TEST(!poll_for(sender.cq(), kSilence).has_value());
+  BOOST_TEST(beside.send(from_beside.get(), 0xFFFFFF, 256) == IBV_WC_SUCCESS);
+  BOOST_TEST(wait_completion(sender.cq()).src_qp == beside.qp()->qp_num);
+  for (Datagrams* one : {&sender, &beside}) BOOST_TEST(ibv_detach_mcast(one->qp(), &joined, 0) == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(groups_end_where_the_device_says, Two) {

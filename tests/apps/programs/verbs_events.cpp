@@ -182,6 +182,44 @@ BOOST_AUTO_TEST_CASE(completion_queue_overrun) {
   BOOST_TEST(event->element.cq == small.get());
 }
 
+// IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN: no event, no error; the newest completions are lost.
+BOOST_AUTO_TEST_CASE(completion_queue_overrun_that_is_ignored) {
+  const DeviceNames names = device_names();
+  const Device left_device(names.first), right_device(names.second);
+  ibv_cq_init_attr_ex attributes{};
+  attributes.cqe = 4;
+  attributes.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+  attributes.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+  const CqOwner small(ibv_cq_ex_to_cq(ibv_create_cq_ex(left_device.context(), &attributes)));
+  const CqOwner roomy(ibv_create_cq(left_device.context(), 64, nullptr, nullptr, 0));
+  BOOST_REQUIRE(small != nullptr);
+  Endpoint left(left_device, {}, roomy.get(), small.get()), right(right_device, {});
+  left.connect(right.address());
+  right.connect(left.address());
+  const Memory source(right_device.pd(), 4096), target(left_device.pd(), 4096);
+  const auto entries = static_cast<std::uint32_t>(small->cqe);
+  const std::uint32_t sent = 3 * entries;
+  // Short messages, whose data would travel in a CQE if CQEs could not be lost.
+  fill(source.bytes(0, 8 * sent), 3);
+  for (std::uint32_t i = 0; i < sent; ++i) {
+    left.post_receive(i, {target.segment(8 * i, 8)});
+    ibv_sge segment = source.segment(8 * i, 8);
+    right.post(send_request(segment));
+    BOOST_TEST(right.wait_send().status == IBV_WC_SUCCESS);
+  }
+  BOOST_TEST(!wait_async_event(left_device.context(), kNever).has_value());
+  BOOST_TEST(left.state() == IBV_QPS_RTS);
+  BOOST_TEST(!difference(target.bytes(0, 8 * sent), 3));
+  for (std::uint32_t i = 0; i < entries; ++i) BOOST_TEST(left.wait_receive().wr_id == i);
+  ibv_wc none{};
+  BOOST_TEST(ibv_poll_cq(small.get(), 1, &none) == 0);
+  // The queue works on, and so does the pair.
+  left.post_receive(99, {target.segment(0, 8)});
+  ibv_sge segment = source.segment(0, 8);
+  right.post(send_request(segment));
+  BOOST_TEST(left.wait_receive().wr_id == 99u);
+}
+
 // What the QP does not take at all (IBTA 9.7.5.2.3, 11.6.3): no receive could tell it.
 BOOST_AUTO_TEST_CASE(request_that_the_attributes_do_not_allow) {
   EndpointOptions without_reads;

@@ -132,7 +132,100 @@ BOOST_FIXTURE_TEST_CASE(flush, OneDevice) {
   BOOST_TEST(refusal_of_qp(IBV_QP_EX_WITH_SEND) == 0);
   BOOST_TEST(refusal_of_qp(IBV_QP_EX_WITH_SEND | kWithFlush) == EOPNOTSUPP);
   for (const int right : {1 << 8, 1 << 9})
-    BOOST_TEST(refusal(memory.data(), kPage, IBV_ACCESS_LOCAL_WRITE | right) == EINVAL);
+    BOOST_TEST(refusal(memory.data(), kPage, IBV_ACCESS_LOCAL_WRITE | right) == EOPNOTSUPP);
+}
+
+// docs/rules/creation-flags.md
+BOOST_FIXTURE_TEST_CASE(creation_flags_of_queue_pairs, OneDevice) {
+  const CqOwner cq(ibv_create_cq(device.context(), 16, nullptr, nullptr, 0));
+  const auto refusal_of_qp = [&](ibv_qp_type type, std::uint32_t flags) {
+    ibv_qp_init_attr_ex attributes{};
+    attributes.send_cq = attributes.recv_cq = cq.get();
+    attributes.qp_type = type;
+    attributes.cap = {1, 1, 1, 1, 0};
+    attributes.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    attributes.pd = device.pd();
+    attributes.create_flags = flags;
+    errno = 0;
+    const QpOwner qp(ibv_create_qp_ex(device.context(), &attributes));
+    return qp ? 0 : errno;
+  };
+  for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND}) {
+    BOOST_TEST(refusal_of_qp(type, 0) == 0);
+    BOOST_TEST(refusal_of_qp(type, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) == 0);
+    for (std::uint32_t bit = 0; bit < 32; ++bit) {
+      if (1U << bit == IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) continue;
+      const bool served = type == IBV_QPT_RAW_PACKET && 1U << bit == IBV_QP_CREATE_SCATTER_FCS;
+      const int expected = served ? 0 : EOPNOTSUPP;
+      BOOST_TEST(refusal_of_qp(type, 1U << bit) == expected, bit);
+      BOOST_TEST(refusal_of_qp(type, 1U << bit | IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) == expected, bit);
+    }
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(creation_flags_of_completion_queues, OneDevice) {
+  const auto refusal_of_cq = [&](std::uint32_t flags, std::uint64_t fields, std::uint32_t more = 0) {
+    ibv_cq_init_attr_ex attributes{};
+    attributes.cqe = 16;
+    attributes.wc_flags = fields;
+    attributes.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS | more;
+    attributes.flags = flags;
+    errno = 0;
+    ibv_cq_ex* const cq = ibv_create_cq_ex(device.context(), &attributes);
+    if (cq == nullptr) return errno;
+    BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
+    return 0;
+  };
+  constexpr std::uint32_t kServed = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+  BOOST_TEST(refusal_of_cq(kServed, 0) == 0);
+  for (std::uint32_t bit = 0; bit < 32; ++bit)
+    BOOST_TEST(refusal_of_cq(1U << bit, 0) == ((kServed & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
+  constexpr std::uint64_t kFields = std::uint64_t{IBV_WC_STANDARD_FLAGS} |
+                                    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_TM_INFO |
+                                    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+  for (std::uint32_t bit = 0; bit < 16; ++bit)
+    BOOST_TEST(refusal_of_cq(0, 1U << bit) == ((kFields & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
+  BOOST_TEST(refusal_of_cq(0, 0, 1 << 2) == EOPNOTSUPP);
+}
+
+BOOST_FIXTURE_TEST_CASE(creation_flags_of_work_queues, OneDevice) {
+  const CqOwner cq(ibv_create_cq(device.context(), 16, nullptr, nullptr, 0));
+  const auto refusal_of_wq = [&](std::uint32_t flags, std::uint32_t more = 0) {
+    ibv_wq_init_attr attributes{};
+    attributes.wq_type = IBV_WQT_RQ;
+    attributes.max_wr = attributes.max_sge = 1;
+    attributes.pd = device.pd();
+    attributes.cq = cq.get();
+    attributes.comp_mask = IBV_WQ_INIT_ATTR_FLAGS | more;
+    attributes.create_flags = flags;
+    errno = 0;
+    ibv_wq* const queue = ibv_create_wq(device.context(), &attributes);
+    if (queue == nullptr) return errno;
+    BOOST_TEST(ibv_destroy_wq(queue) == 0);
+    return 0;
+  };
+  BOOST_TEST(refusal_of_wq(0) == 0);
+  BOOST_TEST(refusal_of_wq(0, 1 << 1) == EOPNOTSUPP);
+  for (std::uint32_t bit = 0; bit < 32; ++bit)
+    BOOST_TEST(refusal_of_wq(1U << bit) == (1U << bit == IBV_WQ_FLAGS_SCATTER_FCS ? 0 : EOPNOTSUPP), bit);
+  ibv_device_attr_ex capabilities{};
+  BOOST_REQUIRE_EQUAL(ibv_query_device_ex(device.context(), nullptr, &capabilities), 0);
+  BOOST_TEST(capabilities.raw_packet_caps == std::uint32_t{IBV_RAW_PACKET_CAP_SCATTER_FCS});
+  BOOST_TEST((capabilities.device_cap_flags_ex & IBV_DEVICE_RAW_SCATTER_FCS) != 0u);
+  BOOST_TEST((capabilities.device_cap_flags_ex & IBV_DEVICE_PCI_WRITE_END_PADDING) == 0u);
+}
+
+// Not those that the kinds of memory allow, which other cases show.
+BOOST_FIXTURE_TEST_CASE(rights_of_regions, OneDevice) {
+  constexpr std::uint32_t kFlush = 3 << 8;
+  for (std::uint32_t bit = 8; bit < 32; ++bit) {
+    const std::uint32_t right = 1U << bit;
+    const int expected = (right & kFlush) != 0                      ? EOPNOTSUPP
+                         : (right & IBV_ACCESS_OPTIONAL_RANGE) != 0 ? 0
+                                                                    : EINVAL;
+    BOOST_TEST(refusal(memory.data(), kPage, static_cast<int>(IBV_ACCESS_LOCAL_WRITE | right)) == expected,
+               bit);
+  }
 }
 
 // The attributes that a transition needs, all of them and no others (IBTA 11.2.5.2).

@@ -126,7 +126,7 @@ Program::Request Program::cq() {
   body.user_handle = chance_.number();
   if (!channel_inodes_.empty() && chance_.once_in(2)) body.channel_inode = chance_.any(channel_inodes_);
   body.entries = size(chance_, 1U << 20);
-  body.flags = chance_.below(2);
+  body.flags = chance_.below(4);
   Request made = request(ControlOpcode::create_cq, body);
   made.served = [this](ControlReply& answer) {
     const auto reply = answer.as<abi::CreateCqReply>();
@@ -152,6 +152,7 @@ Program::Request Program::qp() {
   body.max_receive_sge = chance_.below(8);
   body.max_inline_data = chance_.below(300);
   body.signal_all = chance_.below(2);
+  body.flags = chance_.below(body.type == IBV_QPT_RAW_PACKET ? 4 : 2);
   if (body.type != IBV_QPT_XRC_SEND && !srqs_.empty() && chance_.once_in(3)) {
     body.srq = srqs_[chance_.below(srqs_.size())].handle;
     if (chance_.once_in(2)) body.max_send_wr = 0;

@@ -163,6 +163,19 @@ BOOST_AUTO_TEST_CASE(an_overrun_is_an_asynchronous_event_and_is_counted) {
   BOOST_TEST(destroyed.async_events_reported == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(an_overrun_that_is_to_be_ignored_is_no_event) {
+  abi::CreateCqReply reply{};
+  BOOST_REQUIRE(create({0xCCCC, 0, 1, 0, abi::cq_ignore_overrun}, reply) == 0);
+  for (int i = 0; i < 3; ++i) BOOST_TEST(cq(reply.handle).queue->push(transport::Completion{}));
+  char event[16];
+  BOOST_TEST(read(program.async_events().read_end.get(), event, sizeof event) == -1);
+  // Resizing keeps what was not lost, and makes room.
+  abi::ResizeCqReply resized{};
+  BOOST_REQUIRE(program.call(ControlOpcode::resize_cq, abi::ResizeCqRequest{reply.handle, 4}, resized) == 0);
+  BOOST_TEST(cq(reply.handle).queue->indices().producer == 1u);
+  BOOST_TEST(create({1, 0, 1, 0, 4}, reply) == EINVAL);  // no such flag
+}
+
 BOOST_AUTO_TEST_CASE(a_cq_with_qps_is_busy) {
   const std::uint32_t receive_cq = program.create_cq();
   abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);

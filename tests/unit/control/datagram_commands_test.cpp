@@ -1,8 +1,10 @@
 // Address handles and multicast groups: which programs may make and join them, and how many.
 #include <boost/test/unit_test.hpp>
+#include <optional>
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/engine/device.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -45,12 +47,30 @@ struct Datagrams {
   int detach(const abi::MulticastRequest& request) {
     return program.call(ControlOpcode::detach_multicast, request);
   }
+  // Whether a QP made with `flags` has its own datagrams to a group kept away; empty: it is not made.
+  std::optional<bool> blocks_own_multicast(std::uint32_t flags, std::uint32_t type) {
+    abi::CreateQpRequest request = program.qp_request(program.pd, program.cq);
+    request.type = type;
+    request.flags = flags;
+    abi::CreateQpReply reply{};
+    if (program.call(ControlOpcode::create_qp, request, reply) != 0) return {};
+    return program.session().context->qps.find(reply.handle)->shared->hosted->blocks_own_multicast();
+  }
   const ServedDevice& device() { return program.session().device; }
 
   abi::CreateAhReply ah{};
 };
 
 BOOST_FIXTURE_TEST_SUITE(datagram_commands, Datagrams)
+
+BOOST_AUTO_TEST_CASE(the_flag_of_creation_reaches_the_queue_pair) {
+  for (const std::uint32_t type : {IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_RC}) {
+    BOOST_TEST(blocks_own_multicast(0, type).value() == false);
+    BOOST_TEST(blocks_own_multicast(abi::qp_block_self_multicast, type).value() == true);
+    BOOST_TEST(!blocks_own_multicast(4, type).has_value());
+    BOOST_TEST(blocks_own_multicast(abi::qp_scatter_fcs, type).has_value() == (type == IBV_QPT_RAW_PACKET));
+  }
+}
 
 BOOST_AUTO_TEST_CASE(an_address_handle_is_made_and_destroyed_once) {
   BOOST_TEST(create_ah(to_urnic1(), program.pd) == 0);

@@ -120,6 +120,7 @@ BOOST_AUTO_TEST_CASE(regions_lie_within_and_are_zero_based) {
   BOOST_TEST(reg(0, 4, IBV_ACCESS_LOCAL_WRITE) == EINVAL);
   BOOST_TEST(reg(0, 4, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_REMOTE_WRITE) == EINVAL);
   BOOST_TEST(reg(0, 4, kAccess | IBV_ACCESS_ON_DEMAND) == EINVAL);
+  BOOST_TEST(reg(0, 4, kAccess | 1 << 8) == EOPNOTSUPP);  // IBV_ACCESS_FLUSH_GLOBAL
   BOOST_TEST(reg(0, 4, kAccess | IBV_ACCESS_RELAXED_ORDERING) == 0);
   ++dm.handle;
   BOOST_TEST(reg(0, 4) == EINVAL);

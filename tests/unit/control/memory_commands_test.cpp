@@ -120,8 +120,12 @@ BOOST_AUTO_TEST_CASE(registering_touches_no_page) {
 BOOST_AUTO_TEST_CASE(rights_that_make_no_sense_are_refused) {
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_ATOMIC) == EINVAL);
+  for (const std::uint32_t flush : {1u << 8, 1u << 9}) {
+    BOOST_TEST(reg(pages.writable(), kPage, flush) == EOPNOTSUPP);
+    BOOST_TEST(reg(pages.writable(), kPage, flush | IBV_ACCESS_REMOTE_WRITE) == EINVAL);
+  }
+  BOOST_TEST(reg(pages.writable(), kPage, 1u << 10) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE) == 0);
-  BOOST_TEST(reg(pages.writable(), kPage, 1u << 9) == EINVAL);
   BOOST_TEST(reg(pages.writable(), kPage, IBV_ACCESS_RELAXED_ORDERING) == 0);  // may be ignored
 }
 

@@ -115,6 +115,40 @@ BOOST_AUTO_TEST_CASE(overrun_is_reported_once_and_nothing_is_overwritten) {
   BOOST_TEST(!push(10));  // in error for good
 }
 
+// IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.
+BOOST_AUTO_TEST_CASE(an_ignored_overrun_loses_the_newest_and_says_nothing) {
+  std::vector<abi::Cqe> ring(4);
+  abi::CompletionQueueIndices indices{};
+  engine::CompletionQueue ignoring({.ring = ring.data(),
+                                    .slots = 4,
+                                    .indices = &indices,
+                                    .user_handle = kHandle,
+                                    .channel = &channel.device_end(),
+                                    .async_events = &async_events.device_end(),
+                                    .ignores_overrun = true});
+  BOOST_TEST(!ignoring.has_room_for_data());
+  for (std::uint32_t i = 0; i < 10; ++i) BOOST_TEST(ignoring.push(completion_of(i)));
+  BOOST_TEST(ignoring.push_tagged(completion_of(10), 1, 0, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) BOOST_TEST(ring[i].wqe_index == i);
+  BOOST_TEST(!async_events.read());
+  BOOST_TEST(ignoring.async_events() == 0u);
+  BOOST_TEST(!ignoring.indices().overrun);
+  ignoring.notify({});
+  // A program that waits instead of polling is woken by what is lost, too.
+  indices.arm.store(1u << 2 | static_cast<std::uint32_t>(abi::ArmKind::next));
+  BOOST_TEST(ignoring.push(completion_of(11)));
+  ignoring.notify({});
+  BOOST_TEST(event_raised());
+  // Room again: the next ones go where the program looks for them.
+  indices.consumer.store(3);
+  for (std::uint32_t i = 20; i < 23; ++i) BOOST_TEST(ignoring.push(completion_of(i)));
+  const std::uint32_t expected[] = {20, 21, 22, 3};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    BOOST_TEST(ring[i].wqe_index == expected[i]);
+    BOOST_TEST(int{ring[i].phase.load()} == (i < 3 ? 0 : 1));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_consumer_index_that_cannot_be_harms_only_its_owner) {
   for (std::uint32_t lie : {1000u, 0x80000000u, 0xFFFFFFFFu}) {
     TestCq hostile(8, nullptr, nullptr, 1);

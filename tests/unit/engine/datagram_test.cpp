@@ -23,13 +23,20 @@ wire::Gid ipv6_group(std::uint8_t last = 9) {
 wire::Gid ipv4_group() { return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 239, 0x81, 2, 3}}; }
 
 struct Datagrams : Fabric {
-  TestQp qp0{program0, 0, datagrams()};
+  explicit Datagrams(bool blocks_its_own = false) : sender_blocks_its_own(blocks_its_own) {
+    for (TestQp* qp : {&qp0, &beside0, &qp1, &beside1}) bring_up(*qp);
+  }
+
+  const bool sender_blocks_its_own;
+  TestQp qp0{program0, 0, sender()};
   TestQp beside0{program0, 1, datagrams()};
   TestQp qp1{program1, 0, datagrams()};
   TestQp beside1{program1, 1, datagrams()};
 
-  Datagrams() {
-    for (TestQp* qp : {&qp0, &beside0, &qp1, &beside1}) bring_up(*qp);
+  QpLayout sender() const {
+    QpLayout layout = datagrams();
+    layout.blocks_own_multicast = sender_blocks_its_own;
+    return layout;
   }
 
   void bring_up(TestQp& qp) {
@@ -53,13 +60,14 @@ struct Datagrams : Fabric {
     return handle_to(to);
   }
 
-  void send(std::uint32_t handle, wire::Qpn to, std::uint32_t length) {
+  void send(std::uint32_t handle, wire::Qpn to, std::uint32_t length) { send_from(qp0, handle, to, length); }
+  void send_from(TestQp& qp, std::uint32_t handle, wire::Qpn to, std::uint32_t length) {
     abi::SendWqe head = wqe(abi::SendOpcode::send);
     head.address_handle = handle;
     head.remote_qpn = to.value;
     head.remote_qkey = kQkey;
     const abi::ScatterGather from[] = {program0.sge(0, length)};
-    qp0.post_send(head, from);
+    qp.post_send(head, from);
     run();
   }
 
@@ -103,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_group_of_ipv6_addresses_gives_the_header_itself) {
   BOOST_CHECK(std::memcmp(ip + 24, ipv6_group().bytes.data(), 16) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
+BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_one_copy_also_the_sender) {
   program0.fill(0, 64, 5);
   for (TestQp* qp : {&qp0, &beside0}) {
     engine.execute([&] { device0.multicast_groups().attach(ipv4_group(), qp->device_end()); });
@@ -115,9 +123,13 @@ BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
   post_receive(beside0, program0, 2 * kReceived);
   post_receive(qp1, program1, kReceived);
   post_receive(beside1, program1, 2 * kReceived);
+  for (TestQp* qp : {&qp0, &qp1}) post_receive(*qp, qp == &qp0 ? program0 : program1, 3 * kReceived);
   send(handle_to_group(ipv4_group()), kGroupQpn, 64);
-  BOOST_TEST(!qp0.receive_cq.poll().has_value());
-  for (TestQp* qp : {&beside0, &qp1, &beside1}) BOOST_TEST(qp->receive_cq.poll().has_value());
+  for (TestQp* qp : {&qp0, &beside0, &qp1, &beside1}) {
+    BOOST_TEST(qp->receive_cq.poll().has_value());
+    BOOST_TEST(!qp->receive_cq.poll().has_value());
+  }
+  BOOST_TEST(program0.holds(kReceived + kGrh, 64, 5));
   BOOST_TEST(program0.holds(2 * kReceived + kGrh, 64, 5));
   BOOST_TEST(program1.holds(kReceived + kGrh, 64, 5));
   BOOST_TEST(program1.holds(2 * kReceived + kGrh, 64, 5));
@@ -126,6 +138,40 @@ BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_a_copy_but_the_sender) {
   BOOST_TEST(device0.port_counters().received_multicast == 1u);
   BOOST_TEST(device1.port_counters().transmitted_multicast == 0u);
   BOOST_TEST(device1.port_counters().received_multicast == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_sender_that_is_not_in_the_group_gets_no_copy) {
+  engine.execute([&] { device0.multicast_groups().attach(ipv4_group(), beside0.device_end()); });
+  post_receive(qp0, program0, kReceived);
+  post_receive(beside0, program0, 2 * kReceived);
+  send(handle_to_group(ipv4_group()), kGroupQpn, 64);
+  BOOST_TEST(!qp0.receive_cq.poll().has_value());
+  BOOST_TEST(beside0.receive_cq.poll().has_value());
+}
+
+// IBV_QP_CREATE_BLOCK_SELF_MCAST_LB keeps the QP's own datagrams away from itself: not from others of the
+// device, and not those of others from it.
+BOOST_AUTO_TEST_CASE(a_qp_that_blocks_its_own_has_the_datagrams_of_others) {
+  Datagrams blocking(true);
+  const auto join = [&](Device& device, TestQp& qp) {
+    blocking.engine.execute([&] { device.multicast_groups().attach(ipv4_group(), qp.device_end()); });
+  };
+  join(blocking.device0, blocking.qp0);
+  join(blocking.device0, blocking.beside0);
+  join(blocking.device1, blocking.qp1);
+  post_receive(blocking.qp0, blocking.program0, kReceived);
+  post_receive(blocking.beside0, blocking.program0, 2 * kReceived);
+  post_receive(blocking.qp1, blocking.program1, kReceived);
+  blocking.send(blocking.handle_to_group(ipv4_group()), kGroupQpn, 64);
+  BOOST_TEST(!blocking.qp0.receive_cq.poll().has_value());
+  for (TestQp* qp : {&blocking.beside0, &blocking.qp1}) BOOST_TEST(qp->receive_cq.poll().has_value());
+
+  blocking.send_from(blocking.beside0, blocking.handle_to_group(ipv4_group()), kGroupQpn, 64);
+  BOOST_TEST(blocking.qp0.receive_cq.poll().has_value());
+  // To itself, but to no group.
+  post_receive(blocking.qp0, blocking.program0, kReceived);
+  blocking.send(blocking.handle_to(path(blocking.device0, blocking.device0)), blocking.qp0.qpn(), 8);
+  BOOST_TEST(blocking.qp0.receive_cq.poll().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(who_is_not_in_the_group_or_has_left_it_gets_nothing) {

@@ -1,6 +1,8 @@
 // Raw packets through the engine: over the switch, past steering rules, beside everybody else's packets.
 #include "device_model/transport/unreliable/raw_packet.hpp"
 
+#include <algorithm>
+#include <boost/crc.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
@@ -38,19 +40,23 @@ struct RawPackets : Fabric {
   }
 
   std::uint32_t steer(TestQp& to, RuleKind kind = RuleKind::normal, const FrameMatch& match = {}) {
+    return steer_on(device1, to, kind, match);
+  }
+  std::uint32_t steer_on(Device& device, TestQp& to, RuleKind kind, const FrameMatch& match = {}) {
     SteeringRule rule;
     rule.kind = kind;
     rule.match = match;
     rule.target.queue_pair = &to.device_end();
     std::uint32_t number = 0;
-    engine.execute([&] { number = device1.add_steering_rule(rule); });
+    engine.execute([&] { number = device.add_steering_rule(rule); });
     return number;
   }
 
-  void send(const FrameBytes& frame) {
+  void send(const FrameBytes& frame) { send_from(qp0, frame); }
+  void send_from(TestQp& qp, const FrameBytes& frame) {
     std::memcpy(program0.bytes.data(), frame.data(), frame.size());
     const abi::ScatterGather from[] = {program0.sge(0, static_cast<std::uint32_t>(frame.size()))};
-    qp0.post_send(wqe(abi::SendOpcode::send), from);
+    qp.post_send(wqe(abi::SendOpcode::send), from);
     run();
   }
 
@@ -182,6 +188,81 @@ BOOST_AUTO_TEST_CASE(group_frames_and_those_to_unknown_addresses_reach_every_por
   home.to = device0.config().mac;
   send(home.bytes());
   BOOST_TEST(!qp1.receive_cq.poll().has_value());
+}
+
+// IBV_QP_CREATE_SCATTER_FCS. The residue of CRC-32 tells that the four bytes are the frame's check sequence.
+BOOST_AUTO_TEST_CASE(a_frame_has_its_check_sequence_where_that_was_asked_for) {
+  QpLayout layout = raw_packets();
+  layout.takes_check_sequences = true;
+  TestQp with(program1, 2, layout);
+  bring_up(with);
+  for (TestQp* qp : {&with, &qp1}) steer(*qp, RuleKind::sniffer);
+  for (const std::size_t length :
+       {std::size_t{14}, std::size_t{60}, std::size_t{1518}, std::size_t{kLongest}}) {
+    post_receive(with, program1, 2 * kReceived);
+    post_receive(qp1, program1);
+    const FrameBytes frame = long_frame(length);
+    send(frame);
+    BOOST_TEST(received(qp1, frame), length);
+    BOOST_TEST(with.receive_cq.poll().value().byte_length == length + 4);
+    const auto arrived = std::span(program1.bytes).subspan(2 * kReceived, length + 4);
+    BOOST_TEST(std::equal(frame.begin(), frame.end(), arrived.begin()));
+    boost::crc_32_type crc;
+    crc.process_bytes(arrived.data(), arrived.size());
+    BOOST_TEST(crc.checksum() == 0x2144DF1Cu);
+  }
+}
+
+// A RoCE packet comes in pieces, which are put together.
+BOOST_AUTO_TEST_CASE(a_sniffed_packet_has_its_check_sequence) {
+  QpLayout layout = raw_packets();
+  layout.takes_check_sequences = true;
+  TestQp with(program1, 2, layout);
+  bring_up(with);
+  steer(with, RuleKind::sniffer);
+  TestQp sender(program0, 3, {}), peer(program1, 4, {});
+  sender.connect_to(peer, 1024);
+  peer.connect_to(sender, 1024);
+  post_receive(with, program1, 2 * kReceived);
+  const abi::ScatterGather from[] = {program0.sge(0, 300)};
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program1.address(0);
+  head.rkey = program1.key.value;
+  sender.post_send(head, from);
+  run();
+  const std::size_t length = with.receive_cq.poll().value().byte_length;
+  boost::crc_32_type crc;
+  crc.process_bytes(program1.bytes.data() + 2 * kReceived, length);
+  BOOST_TEST(crc.checksum() == 0x2144DF1Cu);
+}
+
+// IBV_QP_CREATE_BLOCK_SELF_MCAST_LB.
+BOOST_AUTO_TEST_CASE(a_qp_that_blocks_its_own_has_no_group_frame_that_it_has_sent) {
+  QpLayout layout = raw_packets();
+  layout.blocks_own_multicast = true;
+  TestQp blocking(program0, 2, layout);
+  TestQp beside(program0, 3, raw_packets());
+  for (TestQp* qp : {&blocking, &beside}) {
+    bring_up(*qp);
+    steer_on(device0, *qp, RuleKind::all_default);
+  }
+  RawFrame to_group;
+  to_group.to = wire::MacAddress{{1, 0, 0x5E, 1, 2, 3}};
+  RawFrame home;
+  home.to = device0.config().mac;
+  struct Row {
+    TestQp& sender;
+    const RawFrame& frame;
+    bool comes_to_blocking;
+  };
+  for (const Row& row :
+       {Row{blocking, to_group, false}, Row{beside, to_group, true}, Row{blocking, home, true}}) {
+    post_receive(blocking, program0, 2 * kReceived);
+    post_receive(beside, program0, 3 * kReceived);
+    send_from(row.sender, row.frame.bytes());
+    BOOST_TEST(blocking.receive_cq.poll().has_value() == row.comes_to_blocking);
+    BOOST_TEST(beside.receive_cq.poll().has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(it_travels_over_a_link_with_delay_and_duplicates) {

@@ -232,6 +232,30 @@ BOOST_AUTO_TEST_CASE(completions_say_when_they_were_made_if_asked_for) {
   BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(stamped)) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(flags_of_creation_reach_the_device) {
+  struct Row {
+    std::uint32_t flags;
+    std::uint64_t fields;
+    std::uint32_t device_flags;
+  };
+  constexpr std::uint32_t kAlone = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
+                          kIgnore = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+  for (const auto& [flags, fields, device_flags] :
+       {Row{0, 0, 0}, Row{kAlone, 0, 0}, Row{kIgnore, 0, abi::cq_ignore_overrun},
+        Row{kAlone | kIgnore, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+            abi::cq_ignore_overrun | abi::cq_timestamps}}) {
+    ibv_cq_init_attr_ex attributes{};
+    attributes.cqe = 8;
+    attributes.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+    attributes.flags = flags;
+    attributes.wc_flags = fields;
+    ibv_cq_ex* const made = ibv_create_cq_ex(context, &attributes);
+    BOOST_REQUIRE(made != nullptr);
+    BOOST_TEST(device.cq(made->handle).flags == device_flags);
+    BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(made)) == 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_supported_says_so) {
   ibv_cq_init_attr_ex attributes{};
   attributes.cqe = 8;

@@ -26,6 +26,7 @@ struct FakeCq {
   std::uint32_t producer;
   int channel;  // write end; -1: none
   std::uint32_t events_reported;
+  std::uint32_t flags;  // as asked for
 };
 
 struct FakeQp {

@@ -172,7 +172,8 @@ FakeDevice::Answer FakeDevice::create_cq(Connection& connection, const abi::Crea
             at<abi::CompletionQueueIndices>(reply.indices),
             0,
             -1,
-            0};
+            0,
+            request.flags};
   for (const Channel& channel : channels_) {
     if (channel.inode == request.channel_inode) cq.channel = channel.write_end;
   }

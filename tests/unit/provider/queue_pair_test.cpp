@@ -80,6 +80,25 @@ BOOST_AUTO_TEST_CASE(options_for_the_peer_are_set_on_the_device_where_they_chang
   BOOST_TEST(ibv_destroy_qp(other) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(flags_of_creation_reach_the_device) {
+  for (const std::uint32_t flags : {0u, std::uint32_t{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}}) {
+    for (const bool says_so : {true, false}) {
+      ibv_qp_init_attr_ex attributes{};
+      attributes.send_cq = attributes.recv_cq = cq;
+      attributes.qp_type = IBV_QPT_UD;
+      attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
+      if (says_so) attributes.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+      attributes.pd = pd;
+      attributes.create_flags = flags;
+      ibv_qp* const made = ibv_create_qp_ex(context, &attributes);
+      BOOST_REQUIRE(made != nullptr);
+      const std::uint32_t expected = says_so && flags != 0 ? std::uint32_t{abi::qp_block_self_multicast} : 0;
+      BOOST_TEST(device.qp(made->qp_num).request.flags == expected);
+      BOOST_TEST(ibv_destroy_qp(made) == 0);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(types_that_are_not_there_are_not_supported) {
   errno = 0;
   BOOST_CHECK(create(IBV_QPT_DRIVER) == nullptr);
