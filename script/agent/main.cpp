@@ -1,22 +1,22 @@
 // urnic-script-agent: an ordinary verbs program that makes the calls of packet scripts. It reads a call a
-// line from its input, or from the first connection to a TCP port, and writes an answer a line.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
+// line from its input, or from connections to a TCP port, and writes an answer a line.
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <iterator>
+#include <set>
+#include <stdexcept>
 #include <string>
 
 #include "command_line/command_line.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "script/agent/agent.hpp"
+#include "script/agent/token_gate.hpp"
 #include "script/call_text.hpp"
 #include "script/failed_call.hpp"
+#include "trust/access_token.hpp"
 
 namespace {
 
@@ -24,27 +24,7 @@ using namespace urnic::script;
 using urnic::memory::Descriptor;
 
 constexpr std::size_t kMostLine = 4 << 20;
-
-Descriptor listen_on(std::uint16_t port) {
-  Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fail("bind");
-  if (listen(listener.get(), 1) != 0) fail("listen");
-  return listener;
-}
-
-Descriptor accept_from(const Descriptor& listener) {
-  Descriptor connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection) fail("accept");
-  const int yes = 1;
-  setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  return connection;
-}
+constexpr std::size_t kMostScripts = 16;  // at once
 
 void write_line(int descriptor, std::string line) {
   line += '\n';
@@ -77,25 +57,42 @@ void serve(int input, int output, AgentDevice& device) {
 
 struct Options {
   AgentAddresses addresses;
-  int port = 0;
+  std::string listen;
+  std::string token_file;
 };
+
+// Forgets those that have ended.
+void reap(std::set<pid_t>& children) {
+  for (auto child = children.begin(); child != children.end();)
+    child = waitpid(*child, nullptr, WNOHANG) != 0 ? children.erase(child) : std::next(child);
+}
 
 // A process for each connection: a kernel that keeps one from ending does not keep the next script waiting.
 void serve_connections(const Options& options) {
-  const Descriptor listener = listen_on(static_cast<std::uint16_t>(options.port));
-  signal(SIGCHLD, SIG_IGN);
+  if (options.token_file.empty())
+    throw std::runtime_error("--listen needs --token-file: who connects can make every call");
+  TokenGate gate(options.listen, urnic::trust::token_in(options.token_file));
+  std::set<pid_t> children;
   for (;;) {
-    const Descriptor connection = accept_from(listener);
+    const Descriptor connection = gate.next();
+    reap(children);
+    if (children.size() >= kMostScripts) {
+      write_line(connection.get(), "too many scripts run on this agent");
+      continue;
+    }
     const pid_t child = fork();
     if (child < 0) fail("fork");
-    if (child != 0) continue;
+    if (child != 0) {
+      children.insert(child);
+      continue;
+    }
     AgentDevice device(options.addresses);
     return serve(connection.get(), connection.get(), device);
   }
 }
 
 void run(const Options& options) {
-  if (options.port != 0) return serve_connections(options);
+  if (!options.listen.empty()) return serve_connections(options);
   AgentDevice device(options.addresses);
   serve(STDIN_FILENO, STDOUT_FILENO, device);
 }
@@ -109,8 +106,10 @@ int main(int argc, char** argv) {
   line.add_option("--device", options.addresses.device, "The RDMA device").required();
   line.add_option("--gid", options.addresses.gid, "The device's GID").required();
   line.add_option("--peer", options.addresses.peer, "The GID of the script's port").required();
-  line.add_option("--listen", options.port, "Serve connections to this TCP port, not the standard input")
-      .between(1, 65535);
+  line.add_option("--listen", options.listen,
+                  "Serve connections to this TCP port of 127.0.0.1, or to IPV4:PORT, not the standard input");
+  line.add_option("--token-file", options.token_file,
+                  "With --listen: the file of the token that connections must show; made if there is none");
   int status = 0;
   if (!line.parse(argc, argv, status)) return status;
   try {

@@ -51,7 +51,7 @@ AgentConnection::AgentConnection(const std::vector<std::string>& program,
   wait_until_ready();
 }
 
-AgentConnection::AgentConnection(const std::string& address) {
+AgentConnection::AgentConnection(const std::string& address, const std::string& token) {
   const std::size_t colon = address.rfind(':');
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -65,7 +65,8 @@ AgentConnection::AgentConnection(const std::string& address) {
     fail("the agent at " + address);
   const int yes = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  wait_until_ready();
+  send_line("token " + token);
+  wait_until_ready(" (is its token another one?)");
 }
 
 // The agent ends at the end of its input.
@@ -80,7 +81,7 @@ AgentConnection::~AgentConnection() {
   waitpid(child_, nullptr, 0);
 }
 
-void AgentConnection::wait_until_ready() {
+void AgentConnection::wait_until_ready(const std::string& hint) try {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::optional<std::string> line;
   while (!(line = read_line())) {
@@ -88,7 +89,9 @@ void AgentConnection::wait_until_ready() {
     pollfd readable{socket_.get(), POLLIN, 0};
     poll(&readable, 1, 100);
   }
-  if (*line != "ok") throw std::runtime_error("this is no agent: it does not say that it is ready");
+  if (*line != "ok") throw std::runtime_error("the agent is not ready; it says: " + *line);
+} catch (const std::runtime_error& error) {
+  throw std::runtime_error(error.what() + hint);
 }
 
 std::optional<std::string> AgentConnection::read_line() {
@@ -107,8 +110,10 @@ std::optional<std::string> AgentConnection::read_line() {
   return line;
 }
 
-void AgentConnection::begin(const Call& call) {
-  const std::string line = to_line(call) + '\n';
+void AgentConnection::begin(const Call& call) { send_line(to_line(call)); }
+
+void AgentConnection::send_line(std::string line) {
+  line += '\n';
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = send(socket_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (count < 0) throw std::runtime_error("the agent has ended: what it wrote says why");

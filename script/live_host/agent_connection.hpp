@@ -19,8 +19,8 @@ class AgentConnection {
   // Throws std::runtime_error if it is not ready within some seconds.
   AgentConnection(const std::vector<std::string>& program,
                   const std::map<std::string, std::string>& variables);
-  // To an agent that serves connections; `address` is IPV4:PORT.
-  explicit AgentConnection(const std::string& address);
+  // To an agent that serves connections; `address` is IPV4:PORT, `token` what it asks for.
+  AgentConnection(const std::string& address, const std::string& token);
   ~AgentConnection();
   AgentConnection(const AgentConnection&) = delete;
   AgentConnection& operator=(const AgentConnection&) = delete;
@@ -35,7 +35,9 @@ class AgentConnection {
 
  private:
   std::optional<std::string> read_line();
-  void wait_until_ready();
+  // `hint` is put behind what an error says.
+  void wait_until_ready(const std::string& hint = "");
+  void send_line(std::string line);
 
   memory::Descriptor socket_;
   pid_t child_ = 0;

@@ -95,11 +95,13 @@ class Scripts(unittest.TestCase):
         """The script is the peer of a queue pair that a program has made, and is told its number, address and key."""
         self.fabric.up()
         gid = next(gid for gid in self.fabric.status()["devices"][0]["gids"] if gid.startswith("::ffff:"))
-        port = fabric.free_port()
+        port, file = fabric.free_port(), self.fabric.home / "token"
         program = self.fabric.start_on_urnic(self.fabric.prefix / "libexec" / "urnic" / "urnic-script-agent", "--device", "urnic0",
-                                             "--gid", gid, "--peer", "::ffff:192.0.2.153", "--listen", port)
+                                             "--gid", gid, "--peer", "::ffff:192.0.2.153", "--listen", port, "--token-file", file)
         fabric.wait_until(lambda: fabric.is_listening(port) or program.status is not None, f"a listening program: {program}")
         with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rw") as lines:
+            lines.write(f"token {file.read_text()}")
+            lines.flush()
             self.assertEqual(lines.readline(), "ok\n")
             # One waits for the script's port: its address is known only while the script runs.
             region = self.ask(lines, "mr m 0 length=64 access=15")
@@ -117,6 +119,40 @@ class Scripts(unittest.TestCase):
             self.assertEqual(lines.readline(), f"ok #{b'done'.hex()}\n")
         said = self.script("--virtual", script, status=FAILED)
         self.assertIn("live runs only", said)
+
+    def test_an_agent_lets_in_who_has_the_token(self):
+        """Others are closed, also when they say nothing or very much; they keep nobody out, and cost no process."""
+        self.fabric.up()
+        gid = next(gid for gid in self.fabric.status()["devices"][0]["gids"] if gid.startswith("::ffff:"))
+        agent = (self.fabric.prefix / "libexec" / "urnic" / "urnic-script-agent", "--device", "urnic0", "--gid", gid, "--peer",
+                 "::ffff:192.0.2.153", "--listen")
+        port, file = fabric.free_port(), self.fabric.home / "token"
+        self.assertIn("--token-file", self.fabric.run_on_urnic(*agent, port, status=1))
+        program = self.fabric.start_on_urnic(*agent, port, "--token-file", file)
+        fabric.wait_until(lambda: fabric.is_listening(port) or program.status is not None, f"a listening program: {program}")
+        listening = [line.split()[1] for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()
+                     if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"]
+        self.assertEqual(listening, [f"0100007F:{port:04X}"])
+        token = file.read_text()
+        self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+
+        def connection():
+            made = socket.create_connection(("127.0.0.1", port), timeout=60)
+            self.addCleanup(made.close)
+            return made
+
+        silent = [connection() for _ in range(100)]
+        for wrong in ("token wrong\n", "\n", token.replace("\n", "x\n"), "x" * 1000):
+            with self.subTest(wrong=wrong):
+                stranger = connection()
+                stranger.sendall(f"{wrong}".encode())
+                with contextlib.suppress(ConnectionError):
+                    self.assertEqual(stranger.recv(100), b"")
+        mine = connection()
+        mine.sendall(f"token {token}".encode())
+        self.assertEqual(mine.recv(100), b"ok\n")
+        with contextlib.suppress(ConnectionError):
+            self.assertEqual(silent[0].recv(100), b"")
 
     def test_a_client_of_rping(self):
         """From the connection manager's REQ to its DREP, with the same unmodified server that a real client would have."""

@@ -46,11 +46,17 @@ class PacketScripts(unittest.TestCase):
         with guest.Guest(self.fabric.home, wire, f"{DEVICE}/24", mtu=9000, mac=MAC) as linux:
             print(f"Linux {linux.run('uname -r').strip()}", flush=True)
             agent_port = linux.ports[0]
-            agent = linux.start(f"{self.agent} --device rxe0 --gid ::ffff:{DEVICE} --peer ::ffff:{SCRIPT} --listen {agent_port}")
+            agent = linux.start(f"{self.agent} --device rxe0 --gid ::ffff:{DEVICE} --peer ::ffff:{SCRIPT} "
+                                f"--listen 0.0.0.0:{agent_port} --token-file /tmp/token")
             linux.wait_until_listening(agent_port)
+            token = self.fabric.home / "token"
+            token.write_text(linux.run("cat /tmp/token"))
+            token.chmod(0o600)
+            if os.geteuid() == 0:
+                shutil.chown(token, fabric.ORDINARY_USER)
             # An emulated machine is slow: what is expected at a time may be late, and what is not answered takes a while.
             program = self.fabric.start(self.fabric.urnic, "script", "--json", "--live", "--lan", port, "--agent",
-                                        f"127.0.0.1:{agent_port}", "--device-mac", MAC, "--device-gid", f"::ffff:{DEVICE}",
+                                        f"127.0.0.1:{agent_port}", "--agent-token-file", token, "--device-mac", MAC, "--device-gid", f"::ffff:{DEVICE}",
                                         "--script-gid", f"::ffff:{SCRIPT}", "--patience", "3", "--settle", "60", "--tolerance",
                                         "500", self.scripts)
             status = program.wait(900)

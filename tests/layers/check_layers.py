@@ -96,7 +96,7 @@ MAY_KNOW = {
     "analysis/capture_files": {"terminal", "wire"},
     "analysis/dissection": {"wire", "wire/mad"},
     "web/server": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "command_line", "device_model/capture",
-                   "device_model/memory", "json", "tools/urnic", "wire"},
+                   "device_model/memory", "json", "tools/urnic", "trust", "wire"},
     "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},
     "analysis/pictures": {"analysis/dissection", "analysis/flows", "wire"},
     "script/language": {"wire", "wire/mad"},
@@ -109,7 +109,7 @@ MAY_KNOW = {
     "script/virtual_host": {"device_model/in_process", "device_model/engine", "script", "script/language", *ENGINE_ROOMS,
                             *ENGINE},
     "script/live_host": {"analysis/dissection", "device_model/link/frames", "device_model/memory", "script", "wire"},
-    "script/agent": {"command_line", "device_model/memory", "script", "script/language"},
+    "script/agent": {"command_line", "device_model/memory", "script", "script/language", "trust"},
     "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "terminal", "trust", "wire"},
 }
 

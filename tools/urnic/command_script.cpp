@@ -201,6 +201,9 @@ void add_script(Command& urnic) {
       .type_name("PATH")
       .suggest("file");
   command.add_option("--agent", options->host.agent, "The peer's urnic-script-agent").type_name("IPV4:PORT");
+  command.add_option("--agent-token-file", options->host.agent_token_file, "The token that it asks for")
+      .type_name("FILE")
+      .suggest("file");
   command.add_option("--device-mac", options->host.device_mac, "The peer's MAC address").type_name("MAC");
   command.add_option("--device-gid", options->host.device_gid, "The peer's GID").type_name("GID");
   command.add_flag("-v,--verbose", options->verbose, "Show each statement as it is executed");

@@ -16,6 +16,7 @@
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "trust/access_token.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -84,11 +85,17 @@ std::unique_ptr<script::Host> LiveScriptHosts::on_a_wire() {
   const LiveScriptOptions& options = options_;
   if (options.agent.empty() || options.device_mac.empty() || options.device_gid.empty())
     throw Failure("--lan needs --agent, --device-mac and --device-gid: who is at the other end", exit_usage);
+  if (options.agent_token_file.empty())
+    throw Failure(
+        "--agent needs --agent-token-file: a copy of the file that urnic-script-agent has as --token-file",
+        exit_usage);
   if (wire_ == nullptr) wire_ = script::open_frame_stream(options.lan);
   const script::LivePath path{parse_mac(options.script_mac), parse_gid(options.script_gid),
                               parse_mac(options.device_mac), parse_gid(options.device_gid)};
-  return std::make_unique<script::LiveHost>(wire_, std::make_unique<script::AgentConnection>(options.agent),
-                                            path, nullptr, milliseconds(options.settle_ms));
+  auto agent =
+      std::make_unique<script::AgentConnection>(options.agent, trust::token_in(options.agent_token_file));
+  return std::make_unique<script::LiveHost>(wire_, std::move(agent), path, nullptr,
+                                            milliseconds(options.settle_ms));
 }
 
 std::unique_ptr<script::Host> LiveScriptHosts::make() {

@@ -16,6 +16,7 @@ struct LiveScriptOptions {
   // A peer on a real wire, instead of a device of this machine.
   std::string lan;    // the path of a UNIX socket of frames
   std::string agent;  // IPV4:PORT
+  std::string agent_token_file;
   std::string device_mac;
   std::string device_gid;
   std::string script_mac = "02:00:00:00:00:99";

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "web/server/access_token.hpp"
+#include "trust/access_token.hpp"
 
 namespace urnic::web {
 
@@ -30,7 +30,7 @@ std::optional<AccessRefusal> AccessRules::refuses(const RequestHead& head) const
 std::optional<AccessRefusal> AccessRules::refuses_without_token(const RequestHead& head) const {
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view given = head.authorization;
-  if (given.substr(0, kBearer.size()) == kBearer && same_token(given.substr(kBearer.size()), token_))
+  if (given.substr(0, kBearer.size()) == kBearer && trust::same_token(given.substr(kBearer.size()), token_))
     return {};
   return AccessRefusal{401, "The token is missing or wrong: open the address that 'urnic web' has printed."};
 }

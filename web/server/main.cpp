@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "command_line/command_line.hpp"
-#include "web/server/access_token.hpp"
+#include "trust/access_token.hpp"
 #include "web/server/file_routes.hpp"
 #include "web/server/live_routes.hpp"
 
@@ -48,7 +48,8 @@ void serve(WebServer& server, StopSignal& stop) {
 void run(Options options) {
   const sigset_t signals = end_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  options.server.token = options.token_file.empty() ? new_token() : token_in(options.token_file);
+  options.server.token =
+      options.token_file.empty() ? trust::new_token() : trust::token_in(options.token_file);
   StopSignal stop;
   if (!options.file.empty()) {
     const FileCapture file(options.file);

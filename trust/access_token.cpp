@@ -1,4 +1,4 @@
-#include "web/server/access_token.hpp"
+#include "trust/access_token.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 #include "device_model/memory/descriptor.hpp"
 
-namespace urnic::web {
+namespace urnic::trust {
 namespace {
 
 constexpr std::size_t kShortestToken = 16;
@@ -77,4 +77,4 @@ bool same_token(std::string_view given, std::string_view token) {
   return different == 0;
 }
 
-}  // namespace urnic::web
+}  // namespace urnic::trust

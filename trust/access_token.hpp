@@ -1,11 +1,11 @@
-// The secret by which the server knows its person.
+// The secret by which a server knows its person.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-namespace urnic::web {
+namespace urnic::trust {
 
 // 128 random bits of the kernel, in hexadecimal digits. Throws std::system_error.
 std::string new_token();
@@ -19,4 +19,4 @@ std::string token_in(const std::filesystem::path& file);
 // Takes the same time for every `given` of one length.
 bool same_token(std::string_view given, std::string_view token);
 
-}  // namespace urnic::web
+}  // namespace urnic::trust

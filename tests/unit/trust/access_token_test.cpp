@@ -1,5 +1,5 @@
 // The token, and the file in which it may be kept.
-#include "web/server/access_token.hpp"
+#include "trust/access_token.hpp"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 
 #include "tests/unit/control/temporary_directory.hpp"
 
-namespace urnic::web::test {
+namespace urnic::trust::test {
 namespace {
 
 struct TokenFile {
@@ -69,4 +69,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_token_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace urnic::web::test
+}  // namespace urnic::trust::test
