@@ -242,6 +242,8 @@ class Requester {
     wire::Aeth aeth;
     std::size_t length;
     PacketNumber at;
+    std::uint32_t copies;
+    std::uint32_t retries;  // used up when the last copy came
   };
   std::optional<Unconfirmed> unconfirmed_;
 
