@@ -21,7 +21,8 @@ transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
   constexpr std::uint8_t kEcnMask = 3;  // CE is both bits (RFC 3168)
   return {.headers = parsed.transport,
           .payload = parsed.payload,
-          .congestion_experienced = (parsed.network.traffic_class & kEcnMask) == kEcnMask};
+          .congestion_experienced = (parsed.network.traffic_class & kEcnMask) == kEcnMask,
+          .source_port = parsed.network.udp_source};
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ struct Counters {
   std::uint64_t held_packets = 0;       // rx_held_packets: out of sequence, kept until their turn
   std::uint64_t held_duplicates = 0;    // rx_held_duplicates: came again while they were kept
   std::uint64_t held_discards = 0;      // rx_held_discards: not kept for want of a slot, so as good as lost
+  // rx_other_port_discards: from outside, not from the UDP source port that the connection uses
+  std::uint64_t other_port_discards = 0;
+  std::uint64_t held_contradictions = 0;  // rx_held_contradictions: were held, and another one had their PSN,
+                                          // or their turn came and they did not fit
   std::uint64_t read_repeat_discards = 0;  // rx_read_repeat_discards: READs asked for again, no room for them
   std::uint64_t selective_acks_sent = 0;   // tx_selective_acks
   std::uint64_t selective_ack_offers_sent = 0;  // tx_selective_ack_offers

@@ -57,6 +57,9 @@ struct InboundPacket {
   SelectiveAcks selective_acks = SelectiveAcks::no;
   // Datagrams: the global route header to place in front of the payload; valid as long as the payload.
   std::span<const std::byte> grh = {};
+  std::uint16_t source_port = 0;  // UDP; means something in packets from outside of this process only
+
+  bool is_from_outside() const { return selective_acks == SelectiveAcks::outside; }
 };
 
 enum class AtomicKind : std::uint8_t { compare_swap, fetch_add };

@@ -11,6 +11,10 @@ void ReceivePlacement::reset() {
 }
 
 bool ReceivePlacement::take() {
+  if (under_way_) {  // by a packet that turned out to be a stranger's
+    rewind();
+    return true;
+  }
   if (!shared_.config.receive_queue->next(current_)) return false;
   began();
   return true;

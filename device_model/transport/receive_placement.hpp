@@ -20,7 +20,7 @@ class ReceivePlacement {
   // Forgets all; the next WQE has index 0 (QP to reset).
   void reset();
 
-  // Takes the next receive WQE; false if none is posted.
+  // Takes the next receive WQE, or keeps the one under way; false if none is posted.
   bool take();
   // On a tag-matching SRQ `take` never gives one (tag_matched_sends.cpp): the receive for a SEND whose first
   // packet has this payload, and what of it to place; or an ordinary one. Empty or false: there is none.

@@ -1,6 +1,7 @@
 // What a QP's requester and responder both look at. The QueuePair owns it; both halves hold a reference.
 #pragma once
 
+#include "device_model/transport/peer_port.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "device_model/transport/selective_ack_offers.hpp"
 
@@ -15,6 +16,7 @@ struct SharedState {
   // The QueuePair looks at it after each call, enters the error state and flushes both halves.
   bool failed = false;
   SelectiveAckOffers offers = {};
+  PeerPort peer_port = {};
 };
 
 }  // namespace urnic::transport

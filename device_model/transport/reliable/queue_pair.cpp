@@ -50,6 +50,7 @@ void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, 
       requester_.reset();
       responder_.reset();
       shared_.offers.forget_peer();
+      shared_.peer_port.forget();
       return;
     case QpState::error:
       enter_error();
@@ -113,6 +114,8 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
   if (!lets_in(bth, request)) return;
   if (request) {
     if (!takes_requests(shared_.state)) return;
+    if (has_other_port(packet) && !responder_.takes_from_other_port(packet)) [[unlikely]]
+      return drop_for_port();
     if (shared_.state == QpState::rtr && !established_) {
       shared_.config.host->event(AsyncEvent::communication_established);
     }
@@ -120,15 +123,21 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
     responder_.receive(packet);
   } else {
     if (!requests(shared_.state)) return;
+    if (has_other_port(packet) && !requester_.takes_from_other_port(packet)) [[unlikely]]
+      return drop_for_port();
     requester_.receive(packet, now);
   }
   settle();
 }
 
+// As if the network had lost it.
+void QueuePair::drop_for_port() { ++shared_.config.counters->other_port_discards; }
+
 void QueuePair::take_offer(const InboundPacket& packet) {
   const std::optional<wire::SelectiveAckOffer> offer = wire::offer_in(packet.headers.selective_ack_eth);
   if (!pkeys_match(packet.headers.bth.pkey, shared_.parameters.pkey)) return;
   if (!offer || packet.selective_acks != SelectiveAcks::outside || !takes_requests(shared_.state)) return;
+  if (shared_.peer_port.known() && has_other_port(packet)) return drop_for_port();
   shared_.offers.heard(offer->wants_answer);
   responder_.peer_offers(offer->reads);
   requester_.peer_offers(offer->gives);

@@ -98,6 +98,11 @@ class QueuePair {
 
  private:
   bool lets_in(const wire::Bth& bth, bool request) const;
+  // From outside, with another UDP source port than the peer's (peer_port.hpp).
+  bool has_other_port(const InboundPacket& packet) const {
+    return packet.is_from_outside() && !shared_.peer_port.is(packet.source_port);
+  }
+  [[gnu::cold]] void drop_for_port();
   // Offers of selective acks, to and from a peer outside of this process.
   [[gnu::cold]] void take_offer(const InboundPacket& packet);
   [[gnu::cold]] void send_offer();

@@ -42,6 +42,7 @@ void Requester::reset() {
   window_.clear();
   ack_timer_.stop();
   started_ = false;
+  unconfirmed_.reset();
   unacknowledged_ = next_new_ = executed_until_ = response_expected_until_ = cut_end_ = PacketNumber();
   take_next_recovery();
   recovery_->start(next_new_);

@@ -59,6 +59,9 @@ class Requester {
 
   // A response packet: ACK, NAK, RNR NAK, read response, atomic acknowledge.
   void receive(const InboundPacket& packet, Time now);
+  // Whether to `receive` a response from outside with another UDP source port than the peer's
+  // (peer_port.hpp).
+  bool takes_from_other_port(const InboundPacket& packet);
   std::uint32_t pump(Time now, std::uint32_t packets);
   bool wants_pump() const;
   // Lost packets wait to be sent again. `pump_again` sends at most `packets` of them, and nothing new.
@@ -238,6 +241,18 @@ class Requester {
   // still acknowledges the packets before the failed request.
   PacketNumber cut_end_;
   wire::Msn last_message_;  // send sequence number of the request taken last
+
+  // A response from another UDP source port than the peer's, and what was unacknowledged when it came.
+  struct Unconfirmed {
+    std::uint16_t port;
+    wire::Bth bth;
+    wire::Aeth aeth;
+    std::size_t length;
+    PacketNumber at;
+    std::uint32_t copies;
+    std::uint32_t retries;  // used up when the last copy came
+  };
+  std::optional<Unconfirmed> unconfirmed_;
 
   bool implied_nak_taken_ = false;       // since the last progress
   bool timed_out_packet_waits_ = false;  // nothing that asks for a response has left since the last timeout

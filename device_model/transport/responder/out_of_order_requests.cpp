@@ -34,6 +34,7 @@ void Responder::peer_offers(bool reads) {
 
 bool Responder::hold(const InboundPacket& packet, RequestKind kind) {
   if (window_.arrival(packet.headers.bth.psn) == Arrival::beyond) return false;
+  if (packet.is_from_outside() && !may_be_held(packet, kind)) return false;
   const std::uint32_t length = packet.headers.reth.dma_length;
   // A READ that is too long will be refused when its turn comes.
   const bool is_read = kind == RequestKind::read && length <= kMaxRdmaLength;
@@ -60,15 +61,28 @@ void Responder::in_sequence(const InboundPacket& packet, RequestKind kind) {
     reports_.clear();
   }
   if (up_to_hole) after_hole();
+  if (forgot_held_) ask_for_forgotten();
+}
+
+// A packet that was held counts as lost: a report may have said that it is here, so nothing less than a NAK
+// for it makes the peer send it again.
+void Responder::ask_for_forgotten() {
+  forgot_held_ = false;
+  dropped_behind_ = true;
+  awaiting_expected_ = true;
+  owed_.sequence_nak();
 }
 
 // False if no further request can be executed now: one was refused, or found no receive.
 bool Responder::execute_held() {
   while (const HeldPacket* const held = window_.take_expected()) {
-    execute(held->packet(), request_kind(held->packet().headers.bth.opcode.operation()));
+    const InboundPacket packet = held->packet();
+    const RequestKind kind = request_kind(packet.headers.bth.opcode.operation());
+    held->is_from_outside() ? execute_from_outside(packet, kind) : execute(packet, kind);
     // Even if it found no receive: it will be sent again (IBTA 9.7.5.2.8).
     window_.retire(*held);
     if (stopped_ || owed_.kind() == OwedAcknowledge::Kind::rnr_nak) return false;
+    if (forgot_held_) return true;
   }
   return true;
 }

@@ -49,6 +49,9 @@ class ReceiveWindow {
   Arrival arrival(wire::Psn psn) const;
   // Keeps a copy of a packet that is `out_of_order` and covers `psns` PSNs. False if there is no room.
   bool hold(const InboundPacket& packet, std::uint32_t psns) { return held_.hold(packet, psns); }
+  const HeldPacket* held(wire::Psn psn) const { return held_.find(psn); }
+  // Gives back the packet with this PSN, which is held, as if it had never come.
+  void drop(wire::Psn psn) { held_.retire(held_.take(psn)); }
   // Everything before `expected` has been executed.
   void advance(wire::Psn expected) { expected_ = expected; }
 

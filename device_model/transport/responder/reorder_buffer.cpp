@@ -55,6 +55,7 @@ std::optional<std::uint32_t> ReorderPool::take(const InboundPacket& packet) {
   HeldPacket& slot = packets_[number];
   slot.headers_ = packet.headers;
   slot.congestion_experienced_ = packet.congestion_experienced;
+  slot.from_outside_ = packet.is_from_outside();
   hold_payload(number, packet.payload);
   return number;
 }
@@ -130,6 +131,16 @@ const HeldPacket& ReorderBuffer::take_front() {
     } while (place(front_).slot == kNone);
     pool_->prefetch(place(front_).slot - 1);
   }
+  return pool_->at(slot);
+}
+
+// `back_` may stay behind the last one: it is only a bound.
+const HeldPacket& ReorderBuffer::take(wire::Psn first) {
+  if (first == front_) return take_front();
+  const std::uint32_t slot = place(first).slot - 1;
+  wide_ -= place(first).psns > 1;
+  place(first) = {};
+  --count_;
   return pool_->at(slot);
 }
 

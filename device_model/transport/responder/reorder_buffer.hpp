@@ -33,12 +33,15 @@ class alignas(64) HeldPacket {
   wire::Psn first() const { return headers_.bth.psn; }
   // As it arrived; the payload is kept, or a copy in the slot.
   InboundPacket packet() const { return {headers_, payload_, congestion_experienced_}; }
+  // From outside of this process: the packet may be anybody's.
+  bool is_from_outside() const { return from_outside_; }
 
  private:
   friend class ReorderPool;
   wire::TransportHeaders headers_;
   std::span<const std::byte> payload_;
   bool congestion_experienced_ = false;
+  bool from_outside_ = false;
   std::optional<PayloadKeeper::Place> kept_at_;
 };
 
@@ -130,6 +133,12 @@ class ReorderBuffer {
 
   // Keeps `packet`, whose PSN is not held yet and which covers `psns` PSNs. False if there is no room for it.
   bool hold(const InboundPacket& packet, std::uint32_t psns);
+  // The one that begins at `first`; null: there is none.
+  const HeldPacket* find(wire::Psn first) const {
+    return holds(first) ? &pool_->at(place(first).slot - 1) : nullptr;
+  }
+  // Takes out the one that begins at `first`, which must be held. It is the caller's to `retire`.
+  const HeldPacket& take(wire::Psn first);
   // Takes the first one out. Must not be empty. It is the caller's to `retire`.
   const HeldPacket& take_front();
   void retire(const HeldPacket& packet) { pool_->retire(packet); }

@@ -23,6 +23,7 @@ void Responder::reset() {
   awaiting_expected_ = false;
   dropped_behind_ = false;
   stopped_ = false;
+  unconfirmed_.reset();
 }
 
 void Responder::start() {
@@ -49,6 +50,7 @@ void Responder::receive(const InboundPacket& packet) {
       repeat(packet, kind);
       return;
     case Arrival::held_already:
+      if (packet.is_from_outside() && contradicts_held(packet)) return;
       ++shared_.config.counters->held_duplicates;
       held_again(bth.psn);
       return;
@@ -123,6 +125,7 @@ void Responder::receiver_not_ready() {
 // Class A and C errors (IBTA 9.9.3): a NAK that cannot be retried, and the QP goes to the error state. A
 // receive that is in use completes in error; otherwise the application gets an event.
 void Responder::refuse(const Refusal& refusal, wire::Psn psn) {
+  if (forgets_held(refusal)) return;
   Counters& counters = *shared_.config.counters;
   switch (refusal.nak) {
     case wire::NakCode::remote_access_error:

@@ -39,6 +39,8 @@ class Responder {
 
   // A request packet.
   void receive(const InboundPacket& packet);
+  // Whether to `receive` a request from outside with another UDP source port than the peer's (peer_port.hpp).
+  bool takes_from_other_port(const InboundPacket& packet);
   // Sends owed responses: read responses, atomic acknowledgements, one coalesced ACK.
   std::uint32_t pump(std::uint32_t packets);
   // The next packet is one that the peer waits for: an acknowledgement, a report, or the repeat of a lost
@@ -100,6 +102,18 @@ class Responder {
   bool execute_held();
   void after_hole();
   void held_again(wire::Psn psn);
+
+  // packets_from_outside.cpp
+  bool may_be_held(const InboundPacket& packet, RequestKind kind) const;
+  bool fits_neighbours(wire::Psn psn, wire::Operation operation) const;
+  bool names_memory(const InboundPacket& packet, RequestKind kind, bool domain_is_known) const;
+  bool fits_its_turn(const InboundPacket& packet, RequestKind kind);
+  void execute_from_outside(const InboundPacket& packet, RequestKind kind);
+  bool came_before(const InboundPacket& packet);
+  bool contradicts_held(const InboundPacket& packet);
+  bool forgets_held(const Refusal& refusal);
+  void ask_for_forgotten();
+
   // The mode may change while the QP runs.
   bool keeps() const {
     return keeps_out_of_order(shared_.recovery.mode) && shared_.config.reorder_pool != nullptr;
@@ -160,6 +174,14 @@ class Responder {
   bool dropped_behind_ = false;
   // No further request is executed; the QP fails once the owed responses are sent.
   bool stopped_ = false;
+  bool executes_held_from_outside_ = false;
+  bool forgot_held_ = false;  // the packet executed last counts as lost
+  // The expected packet, as it came from another port than the peer's.
+  struct Unconfirmed {
+    wire::TransportHeaders headers;
+    std::uint64_t payload_hash;
+  };
+  std::optional<Unconfirmed> unconfirmed_;
   PdId pd_;  // in which requests are executed
 
   // The RDMA WRITE under way.

@@ -44,16 +44,35 @@ std::optional<Packet> corrupted(const Packet& packet, std::uint64_t corruption) 
   link::corrupt_somewhere(bytes, corruption);
   wire::ParsedFrame parsed;
   if (wire::parse(bytes, parsed) != wire::ParseError::none) return std::nullopt;
-  return Packet{parsed.transport, {parsed.payload.begin(), parsed.payload.end()}, packet.selective_acks};
+  return Packet{parsed.transport,
+                {parsed.payload.begin(), parsed.payload.end()},
+                packet.selective_acks,
+                packet.source_port};
 }
 
 }  // namespace
+
+bool LossyEnd::has_peer_taken() const {
+  const QueuePairSnapshot now = side.qp.snapshot();
+  const QpParameters& first = side.qp.parameters();
+  return now.responder.expected_psn != first.receive_psn ||
+         now.requester.unacknowledged_psn != first.send_psn;
+}
+
+void LossyEnd::arrive(const Packet& packet, Time now) {
+  side.give(packet, now);
+  if (stranger && has_peer_taken()) side.give(stranger(), now);
+}
 
 void LossyEnd::settle(Time now) {
   side.run(now);
   for (const SentPacket& sent : side.host.sent) {
     const bool request = wire::traits(sent.headers.bth.opcode).request;
-    const Packet packet{sent.headers, sent.payload, side.qp.selective_acks(request)};
+    Packet packet{sent.headers, sent.payload, side.qp.selective_acks(request)};
+    if (source_port != 0) {
+      packet.selective_acks = SelectiveAcks::outside;
+      packet.source_port = source_port;
+    }
     const link::Passage passage = link_.enter(0, now);
     const std::optional<Packet> leaving =
         passage.corrupted ? corrupted(packet, passage.corruption) : std::optional(packet);
@@ -64,12 +83,13 @@ void LossyEnd::settle(Time now) {
 
 LossyPair::LossyPair(std::uint64_t seed, link::LinkSettings link, const QpParameters& parameters,
                      std::size_t memory_size, std::uint32_t slots,
-                     const std::array<RecoveryMode, 2>& recovery, Nanoseconds batch)
+                     const std::array<RecoveryMode, 2>& recovery, Nanoseconds batch, bool extended)
     : TwoEnds(Link(with_seed(link, seed), 0), Link(with_seed(link, seed), 1)), chance_(seed) {
   batch_ = batch;
   for (std::size_t i = 0; i < 2; ++i) {
-    ends_[i] =
-        std::make_unique<LossyEnd>(links_[i], i == 0 ? kLeft : kRight, memory_size, slots, recovery[i]);
+    const QpService ends[] = {QpService::xrc_initiator, QpService::xrc_target};
+    ends_[i] = std::make_unique<LossyEnd>(links_[i], i == 0 ? kLeft : kRight, memory_size, slots, recovery[i],
+                                          extended ? ends[i] : QpService::rc);
   }
   connect(side(0), parameters, kRight);
   connect(side(1), parameters, kLeft);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 
@@ -19,11 +20,12 @@ class LossyEnd {
   using Link = PacketLink<Packet>;
 
   // `link` outlives this.
-  LossyEnd(Link& link, wire::Qpn qpn, std::size_t memory_size, std::uint32_t slots, RecoveryMode recovery)
-      : side(qpn, memory_size, slots, recovery), link_(link) {}
+  LossyEnd(Link& link, wire::Qpn qpn, std::size_t memory_size, std::uint32_t slots, RecoveryMode recovery,
+           QpService service = QpService::rc)
+      : side(qpn, memory_size, slots, recovery, service), link_(link) {}
 
   // As TwoEnds asks.
-  void arrive(const Packet& packet, Time now) { side.give(packet, now); }
+  void arrive(const Packet& packet, Time now);
   void on_timer(Time now) { side.qp.on_timer(now); }
   void transmit(Time) {}  // `settle` sends all there is
   void settle(Time now);
@@ -33,20 +35,29 @@ class LossyEnd {
   Side side;
   // Packets from this end that were dropped because a bit was inverted.
   std::uint64_t dropped_as_corrupt = 0;
+  // If it is set, packets from this end come from outside of the other's process, from this UDP source port.
+  std::uint16_t source_port = 0;
+  // Makes a packet that comes to this end behind each of the other's, once one of those has been taken.
+  std::function<Packet()> stranger;
 
  private:
+  bool has_peer_taken() const;
+
   Link& link_;
 };
 
 class LossyPair : private TwoEnds<LossyEnd> {
  public:
   // Both links have the settings `link`, with this seed. `batch`: packets that arrive within this span are
-  // handled in one batch.
+  // handled in one batch. `extended`: side 0 is the initiator of an extended reliable connection, side 1 the
+  // target.
   LossyPair(std::uint64_t seed, link::LinkSettings link, const QpParameters& parameters,
             std::size_t memory_size, std::uint32_t slots, const std::array<RecoveryMode, 2>& recovery = {},
-            Nanoseconds batch = {});
+            Nanoseconds batch = {}, bool extended = false);
 
   Side& side(std::size_t which) { return end(which).side; }
+  using TwoEnds::end;
+  using TwoEnds::time;
   std::mt19937_64& chance() { return chance_; }
   std::uint64_t dropped_as_corrupt() const { return end(0).dropped_as_corrupt + end(1).dropped_as_corrupt; }
 

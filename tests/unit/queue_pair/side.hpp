@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "device_model/transport/reliable/queue_pair.hpp"
@@ -20,23 +21,42 @@ inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr PdId kPd{7};
 inline constexpr std::uint32_t kReorderSlots = 128;  // few: now and then there is no room
 
+// Every SRQ number is that of the one queue behind it, and in the one domain.
+class BenchXrcReceives final : public XrcReceiveQueues {
+ public:
+  explicit BenchXrcReceives(ReceiveQueue& queue) : queue_(queue) {}
+  std::optional<PdId> select(std::uint32_t) override { return kPd; }
+  bool next(ReceiveRequest& request) override {
+    if (!queue_.next(request)) return false;
+    request.pd = kPd;
+    return true;
+  }
+  std::uint32_t available() const override { return queue_.available(); }
+  void retire(std::uint32_t index) override { queue_.retire(index); }
+
+ private:
+  ReceiveQueue& queue_;
+};
+
 struct Side {
   BenchMemory memory;
   BenchKeys keys;
   BenchSendQueue sends;
   BenchReceiveQueue receives;
+  BenchXrcReceives extended_receives{receives};
   RecordingHost host;
   Counters counters;
   ReorderPool reorder_pool{kReorderSlots};
   QueuePair qp;
 
   explicit Side(wire::Qpn qpn, std::size_t memory_size = 0x10000, std::uint32_t slots = 64,
-                RecoveryMode recovery = RecoveryMode::gbn)
-      : memory(kBase, memory_size), qp(make_config(qpn, slots, recovery)) {
+                RecoveryMode recovery = RecoveryMode::gbn, QpService service = QpService::rc)
+      : memory(kBase, memory_size), qp(make_config(qpn, slots, recovery, service)) {
     keys.add(kKey, kPd, memory);
   }
 
-  QpConfig make_config(wire::Qpn qpn, std::uint32_t slots, RecoveryMode recovery) {
+  QpConfig make_config(wire::Qpn qpn, std::uint32_t slots, RecoveryMode recovery,
+                       QpService service = QpService::rc) {
     QpConfig config;
     config.recovery.mode = recovery;
     config.reorder_pool = &reorder_pool;
@@ -49,6 +69,12 @@ struct Side {
     config.send_queue = &sends;
     config.receive_queue = &receives;
     config.counters = &counters;
+    if (is_xrc(service)) config.packets = wire::Service::xrc;
+    if (service == QpService::xrc_target) {
+      config.pd = PdId{};
+      config.receive_queue = config.xrc_receives = &extended_receives;
+      config.shared_receive_queue = true;
+    }
     return config;
   }
 

@@ -23,6 +23,8 @@ inline constexpr std::array<NamedCounter, sizeof(Counters) / sizeof(std::uint64_
     {"held_packets", &Counters::held_packets},
     {"held_duplicates", &Counters::held_duplicates},
     {"held_discards", &Counters::held_discards},
+    {"held_contradictions", &Counters::held_contradictions},
+    {"other_port_discards", &Counters::other_port_discards},
     {"read_repeat_discards", &Counters::read_repeat_discards},
     {"selective_ack_offers_sent", &Counters::selective_ack_offers_sent},
     {"selective_acks_sent", &Counters::selective_acks_sent},

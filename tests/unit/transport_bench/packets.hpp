@@ -15,9 +15,11 @@ struct Packet {
   wire::TransportHeaders headers;
   std::vector<std::byte> payload;
   SelectiveAcks selective_acks = SelectiveAcks::no;
+  std::uint16_t source_port = 0;
 
   InboundPacket inbound() const {
-    return {.headers = headers, .payload = payload, .selective_acks = selective_acks};
+    return {
+        .headers = headers, .payload = payload, .selective_acks = selective_acks, .source_port = source_port};
   }
 };
 
