@@ -258,8 +258,10 @@ class StuckEngine(Killed):
             self.skipTest("only root may stop a thread of a device process")
         super().setUp()
         self.stop_engine()
-        # An engine that rests is not asked for anything: this program posts what nobody takes.
-        self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_neighbour"))
+        # An engine that rests is not asked for anything: this program posts what nobody takes. It has joined the device process
+        # when it begins; a command that finds one ending starts another.
+        program = self.fabric.start_on_urnic("sh", "-c", f"echo begun; exec {self.fabric.verbs_program('verbs_neighbour')}")
+        program.wait_for_output("begun")
 
     def stop_engine(self):
         self.libc = ctypes.CDLL(None, use_errno=True)
