@@ -43,7 +43,7 @@ def flush(context, domain):
     make(SEND)
     refused("a QP with FLUSH", "EOPNOTSUPP", lambda: make(SEND | FLUSH))
     for access in (FLUSH_GLOBAL, FLUSH_PERSISTENT):
-        refused(f"a region with access 0x{access:x}", "EINVAL", lambda: MR(domain, 64, LOCAL_WRITE | access))
+        refused(f"a region with access 0x{access:x}", "EOPNOTSUPP", lambda: MR(domain, 64, LOCAL_WRITE | access))
 
 
 def dma_handle(context):
