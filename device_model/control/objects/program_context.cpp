@@ -134,32 +134,29 @@ bool Context::remove_from_engine() {
   return true;
 }
 
-Context::EventsTold Context::withdraw(QueuePair& qp) {
+engine::EventsTold Context::withdraw(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
-  const auto listener = qp.shared->hosted->listeners().remove(*async_events_, qp.user_handle);
+  const std::uint32_t source = qp.event_source.number();
+  const engine::EventsTold told{source, qp.shared->hosted->listeners().remove(source)};
   qp.shared.reset();  // other openers may still use it
-  return listener ? EventsTold{listener->told, listener->source.number()} : EventsTold{};
+  return told;
 }
 
-Context::EventsTold Context::withdraw(SharedReceiveQueue& srq) {
+engine::EventsTold Context::withdraw(SharedReceiveQueue& srq) {
   if (srq.tags) doorbells_->detach(srq.tags->doorbell.value());
-  const EventsTold told{srq.queue->async_events(), srq.queue->event_source().number()};
+  const engine::EventsTold told = srq.queue->async_events();
   srq.queue.reset();
   return told;
 }
 
-Context::EventsTold Context::withdraw(CompletionQueue& cq) {
-  const EventsTold told{cq.queue->async_events(), cq.queue->event_source().number()};
+engine::EventsTold Context::withdraw(CompletionQueue& cq) {
+  const engine::EventsTold told = cq.queue->async_events();
   cq.queue.reset();
   return told;
 }
 
 void Context::withdraw(const AddressHandle& address) {
   device.device->address_handles().remove(address.number);
-}
-
-std::uint32_t Context::drop_unread(const EventsTold& told, std::uint64_t user_handle) {
-  return told.count - async_events_->purge(user_handle, told.source, told.count);
 }
 
 void Context::add_process(const std::shared_ptr<Process>& process) {

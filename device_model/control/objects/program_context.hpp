@@ -68,21 +68,12 @@ class Context {
   int doorbell_descriptor() const { return doorbell_memory_.get(); }
   int wake_descriptor() const { return wake_.get(); }
 
-  // An object's asynchronous events that the engine has written, or will write; `source` is their
-  // EventSource.
-  struct EventsTold {
-    std::uint32_t count = 0;
-    std::uint32_t source = 0;
-  };
-  // Removes the object's engine part. On the engine's thread; the object is destroyed on the control thread
-  // afterwards.
-  EventsTold withdraw(QueuePair& qp);
-  EventsTold withdraw(SharedReceiveQueue& srq);
-  EventsTold withdraw(CompletionQueue& cq);
+  // Removes the object's engine part; returns its asynchronous events. On the engine's thread; the object is
+  // destroyed on the control thread afterwards.
+  engine::EventsTold withdraw(QueuePair& qp);
+  engine::EventsTold withdraw(SharedReceiveQueue& srq);
+  engine::EventsTold withdraw(CompletionQueue& cq);
   void withdraw(const AddressHandle& address);
-  // Takes back the events that the program has not read; returns how many it has read. On the engine's
-  // thread. If there were any, it reads and writes all that is in the pipe.
-  std::uint32_t drop_unread(const EventsTold& told, std::uint64_t user_handle);
 
   void add_process(const std::shared_ptr<Process>& process);
   // The objects for a context that imports this one. From now on `several_processes`.

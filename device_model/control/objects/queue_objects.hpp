@@ -16,6 +16,7 @@
 #include "device_model/control/objects/memory_objects.hpp"
 #include "device_model/control/objects/opened_xrc_domain.hpp"
 #include "device_model/control/objects/use.hpp"
+#include "device_model/engine/completion/event_source.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "wire/network_headers.hpp"
 
@@ -124,6 +125,7 @@ struct QueuePair : Usable {
   abi::CreateQpRequest request{};
   abi::CreateQpReply given{};  // the actual sizes
   std::uint64_t user_handle = 0;
+  engine::EventSource event_source;
   std::uint32_t qpn = 0;
   DoorbellNumber doorbell;  // an XRC target has none
   ArenaBlock send_ring;

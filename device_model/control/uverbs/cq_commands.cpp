@@ -76,11 +76,9 @@ int destroy_cq(Session& session, const abi::HandleRequest& request, abi::Destroy
   Context& context = *session.context;
   return remove_one(
       context.cqs, request.handle, session.fabric.engine(session.device), [&](CompletionQueue& cq) {
-        const std::uint32_t reported = cq.queue->completion_events();
-        reply.completion_events_reported = reported;
         if (cq.channel != nullptr)
-          reply.completion_events_reported -= cq.channel->pipe->purge(cq.user_handle, 0, reported);
-        reply.async_events_reported = context.drop_unread(context.withdraw(cq), cq.user_handle);
+          reply.completion_events_reported = cq.channel->pipe->take_back(cq.queue->completion_events());
+        reply.async_events_reported = context.async_events().take_back(context.withdraw(cq));
       });
 }
 

@@ -125,6 +125,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .receive_cq = qp.receive_cq != nullptr && !tagged ? qp.receive_cq->queue.get() : nullptr,
       .async_events = &session.context->async_events(),
       .user_handle = qp.user_handle,
+      .event_source = qp.event_source.number(),
       .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
       .context = session.context->id,
       .ordinal = ++session.context->queue_pairs_opened,
@@ -250,7 +251,8 @@ int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleRepl
   qp->user_handle = request.user_handle;
   Joining opened(context.qps, std::move(qp));
   session.fabric.engine(session.device).execute([&] {
-    opened->shared->hosted->listeners().add(context.async_events(), request.user_handle);
+    opened->shared->hosted->listeners().add(context.async_events(), request.user_handle,
+                                            opened->event_source.number());
   });
   reply.handle = opened.keep();
   return 0;
@@ -286,7 +288,7 @@ int destroy_qp(Session& session, const abi::HandleRequest& request, abi::Destroy
   engine::Engine& engine = session.fabric.engine(session.device);
   if (unbind_portion(engine, *session.device.device, number, qp->portions_unbound)) return kNotYet;
   return remove_one(context.qps, request.handle, engine, [&](QueuePair& gone) {
-    reply.async_events_reported = context.drop_unread(context.withdraw(gone), gone.user_handle);
+    reply.async_events_reported = context.async_events().take_back(context.withdraw(gone));
   });
 }
 

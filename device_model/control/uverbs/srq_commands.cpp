@@ -153,10 +153,10 @@ int query_srq(Session& session, const abi::HandleRequest& request, abi::QuerySrq
 int destroy_srq(Session& session, const abi::HandleRequest& request, abi::DestroyReply& reply,
                 DescriptorExchange&) {
   Context& context = *session.context;
-  return remove_one(
-      context.srqs, request.handle, session.fabric.engine(session.device), [&](SharedReceiveQueue& srq) {
-        reply.async_events_reported = context.drop_unread(context.withdraw(srq), srq.user_handle);
-      });
+  return remove_one(context.srqs, request.handle, session.fabric.engine(session.device),
+                    [&](SharedReceiveQueue& srq) {
+                      reply.async_events_reported = context.async_events().take_back(context.withdraw(srq));
+                    });
 }
 
 }  // namespace urnic::control

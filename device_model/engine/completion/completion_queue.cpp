@@ -104,7 +104,7 @@ void CompletionQueue::report_overrun() {
   overrun_ = true;
   if (config_.async_events == nullptr) return;
   ++async_events_;
-  config_.async_events->push(config_.user_handle, kEventCqError, source_.number());
+  config_.async_events->push(source_.number(), config_.user_handle, kEventCqError);
 }
 
 // A program arms and then polls once more; the device adds a CQE and then reads the arm word. With a full
@@ -144,7 +144,7 @@ void CompletionQueue::raise(std::uint32_t arm) {
   config_.indices->arm_fired.store(arm, std::memory_order_release);
   if (config_.channel == nullptr) return;
   ++completion_events_;
-  config_.channel->push(config_.user_handle);
+  config_.channel->push(source_.number(), config_.user_handle);
 }
 
 // Trusts the program's consumer index within the bounds of the old ring.

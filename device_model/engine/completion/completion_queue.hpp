@@ -91,10 +91,8 @@ class CompletionQueue
   bool notification_owed() const { return pushed_; }
 
   // Events raised on the channel, and asynchronous events, since creation.
-  std::uint32_t completion_events() const { return completion_events_; }
-  std::uint32_t async_events() const { return async_events_; }
-  // Of the asynchronous ones.
-  const EventSource& event_source() const { return source_; }
+  EventsTold completion_events() const { return {source_.number(), completion_events_}; }
+  EventsTold async_events() const { return {source_.number(), async_events_}; }
   // Whether a received message may travel in the CQE.
   bool has_room_for_data() const { return config_.clock == nullptr && !config_.ignores_overrun; }
   std::uint64_t user_handle() const { return config_.user_handle; }

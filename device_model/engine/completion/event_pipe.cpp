@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -17,23 +17,11 @@ namespace {
 
 // Events kept for a program that does not read them, beside the thousands in the pipe; more are lost.
 constexpr std::size_t kMaxBacklog = 64 * 1024;
-// The most to read from a pipe at once; an unprivileged pipe holds at most 1 MiB.
-constexpr std::size_t kMaxDrained = 1024 * 1024;
 
 // A new open file description of what `fd` refers to.
 memory::Descriptor reopen(int fd, int flags) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   return memory::Descriptor(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK));
-}
-
-constexpr std::size_t kTypeAt = 8;
-constexpr std::size_t kSourceAt = 12;
-
-template <typename Value>
-Value value_at(const std::array<std::byte, 16>& record, std::size_t at) {
-  Value value;
-  std::memcpy(&value, record.data() + at, sizeof value);
-  return value;
 }
 
 }  // namespace
@@ -54,11 +42,10 @@ EventPipe::EventPipe(memory::Descriptor read_end, memory::Descriptor write_end, 
     throw std::system_error(errno, std::generic_category(), "event pipe: cannot be opened anew");
 }
 
-void EventPipe::push(std::uint64_t element, std::uint32_t type, std::uint32_t source) {
-  Record record{};
-  std::memcpy(record.data(), &element, sizeof element);
-  std::memcpy(record.data() + kTypeAt, &type, sizeof type);
-  std::memcpy(record.data() + kSourceAt, &source, sizeof source);
+void EventPipe::push(std::uint32_t source, std::uint64_t element, std::uint32_t type) {
+  Record record{{}, source};
+  std::memcpy(record.bytes.data(), &element, sizeof element);
+  std::memcpy(record.bytes.data() + sizeof element, &type, sizeof type);
   if (flush() && write_record(record)) return;
   if (backlog_.size() < kMaxBacklog) backlog_.push_back(record);
 }
@@ -73,41 +60,50 @@ bool EventPipe::flush() {
 // False if the pipe is full. Writes of this size are atomic (POSIX: at most PIPE_BUF bytes). After EPIPE
 // nobody can read the record, so it is dropped.
 bool EventPipe::write_record(const Record& record) {
+  if (!written_.make_room([this] { return unread(); })) return false;
   for (;;) {
-    if (write(write_end_.get(), record.data(), record_size_) >= 0) return true;
+    if (write(write_end_.get(), record.bytes.data(), record_size_) >= 0) {
+      written_.add(record.source);
+      return true;
+    }
     if (errno == EAGAIN) return false;
     if (errno != EINTR) return true;
   }
 }
 
-std::vector<EventPipe::Record> EventPipe::drain() const {
+std::size_t EventPipe::unread() const {
+  int bytes = 0;
+  if (ioctl(write_end_.get(), FIONREAD, &bytes) != 0 || bytes < 0) return 0;
+  return static_cast<std::size_t>(bytes) / record_size_;
+}
+
+// All in one read: the program may read at the same time, and what is left must be the newest records
+// (Linux holds the pipe's lock from the first byte of a read to the last).
+std::vector<EventPipe::Record> EventPipe::drain() {
   std::vector<Record> records;
+  std::vector<std::byte> bytes(unread() * record_size_);
+  if (bytes.empty()) return records;
   const memory::Descriptor read_end = reopen(write_end_.get(), O_RDONLY);
-  if (!read_end) return records;
-  Record record{};
-  while (records.size() * record_size_ < kMaxDrained &&
-         read(read_end.get(), record.data(), record_size_) == static_cast<ssize_t>(record_size_)) {
-    records.push_back(record);
+  const ssize_t length = read_end ? read(read_end.get(), bytes.data(), bytes.size()) : 0;
+  if (length <= 0) return records;
+  records.resize(static_cast<std::size_t>(length) / record_size_);
+  const std::vector<std::uint32_t> sources = written_.take_newest(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    std::memcpy(records[i].bytes.data(), bytes.data() + i * record_size_, record_size_);
+    records[i].source = sources[i];
   }
   return records;
 }
 
-std::uint32_t EventPipe::purge(std::uint64_t element, std::uint32_t source, std::uint32_t most) {
-  if (most == 0) return 0;
-  const bool says_source = record_size_ > kSourceAt;
+std::uint32_t EventPipe::take_back(const EventsTold& told) {
+  if (told.count == 0) return 0;
   std::vector<Record> kept = drain();
   kept.insert(kept.end(), backlog_.begin(), backlog_.end());
-  std::uint32_t removed = 0;
-  std::erase_if(kept, [&](const Record& record) {
-    const bool is_its_own = value_at<std::uint64_t>(record, 0) == element &&
-                            (!says_source || value_at<std::uint32_t>(record, kSourceAt) == source);
-    if (!is_its_own || removed == most) return false;
-    ++removed;
-    return true;
-  });
+  const std::size_t removed =
+      std::erase_if(kept, [&](const Record& record) { return record.source == told.source; });
   backlog_ = std::move(kept);
   flush();
-  return removed;
+  return told.count - static_cast<std::uint32_t>(removed);
 }
 
 bool EventPipe::closed() const {

@@ -6,7 +6,8 @@ namespace urnic::engine {
 
 namespace {
 
-constexpr std::uint64_t kPort = 1;  // the only port: the element of these events
+constexpr std::uint64_t kPort = 1;      // the only port: the element of these events
+constexpr std::uint32_t kNoSource = 0;  // nothing takes them back
 
 }  // namespace
 
@@ -17,7 +18,7 @@ void DeviceEvents::remove(EventPipe& listener) { std::erase(listeners_, &listene
 void DeviceEvents::raise(DeviceEvent event) {
   for (EventPipe* const listener : listeners_) {
     if (listener->has_backlog()) continue;
-    listener->push(kPort, static_cast<std::uint32_t>(event));
+    listener->push(kNoSource, kPort, static_cast<std::uint32_t>(event));
     notifications_.wrote_to(*listener);
   }
 }

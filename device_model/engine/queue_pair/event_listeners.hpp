@@ -3,35 +3,41 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "device_model/engine/completion/event_source.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
+#include "device_model/transport/host.hpp"
 
 namespace urnic::engine {
-
-class EventPipe;
 
 class EventListeners {
  public:
   struct Listener {
+    // Engine thread only.
+    void tell(transport::AsyncEvent event) {
+      ++told;
+      pipe->push(source, user_handle, static_cast<std::uint32_t>(event));
+    }
+
     EventPipe* pipe;
     std::uint64_t user_handle;  // what the events carry
+    std::uint32_t source;       // the number of the opener's EventSource
     std::uint32_t told;         // number of events sent
-    EventSource source;
   };
 
   // `pipe` outlives the listener.
-  void add(EventPipe& pipe, std::uint64_t user_handle) { all_.push_back({&pipe, user_handle, 0, {}}); }
-  // Returns what it was; nothing if it is not a listener.
-  std::optional<Listener> remove(const EventPipe& pipe, std::uint64_t user_handle) {
+  void add(EventPipe& pipe, std::uint64_t user_handle, std::uint32_t source) {
+    all_.push_back({&pipe, user_handle, source, 0});
+  }
+  // Returns how many events it was sent; 0 if there is no such listener.
+  std::uint32_t remove(std::uint32_t source) {
     for (auto listener = all_.begin(); listener != all_.end(); ++listener) {
-      if (listener->pipe != &pipe || listener->user_handle != user_handle) continue;
-      const Listener removed = *listener;
+      if (listener->source != source) continue;
+      const std::uint32_t told = listener->told;
       all_.erase(listener);
-      return removed;
+      return told;
     }
-    return {};
+    return 0;
   }
   auto begin() { return all_.begin(); }
   auto end() { return all_.end(); }

@@ -24,6 +24,7 @@ struct QueuePairConfig {
   CompletionQueue* receive_cq = nullptr;
   EventPipe* async_events = nullptr;
   std::uint64_t user_handle = 0;    // what asynchronous events carry
+  std::uint32_t event_source = 0;   // the number of the creator's EventSource
   XrcDomain* xrc_domain = nullptr;  // of an XRC target, which has no CQs or receives of its own
   std::uint32_t context = 0;        // the number of the creating context
   std::uint32_t ordinal = 1;        // 1 is the first QP that the program created on the device

@@ -65,7 +65,8 @@ QueuePairContext::QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn)
   requester_.queue_pair = responder_.queue_pair = this;
   requester_.stream = transport::Stream::requester;
   responder_.stream = transport::Stream::responder;
-  if (config.async_events != nullptr) listeners_.add(*config.async_events, config.user_handle);
+  if (config.async_events != nullptr)
+    listeners_.add(*config.async_events, config.user_handle, config.event_source);
 }
 
 transport::QpConfig QueuePairContext::transport_config() {
@@ -327,8 +328,7 @@ void QueuePairContext::settle_report(Reported reported) {
 
 void QueuePairContext::raise(transport::AsyncEvent event) {
   for (EventListeners::Listener& listener : listeners_) {
-    ++listener.told;
-    listener.pipe->push(listener.user_handle, static_cast<std::uint32_t>(event), listener.source.number());
+    listener.tell(event);
     round_.notifications().wrote_to(*listener.pipe);
   }
 }

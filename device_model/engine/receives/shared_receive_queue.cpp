@@ -117,7 +117,7 @@ void SharedReceiveQueue::break_down() {
 void SharedReceiveQueue::raise(std::uint32_t event) {
   if (config_.async_events == nullptr) return;
   ++async_events_;
-  config_.async_events->push(config_.user_handle, event, source_.number());
+  config_.async_events->push(source_.number(), config_.user_handle, event);
   config_.device->round.notifications().wrote_to(*config_.async_events);
 }
 

@@ -77,9 +77,7 @@ class SharedReceiveQueue {
   void grow(const std::byte* slots, std::uint32_t* posted, std::uint32_t slot_count);
 
   // Asynchronous events raised since creation.
-  std::uint32_t async_events() const { return async_events_; }
-  // Of the asynchronous ones.
-  const EventSource& event_source() const { return source_; }
+  EventsTold async_events() const { return {source_.number(), async_events_}; }
 
  private:
   bool next_slot(std::uint32_t& slot);

@@ -60,11 +60,13 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  void put(ibv_qp* object) {
+  template <typename Object>
+  void put(Object* object) {
     require(write(ends_[1], &object, sizeof object) == sizeof object, "write: {}", std::strerror(errno));
   }
-  ibv_qp* get() {
-    ibv_qp* object = nullptr;
+  template <typename Object>
+  Object* get() {
+    Object* object = nullptr;
     require(read(ends_[0], &object, sizeof object) == sizeof object, "read: {}", std::strerror(errno));
     return object;
   }
@@ -202,12 +204,72 @@ BOOST_AUTO_TEST_CASE(events_of_objects_at_one_address) {
   const pid_t child = in_child([&] {
     with_an_event([&](const Endpoint& endpoint) {
       from_child.put(endpoint.qp());
-      require(from_parent.get() != nullptr, "the parent has no QP");
+      require(from_parent.get<ibv_qp>() != nullptr, "the parent has no QP");
     });
   });
   with_an_event([&](const Endpoint& endpoint) {
-    childs = from_child.get();
+    childs = from_child.get<ibv_qp>();
     BOOST_TEST(childs == endpoint.qp());  // else this tests nothing
+  });
+  from_parent.put(childs);
+  BOOST_TEST(wait_for(child) == 0);
+}
+
+// As above, with CQs on one channel. The parent has read its event, and the child's is in the channel, when
+// the parent destroys its CQ: that waits for one acknowledgement, and takes nothing out.
+BOOST_AUTO_TEST_CASE(completion_events_of_queues_at_one_address) {
+  const Device device(device_names().first);
+  const std::unique_ptr<ibv_comp_channel, Destroyer<ibv_destroy_comp_channel>> channel(
+      ibv_create_comp_channel(device.context()));
+  BOOST_REQUIRE(channel);
+  Pipe from_child, from_parent;
+  // A receive that is flushed makes an event.
+  const auto with_an_event = [&](auto then) {
+    const CqOwner cq(ibv_create_cq(device.context(), 4, nullptr, channel.get(), 0));
+    require(cq != nullptr && ibv_req_notify_cq(cq.get(), 0) == 0, "no CQ: {}", std::strerror(errno));
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = attributes.recv_cq = cq.get();
+    attributes.cap = {1, 1, 1, 1, 0};
+    attributes.qp_type = IBV_QPT_RC;
+    const QpOwner qp(ibv_create_qp(device.pd(), &attributes));
+    require(qp != nullptr, "no QP: {}", std::strerror(errno));
+    ibv_qp_attr init{};
+    init.qp_state = IBV_QPS_INIT;
+    init.port_num = 1;
+    require(ibv_modify_qp(qp.get(), &init,
+                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0,
+            "to INIT");
+    ibv_recv_wr receive{};
+    ibv_recv_wr* refused = nullptr;
+    require(ibv_post_recv(qp.get(), &receive, &refused) == 0, "no receive");
+    ibv_qp_attr error{};
+    error.qp_state = IBV_QPS_ERR;
+    require(ibv_modify_qp(qp.get(), &error, IBV_QP_STATE) == 0, "to ERR");
+    require(becomes_readable(channel->fd, kPatience), "no event");
+    then(cq.get());
+  };
+  const auto read_event = [&](const ibv_cq* cq) {
+    require(becomes_readable(channel->fd, kPatience), "no event");
+    ibv_cq* reported = nullptr;
+    void* ignored = nullptr;
+    require(ibv_get_cq_event(channel.get(), &reported, &ignored) == 0 && reported == cq, "not the event");
+    ibv_ack_cq_events(reported, 1);
+    require(!becomes_readable(channel->fd, std::chrono::milliseconds(0)), "one event more");
+  };
+  const pid_t child = in_child([&] {
+    require(from_parent.get<ibv_cq>() != nullptr, "the parent has no CQ");
+    with_an_event([&](ibv_cq* cq) {
+      from_child.put(cq);
+      require(from_parent.get<ibv_cq>() != nullptr, "the parent's CQ has not gone");
+      read_event(cq);
+    });
+  });
+  ibv_cq* childs = nullptr;
+  with_an_event([&](ibv_cq* cq) {
+    read_event(cq);
+    from_parent.put(cq);
+    childs = from_child.get<ibv_cq>();
+    BOOST_TEST(childs == cq);  // else this tests nothing
   });
   from_parent.put(childs);
   BOOST_TEST(wait_for(child) == 0);

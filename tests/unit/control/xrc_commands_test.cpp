@@ -2,9 +2,12 @@
 // (ibv_open_xrcd(3), ibv_open_qp(3); errors as the kernel's ib_uverbs_open_xrcd has them).
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <iterator>
 
 #include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/engine/queue_pair/event_listeners.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/control/direct_program.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
@@ -183,6 +186,28 @@ BOOST_AUTO_TEST_CASE(it_is_not_closed_while_something_of_the_context_is_in_it) {
   BOOST_TEST(maker->close_domain(maker->xrcd) == EBUSY);
   BOOST_TEST(maker->destroy(ControlOpcode::destroy_qp, maker->opened_qp) == 0);
   BOOST_TEST(maker->close_domain(maker->xrcd) == 0);
+}
+
+// Two processes that share a context after a fork may open one QP at one address.
+BOOST_AUTO_TEST_CASE(each_opener_at_one_address_has_its_own_events) {
+  constexpr std::uint64_t kAddress = 500;  // create_target's
+  BOOST_REQUIRE(maker->open_domain(kCreate) == 0);
+  BOOST_REQUIRE(maker->create_target() == 0);
+  BOOST_REQUIRE(maker->open_target(maker->target.qpn, kAddress) == 0);
+  engine::EventListeners& listeners =
+      maker->session().context->qps.find(maker->opened_qp)->shared->hosted->listeners();
+  BOOST_REQUIRE(std::distance(listeners.begin(), listeners.end()) == 2);
+  for (int i = 0; i < 2; ++i) listeners.begin()[1].tell(transport::AsyncEvent::qp_fatal);
+  char event[16];
+  BOOST_REQUIRE(read(maker->async_events().read_end.get(), event, sizeof event) == sizeof event);
+
+  abi::DestroyReply reply{};
+  BOOST_REQUIRE(maker->call(ControlOpcode::destroy_qp, abi::HandleRequest{maker->opened_qp, 0}, reply) == 0);
+  BOOST_TEST(reply.async_events_reported == 1u);
+  BOOST_TEST(read(maker->async_events().read_end.get(), event, sizeof event) == -1);
+  BOOST_REQUIRE(maker->call(ControlOpcode::destroy_qp, abi::HandleRequest{maker->target.handle, 0}, reply) ==
+                0);
+  BOOST_TEST(reply.async_events_reported == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_srq_needs_a_domain_and_a_cq_which_stays_while_in_use) {

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(overrun_is_reported_once_and_nothing_is_overwritten) {
   BOOST_TEST(event->element == kHandle);
   BOOST_TEST(event->type == 0u);  // IBV_EVENT_CQ_ERR
   BOOST_TEST(!async_events.read());
-  BOOST_TEST(cq.device_end->async_events() == 1u);
+  BOOST_TEST(cq.device_end->async_events().count == 1u);
   for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST((cq.poll().value().wqe_index == i));
   BOOST_TEST(!push(10));  // in error for good
 }
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(an_ignored_overrun_loses_the_newest_and_says_nothing) {
   BOOST_TEST(ignoring.push_tagged(completion_of(10), 1, 0, {}));
   for (std::uint32_t i = 0; i < 4; ++i) BOOST_TEST(ring[i].wqe_index == i);
   BOOST_TEST(!async_events.read());
-  BOOST_TEST(ignoring.async_events() == 0u);
+  BOOST_TEST(ignoring.async_events().count == 0u);
   BOOST_TEST(!ignoring.indices().overrun);
   ignoring.notify({});
   // A program that waits instead of polling is woken by what is lost, too.
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(no_event_without_arming) {
   push(0);
   cq.device_end->notify({});
   BOOST_TEST(!event_raised());
-  BOOST_TEST(cq.device_end->completion_events() == 0u);
+  BOOST_TEST(cq.device_end->completion_events().count == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(next_fires_once_for_a_batch_and_once_per_arming) {
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(next_fires_once_for_a_batch_and_once_per_arming) {
   push(3);
   cq.device_end->notify({});
   BOOST_TEST(event_raised());
-  BOOST_TEST(cq.device_end->completion_events() == 2u);
+  BOOST_TEST(cq.device_end->completion_events().count == 2u);
   BOOST_TEST(cq.indices.arm_fired.load() == cq.indices.arm.load());
 }
 
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_moderated_event_is_due_so_long_after_the_first_completion
   cq.device_end->notify_late();
   BOOST_TEST(event_raised());
   BOOST_TEST(!cq.device_end->event_due());
-  BOOST_TEST(cq.device_end->completion_events() == 1u);
+  BOOST_TEST(cq.device_end->completion_events().count == 1u);
   push(2);
   cq.device_end->notify(kNow + transport::Nanoseconds(2000));
   BOOST_TEST(!event_raised());  // nobody has asked again
