@@ -16,9 +16,13 @@ namespace urnic::control {
 namespace {
 
 constexpr std::chrono::minutes kBetweenLines{1};
-constexpr std::array<const char*, 5> kKindWords{
-    "for queue pairs that there are not", "with a wrong ICRC", "that are no RoCEv2 packets",
-    "with a length that is impossible", "connections of other users"};
+constexpr std::array<const char*, 7> kKindWords{"packets for queue pairs that there are not",
+                                                "packets with a wrong ICRC",
+                                                "packets that are not RoCEv2",
+                                                "frames with a length that is impossible",
+                                                "connections closed because of a length that no frame has",
+                                                "connections of other users refused",
+                                                "peers left because they took nothing"};
 
 }  // namespace
 
@@ -46,7 +50,9 @@ StrangerLines::Counts StrangerLines::counts_of_lan() {
   fabric_.units().front()->engine.execute([&] {
     const link::CarrierCounters carrier = fabric_.lan()->counters().carrier;
     counts[impossible_length] = carrier.impossible_length;
+    counts[broken_streams] = carrier.broken_streams;
     counts[other_users] = carrier.strangers;
+    counts[stalled_peers] = carrier.stalled_peers;
   });
   return counts;
 }
@@ -60,8 +66,7 @@ std::vector<std::string> StrangerLines::lines() {
         words += fmt::format("{}{} {}", words.empty() ? "" : ", ", now[kind] - told[kind], kKindWords[kind]);
     }
     told = now;
-    if (!words.empty())
-      lines.push_back(fmt::format("{}: in the last minute packets of strangers: {}", where, words));
+    if (!words.empty()) lines.push_back(fmt::format("{}: unexpected in the last minute: {}", where, words));
   };
   for (const auto& device : fabric_.devices()) {
     if (device->udp != nullptr || fabric_.lan() != nullptr)

@@ -1,5 +1,6 @@
-// Tells in the log, once a minute, of packets on wires that no peer of this process's would send: a scan, a
-// forger, or a peer that has gone. Nothing else would say that they come, but counters that nobody looks at.
+// Tells in the log, once a minute, of what no sound peer of this process's does on a wire: a scan, a forger,
+// a peer that has gone or stands still. Nothing else would say that they come, but counters that nobody looks
+// at.
 #pragma once
 
 #include <array>
@@ -26,7 +27,9 @@ class StrangerLines {
     wrong_icrc,
     malformed,
     impossible_length,
+    broken_streams,
     other_users,
+    stalled_peers,
     kinds
   };
   using Counts = std::array<std::uint64_t, kinds>;

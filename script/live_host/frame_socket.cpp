@@ -67,6 +67,10 @@ std::optional<Bytes> FrameStream::receive() {
     reader_.filled(static_cast<std::size_t>(count));
     frame = reader_.next();
   }
+  if (reader_.broken()) {
+    throw std::system_error(EPROTO, std::generic_category(),
+                            "the script's port: the other side sent a length that no frame has");
+  }
   if (frame.empty()) return {};
   return Bytes(frame.begin(), frame.end());
 }

@@ -71,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     reader.filled(count);
     stream = stream.subspan(count);
     take_frames(reader, discovery, groups, now);
+    if (reader.broken()) reader.restart();
     now += std::chrono::milliseconds(100);
     Answers questions;
     discovery.run(now, questions);

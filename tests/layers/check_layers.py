@@ -42,6 +42,7 @@ MAY_KNOW = {
     "wire": set(),
     "wire/mad": {"wire"},
     "command_line": set(),
+    "control_groups": set(),
     "json": set(),
     "terminal": set(),
     "trust": {"device_model/abi", "device_model/memory"},
@@ -77,7 +78,7 @@ MAY_KNOW = {
     LOG: {"terminal"},
     LOOP: {LOG, "trust", "device_model/memory", "device_model/abi"},
     CONFINEMENT: {"device_model/memory"},
-    FABRIC: {LOG, LOOP, *BELOW_CONTROL},
+    FABRIC: {LOG, LOOP, "control_groups", *BELOW_CONTROL},
     OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, "terminal", *BELOW_CONTROL},
     UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
     SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
@@ -110,7 +111,7 @@ MAY_KNOW = {
                             *ENGINE},
     "script/live_host": {"analysis/dissection", "device_model/link/frames", "device_model/memory", "script", "wire"},
     "script/agent": {"command_line", "device_model/memory", "script", "script/language", "trust"},
-    "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "json", "device_model/abi", "device_model/capture", "device_model/memory", "terminal", "trust", "wire"},
+    "tools/urnic": {*SCRIPTS, "analysis/capture_files", "analysis/dissection", "analysis/flows", "analysis/pictures", "command_line", "control_groups", "json", "device_model/abi", "device_model/capture", "device_model/memory", "terminal", "trust", "wire"},
 }
 
 
@@ -163,7 +164,7 @@ def main():
     self_test()
     problems = [f"{folder} may know itself by way of others: correct MAY_KNOW" for folder in circles()]
     files = 0
-    for top in ("command_line", "json", "terminal", "wire", "trust", "analysis", "device_model", "script", "provider", "tools/urnic", "web"):
+    for top in ("command_line", "control_groups", "json", "terminal", "wire", "trust", "analysis", "device_model", "script", "provider", "tools/urnic", "web"):
         for file in sorted((SOURCES / top).rglob("*.[ch]pp")):
             path = str(file.relative_to(SOURCES))
             files += 1

@@ -9,6 +9,7 @@
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/lan_line.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 
 namespace urnic::cli {
@@ -80,12 +81,7 @@ void print_wire(const json& wire) {
 
 // The LAN that the switch is joined to, beyond the devices' links.
 void print_lan(const json& lan) {
-  const std::string remote = lan.contains("remote") ? " to " + lan.at("remote").get<std::string>() : "";
-  const std::string heard =
-      lan.contains("heard_ms_ago") ? json_text(lan.at("heard_ms_ago")) + " ms ago" : "never";
-  fmt::print("lan  {} {}{}, peer {}, last frame {}, {} groups\n", lan.at("kind").get<std::string>(),
-             lan.at("name").get<std::string>(), remote, lan.at("peer").get<std::string>(), heard,
-             json_text(lan.at("groups")));
+  fmt::print("{}, {} groups\n", lan_line(lan), json_text(lan.at("groups")));
   print_counters(lan.at("counters"));
   for (const auto& [gid, neighbour] : lan.at("neighbours").items())
     fmt::print("      {:<24} {} {}\n", gid, neighbour.value("mac", "-"),

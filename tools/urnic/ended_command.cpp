@@ -4,40 +4,12 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <fstream>
 
+#include "control_groups/control_groups.hpp"
 #include "json/json.hpp"
 
 namespace urnic::cli {
 namespace {
-
-// The value of `key` in a file of "key value" lines; 0 if there is none.
-std::uint64_t value_in(const std::string& file, const std::string& key) {
-  std::ifstream lines(file);
-  std::string word;
-  std::uint64_t value = 0;
-  while (lines >> word >> value) {
-    if (word == key) return value;
-  }
-  return 0;
-}
-
-// This process's control group in the hierarchy of `controller`, "" being version 2's only one.
-std::string control_group(const std::string& controller) {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    if (line.substr(first + 1, second - first - 1) == controller) return line.substr(second + 1);
-  }
-  return {};
-}
-
-std::uint64_t memory_kills() {
-  return value_in("/sys/fs/cgroup" + control_group("") + "/memory.events", "oom_kill") +
-         value_in("/sys/fs/cgroup/memory" + control_group("memory") + "/memory.oom_control", "oom_kill");
-}
 
 std::string why_it_was_killed(int signal, const SeenSoFar& before, const SeenSoFar& after) {
   switch (signal) {
@@ -62,7 +34,7 @@ SeenSoFar take_lease(AdminClient& client) {
   const nlohmann::json seen = client.ask({{"cmd", "lease"}});
   return {seen.at("contexts_opened").get<std::uint64_t>(), seen.at("lookups").get<std::uint64_t>(),
           seen.at("refusals").get<std::uint64_t>(), seen.at("last_refused").get<std::string>(),
-          memory_kills()};
+          control_groups::ControlGroups().memory_kills()};
 }
 
 std::string why_it_failed(const std::string& command, int status, const SeenSoFar& before,

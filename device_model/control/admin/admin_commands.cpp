@@ -13,6 +13,7 @@
 #include "device_model/control/admin/admin_lookup.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
@@ -42,11 +43,11 @@ json describe_limits() {
           {"max_msg_sz", limits::kMaxMessage}};
 }
 
-json describe_quotas(const Quotas& quotas) {
+json describe_quotas(Quotas& quotas) {
   json all = json::object();
   for (std::size_t i = 0; i < kResources; ++i) {
     const auto resource = static_cast<Resource>(i);
-    const Allowance& allowance = quotas.allowance(resource);
+    const Allowance allowance = quotas.allowance(resource);
     all[std::string(kResourceNames[i])] = {
         {"used", quotas.used(resource)}, {"all", allowance.all}, {"program", allowance.program}};
   }
@@ -210,20 +211,22 @@ json AdminServer::status(const json&, AdminConnectionState&) {
   for (const auto& context : surroundings_.control.contexts().all()) {
     contexts.push_back(describe_context(*context));
   }
-  return {{"version", URNIC_VERSION},
-          {"pid", getpid()},
-          {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
-          {"engine",
-           {{"threads", surroundings_.fabric.engines()},
-            {"stuck", json::array()},
-            {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
-            {"pools", pools}}},
-          {"devices", devices},
-          {"contexts", contexts},
-          {"rdma_cm", describe_rdma_cm(surroundings_.rdma_cm.rdma_cm())},
-          {"limits", describe_quotas(surroundings_.fabric.quotas())},
-          {"captures", captures()},
-          {"leases", leases()}};
+  json answer{{"version", URNIC_VERSION},
+              {"pid", getpid()},
+              {"uptime_seconds", seconds(std::chrono::steady_clock::now() - started_)},
+              {"engine",
+               {{"threads", surroundings_.fabric.engines()},
+                {"stuck", json::array()},
+                {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
+                {"pools", pools}}},
+              {"devices", devices},
+              {"contexts", contexts},
+              {"rdma_cm", describe_rdma_cm(surroundings_.rdma_cm.rdma_cm())},
+              {"limits", describe_quotas(surroundings_.fabric.quotas())},
+              {"captures", captures()},
+              {"leases", leases()}};
+  if (surroundings_.fabric.lan() != nullptr) answer["lan"] = describe_lan(surroundings_.fabric);
+  return answer;
 }
 
 json AdminServer::counters(const json& request, AdminConnectionState&) {

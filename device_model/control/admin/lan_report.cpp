@@ -20,11 +20,16 @@ constexpr std::array<std::string_view, 5> kStateNames{"incomplete", "reachable",
 // By link::CarrierKind; the first two are both named by what is at their ends.
 constexpr std::array<std::string_view, 5> kKindNames{"listen", "connect", "datagram", "interface", "tap"};
 
+std::int64_t milliseconds(transport::Nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 json describe_counters(const link::LanCounters& counters) {
   const link::CarrierCounters& carrier = counters.carrier;
   return {{"rx_frames", counters.received_frames},
           {"rx_bytes", counters.received_bytes},
           {"rx_impossible_length", carrier.impossible_length},
+          {"rx_broken_streams", carrier.broken_streams},
           {"rx_kernel_drops", carrier.kernel_drops},
           {"rx_other_vlan", counters.other_vlan},
           {"rx_group_queries", counters.queries},
@@ -34,6 +39,7 @@ json describe_counters(const link::LanCounters& counters) {
           {"tx_refused", carrier.refused},
           {"tx_peer_does_not_read", counters.overruns},
           {"tx_no_peer", counters.unconnected},
+          {"stalled_peers", carrier.stalled_peers},
           {"connections", carrier.connections},
           {"refused_users", carrier.strangers}};
 }
@@ -59,11 +65,11 @@ json describe_lan(Fabric& fabric) {
   if (!settings.carrier.remote.empty()) described["remote"] = settings.carrier.remote;
   if (settings.vlan) described["vlan"] = *settings.vlan;
   home.engine.execute([&] {
+    const transport::Time now = home.engine.now();
     described["peer"] = lan.is_connected() ? "connected" : "none";
-    if (const auto received = lan.last_received()) {
-      const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(home.engine.now() - *received);
-      described["heard_ms_ago"] = ago.count();
-    }
+    if (const auto received = lan.last_received()) described["heard_ms_ago"] = milliseconds(now - *received);
+    if (const auto since = lan.takes_nothing_since(now))
+      described["takes_nothing_ms"] = milliseconds(now - *since);
     described["counters"] = describe_counters(lan.counters());
     described["counters"]["rx_own_source_address"] = home.frame_switch.refused_sources();
   });

@@ -1,13 +1,8 @@
 #include "device_model/control/fabric/quotas.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <limits>
 #include <string>
 #include <system_error>
 
@@ -16,8 +11,6 @@
 namespace urnic::control {
 namespace {
 
-namespace fs = std::filesystem;
-
 // The device process's own descriptors: engines, sysfs, the log, sockets.
 constexpr std::uint64_t kOwnDescriptors = 128;
 
@@ -25,32 +18,6 @@ std::uint64_t descriptors_of_programs() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOwnDescriptors;
   return limit.rlim_cur > 2 * kOwnDescriptors ? limit.rlim_cur - kOwnDescriptors : limit.rlim_cur / 2;
-}
-
-std::uint64_t physical_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-// The smallest limit from this process's cgroup up to the root (cgroups(7), version 2), or that of version
-// 1's memory controller.
-std::uint64_t cgroup_memory() {
-  std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
-  const auto consider = [&](const fs::path& file) {
-    std::uint64_t bytes = 0;
-    if (std::ifstream(file) >> bytes) smallest = std::min(smallest, bytes);  // not "max"
-  };
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t colon = line.rfind(':');
-    if (colon == std::string::npos || line.rfind("0::", 0) != 0) continue;
-    fs::path group = "/sys/fs/cgroup" + line.substr(colon + 1);
-    for (; group.native().size() > 1 && group != "/sys/fs"; group = group.parent_path()) {
-      consider(group / "memory.max");
-    }
-  }
-  consider("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  return smallest;
 }
 
 Allowance half_for_each(std::uint64_t all) { return {all / 2, all}; }
@@ -63,7 +30,6 @@ Allowances default_allowances() {
     allowances[static_cast<std::size_t>(resource)] = value;
   };
   set(Resource::descriptors, half_for_each(descriptors_of_programs()));
-  set(Resource::memory, half_for_each(std::min(physical_memory(), cgroup_memory()) / 2));
   set(Resource::contexts, half_for_each(16384));
   set(Resource::queue_pairs, half_for_each(limits::kMaxQp));
   set(Resource::completion_queues, half_for_each(limits::kMaxCq));
@@ -72,6 +38,14 @@ Allowances default_allowances() {
   // librdmacm numbers up to 65535 in each program.
   set(Resource::rdma_cm_ids, half_for_each(131072));
   return allowances;
+}
+
+Allowance Quotas::allowance(Resource resource) {
+  Allowance allowance = allowances_[index(resource)];
+  if (resource != Resource::memory) return allowance;
+  if (allowance.all == 0) allowance.all = memory_.bytes();
+  if (allowance.program == 0) allowance.program = allowance.all / 2;
+  return allowance;
 }
 
 std::shared_ptr<Account> Quotas::account(pid_t pid) {
@@ -109,7 +83,7 @@ void Account::give_back(const Taken& taken) {
 // A program may not have more than is left for all others. So something is always left for the next program,
 // whatever others have taken (dynamic thresholds, Choudhury and Hahne, 1998).
 bool Account::may_take(Resource resource, std::uint64_t amount) const {
-  const Allowance& allowance = quotas_.allowance(resource);
+  const Allowance allowance = quotas_.allowance(resource);
   if (amount > allowance.all) return false;
   const std::uint64_t own = used(resource) + amount;
   const std::uint64_t all = quotas_.used(resource) + amount;

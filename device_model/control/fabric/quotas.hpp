@@ -9,8 +9,10 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "device_model/control/fabric/loan.hpp"
+#include "device_model/control/fabric/programs_memory.hpp"
 
 namespace urnic::control {
 
@@ -35,8 +37,8 @@ struct Allowance {
 };
 using Allowances = std::array<Allowance, kResources>;
 
-// This machine's limits: RLIMIT_NOFILE for descriptors, half of the cgroup's or the machine's memory. One
-// program may have half of each.
+// RLIMIT_NOFILE for descriptors; of memory 0, which stands for what ProgramsMemory says. One program may have
+// half of each.
 Allowances default_allowances();
 
 class Account;
@@ -44,7 +46,9 @@ class Account;
 // Control thread only, as everything here.
 class Quotas {
  public:
-  explicit Quotas(const Allowances& allowances) : allowances_(allowances) {}
+  // Memory of 0 is what `memory` says, for a program half of all.
+  explicit Quotas(const Allowances& allowances, ProgramsMemory memory = ProgramsMemory())
+      : allowances_(allowances), memory_(std::move(memory)) {}
   Quotas(const Quotas&) = delete;
   Quotas& operator=(const Quotas&) = delete;
 
@@ -52,7 +56,8 @@ class Quotas {
   // outlive this object.
   std::shared_ptr<Account> account(pid_t pid);
 
-  const Allowance& allowance(Resource resource) const { return allowances_[index(resource)]; }
+  // As of now.
+  Allowance allowance(Resource resource);
   std::uint64_t used(Resource resource) const { return used_[index(resource)]; }
 
   // How often programs have been refused something so far, and of which resource the last time.
@@ -64,6 +69,7 @@ class Quotas {
   static std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
   Allowances allowances_;
+  ProgramsMemory memory_;
   std::array<std::uint64_t, kResources> used_{};
   std::uint64_t refusals_ = 0;
   Resource last_refused_ = Resource::memory;

@@ -20,6 +20,8 @@ struct CarrierCounters {
   std::uint64_t kernel_drops = 0;       // received frames for which the kernel's buffer had no room
   std::uint64_t refused = 0;            // frames to send that the kernel refused: too long, interface down
   std::uint64_t connections = 0;        // peers so far; 0: this kind has none
+  std::uint64_t broken_streams = 0;     // peers that were left: they sent a length that no frame has
+  std::uint64_t stalled_peers = 0;      // peers that were left: they took nothing for long
   std::uint64_t strangers = 0;          // peers that were sent away: not an allowed user's
 };
 
@@ -42,6 +44,9 @@ class FrameCarrier {
   // Sends frames, each behind its length in 32 bits, big endian. Returns how many bytes of `frames` are done
   // with, always whole frames; the caller comes again with the others.
   virtual std::size_t send(std::span<const std::byte> frames) = 0;
+
+  // The peer has taken nothing for long: leaves it, if there may be a better one.
+  virtual void peer_stalls(transport::Time) {}
 
   // When `receive` has something to do although nothing comes.
   virtual std::optional<transport::Time> next_due() const { return {}; }

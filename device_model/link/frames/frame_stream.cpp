@@ -13,9 +13,11 @@ std::span<std::byte> FrameStreamReader::next() {
     const std::size_t skip = std::min(to_skip_, readable());
     begin_ += skip;
     to_skip_ -= skip;
-    if (to_skip_ != 0 || readable() < kLengthBytes) return {};
+    if (broken_ || to_skip_ != 0 || readable() < kLengthBytes) return {};
     const std::size_t length = wire::load_be32(bytes_.get() + begin_);
-    if (length < wire::kEthernetBytes || length > kMostFrameBytes) {
+    broken_ = length < wire::kEthernetBytes || length > kMostStreamedBytes;
+    if (broken_) return {};
+    if (length > kMostFrameBytes) {
       ++skipped_;
       begin_ += kLengthBytes;
       to_skip_ = length;
@@ -35,6 +37,9 @@ void FrameStreamReader::release() {
   begin_ = 0;
 }
 
-void FrameStreamReader::restart() { begin_ = end_ = to_skip_ = 0; }
+void FrameStreamReader::restart() {
+  begin_ = end_ = to_skip_ = 0;
+  broken_ = false;
+}
 
 }  // namespace urnic::link

@@ -16,6 +16,9 @@ namespace {
 
 // A peer that takes nothing for this long is not waited for: others on the switch have data to send.
 constexpr transport::Nanoseconds kPatience{100'000'000};
+// After so long the carrier may look for another peer; then once in each period.
+constexpr transport::Nanoseconds kStall{10'000'000'000};
+constexpr transport::Nanoseconds kStallPeriod{1'000'000'000};
 // How often a device looks whether there is room again.
 constexpr transport::Nanoseconds kRoomPeriod{100'000};
 constexpr std::uint16_t kVlanIdMask = 0xFFF;
@@ -46,16 +49,22 @@ std::optional<transport::Time> LanPort::last_received() const {
   return counters_.received_frames == 0 ? std::nullopt : std::optional(last_received_);
 }
 
+std::optional<transport::Time> LanPort::takes_nothing_since(transport::Time now) const {
+  if (waiting() == 0 || now - last_sent_ <= kPatience) return {};
+  return last_sent_;
+}
+
 std::optional<transport::Time> LanPort::next_due() const {
   std::optional<transport::Time> next = carrier_->next_due();
-  for (const auto due : {discovery_.next_due(), groups_.next_due()})
+  const auto stall = waiting() == 0 ? std::nullopt : std::optional(stalls_at_);
+  for (const auto due : {discovery_.next_due(), groups_.next_due(), stall})
     if (due && (!next || *due < *next)) next = due;
   return next;
 }
 
 void LanPort::take(Port& port, transport::Time now, const Load& most) {
   now_ = now;
-  if (waiting() == 0) last_sent_ = now;
+  watch_peer(now);
   for (const std::span<std::byte> frame : carrier_->receive(now, most)) give(frame, port, now);
   connected_ = carrier_->is_connected();
   discovery_.run(now, *this);
@@ -64,6 +73,16 @@ void LanPort::take(Port& port, transport::Time now, const Load& most) {
     send(report);
   }
   flush();
+}
+
+void LanPort::watch_peer(transport::Time now) {
+  if (waiting() == 0) last_sent_ = now;
+  if (now < last_sent_ + kStall) {
+    stalls_at_ = last_sent_ + kStall;
+  } else if (now >= stalls_at_) {
+    stalls_at_ = now + kStallPeriod;
+    carrier_->peer_stalls(now);
+  }
 }
 
 // The frame as the devices know it; empty: it is of another VLAN. Tag 0 has a priority and no VLAN (IEEE

@@ -48,6 +48,8 @@ class LanPort final : public OuterPort, private NeighbourDiscovery::Sender {
   LanCounters counters() const;
   // When the last frame came, if any has.
   std::optional<transport::Time> last_received() const;
+  // Since when the other side has taken nothing of what waits for it; empty: it takes what there is.
+  std::optional<transport::Time> takes_nothing_since(transport::Time now) const;
 
   void take(Port& port, transport::Time now, const Load& most) override;
   void release() override;
@@ -65,6 +67,7 @@ class LanPort final : public OuterPort, private NeighbourDiscovery::Sender {
 
   void send(std::span<const std::byte> frame) override { arrive({frame, {}, {}}, {}); }
   void give(std::span<std::byte> frame, Port& port, transport::Time now);
+  void watch_peer(transport::Time now);
   std::optional<std::span<std::byte>> without_tag(std::span<std::byte> frame);
   void append(std::span<const std::byte> bytes);
   std::size_t waiting() const { return outgoing_.size() - sent_; }
@@ -79,6 +82,7 @@ class LanPort final : public OuterPort, private NeighbourDiscovery::Sender {
   bool connected_;  // as the carrier said last
   transport::Time now_{};
   transport::Time last_sent_{};  // when the carrier took something, or nothing waited
+  transport::Time stalls_at_{};  // the peer, or is looked at again
   transport::Time last_received_{};
   LanCounters counters_;
 };

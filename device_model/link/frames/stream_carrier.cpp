@@ -70,9 +70,13 @@ void StreamCarrier::connect_peer(transport::Time now) {
     throw std::system_error(errno, std::generic_category(), settings_.name + ": connect");
 }
 
-// The next peer's stream begins with a frame.
 void StreamCarrier::lose_peer() {
   peer_.reset();
+  forget_stream();
+}
+
+// The next peer's stream begins with a frame.
+void StreamCarrier::forget_stream() {
   wake_.forget_room();
   rest_.clear();
   stream_ended_ = true;
@@ -104,8 +108,31 @@ std::span<const std::span<std::byte>> StreamCarrier::receive(transport::Time now
     given_.push_back(frame);
   }
   owes_release_ |= !given_.empty();
+  if (peer_ && !stream_ended_ && reader_.broken()) {
+    ++counters_.broken_streams;
+    lose_peer();
+  }
   if (!peer_) find_peer(now);
   return given_;
+}
+
+// A listener's peer may be a machine that stands still and goes on later. It would not connect again, so only
+// another one takes its place.
+void StreamCarrier::peer_stalls(transport::Time now) {
+  if (!peer_) return;
+  if (listener_) {
+    memory::Descriptor stalled = std::move(peer_);
+    accept_peer();
+    if (!peer_) {
+      peer_ = std::move(stalled);
+      return;
+    }
+    forget_stream();
+  } else {
+    lose_peer();
+    connect_peer(now);
+  }
+  ++counters_.stalled_peers;
 }
 
 void StreamCarrier::read_stream() {

@@ -26,6 +26,7 @@ class StreamCarrier final : public FrameCarrier {
   std::span<const std::span<std::byte>> receive(transport::Time now, const Load& most) override;
   void release() override;
   std::size_t send(std::span<const std::byte> frames) override;
+  void peer_stalls(transport::Time now) override;
   std::optional<transport::Time> next_due() const override;
   CarrierCounters counters() const override;
 
@@ -35,6 +36,7 @@ class StreamCarrier final : public FrameCarrier {
   void connect_peer(transport::Time now);
   void welcome(memory::Descriptor peer);
   void lose_peer();
+  void forget_stream();
   void read_stream();
   bool send_rest();
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/unit/control/direct_program.hpp"
+#include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
 namespace {
@@ -113,15 +114,63 @@ BOOST_AUTO_TEST_CASE(a_program_gives_back_all_that_its_objects_cost) {
 }
 
 BOOST_AUTO_TEST_CASE(the_defaults_serve_sixteen_thousand_queue_pairs) {
-  const Allowances allowances = default_allowances();
-  const auto of = [&](Resource resource) { return allowances[static_cast<std::size_t>(resource)]; };
+  Quotas quotas(default_allowances());
+  const auto of = [&](Resource resource) { return quotas.allowance(resource); };
   BOOST_TEST(of(Resource::queue_pairs).program >= 16384u);
   BOOST_TEST(of(Resource::completion_queues).program >= 16384u);
   BOOST_TEST(of(Resource::admin_connections).all >= 65u);
   for (std::size_t i = 0; i < kResources; ++i) {
-    BOOST_TEST(allowances[i].program > 0u);
-    BOOST_TEST(allowances[i].all >= allowances[i].program);
+    BOOST_TEST(of(static_cast<Resource>(i)).program > 0u);
+    BOOST_TEST(of(static_cast<Resource>(i)).all >= of(static_cast<Resource>(i)).program);
   }
+}
+
+// A group whose limit is `path`'s. `period` of 0: each call looks.
+struct Group {
+  TemporaryDirectory directory;
+
+  Group() {
+    std::ofstream(directory.path() / "groups") << "0::/\n";
+    std::ofstream(directory.path() / "mounts")
+        << "30 1 0:28 / " << directory.path().string() << " rw - cgroup2 cgroup2 rw\n";
+  }
+  void limit(std::uint64_t bytes) const { std::ofstream(directory.path() / "memory.max") << bytes << "\n"; }
+  ProgramsMemory memory() const {
+    return ProgramsMemory(
+        control_groups::ControlGroups({directory.path() / "groups", directory.path() / "mounts"}),
+        std::chrono::milliseconds(0));
+  }
+};
+
+BOOST_AUTO_TEST_CASE(memory_follows_the_control_group) {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  const Group group;
+  group.limit(64 * kMebibyte);
+  Quotas quotas(default_allowances(), group.memory());
+  const auto account = quotas.account(1);
+  std::vector<Charge> kept;
+  BOOST_TEST(quotas.allowance(Resource::memory).all == 32 * kMebibyte);
+  BOOST_TEST(quotas.allowance(Resource::memory).program == 16 * kMebibyte);
+  BOOST_TEST(error_of(*account, kept, Resource::contexts, 1, 10 * kMebibyte) == 0);
+  group.limit(16 * kMebibyte);  // less than what is taken
+  BOOST_TEST(error_of(*account, kept, Resource::contexts, 1, 1) == ENOMEM);
+  BOOST_TEST(error_of(*account, kept, Resource::contexts, 1, 0) == 0);
+  group.limit(128 * kMebibyte);
+  BOOST_TEST(error_of(*account, kept, Resource::contexts, 1, 10 * kMebibyte) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(memory_of_the_configuration_does_not) {
+  const Group group;
+  group.limit(64 << 20);
+  Allowances allowances = default_allowances();
+  allowances[static_cast<std::size_t>(Resource::memory)] = {3, 7};
+  Quotas all(allowances, group.memory());
+  BOOST_TEST(all.allowance(Resource::memory).all == 7u);
+  BOOST_TEST(all.allowance(Resource::memory).program == 3u);
+  allowances[static_cast<std::size_t>(Resource::memory)] = {3, 0};
+  Quotas programs(allowances, group.memory());
+  BOOST_TEST(programs.allowance(Resource::memory).all == std::uint64_t{32} << 20);
+  BOOST_TEST(programs.allowance(Resource::memory).program == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

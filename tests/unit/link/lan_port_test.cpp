@@ -208,6 +208,79 @@ BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_waited_for_and_then_not) {
   BOOST_TEST(lan.has_room(now));
 }
 
+// Where the next frame begins is not known.
+BOOST_AUTO_TEST_CASE(a_peer_that_sends_an_impossible_length_is_left) {
+  const Peer first(path);
+  round();
+  first.send(frame_of(60, 1));
+  first.send(Bytes(5));
+  first.send(frame_of(60, 2));
+  const Peer second(path);
+  second.send(frame_of(60, 3));
+  for (int i = 0; i < 3; ++i) round();
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 1), frame_of(60, 3)}));
+  char byte;
+  BOOST_TEST(recv(first.socket.get(), &byte, 1, MSG_DONTWAIT) == 0);  // its end
+  BOOST_TEST(lan.counters().carrier.broken_streams == 1u);
+  BOOST_TEST(lan.counters().carrier.connections == 2u);
+}
+
+// The peer may be a machine that stands still for a while: it keeps its place until another one wants it.
+BOOST_AUTO_TEST_CASE(a_listener_takes_another_peer_for_one_that_takes_nothing) {
+  const Peer first(path);
+  round();
+  while (lan.has_room(now)) send(lan, frame_of(1514, 1));
+  round();
+  BOOST_TEST(!lan.takes_nothing_since(now + std::chrono::milliseconds(99)));
+  BOOST_TEST((lan.takes_nothing_since(now + std::chrono::seconds(3)) == now));
+  BOOST_TEST((lan.next_due() == now + std::chrono::seconds(10)));
+  now += std::chrono::seconds(20);
+  round();
+  BOOST_TEST(lan.is_connected());
+  BOOST_TEST(lan.counters().carrier.stalled_peers == 0u);
+
+  const Peer second(path);
+  round();  // it looks once a second
+  BOOST_TEST(lan.counters().carrier.connections == 1u);
+  now += std::chrono::seconds(1);
+  round();
+  BOOST_TEST(lan.counters().carrier.connections == 2u);
+  BOOST_TEST(lan.counters().carrier.stalled_peers == 1u);
+  second.send(frame_of(60, 3));
+  round();
+  BOOST_TEST((taken.frames == std::vector<Bytes>{frame_of(60, 3)}));
+  char bytes[65536];
+  while (recv(second.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT) > 0) lan.flush();
+  BOOST_TEST(!lan.takes_nothing_since(now + std::chrono::seconds(3)));
+}
+
+// A former peer's rest is not sent to the next one.
+BOOST_AUTO_TEST_CASE(who_connects_leaves_a_peer_that_takes_nothing_and_connects_again) {
+  const std::string server = folder.path / "server";
+  const memory::Descriptor listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, server.c_str(), server.size());
+  BOOST_REQUIRE(bind(listening.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  BOOST_REQUIRE(listen(listening.get(), 4) == 0);
+  LanPort connecting(open(CarrierKind::connect, server), {}, [] {});
+  round(connecting);
+  const memory::Descriptor first(accept(listening.get(), nullptr, nullptr));
+  while (connecting.has_room(now)) send(connecting, frame_of(1514, 1));
+  now += std::chrono::milliseconds(9'900);
+  round(connecting);
+  BOOST_TEST(connecting.counters().carrier.connections == 1u);
+  now += std::chrono::milliseconds(200);
+  round(connecting);
+  BOOST_TEST(connecting.counters().carrier.connections == 2u);
+  BOOST_TEST(connecting.counters().carrier.stalled_peers == 1u);
+  const memory::Descriptor second(accept(listening.get(), nullptr, nullptr));
+  std::array<std::byte, kLengthBytes> length;
+  round(connecting);
+  BOOST_REQUIRE(recv(second.get(), length.data(), length.size(), MSG_DONTWAIT) == kLengthBytes);
+  BOOST_TEST(wire::load_be32(length.data()) == 1514u);
+}
+
 BOOST_AUTO_TEST_CASE(own_addresses_are_answered_for) {
   const wire::Gid own = gid_of(1);
   lan.neighbours().set_addresses({{own, mac_of(1)}});

@@ -2,11 +2,11 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <optional>
 #include <string>
 
+#include "control_groups/control_groups.hpp"
 #include "tools/urnic/doctor/examinations.hpp"
 
 namespace urnic::cli::doctor {
@@ -43,22 +43,8 @@ Finding address_space() {
           "programs with many or large queues need more: remove the limit (ulimit -v unlimited)"};
 }
 
-// The first word of a control file, of the group that a container sees as its root.
-std::string control_group_value(const char* file) {
-  std::ifstream stream(fmt::format("/sys/fs/cgroup/{}", file));
-  std::string word;
-  stream >> word;
-  return word;
-}
-
-std::optional<std::uint64_t> number(const std::string& word) {
-  if (word.empty() || word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18)
-    return std::nullopt;
-  return std::stoull(word);
-}
-
 Finding group_memory() {
-  const auto limit = number(control_group_value("memory.max"));
+  const auto limit = control_groups::ControlGroups().memory_limit();
   if (!limit) return {Severity::good, "memory", "no limit of a control group", ""};
   const std::string seen = fmt::format("{} MiB for the control group", *limit >> 20);
   if (*limit > kLittleMemory) return {Severity::good, "memory", seen, ""};
@@ -71,12 +57,7 @@ double processors() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   double count = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-  std::ifstream stream("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (stream >> quota >> period; period > 0 && number(quota)) {
-    count = std::min(count, static_cast<double>(*number(quota)) / period);
-  }
+  if (const auto limit = control_groups::ControlGroups().processor_limit()) count = std::min(count, *limit);
   return count;
 }
 
