@@ -3,6 +3,7 @@
 (docs/hosts-that-forbid.md). The device process and its programs are in the same container."""
 
 import contextlib
+import json
 import os
 import pathlib
 import subprocess
@@ -107,6 +108,29 @@ class HostsThatForbid(unittest.TestCase):
         with self.memory_group(256 << 20) as procs:
             self.pair("taskset", "--cpu-list", str(min(os.sched_getaffinity(0))))
             self.assertTrue(procs.exists())
+
+    def test_memory_of_a_group_around_its_own_that_changes(self):
+        """What programs may have is half of the limit, wherever it is set, and follows it."""
+        def promised():
+            return json.loads(self.fabric.run(self.fabric.urnic, "status", "--json"))["limits"]["memory"]["all"]
+
+        with self.memory_group(1 << 30) as procs:
+            group = procs.parent
+            inner = group / "inner"
+            try:
+                inner.mkdir()
+                (inner / "cgroup.procs").write_text(str(os.getpid()))
+                self.fabric.up()
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+                self.assertEqual(promised(), 512 << 20)
+                limit = next(file for file in (group / "memory.max", group / "memory.limit_in_bytes") if file.exists())
+                limit.write_text(str(300 << 20))
+                fabric.wait_until(lambda: promised() == 150 << 20, "the new limit")
+                self.assertIn("150 MiB", self.fabric.log())
+            finally:
+                self.fabric.stop()
+                fabric.wait_until(lambda: not (inner / "cgroup.procs").read_text(), "the end of the group's processes")
+                inner.rmdir()
 
     @contextlib.contextmanager
     def memory_group(self, limit):

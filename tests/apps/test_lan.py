@@ -2,6 +2,7 @@
 """Two device processes on one LAN, each with a switch of its own: one listens on a socket of frames, the other connects."""
 
 import json
+import socket
 import unittest
 
 import fabric
@@ -68,6 +69,22 @@ class Lan(unittest.TestCase):
         nobody = self.two.start_on_urnic("rping", "-c", "-a", "10.9.0.77", "-C", "1")
         self.assertNotEqual(nobody.wait(), 0, nobody)
         self.assertIn("RDMA_CM_EVENT_ADDR_ERROR", nobody.output())
+
+    def test_a_peer_that_sends_an_impossible_length(self):
+        """It is left at once, and the next one is taken."""
+        self.two.stop()
+        fabric.wait_until(lambda: self.lan(self.one)["peer"] == "none", "the loss of the peer")
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.settimeout(fabric.PATIENCE)
+            stranger.connect(str(self.path))
+            stranger.sendall(b"\xff\xff\xff\xff")
+            while stranger.recv(65536):  # to its end
+                pass
+        self.assertIn("NO PEER", self.one.run(self.one.urnic, "status"))
+        self.two = self.connected()
+        self.run_pair(self.one, self.two, "ibv_rc_pingpong", "-c")
+        self.assertEqual(self.lan(self.one)["counters"]["rx_broken_streams"], 1)
+        self.assertIn("peer connected", self.one.run(self.one.urnic, "status"))
 
     def test_a_peer_that_ends_and_comes_back(self):
         self.two.stop()
