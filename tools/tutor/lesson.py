@@ -97,8 +97,15 @@ def main():
     return show_solution(lesson, folder) if options.solution else begin(lesson, folder)
 
 
+def end(number, _):
+    """Ends this program as the signal would, but with all that it has begun."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads the page may stop reading
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, end)
     try:
         sys.exit(main())
     except WrongUsage as problem:

@@ -8,7 +8,10 @@ import pathlib
 import re
 import runpy
 import tempfile
+import traceback
 
+from . import descendants
+from .harmless_text import harmless
 from .not_yet import NotYet
 from .progress import Progress
 from .work import Work
@@ -24,6 +27,7 @@ def find(checks):
 def check(exercises, folder, urnic):
     """Checks exercises with the files in `folder` and prints what was seen. Whether all are right."""
     all_right = True
+    descendants.adopt()
     for number, exercise in exercises:
         with tempfile.TemporaryDirectory(prefix="urnic-lesson-") as scratch:
             work = Work(folder.resolve(), pathlib.Path(scratch), urnic)
@@ -33,10 +37,24 @@ def check(exercises, folder, urnic):
             except NotYet as problem:
                 all_right = False
                 report = [("not yet", problem.seen), ("hint", problem.hint)]
+            except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+                all_right = False
+                report = [("not yet", f"the check cannot understand what it sees: {problem} ({_place(problem)})"),
+                          ("hint", "does the program print, and send, what the lesson asks for?")]
+            finally:
+                left = descendants.end_all()
+        if left:
+            report.append(("still", f"runs what could not be ended: {', '.join(left)}"))
         for verdict, text in report:
-            print(f"{f'exercise {number}' if verdict != 'hint' else '':<12} {verdict:<8} {_indented(text)}", flush=True)
+            print(f"{f'exercise {number}' if verdict not in ('hint', 'still') else '':<12} {verdict:<8} {_indented(text)}", flush=True)
     return all_right
 
 
+def _place(problem):
+    """Where a check did not understand something."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{pathlib.Path(frame.filename).name}, line {frame.lineno}"
+
+
 def _indented(text):
-    return text.strip().replace("\n", "\n" + " " * 22)
+    return harmless(text).strip().replace("\n", "\n" + " " * 22)

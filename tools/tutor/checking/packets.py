@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
+import pathlib
+
+from .not_yet import require
+from .running_program import PATIENCE, last_lines, run
 
 SELECTIVE_ACKNOWLEDGE = 0xF1
+MOST_DECODED = 64 << 20  # bytes of tshark's output
 _FIELDS = {
     "point": "frame.interface_name",
     "time": "frame.time_epoch",
@@ -94,8 +98,10 @@ def decode(file, fields):
              "rpcrdma_infiniband", "--disable-heuristic", "smb_direct_infiniband"]
     for field in fields:
         words += ["-e", field]
-    decoded = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return [line.split("\t") for line in decoded.splitlines()]
+    decoded = run("tshark", words, pathlib.Path(file).parent, PATIENCE, most_output=MOST_DECODED, errors=False)
+    require(decoded.status == 0, f"tshark cannot read the capture: it ended with status {decoded.status}",
+            "does the program end before its packets are captured?")
+    return [line.split("\t") for line in decoded.output.splitlines()]
 
 
 def read(file):

@@ -3,6 +3,8 @@
 import collections
 import pathlib
 
+from .not_yet import require
+
 SOURCE = pathlib.Path(__file__).parent / "verbs_log.c"
 _WRAPPED = ("ibv_open_device", "ibv_create_qp", "ibv_reg_mr", "ibv_reg_mr_iova2", "ibv_get_cq_event",
             "ibv_get_async_event")
@@ -33,10 +35,15 @@ _KINDS = {
 _TYPES = {kind: collections.namedtuple(kind, ["kind", *fields.split()]) for kind, fields in _KINDS.items()}
 
 
+MOST_LOG = 32 << 20  # bytes: hundreds of thousands of requests
+
+
 class Log:
     """`entries` has all that happened, in order."""
 
     def __init__(self, file):
+        require(not file.exists() or file.stat().st_size <= MOST_LOG, "the program asks too much of verbs to be looked at",
+                "it posts or polls in a loop that does not end")
         text = file.read_text() if file.exists() else ""
         self.entries = [_TYPES[line.split()[0]](line.split()[0], *map(int, line.split()[1:]))
                         for line in text.splitlines()]

@@ -8,33 +8,20 @@ import json
 import os
 import pathlib
 import shutil
-import signal
-import subprocess
+import time
 
 from . import packets, verbs
 from .not_yet import NotYet, require
+from .running_program import PATIENCE, SERVER_PATIENCE, RunningProgram, last_lines, run
 
-# Seconds after which a program that has not ended counts as hanging.
-PATIENCE = 60
-SERVER_PATIENCE = 10
 # Statuses of `urnic run` when there was no program whose status it could have.
 NOT_STARTED = (125, 126, 127)
+# An exercise as a whole may take so many seconds.
+EXERCISE_PATIENCE = 5 * PATIENCE
+MOST_OF_A_FILE = 64 << 20
+# A compiler may have so much memory, in KiB: an endless file is a learner's, too.
+COMPILER_KIBIBYTES = 2 << 20
 WARNINGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
-
-
-class Result:
-    """What a program did."""
-
-    def __init__(self, status, output):
-        self.status, self.output = status, output
-
-    def require_success(self, hint):
-        require(self.status == 0, f"the program ended with status {self.status}: {last_lines(self.output)}", hint)
-
-
-def last_lines(text, count=4):
-    lines = text.strip().splitlines()[-count:]
-    return "\n".join(lines) or "it printed nothing"
 
 
 class Work:
@@ -42,12 +29,15 @@ class Work:
         self.folder, self.scratch = folder, scratch
         self._urnic = str(urnic.resolve())
         self._run_directory = scratch / "run"
+        self._end = time.monotonic() + EXERCISE_PATIENCE
 
     def file(self, name):
         """The learner's file of that name."""
         path = self.folder / name
         require(path.is_file(), f"there is no file {name} in {self.folder}",
                 "'urnic lesson N' puts it there again; --solution shows one")
+        require(path.stat().st_size <= MOST_OF_A_FILE, f"{name} has more than {MOST_OF_A_FILE >> 20} MiB",
+                "'urnic lesson N' puts it there again when it is gone")
         return path
 
     def build(self, *sources, libraries=("-libverbs",), watched=False):
@@ -58,20 +48,21 @@ class Work:
         if watched:
             libraries = (*verbs.LINK_OPTIONS, *libraries)
             files.append(verbs.SOURCE)
-        compiled = subprocess.run(["cc", *WARNINGS, "-I", self.folder, "-o", program, *files, *libraries],
-                                  capture_output=True, text=True, check=False)
-        require(compiled.returncode == 0, f"{files[0].name} does not compile:\n{first_error(compiled.stderr)}",
+        words = ["sh", "-c", f'ulimit -v {COMPILER_KIBIBYTES} && exec "$@"', "sh", "cc", *WARNINGS, "-I", self.folder, "-o", program,
+                 *files, *libraries]
+        compiled = self._call("the compiler", words, PATIENCE, None)
+        require(compiled.status == 0, f"{files[0].name} does not compile:\n{first_error(compiled.output)}",
                 "correct it, and compile it yourself as the lesson shows")
         return program
 
     def call(self, *command):
         """Runs a command without devices; returns a Result."""
-        return self._call(pathlib.Path(str(command[-1])).name, list(map(str, command)), PATIENCE, None)
+        return self._call(pathlib.Path(str(command[-1])).name, command, PATIENCE, None)
 
     def call_with_urnic(self, *command):
         """Runs a command that calls urnic itself; returns a Result."""
         path = f"{pathlib.Path(self._urnic).parent}:{os.environ['PATH']}"
-        return self._call(pathlib.Path(str(command[0])).name, list(map(str, command)), PATIENCE, {"PATH": path})
+        return self._call(pathlib.Path(str(command[0])).name, command, PATIENCE, {"PATH": path})
 
     def run(self, *command, capture=None, points=None, faults=None, config=None, status=None, timeout=PATIENCE,
             environment=None):
@@ -95,18 +86,13 @@ class Work:
         words = [self._urnic, "run"]
         for option, value in (("--capture", capture), ("--faults", faults)):
             words += [option, str(value)] if value else []
-        with subprocess.Popen([*words, "--", *map(str, command)], cwd=self.scratch, env=self._environment(None),
-                              stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              start_new_session=True) as process:
-            first = process.stdout.readline().strip()
+        name = pathlib.Path(str(command[0])).name
+        with RunningProgram(f"the server, {name},", [*words, "--", *command], self.scratch, self._environment(None)) as server:
+            first = server.wait_for_first_line(self._patience(SERVER_PATIENCE))
             require(first == ready, f"the server does not get ready: it says '{first}'", "run it yourself")
-            try:
-                yield
-            finally:
-                try:
-                    process.communicate(timeout=SERVER_PATIENCE)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
+            yield
+            with contextlib.suppress(NotYet):
+                server.wait(self._patience(SERVER_PATIENCE))
 
     def captured(self, *command, **options):
         """Runs a command with a capture at all points; returns (Result, list of packets.Packet)."""
@@ -154,17 +140,11 @@ class Work:
         return {**os.environ, "URNIC_DIR": str(self._run_directory), **(more or {})}
 
     def _call(self, name, words, timeout, environment):
-        with subprocess.Popen(words, cwd=self.scratch, env=self._environment(environment), stdin=subprocess.DEVNULL, text=True,
-                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              start_new_session=True) as process:
-            try:
-                output = process.communicate(timeout=timeout)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                output = process.communicate()[0]
-                raise NotYet(f"{name} had not ended after {timeout} seconds: {last_lines(output)}",
-                             "it waits for something that does not come") from None
-        return Result(process.returncode, output)
+        return run(name, words, self.scratch, self._patience(timeout), environment=self._environment(environment))
+
+    def _patience(self, most):
+        """The seconds that a program may take: at most `most`, and not more than is left for the exercise."""
+        return max(0.0, min(most, PATIENCE, self._end - time.monotonic()))
 
 
 def first_error(messages):
