@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "terminal/harmless_text.hpp"
+
 namespace urnic::analysis {
 namespace {
 
@@ -48,28 +50,9 @@ std::string coloured(std::string_view rules, bool dark) {
   return text;
 }
 
-// What XML 1.0 forbids (section 2.2), among the control characters.
-bool is_forbidden(unsigned char character) {
-  return character < 0x20 && character != '\t' && character != '\n' && character != '\r';
-}
-
-// The length of the UTF-8 character at the beginning, 0 if there is none (RFC 3629 4).
-std::size_t character_bytes(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t bytes = lead < 0x80                   ? 1
-                            : lead >= 0xC2 && lead < 0xE0 ? 2
-                            : lead >= 0xE0 && lead < 0xF0 ? 3
-                            : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                          : 0;
-  if (bytes == 0 || bytes > text.size()) return 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
-  const auto second = bytes > 1 ? static_cast<unsigned char>(text[1]) : 0;
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool surrogate = lead == 0xED && second > 0x9F;
-  const bool beyond = lead == 0xF4 && second > 0x8F;
-  const bool no_character = lead == 0xEF && second == 0xBF && static_cast<unsigned char>(text[2]) >= 0xBE;
-  return overlong || surrogate || beyond || no_character ? 0 : bytes;
+// What XML 1.0 forbids (section 2.2): control characters, and two codes that are no characters.
+bool is_forbidden(char32_t code) {
+  return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') || code == 0xFFFE || code == 0xFFFF;
 }
 
 }  // namespace
@@ -78,9 +61,10 @@ std::string svg_text(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    if (bytes == 0 || is_forbidden(static_cast<unsigned char>(text[0]))) {
-      escaped += '?';
+    const terminal::Character character = terminal::first_character(text);
+    const std::size_t bytes = std::max<std::size_t>(character.bytes, 1);
+    if (character.bytes == 0 || is_forbidden(character.code)) {
+      escaped.append(bytes, '?');
     } else if (text[0] == '&') {
       escaped += "&amp;";
     } else if (text[0] == '<') {
@@ -92,7 +76,7 @@ std::string svg_text(std::string_view text) {
     } else {
       escaped += text.substr(0, bytes);
     }
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
+    text.remove_prefix(bytes);
   }
   return escaped;
 }

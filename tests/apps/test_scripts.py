@@ -28,8 +28,8 @@ class Scripts(unittest.TestCase):
     def results(self, *words, status=0):
         return json.loads(self.script("--json", *words, status=status))
 
-    def write(self, text):
-        file = self.fabric.home / "a.packets"
+    def write(self, text, name="a.packets"):
+        file = self.fabric.home / name
         file.write_text(text)
         return file
 
@@ -112,8 +112,14 @@ class Scripts(unittest.TestCase):
             with self.port_of_a_script():
                 made = self.ask(lines, "qp a 0 service=2 state=3 mtu=1024 rq_psn=7 sq_psn=9 timeout=14 retry=7 rnr_retry=7 "
                                        "min_rnr_timer=12 max_reads=1 max_dest_reads=1 access=15 peer_qpn=1193046")
+            recovery = self.recovery_of(made["qpn"])
+            self.assertNotEqual(recovery, "gbn")  # a script's own queue pairs have it
             self.script("--live", "--set", f"number={made['qpn']}", "--set", f"address={region['addr']}",
                         "--set", f"key={region['rkey']}", script)
+            self.assertEqual(self.recovery_of(made["qpn"]), recovery)
+            named = self.write("let number = 0\nqp a attach=number peer_qpn=0x123456 rq_psn=8 sq_psn=9 recovery=gbn\n", "named.packets")
+            self.script("--live", "--set", f"number={made['qpn']}", named)
+            self.assertEqual(self.recovery_of(made["qpn"]), "gbn")
             lines.write("memory m 0 @m:0:4\n")
             lines.flush()
             self.assertEqual(lines.readline(), f"ok #{b'done'.hex()}\n")
@@ -163,6 +169,11 @@ class Scripts(unittest.TestCase):
         self.script("--live", "--set", f"port={port}", self.fabric.copy_home("rping_client.packets"))
         server.wait()
         self.assertIn("server DISCONNECT EVENT", server.output())
+
+    def recovery_of(self, qpn):
+        """The loss recovery of a queue pair of the device process."""
+        all_pairs = json.loads(self.fabric.run(self.fabric.urnic, "status", "--qps", "--json"))
+        return next(pair["requester"]["recovery"] for pair in all_pairs if pair["qpn"] == qpn)
 
     def ask(self, lines, call):
         lines.write(call + "\n")

@@ -99,7 +99,7 @@ MAY_KNOW = {
     "web/server": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "command_line", "device_model/capture",
                    "device_model/memory", "json", "tools/urnic", "trust", "wire"},
     "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},
-    "analysis/pictures": {"analysis/dissection", "analysis/flows", "wire"},
+    "analysis/pictures": {"analysis/dissection", "analysis/flows", "terminal", "wire"},
     "script/language": {"wire", "wire/mad"},
     "script": {"script/language", *TRANSPORT_FOR_ALL},
     "script/values": {"script", "script/language", "wire"},
