@@ -5,6 +5,7 @@ Usage: forge.py ADDRESS SOURCE SECONDS RATE QPN...
 SECONDS: for each opcode. RATE: datagrams a second at most. Prints one JSON object: how many went out, by opcode.
 """
 
+import itertools
 import json
 import random
 import socket
@@ -14,8 +15,10 @@ import time
 
 from flood import ROCE, icrc
 
-PREPARED = 3000  # datagrams for each opcode and queue pair
-BURST = 200
+PREPARED = 2000  # datagrams for each opcode; each time that they leave they have other PSNs
+UDP_SEGMENT = 103  # linux/udp.h
+MOST_SEGMENTS, MOST_BYTES = 64, 65000  # of a system call
+PSN_AT, PSN_BYTES, ICRC_BYTES = 9, 3, 4
 MTU = 4096  # of connections over the loopback interface
 
 # By opcode: bytes of headers behind the BTH, and whether the payload is a whole path MTU, shorter, or none.
@@ -40,26 +43,65 @@ def forged(opcode, qpn):
     return struct.pack(">BBHII", opcode, 0x40, 0xFFFF, qpn, random.getrandbits(1) << 31 | psn) + headers + bytes(length)
 
 
+class Batch:
+    """Datagrams of one length, which leave with one system call (udp(7), UDP_SEGMENT)."""
+
+    def __init__(self, packets, check):
+        self._check, self._packets = check, packets
+        self.count, self.length = len(packets), len(packets[0]) + ICRC_BYTES
+        self._bytes = bytearray(b"".join(packet + check(packet) for packet in packets))
+
+    def with_other_psns(self):
+        """The bytes of all, with PSNs that they have not had. A check sum is linear: that of a difference is the difference."""
+        psns = random.getrandbits(8 * PSN_BYTES)
+        first, end = self._packets[0], PSN_AT + PSN_BYTES
+        moved = first[:PSN_AT] + _xor(first[PSN_AT:end], psns) + first[end:]
+        checks = int.from_bytes(self._check(first), "big") ^ int.from_bytes(self._check(moved), "big")
+        for at in range(0, len(self._bytes), self.length):
+            for begin, count, difference in ((at + PSN_AT, PSN_BYTES, psns), (at + self.length - ICRC_BYTES, ICRC_BYTES, checks)):
+                self._bytes[begin:begin + count] = _xor(self._bytes[begin:begin + count], difference)
+        return self._bytes
+
+
+def _xor(some, number):
+    return (int.from_bytes(some, "big") ^ number).to_bytes(len(some), "big")
+
+
+def batches_of(opcode, qpns, check):
+    """Batches with PREPARED datagrams, for each queue pair in turn."""
+    found, prepared = [], 0
+    while prepared < PREPARED:
+        first = forged(opcode, qpns[0])
+        count = min(MOST_SEGMENTS, MOST_BYTES // (len(first) + ICRC_BYTES))
+        packets = [first]
+        while len(packets) < count:
+            packet = forged(opcode, random.choice(qpns))
+            if len(packet) == len(first):
+                packets.append(packet)
+        found.append(Batch(packets, check))
+        prepared += count
+    return found
+
+
 def main():
     address, source, seconds, rate, *qpns = sys.argv[1:]
-    seconds, rate = float(seconds), float(rate)
+    seconds, rate, qpns = float(seconds), float(rate), list(map(int, qpns))
     flood = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     flood.bind((source, 0))
     port, to = flood.getsockname()[1], (address, ROCE)
     sent = {}
     for opcode in OPCODES:
-        packets = [forged(opcode, int(qpn)) for qpn in qpns for _ in range(PREPARED)]
-        random.shuffle(packets)
-        prepared = [packet + icrc(source, address, port, packet) for packet in packets]
+        batches = batches_of(opcode, qpns, lambda packet: icrc(source, address, port, packet))
         begin, count = time.monotonic(), 0
-        while (now := time.monotonic()) < begin + seconds:
-            if count > (now - begin) * rate:
-                time.sleep(0.0005)
-                continue
-            at = count % len(prepared)
-            for datagram in prepared[at:at + BURST]:
-                flood.sendto(datagram, to)
-            count += BURST
+        for batch in itertools.cycle(batches):
+            now = time.monotonic()
+            if now >= begin + seconds:
+                break
+            if (early := count / rate - (now - begin)) > 0:
+                time.sleep(early)
+            segment = (socket.SOL_UDP, UDP_SEGMENT, struct.pack("=H", batch.length))
+            flood.sendmsg([batch.with_other_psns()], [segment], 0, to)
+            count += batch.count
         sent[f"{opcode:#04x}"] = count
     print(json.dumps(sent))
 
