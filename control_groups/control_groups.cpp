@@ -1,9 +1,11 @@
 #include "control_groups/control_groups.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 namespace urnic::control_groups {
 namespace {
@@ -13,9 +15,22 @@ namespace fs = std::filesystem;
 // Limits of version 1 that mean none are close to 2^63, rounded to pages (mm/page_counter.c).
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
+// What `read` makes of a file; empty if it cannot be read. Streams would take a lack of memory for the end of
+// the file.
+template <typename Read>
+auto of_file(const fs::path& file, Read read) -> decltype(read(std::declval<std::ifstream&>())) {
+  try {
+    std::ifstream stream(file, std::ios::binary);
+    stream.exceptions(std::ios::badbit);
+    return read(stream);
+  } catch (const std::ios::failure&) {
+    return {};
+  }
+}
+
 std::string contents(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return of_file(
+      file, [](std::istream& stream) { return std::string(std::istreambuf_iterator<char>(stream), {}); });
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -32,20 +47,22 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 // A number that stands alone in its file. "max" is none.
 template <typename Number>
 std::optional<Number> number_in(const fs::path& file) {
-  Number value{};
-  if (std::ifstream(file) >> value) return value;
-  return std::nullopt;
+  return of_file(file, [](std::istream& stream) {
+    Number value{};
+    return stream >> value ? std::optional(value) : std::nullopt;
+  });
 }
 
 // Of a file of lines "key number".
 std::optional<std::uint64_t> value_in(const fs::path& file, std::string_view key) {
-  std::ifstream lines(file);
-  std::string word;
-  std::uint64_t value = 0;
-  while (lines >> word >> value) {
-    if (word == key) return value;
-  }
-  return std::nullopt;
+  return of_file(file, [key](std::istream& lines) -> std::optional<std::uint64_t> {
+    std::string word;
+    std::uint64_t value = 0;
+    while (lines >> word >> value) {
+      if (word == key) return value;
+    }
+    return std::nullopt;
+  });
 }
 
 void lower(std::optional<std::uint64_t>& least, const std::optional<std::uint64_t>& limit) {
@@ -81,8 +98,7 @@ struct Mount {
 // The mounts of a hierarchy; see "mountinfo" in proc(5).
 std::vector<Mount> mounts_of(const fs::path& list, unsigned version, std::string_view controller) {
   std::vector<Mount> found;
-  std::ifstream lines(list);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(contents(list), '\n')) {
     const std::vector<std::string> words = split(line, ' ');
     const auto end = std::find(words.begin(), words.end(), "-");
     if (end - words.begin() < 6 || words.end() - end < 4) continue;
@@ -109,16 +125,19 @@ std::optional<std::string> below(const std::string& root, const std::string& gro
 void ControlGroups::look() {
   std::string groups = contents(files_.groups);
   if (groups == groups_) return;
+  Folders memory1 = folders_of(groups, 1, "memory");
+  Folders processor1 = folders_of(groups, 1, "cpu");
+  all2_ = folders_of(groups, 2, "");
+  memory1_ = std::move(memory1);
+  processor1_ = std::move(processor1);
   groups_ = std::move(groups);
-  memory1_ = folders_of(1, "memory");
-  processor1_ = folders_of(1, "cpu");
-  all2_ = folders_of(2, "");
 }
 
 // If no mount shows the group, then the top of a mount is what the container's maker has shown as its group.
-ControlGroups::Folders ControlGroups::folders_of(unsigned version, std::string_view controller) const {
+ControlGroups::Folders ControlGroups::folders_of(const std::string& groups, unsigned version,
+                                                 std::string_view controller) const {
   std::string group;
-  for (const std::string& line : split(groups_, '\n')) {
+  for (const std::string& line : split(groups, '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (second == std::string::npos || second + 1 >= line.size() || line[second + 1] != '/') continue;
@@ -165,9 +184,12 @@ std::optional<double> ControlGroups::processor_limit() {
     lower(least, number_in<double>(folder / "cpu.cfs_quota_us"),
           number_in<double>(folder / "cpu.cfs_period_us"));
   for (const fs::path& folder : all2_) {
-    double quota = 0;
-    double period = 0;
-    if (std::ifstream(folder / "cpu.max") >> quota >> period) lower(least, quota, period);
+    const auto limit = of_file(folder / "cpu.max", [](std::istream& stream) {
+      std::array<double, 2> quota_and_period{-1, 0};
+      stream >> quota_and_period[0] >> quota_and_period[1];
+      return stream ? quota_and_period : std::array<double, 2>{-1, 0};
+    });
+    lower(least, limit[0], limit[1]);
   }
   return least;
 }

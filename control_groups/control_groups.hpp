@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace urnic::control_groups {
@@ -18,7 +19,7 @@ struct ProcessFiles {
 };
 
 // What cannot be read is no limit. Each call sees the limits of now, also of a group into which the process
-// was moved meanwhile. Not for several threads at once.
+// was moved meanwhile. Not for several threads at once. Throws std::bad_alloc.
 class ControlGroups {
  public:
   explicit ControlGroups(ProcessFiles files = {}) : files_(std::move(files)) {}
@@ -35,7 +36,7 @@ class ControlGroups {
   // hierarchy.
   using Folders = std::vector<std::filesystem::path>;
   void look();
-  Folders folders_of(unsigned version, std::string_view controller) const;
+  Folders folders_of(const std::string& groups, unsigned version, std::string_view controller) const;
 
   ProcessFiles files_;
   std::string groups_;  // the contents of files_.groups that the folders are of
