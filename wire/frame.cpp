@@ -53,6 +53,7 @@ ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkE
 
 // The checks that come last: the ICRC, then the opcode.
 ParseError check_whole(const Frame& frame, Opcode opcode) {
+  if (frame.owed_icrc != nullptr) return traits(opcode).known ? ParseError::none : ParseError::unknown_opcode;
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
   const std::uint32_t right = icrc(frame.headers, frame.payload, frame.trailer.first(pad));
@@ -61,6 +62,14 @@ ParseError check_whole(const Frame& frame, Opcode opcode) {
 }
 
 }  // namespace
+
+// The ICRC is sent with its least significant byte first (IBTA 7.8.1).
+void pay_icrc(const Frame& frame) {
+  if (frame.owed_icrc == nullptr) return;
+  const std::size_t pad = frame.trailer.size() - kIcrcBytes;
+  store_be32(frame.owed_icrc,
+             __builtin_bswap32(icrc(frame.headers, frame.payload, frame.trailer.first(pad))));
+}
 
 Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
              std::span<const std::byte> payload, FrameStorage& storage) {

@@ -19,10 +19,16 @@ inline constexpr std::size_t kMaxTrailerBytes = 3 + 4;
 inline constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
 
 // Views. The bytes belong to the maker of the frame and live until the call that got the frame returns.
+//
+// A frame that stays within a process may owe its ICRC, as Linux owes check sums on the loopback interface:
+// nothing can change it on the way, so `parse` takes it as right, and it is made only where somebody looks.
 struct Frame {
   std::span<const std::byte> headers;  // from the Ethernet destination to the last extended header
   std::span<const std::byte> payload;  // without pad
   std::span<const std::byte> trailer;  // 0 to 3 pad bytes, then the ICRC's 4 bytes
+  // Where the ICRC that is owed belongs, in `trailer`; null: the one that is there counts. Who reads
+  // `trailer` calls `pay_icrc` first.
+  std::byte* owed_icrc = nullptr;
   std::size_t size() const { return headers.size() + payload.size() + trailer.size(); }
 };
 
@@ -31,6 +37,14 @@ struct FrameStorage {
   std::array<std::byte, kMaxHeaderBytes> headers;
   std::array<std::byte, kMaxTrailerBytes> trailer;
 };
+
+enum class Icrc : std::uint8_t {
+  made,
+  owed,  // unless the frame has a UDP checksum, which covers it
+};
+
+// Makes the ICRC that `frame` owes, if it owes any. Its bytes change, not the views of it.
+void pay_icrc(const Frame& frame);
 
 // Writes headers, checksums, pad and ICRC for `payload` into `storage` and returns the frame made of them.
 // `transport.bth.pad` is not read: the pad follows from the payload's length. The IPv4 header checksum is

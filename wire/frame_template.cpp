@@ -12,9 +12,6 @@ namespace {
 // Bytes that fill a payload up to a multiple of four (IBTA 9.2.3, pad count).
 std::size_t pad_for(std::size_t payload_bytes) { return (0 - payload_bytes) & 3; }
 
-// The ICRC is sent with its least significant byte first (IBTA 7.8.1).
-void store_icrc(std::byte* to, std::uint32_t crc) { store_be32(to, __builtin_bswap32(crc)); }
-
 void store_udp_checksum(Frame& frame, std::byte* udp, std::size_t udp_offset) {
   std::uint16_t checksum = udp_checksum(frame, udp_offset);
   // A checksum of 0 is sent as 0xFFFF, since 0 means "no checksum" (RFC 768).
@@ -37,7 +34,7 @@ std::size_t FrameTemplate::frame_bytes(Opcode opcode, std::size_t payload_bytes)
 }
 
 Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const std::byte> payload,
-                            FrameStorage& storage) const {
+                            FrameStorage& storage, Icrc check) const {
   const std::size_t pad = pad_for(payload.size());
   const std::size_t transport_bytes = transport_header_size(transport.bth.opcode);
   const std::size_t udp_bytes = kUdpBytes + transport_bytes + payload.size() + pad + kIcrcBytes;
@@ -62,8 +59,11 @@ Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const s
 
   Frame frame{.headers = {headers, network_bytes_ + transport_bytes},
               .payload = payload,
-              .trailer = {storage.trailer.data(), pad + kIcrcBytes}};
-  store_icrc(storage.trailer.data() + pad, icrc(frame.headers, payload, frame.trailer.first(pad)));
+              .trailer = {storage.trailer.data(), pad + kIcrcBytes},
+              .owed_icrc = storage.trailer.data() + pad};
+  if (check == Icrc::owed && !with_udp_checksum_) return frame;
+  pay_icrc(frame);
+  frame.owed_icrc = nullptr;
   // After the ICRC: the UDP checksum covers the ICRC, while the ICRC counts the UDP checksum as ones.
   if (with_udp_checksum_) store_udp_checksum(frame, udp, network_bytes_ - kUdpBytes);
   return frame;

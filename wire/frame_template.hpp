@@ -19,8 +19,8 @@ class FrameTemplate {
 
   // Like wire::encode with the constructor's network headers. Does not change the template: threads may share
   // it.
-  Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload,
-               FrameStorage& storage) const;
+  Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload, FrameStorage& storage,
+               Icrc check = Icrc::made) const;
   // How long `encode` makes the frame of a packet with this opcode.
   std::size_t frame_bytes(Opcode opcode, std::size_t payload_bytes) const;
 

@@ -46,7 +46,8 @@ Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
                  .port = egress_,
                  .ingress = *this,
                  .number = config.number,
-                 .mac = config.mac} {}
+                 .mac = config.mac,
+                 .icrc = config.icrc} {}
 
 Device::~Device() = default;
 
@@ -166,6 +167,7 @@ std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
     ++port_counters_.buffer_overruns;
     return {};
   }
+  wire::pay_icrc(frame);
   std::byte* to = copy;
   for (const auto piece : {frame.headers, frame.payload, frame.trailer})
     to = std::copy(piece.begin(), piece.end(), to);

@@ -70,6 +70,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void link_changed(bool up) override;
+  bool takes_owed_icrc() const override { return true; }
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   std::optional<link::Connection> connection_of(wire::Qpn qpn) const override;
   void count_group(const wire::Frame& frame);

@@ -35,6 +35,7 @@ struct PooledFrame {
   std::span<std::byte> whole() { return std::span(bytes).first(size); }
   // Copies `frame`, of at most kSlotBytes.
   void copy(const wire::Frame& frame) {
+    wire::pay_icrc(frame);
     size = 0;
     for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
       if (!piece.empty()) std::memcpy(bytes.data() + size, piece.data(), piece.size());

@@ -67,6 +67,7 @@ void LinkChannel::enter(FrameInFlight& flight, transport::Time now) {
   ++counters_.packets;
   if (!link_.up(now)) return drop(flight, DropCause::cut);
   if (faults_ == nullptr) return pass(flight, kUntouched, now);
+  wire::pay_icrc(flight.frame);
   Verdict verdict;
   faults_->judge({flight.frame, flight.origin, device_, direction_, flight.to->receiver}, now, verdict);
   if (!verdict.touched) return pass(flight, kUntouched, now);

@@ -30,6 +30,8 @@ class FrameReceiver {
   virtual void arrive(const wire::Frame& frame, const PacketOrigin& origin) = 0;
   // The port's link was cut, or is up again.
   virtual void link_changed(bool /*up*/) {}
+  // It takes frames that owe their ICRC (wire/frame.hpp). Others get none that does.
+  virtual bool takes_owed_icrc() const { return false; }
   // The ordinal of the device's QP with this number, as in PacketIdentity; 0 if there is none.
   virtual std::uint32_t ordinal_of(wire::Qpn) const { return 0; }
   // Of the device's QP with this number; empty if there is none, or if it has no path.
@@ -42,7 +44,7 @@ class FrameReceiver {
 // The link's end: takes the frames that a device sends.
 class Port {
  public:
-  // `now` never decreases. The bytes stay valid until the caller's batch ends.
+  // `now` never decreases. The bytes stay valid until the caller's batch ends. The frame may owe its ICRC.
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 

@@ -199,6 +199,7 @@ void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&obser
 void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
 
 void Switch::observe(const Observation& observation) const {
+  wire::pay_icrc(observation.frame);
   for (FrameObserver* observer : observers_) observer->observe(observation);
 }
 
@@ -330,6 +331,7 @@ void Switch::arrive(const wire::Frame& frame, const PacketOrigin& origin, Switch
     observe({frame, origin, CapturePoint::after_link, to.device, Direction::receive, remarks});
   ++arrived_.frames;
   arrived_.bytes += frame.size();
+  if (!to.takes_owed_icrc) wire::pay_icrc(frame);
   to.receiver.arrive(frame, origin);
 }
 

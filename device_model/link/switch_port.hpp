@@ -32,7 +32,8 @@ class SwitchPort final : public Port {
   bool is_impaired(Direction direction) const { return link != nullptr && !link->plain(direction); }
 
   FrameReceiver& receiver;  // a stub for a device of another engine
-  Trunk* const trunk;       // null: the device is here
+  const bool takes_owed_icrc = receiver.takes_owed_icrc();
+  Trunk* const trunk;  // null: the device is here
   const std::string device;
   const std::uint32_t number;
   // The other end of a wire that joins this port to one other and not to the switch's forwarding table; or

@@ -265,12 +265,16 @@ void read_logging(const TableReader& root, const std::string& file, Configuratio
   if (const auto level = reader.word("level", levels)) configuration.log_level = levels[*level];
 }
 
+constexpr std::array<std::string_view, 2> kIcrcNames{"when_seen", "always"};
+
 void read_engine(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("engine");
   if (table == nullptr) return;
   const TableReader reader(*table, file, "engine.");
-  reader.known_keys({"engines", "idle_spin_us"});
+  reader.known_keys({"engines", "icrc", "idle_spin_us"});
   reader.integer("engines", 1, kMaxEngines, configuration.engines);
+  if (const auto icrc = reader.word("icrc", kIcrcNames))
+    configuration.icrc = *icrc == 0 ? wire::Icrc::owed : wire::Icrc::made;
   auto microseconds = static_cast<std::uint32_t>(configuration.idle_spin.count() / 1000);
   reader.integer("idle_spin_us", 0, 1'000'000, microseconds);
   configuration.idle_spin = std::chrono::microseconds(microseconds);

@@ -50,7 +50,8 @@ struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
   std::optional<LanSettings> lan;
-  std::uint32_t engines = 1;       // threads among which the devices are divided
+  std::uint32_t engines = 1;  // threads among which the devices are divided
+  wire::Icrc icrc = wire::Icrc::owed;
   std::string log_level = "info";  // an spdlog level
   Allowances allowances = default_allowances();
   std::string fault_plan;  // a file; empty: none

@@ -52,7 +52,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
     units_.back()->engine.add_uplink(units_.back()->frame_switch);
   }
   if (engines > 1) connect_engines();
-  for (const DeviceSettings& settings : configuration.devices) add_device(settings);
+  for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
@@ -144,7 +144,7 @@ void Fabric::connect_engines() {
   }
 }
 
-void Fabric::add_device(const DeviceSettings& settings) {
+void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
   auto served = std::make_unique<ServedDevice>(static_cast<std::uint32_t>(devices_.size()), settings);
   EngineUnit& home = unit(*served);
   served->device =
@@ -154,6 +154,7 @@ void Fabric::add_device(const DeviceSettings& settings) {
                                                             .max_qp = limits::kMaxQp,
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
                                                             .number = served->index,
+                                                            .icrc = icrc,
                                                             .numbers = first_numbers(*served)},
                                        home.engine.data_path(), home.frame_switch);
   served->management =

@@ -98,7 +98,7 @@ class Fabric {
   void connect_engines();
   void join_lan(std::unique_ptr<link::FrameCarrier> carrier);
   void groups_changed(ServedDevice& served, const wire::Gid& group, bool joined);
-  void add_device(const DeviceSettings& settings);
+  void add_device(const DeviceSettings& settings, wire::Icrc icrc);
   void connect_wire(ServedDevice& served);
 
   Quotas quotas_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device_model/memory/number_seed.hpp"
+#include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::engine {
@@ -18,7 +19,8 @@ struct DeviceConfig {
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;
   std::uint32_t max_srq = 65536;
-  std::uint32_t number = 0;    // in configuration order
+  std::uint32_t number = 0;  // in configuration order
+  wire::Icrc icrc = wire::Icrc::owed;
   memory::NumberSeed numbers;  // where its QPNs, keys and SRQ numbers begin
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::link {
@@ -49,6 +50,7 @@ struct DeviceResources {
   Ingress& ingress;
   std::uint32_t number;  // of the device, in configuration order
   wire::MacAddress mac;
+  wire::Icrc icrc;  // of packets that QPs send
 };
 
 }  // namespace urnic::engine

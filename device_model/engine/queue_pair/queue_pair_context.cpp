@@ -360,7 +360,8 @@ void QueuePairContext::transmit(PacketAction& packet) {
   if (frames == nullptr) return transmit_frame(packet);
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
-  const wire::Frame frame = frames->encode(packet.headers, {packet.payload, packet.length}, storage);
+  const wire::Frame frame =
+      frames->encode(packet.headers, {packet.payload, packet.length}, storage, config_.device->icrc);
   config_.device->port.transmit(frame, origin_of(packet.headers), round_.now());
 }
 

@@ -66,11 +66,14 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
     hardware_version = 3
     [engine]
     engines = 2
+    icrc = "always"
     idle_spin_us = 5
     [logging]
     level = "debug"
   )",
                                                           "lab.toml");
+  BOOST_TEST((configuration.icrc == wire::Icrc::made));
+  BOOST_TEST((default_configuration().icrc == wire::Icrc::owed));
   BOOST_REQUIRE(configuration.devices.size() == 2u);
   const auto& [first, second] = std::tie(configuration.devices[0], configuration.devices[1]);
   BOOST_TEST(first.name == "urnic_a");
@@ -118,6 +121,7 @@ BOOST_AUTO_TEST_CASE(errors_name_file_line_value_and_what_is_allowed) {
   check_error("[logging]\nlevel = \"loud\"\n", "2", "loud", "warning");
   check_error("devices = 2\n", "1", "devices = 2", "[[devices]]");
   check_error("device = 2\n", "1", "device = 2", "[device]");
+  check_error("[engine]\nicrc = \"never\"\n", "2", "never", "when_seen");
   check_error("[engine]\nspin = 1\n", "2", "engine.spin", "idle_spin_us");
   check_error("[[devices]]\nvendor_id = 0x1000000\n", "2", "0x1000000", "16777215");
 }

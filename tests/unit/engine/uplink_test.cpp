@@ -64,6 +64,7 @@ class Cable final : public link::Uplink {
 
   void carry(const End& from, const wire::Frame& frame, const link::PacketOrigin& origin) {
     ++passed;
+    wire::pay_icrc(frame);
     const End& to = &from == ends_[0].get() ? *ends_[1] : *ends_[0];
     Frame& copy = under_way_.emplace_back(Frame{&to.device, origin, {}});
     for (const auto piece : {frame.headers, frame.payload, frame.trailer})

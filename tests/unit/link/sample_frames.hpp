@@ -1,4 +1,4 @@
-// RoCEv2 frames with a right ICRC, and what becomes of them: ports, receivers and observers that remember.
+// RoCEv2 frames, and what becomes of them: ports, receivers and observers that remember.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "device_model/link/switch.hpp"
 #include "wire/frame.hpp"
+#include "wire/frame_template.hpp"
 
 namespace urnic::link::test {
 
@@ -36,7 +37,7 @@ struct Sample {
 
 class SampleFrame {
  public:
-  explicit SampleFrame(const Sample& sample = {}) {
+  explicit SampleFrame(const Sample& sample = {}, wire::Icrc icrc = wire::Icrc::made) {
     wire::NetworkHeaders network;
     network.destination_mac = mac_of(sample.to);
     network.source_mac = mac_of(sample.from);
@@ -49,12 +50,13 @@ class SampleFrame {
     headers.bth.destination = wire::Qpn{sample.destination_qp};
     headers.bth.psn = wire::Psn(sample.psn);
     if (wire::traits(headers.bth.opcode).carries_payload) payload_.resize(64, std::byte{0x5A});
-    frame_ = wire::encode(network, headers, payload_, storage_);
+    frame_ = wire::FrameTemplate(network).encode(headers, payload_, storage_, icrc);
   }
   SampleFrame(const SampleFrame&) = delete;
   SampleFrame& operator=(const SampleFrame&) = delete;
 
   const wire::Frame& frame() const { return frame_; }
+  bool is_paid() const;
 
  private:
   std::vector<std::byte> payload_;
@@ -67,6 +69,11 @@ inline std::vector<std::byte> bytes_of(const wire::Frame& frame) {
   bytes.insert(bytes.end(), frame.payload.begin(), frame.payload.end());
   bytes.insert(bytes.end(), frame.trailer.begin(), frame.trailer.end());
   return bytes;
+}
+
+inline bool SampleFrame::is_paid() const {
+  wire::ParsedFrame ignored;
+  return wire::parse(bytes_of(frame_), ignored) == wire::ParseError::none;
 }
 
 // A device that remembers what arrives.
@@ -133,9 +140,10 @@ struct TwoPorts {
 
   TwoPorts() { frame_switch.add_observer(observer); }
 
-  // From QP 0x11, which its program opened first, with first PSN 100.
+  // From QP 0x11, which its program opened first, with first PSN 100. It owes its ICRC, as a device's frames
+  // do.
   void send(const Sample& sample, std::uint32_t queue_pair = 1) {
-    const SampleFrame frame(sample);
+    const SampleFrame frame(sample, wire::Icrc::owed);
     const PacketOrigin origin{
         {sample.from, queue_pair, ++sent}, wire::Qpn{0x10 + queue_pair}, wire::Psn(100)};
     ports[sample.from]->transmit(frame.frame(), origin, now);

@@ -46,6 +46,46 @@ void check_round_trip(const NetworkHeaders& network, Opcode opcode, std::size_t 
 
 BOOST_AUTO_TEST_SUITE(frames)
 
+// A frame that owes its ICRC is the same but for it, until it is paid.
+BOOST_AUTO_TEST_CASE(an_icrc_may_be_owed) {
+  for (const NetworkHeaders& network : {ipv4_network(), ipv6_network()}) {
+    for (const std::size_t length : {0u, 1u, 37u, 4096u}) {
+      const Bytes payload = payload_of(length);
+      const FrameTemplate frames(network);
+      FrameStorage made, owing;
+      const Bytes right = join(frames.encode(transport_for(kSendOnly), payload, made));
+      const Frame frame = frames.encode(transport_for(kSendOnly), payload, owing, Icrc::owed);
+      ParsedFrame parsed;
+      BOOST_TEST((parse(frame, parsed) == ParseError::none));
+      BOOST_TEST((parse(join(frame), parsed) == ParseError::bad_icrc));
+      BOOST_TEST(join(frame) != right);
+      pay_icrc(frame);
+      BOOST_TEST(join(frame) == right);
+      BOOST_TEST((parse(frame, parsed) == ParseError::none));
+    }
+  }
+}
+
+// The UDP checksum covers the ICRC.
+BOOST_AUTO_TEST_CASE(with_a_udp_checksum_no_icrc_is_owed) {
+  NetworkHeaders network = ipv4_network();
+  network.udp_checksum = 1;
+  FrameStorage storage;
+  const Frame frame =
+      FrameTemplate(network).encode(transport_for(kSendOnly), payload_of(10), storage, Icrc::owed);
+  BOOST_TEST(frame.owed_icrc == nullptr);
+}
+
+// What does not hang on the ICRC is checked all the same.
+BOOST_AUTO_TEST_CASE(a_frame_that_owes_its_icrc_may_be_wrong_otherwise) {
+  FrameStorage storage;
+  const Bytes payload = payload_of(8);
+  Frame frame = FrameTemplate(ipv4_network()).encode(transport_for(kSendOnly), payload, storage, Icrc::owed);
+  frame.payload = frame.payload.first(4);
+  ParsedFrame parsed;
+  BOOST_TEST((parse(frame, parsed) == ParseError::truncated));
+}
+
 BOOST_AUTO_TEST_CASE(every_opcode_survives_a_round_trip) {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const Opcode opcode{static_cast<std::uint8_t>(byte)};

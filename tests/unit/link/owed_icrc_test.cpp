@@ -1,0 +1,143 @@
+// The ICRC of a frame that stays in the process: made where somebody looks, and nowhere else.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <ostream>
+
+#include "device_model/link/fault_hook.hpp"
+#include "device_model/link/link.hpp"
+#include "device_model/link/trunk.hpp"
+#include "tests/unit/link/sample_frames.hpp"
+
+namespace urnic::link::test {
+namespace {
+
+constexpr Load kEverything{100, 1 << 20};
+constexpr std::uint8_t kElsewhere = 9;
+
+// As a device is: it looks at no ICRC that is owed.
+struct TrustingReceiver final : FrameReceiver {
+  std::uint32_t right = 0;
+  std::uint32_t owing = 0;
+  void arrive(const wire::Frame& frame, const PacketOrigin&) override {
+    wire::ParsedFrame parsed;
+    right += wire::parse(frame, parsed) == wire::ParseError::none;
+    owing += frame.owed_icrc != nullptr;
+  }
+  bool takes_owed_icrc() const override { return true; }
+};
+
+struct Idle final : FaultHook {
+  void judge(const PacketAtLink& packet, transport::Time, Verdict&) override {
+    wire::ParsedFrame parsed;
+    right += wire::parse(bytes_of(packet.frame), parsed) == wire::ParseError::none;
+  }
+  std::uint32_t right = 0;
+};
+
+struct TwoDevices {
+  transport::Time now{transport::Nanoseconds(1'000'000)};
+  Switch frame_switch;
+  TrustingReceiver receivers[2];
+  Port& port = frame_switch.attach(mac_of(0), receivers[0], "urnic0");
+  Port& other = frame_switch.attach(mac_of(1), receivers[1], "urnic1");
+  Trunk trunk{nullptr};
+  RememberingReceiver distrusting;
+  RememberingObserver observer;
+  Idle faults;
+
+  TwoDevices() { frame_switch.attach_remote(mac_of(kElsewhere), trunk, "elsewhere"); }
+
+  // Whether its ICRC was made when it has arrived.
+  bool is_paid_after_sending(const SampleFrame& frame) {
+    port.transmit(frame.frame(), {{0, 1, 1}, wire::Qpn{0x11}, wire::Psn(100)}, now);
+    now += transport::Nanoseconds(1'000'000);
+    frame_switch.deliver_due(now, kEverything);
+    frame_switch.release();
+    return frame.is_paid();
+  }
+};
+
+struct Case {
+  const char* what;
+  std::function<void(TwoDevices&)> prepare;
+  bool paid;
+};
+std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.what; }
+
+const std::vector<Case> kCases{
+    {"a perfect wire", [](TwoDevices&) {}, false},
+    {"a link that loses",
+     [](TwoDevices& all) { all.frame_switch.link(0).configure(Direction::transmit, {.loss = 1e-9}); }, false},
+    {"a link that delays what is sent",
+     [](TwoDevices& all) {
+       all.frame_switch.link(0).configure(Direction::transmit, {.delay = transport::Nanoseconds(1000)});
+     },
+     true},
+    {"a link that delays what arrives",
+     [](TwoDevices& all) {
+       all.frame_switch.link(1).configure(Direction::receive, {.delay = transport::Nanoseconds(1000)});
+     },
+     true},
+    {"a capture", [](TwoDevices& all) { all.frame_switch.add_observer(all.observer); }, true},
+    {"a fault plan", [](TwoDevices& all) { all.frame_switch.link(0).set_faults(&all.faults); }, true},
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(owed_icrc)
+
+BOOST_AUTO_TEST_CASE(it_is_made_where_somebody_looks) {
+  for (const Case& one : kCases) {
+    BOOST_TEST_CONTEXT(one) {
+      TwoDevices all;
+      one.prepare(all);
+      const SampleFrame frame({}, wire::Icrc::owed);
+      BOOST_TEST(all.is_paid_after_sending(frame) == one.paid);
+      BOOST_TEST(all.receivers[1].right == 1u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(all_who_look_see_it_right) {
+  TwoDevices all;
+  all.frame_switch.add_observer(all.observer);
+  all.frame_switch.link(1).set_faults(&all.faults);
+  all.is_paid_after_sending(SampleFrame({}, wire::Icrc::owed));
+  BOOST_TEST(all.faults.right == 1u);
+  BOOST_REQUIRE_EQUAL(all.observer.all.size(), 2u);
+  wire::ParsedFrame ignored;
+  for (const auto& seen : all.observer.all)
+    BOOST_TEST((wire::parse(seen.bytes, ignored) == wire::ParseError::none));
+}
+
+// A copy of it does not owe: what happens to the copy would go unseen.
+BOOST_AUTO_TEST_CASE(a_copy_that_was_changed_on_its_way_is_seen) {
+  TwoDevices all;
+  all.frame_switch.link(0).configure(Direction::transmit, {.corrupt = 1.0});
+  all.is_paid_after_sending(SampleFrame({}, wire::Icrc::owed));
+  BOOST_TEST(all.receivers[1].right == 0u);
+  BOOST_TEST(all.receivers[1].owing == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_say_that_it_trusts_gets_none_that_owes) {
+  TwoDevices all;
+  all.frame_switch.attach(mac_of(2), all.distrusting, "urnic2");
+  BOOST_TEST(all.is_paid_after_sending(SampleFrame({.to = 2}, wire::Icrc::owed)));
+  BOOST_REQUIRE_EQUAL(all.distrusting.arrivals.size(), 1u);
+  BOOST_TEST((all.distrusting.arrivals[0].error == wire::ParseError::none));
+}
+
+BOOST_AUTO_TEST_CASE(another_engine_gets_it_made) {
+  TwoDevices all;
+  BOOST_TEST(all.is_paid_after_sending(SampleFrame({.to = kElsewhere}, wire::Icrc::owed)));
+  BOOST_REQUIRE(all.trunk.publish());
+  const Trunk::Passenger* const passenger = all.trunk.take();
+  BOOST_REQUIRE(passenger != nullptr);
+  BOOST_TEST(passenger->frame.owed_icrc == nullptr);
+  wire::ParsedFrame parsed;
+  BOOST_TEST((wire::parse(passenger->frame, parsed) == wire::ParseError::none));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::link::test
