@@ -72,6 +72,10 @@ class Service(fabric.Fabric):
         self.run_directory = self.runtime / "urnic" / "default"
         for name in ("as_service.py", "tried_calls.py"):
             shutil.copyfile(HERE / name, self.home / name)
+        self.notify_path = self.runtime / "notify"
+        self._notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._notify.bind(str(self.notify_path))
+        self.notify_path.chmod(0o666)
 
     @property
     def environment(self):
@@ -88,16 +92,30 @@ class Service(fabric.Fabric):
     def begin(self, configuration=None):
         """Starts the service, with a configuration by the drop-in that docs/systemd.md shows; returns the program."""
         if configuration is None:
-            return self.start(*self.as_service())
+            return self._start_main(*self.as_service())
         (self.home / "lab.toml").write_text(configuration)
         drop_in = self.home / "override.conf"
         text = re.search(r"^ +\[Service\]\n(?: +.*\n)+", DOCUMENT.read_text(), re.MULTILINE)[0]
         drop_in.write_text(text.replace("/usr/local", str(self.prefix)))
-        return self.start(*self.as_service(drop_in))
+        return self._start_main(*self.as_service(drop_in))
+
+    def _start_main(self, *command):
+        return self.start(*command, environment={"NOTIFY_SOCKET": str(self.notify_path)})
+
+    def _has_notified(self):
+        with contextlib.suppress(BlockingIOError):
+            return self._notify.recv(100) == b"READY=1"
+        return False
 
     def up(self, configuration=None):
         self.service = self.begin(configuration)
-        self.service.wait_for_output(" serves ")
+        fabric.wait_until(lambda: self._has_notified() or self.service.status is not None, f"the start: {self.service}", 60)
+        if self.service.status is not None:
+            raise AssertionError(f"no start: {self.service}")
+
+    def stop(self):
+        super().stop()
+        self._notify.close()
 
     def end(self):
         """Stops the service as systemd does; returns its exit status."""
