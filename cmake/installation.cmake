@@ -36,3 +36,17 @@ function(urnic_install target folder)
       COMMAND \"${CMAKE_OBJCOPY}\" \"--add-gnu-debuglink=${debug_file}\" \"\${installed}\")" COMPONENT ${component})
   install(FILES ${debug_file} DESTINATION ${folder}/.debug COMPONENT debug-information EXCLUDE_FROM_ALL)
 endfunction()
+
+# Installs a unit of a user's service. It names the program by its whole path, which is known when it is installed:
+# `cmake --install BUILD --prefix DIR` takes another prefix than the build's.
+function(urnic_install_unit template)
+  cmake_path(GET template STEM LAST_ONLY name)
+  install(CODE "
+    cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
+    cmake_path(APPEND prefix \"${URNIC_LIBEXECDIR}\" OUTPUT_VARIABLE URNIC_PROGRAMS)
+    set(installed \"\${prefix}/lib/systemd/user/${name}\")
+    message(STATUS \"Installing: \$ENV{DESTDIR}\${installed}\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/${template}\" \"\$ENV{DESTDIR}\${installed}\" @ONLY
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${installed}\")" COMPONENT systemd)
+endfunction()

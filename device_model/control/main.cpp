@@ -29,6 +29,7 @@
 #include "device_model/control/loop/short_slice.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/owned_run_directory.hpp"
+#include "device_model/control/service_manager.hpp"
 #include "trust/default_directory.hpp"
 
 namespace {
@@ -104,6 +105,15 @@ void make_absolute(std::string& path) {
   std::exit(status);
 }
 
+// A process that goes into the background is no service's main process: the variable is that of whoever
+// started it.
+void tell_that_programs_can_connect(const Options& options) {
+  tell(options.ready_descriptor, "ready\n");
+  if (!options.foreground) return;
+  const std::string problem = tell_service_manager_ready();
+  if (!problem.empty()) log::warn("the service manager is not told: {}", problem);
+}
+
 // A UDP wire joins multicast groups with sockets of their own; a LAN's peer is connected to again.
 NeededSockets needed_sockets(const Configuration& configuration) {
   const auto& devices = configuration.devices;
@@ -161,7 +171,7 @@ struct Beginning {
               configuration.devices.size(), directory->path().string());
     ask_for_short_slices();
     confine(needed_sockets(configuration));
-    tell(options.ready_descriptor, "ready\n");
+    tell_that_programs_can_connect(options);
     if (!options.foreground) leave_the_terminal();
     process.run();
     waiting = process.take_waiting();
