@@ -98,11 +98,11 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rx_atomic_requests", c.received_atomic_requests},
       {"rx_qkey_violations", c.qkey_violations},             // urnic's own
       {"rx_datagram_discards", c.messages_without_receive},  // urnic's own
-      {"rx_held_contradictions", c.held_contradictions},  // urnic's own
-      {"rx_other_port_discards", c.other_port_discards},  // urnic's own
-      {"rx_held_discards", c.held_discards},      // urnic's own
-      {"rx_held_duplicates", c.held_duplicates},  // urnic's own
-      {"rx_held_packets", c.held_packets},        // urnic's own
+      {"rx_held_contradictions", c.held_contradictions},     // urnic's own
+      {"rx_other_port_discards", c.other_port_discards},     // urnic's own
+      {"rx_held_discards", c.held_discards},                 // urnic's own
+      {"rx_held_duplicates", c.held_duplicates},             // urnic's own
+      {"rx_held_packets", c.held_packets},                   // urnic's own
       {"rx_icrc_encapsulated", counters.port.icrc_errors},
       {"rx_mad_discards", counters.management.no_room},     // urnic's own
       {"rx_mad_errors", counters.management.malformed},     // urnic's own
