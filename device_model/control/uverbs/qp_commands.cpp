@@ -13,6 +13,7 @@
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"

@@ -8,6 +8,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 
