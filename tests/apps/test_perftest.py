@@ -6,6 +6,7 @@ import contextlib
 import os
 import queue
 import re
+import tempfile
 import threading
 import time
 import unittest
@@ -317,6 +318,53 @@ class PerftestAsRoot(unittest.TestCase):
         with fabric.Fabric(user=None) as own:
             for program in PROGRAMS[:6]:
                 measure(own, program, ())
+
+
+class SharedMemory(unittest.TestCase):
+    """Buffers in files in /dev/shm, which the device process maps."""
+
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up()
+        self.files = [self.shared_file() for _ in range(2)]
+
+    def shared_file(self):
+        try:
+            file = self.enterContext(tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="urnic-test-"))
+        except OSError as error:
+            self.skipTest(f"no file can be made in /dev/shm: {error}")
+        file.truncate(16 << 20)
+        if self.fabric.user is not None:
+            os.chown(file.name, self.fabric.user, self.fabric.user)
+        return file
+
+    def mapped(self):
+        return self.fabric.status()["engine"]["mapped_regions"]
+
+    def start_pair(self, program):
+        common = (program, "-F", "-x", "1", "-D", "2")
+        pair = self.fabric.start_pair((*common, "-d", "urnic0", f"--mmap={self.files[0].name}"),
+                                      (*common, "-d", "urnic1", f"--mmap={self.files[1].name}"))
+        fabric.wait_until(lambda: self.mapped() == 2 or pair[1].status is not None, f"mapped regions: {pair[0]}\n{pair[1]}")
+        self.assertIsNone(pair[1].status, f"{pair[0]}\n{pair[1]}")
+        return pair
+
+    def test_mapped_buffers(self):
+        for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw"):
+            with self.subTest(program):
+                fabric.end_pair(*self.start_pair(program), fabric.PATIENCE, self.fabric.log)
+        self.assertEqual(self.mapped(), 0)
+
+    def test_a_buffer_that_loses_its_pages(self):
+        """The request to it fails; the device process goes on, and a fresh pair moves data."""
+        pid = self.fabric.device_process()
+        server, client = self.start_pair("ib_write_bw")
+        self.files[0].truncate(0)
+        self.assertNotEqual(client.wait(), 0, client)
+        server.kill()
+        self.assertEqual(self.fabric.device_process(), pid)
+        self.files[0].truncate(16 << 20)
+        fabric.end_pair(*self.start_pair("ib_write_bw"), fabric.PATIENCE, self.fabric.log)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/memory/mapped_memory.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -218,6 +219,7 @@ json AdminServer::status(const json&, AdminConnectionState&) {
                {{"threads", surroundings_.fabric.engines()},
                 {"stuck", json::array()},
                 {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
+                {"mapped_regions", memory::MappedMemory::count()},
                 {"pools", pools}}},
               {"devices", devices},
               {"contexts", contexts},

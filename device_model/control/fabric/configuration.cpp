@@ -266,15 +266,18 @@ void read_logging(const TableReader& root, const std::string& file, Configuratio
 }
 
 constexpr std::array<std::string_view, 2> kIcrcNames{"when_seen", "always"};
+constexpr std::array<std::string_view, 2> kSharedMemoryNames{"mapped", "copied"};
 
 void read_engine(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("engine");
   if (table == nullptr) return;
   const TableReader reader(*table, file, "engine.");
-  reader.known_keys({"engines", "icrc", "idle_spin_us"});
+  reader.known_keys({"engines", "icrc", "idle_spin_us", "shared_memory"});
   reader.integer("engines", 1, kMaxEngines, configuration.engines);
   if (const auto icrc = reader.word("icrc", kIcrcNames))
     configuration.icrc = *icrc == 0 ? wire::Icrc::owed : wire::Icrc::made;
+  if (const auto way = reader.word("shared_memory", kSharedMemoryNames))
+    configuration.maps_shared_memory = *way == 0;
   auto microseconds = static_cast<std::uint32_t>(configuration.idle_spin.count() / 1000);
   reader.integer("idle_spin_us", 0, 1'000'000, microseconds);
   configuration.idle_spin = std::chrono::microseconds(microseconds);

@@ -52,6 +52,7 @@ struct Configuration {
   std::optional<LanSettings> lan;
   std::uint32_t engines = 1;  // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
+  bool maps_shared_memory = true;
   std::string log_level = "info";  // an spdlog level
   Allowances allowances = default_allowances();
   std::string fault_plan;  // a file; empty: none

@@ -59,6 +59,8 @@ class Fabric {
 
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
+  // Memory that programs share is mapped, when it is registered.
+  bool maps_shared_memory() const { return maps_shared_memory_; }
   // The programs' quotas of this process's resources.
   Quotas& quotas() { return quotas_; }
 
@@ -102,6 +104,7 @@ class Fabric {
   void connect_wire(ServedDevice& served);
 
   Quotas quotas_;
+  bool maps_shared_memory_;
   std::optional<HostRoutes> host_routes_;
   LanSettings lan_settings_;
   std::unique_ptr<link::LanPort> lan_;

@@ -45,10 +45,12 @@ bool AddressMap::parse(const char* line, Mapping& mapping) {
   unsigned long start = 0;
   unsigned long end = 0;
   unsigned long inode = 0;
+  unsigned long offset = 0;
   unsigned major = 0;
   unsigned minor = 0;
   char rights[5] = {};
-  if (std::sscanf(line, "%lx-%lx %4s %*x %x:%x %lu", &start, &end, rights, &major, &minor, &inode) != 6)
+  if (std::sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &start, &end, rights, &offset, &major, &minor, &inode) !=
+      7)
     return false;
   mapping = {.start = start,
              .end = end,
@@ -56,7 +58,8 @@ bool AddressMap::parse(const char* line, Mapping& mapping) {
              .writable = rights[1] == 'w',
              .shared = rights[3] == 's',
              .device = makedev(major, minor),
-             .inode = inode};
+             .inode = inode,
+             .offset = offset};
   return true;
 }
 
@@ -67,8 +70,9 @@ AddressMap::AddressMap(pid_t pid, Way way)
 
 AddressMap::Answer AddressMap::covers(std::uint64_t address, std::uint64_t length, bool writable) {
   if (!question_) {
-    question_ = Question{.next = address, .end = address + length, .writable = writable};
+    question_ = Question{.begin = address, .next = address, .end = address + length, .writable = writable};
     may_wait_ = false;
+    shared_file_.reset();
     text_.reset();
   }
   const Answer answer = go_on();
@@ -86,6 +90,9 @@ AddressMap::Answer AddressMap::go_on() {
     if (mapping.start > question_->next || !mapping.readable || (question_->writable && !mapping.writable))
       return Answer::no;
     look_at(mapping);
+    const bool is_whole = question_->next == question_->begin && mapping.end >= question_->end;
+    if (is_whole && mapping.shared && mapping.inode != 0)
+      shared_file_ = {{mapping.device, mapping.inode}, mapping.offset + (question_->begin - mapping.start)};
     question_->next = mapping.end;
     if (question_->next >= question_->end) return Answer::yes;
   }
@@ -114,7 +121,8 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
              .writable = question_->writable,
              .shared = (query.rights & kShared) != 0,
              .device = makedev(query.device_major, query.device_minor),
-             .inode = query.inode};
+             .inode = query.inode,
+             .offset = query.offset};
   return Answer::yes;
 }
 

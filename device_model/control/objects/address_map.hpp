@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "device_model/memory/descriptor.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
 
@@ -33,6 +34,13 @@ class AddressMap {
   // has them on a disk or gets them from another program. A private mapping's written pages are in memory.
   bool may_wait() const { return may_wait_; }
 
+  // If one shared mapping of a file has all of those bytes: which file, and where in it they begin.
+  struct FilePlace {
+    memory::FileNumber file;
+    std::uint64_t offset = 0;
+  };
+  const std::optional<FilePlace>& shared_file() const { return shared_file_; }
+
   // Mappings that the kernel has reported so far.
   std::uint64_t mappings_told() const { return mappings_told_; }
 
@@ -45,10 +53,12 @@ class AddressMap {
     bool shared = false;
     dev_t device = 0;
     std::uint64_t inode = 0;
+    std::uint64_t offset = 0;  // in the file
   };
 
   // The arguments of `covers`, and its progress.
   struct Question {
+    std::uint64_t begin = 0;
     std::uint64_t next = 0;  // all before is covered
     std::uint64_t end = 0;
     bool writable = false;
@@ -77,6 +87,7 @@ class AddressMap {
   bool line_begins_ = true;  // the text's next byte begins a line
   std::uint64_t mappings_told_ = 0;
   bool may_wait_ = false;
+  std::optional<FilePlace> shared_file_;
 };
 
 }  // namespace urnic::control

@@ -37,7 +37,8 @@ struct MemoryRegion {
   memory::RegionSpec spec;
   transport::Lkey key;
 
-  // The owner of the bytes: a process, device memory, a dma-buf, or none of these for the null region.
+  // The owner of the bytes: a process, device memory, a dma-buf, or none of these for the null region. Shared
+  // memory of a process may be mapped, which `buffer` then is.
   std::shared_ptr<Process> process;
   Use<DeviceMemory> device_memory;
   std::unique_ptr<memory::ApplicationMemory> buffer;

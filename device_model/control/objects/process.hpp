@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/objects/address_map.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/memory/copier_memory.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/process_memory.hpp"
 
 namespace urnic::control {
-
-class AddressMap;
 
 class Process {
  public:
@@ -39,6 +38,7 @@ class Process {
   struct Mapped {
     bool all = false;
     bool may_wait = false;  // its pages may not answer for any time
+    std::optional<AddressMap::FilePlace> shared_file = {};
   };
   std::optional<Mapped> look_at(std::uint64_t address, std::uint64_t length, bool writable,
                                 std::unique_ptr<AddressMap>& under_way) const;

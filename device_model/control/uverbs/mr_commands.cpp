@@ -10,10 +10,12 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/objects/removal.hpp"
+#include "device_model/control/objects/shared_file.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/regions.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
+#include "device_model/memory/mapped_memory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -83,9 +85,23 @@ int check_span(const memory::RegionSpec& spec) {
   return 0;
 }
 
-// Chooses how the region's memory is accessed. On-demand memory is checked at each access, which works only
-// if an access fails when the process itself could not make it.
-int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) {
+// Null: the memory is not shared, or this process cannot map it.
+std::unique_ptr<memory::ApplicationMemory> map_shared_memory(const Session& session, const Process& process,
+                                                             const memory::RegionSpec& spec,
+                                                             const Process::Mapped& mapped) {
+  if (!mapped.shared_file || !session.fabric.maps_shared_memory()) return nullptr;
+  const bool writable = needs_writable(spec.access);
+  const memory::Descriptor file = open_shared_file(process.pid(), mapped.shared_file->file, writable);
+  if (!file) return nullptr;
+  return memory::MappedMemory::map(file.get(), {mapped.shared_file->offset, spec.address, spec.length},
+                                   writable, *process.memory());
+}
+
+// Chooses how the region's memory is accessed; `own` is what the region needs for it alone, or null.
+// On-demand memory is checked at each access, which works only if an access fails when the process itself
+// could not make it.
+int choose_memory(Session& session, Process& process, memory::RegionSpec& spec,
+                  std::unique_ptr<memory::ApplicationMemory>& own) {
   if (process.memory() == nullptr) {
     log::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
                process.memory_problem());
@@ -99,7 +115,10 @@ int choose_memory(Session& session, Process& process, memory::RegionSpec& spec) 
     mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access), session.looking);
   if (!mapped) return kNotYet;
   if (!mapped->all && !on_demand) return EFAULT;
-  return mapped->all && !mapped->may_wait ? 0 : choose_waiting_memory(session, process, spec);
+  if (!mapped->all || mapped->may_wait) return choose_waiting_memory(session, process, spec);
+  own = on_demand ? nullptr : map_shared_memory(session, process, spec, *mapped);
+  if (own != nullptr) spec.memory = own.get();
+  return 0;
 }
 
 }  // namespace
@@ -113,7 +132,7 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
                   request.iova, request.length, kept_access(request.access)};
   if (const int error = check_mr_access(request.access)) return error;
   if (const int error = check_span(region->spec)) return error;
-  if (const int error = choose_memory(session, *session.process, region->spec)) return error;
+  if (const int error = choose_memory(session, *session.process, region->spec, region->buffer)) return error;
   return add_region(session, std::move(region), reply);
 }
 
@@ -160,7 +179,8 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     spec.length = request.change.length;
   }
   if (const int error = check_span(spec)) return error;
-  if (const int error = choose_memory(session, *process, spec)) return error;
+  std::unique_ptr<memory::ApplicationMemory> own;
+  if (const int error = choose_memory(session, *process, spec, own)) return error;
 
   bool changed = false;
   transport::Lkey key;
@@ -170,6 +190,7 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
   });
   if (!changed) return EBUSY;
   region->pd = pd;
+  region->buffer = std::move(own);  // before the process, which the former one refers to
   region->process = std::move(process);
   region->spec = spec;
   region->key = key;

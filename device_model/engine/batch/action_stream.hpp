@@ -6,6 +6,10 @@
 
 #include "device_model/transport/host.hpp"
 
+namespace urnic::memory {
+class ApplicationMemory;
+}  // namespace urnic::memory
+
 namespace urnic::engine {
 
 class QueuePairContext;
@@ -22,6 +26,9 @@ struct ActionStream {
   // access that must see these waits for the next stretch.
   std::uint64_t stretch_with_write = 0;
   std::uint64_t stretch_with_atomic = 0;
+  // Where it has written last, if it has in this stretch. Memories of their own are written one after the
+  // other: what goes to another one waits for the next stretch, too.
+  const memory::ApplicationMemory* written = nullptr;
 
   // Position of the first memory access that failed, in the list that is being carried out.
   std::uint32_t failed_at = kNotFailed;

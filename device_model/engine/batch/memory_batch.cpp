@@ -52,6 +52,7 @@ bool MemoryBatch::must_wait(const MemoryAction& action) const {
     case AccessKind::atomic:
       return stream.stretch_with_write == stretch_;
     case AccessKind::write:
+      return stream.stretch_with_write == stretch_ && stream.written != action.memory;
     case AccessKind::none:
       break;
   }
@@ -130,6 +131,7 @@ void MemoryBatch::add_write(std::uint32_t index) {
   add(body_end, true);
   if (action.message_end) add(end, false);
   action.stream->stretch_with_write = stretch_;
+  action.stream->written = action.memory;
 }
 
 void MemoryBatch::add_atomic(std::uint32_t index) {

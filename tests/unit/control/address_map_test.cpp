@@ -67,6 +67,34 @@ bool has_queries(const ManyMappings& many) {
 
 BOOST_AUTO_TEST_SUITE(address_map)
 
+BOOST_AUTO_TEST_CASE(a_range_in_one_shared_mapping_has_a_file) {
+  const memory::Descriptor file(memfd_create("urnic-test", MFD_CLOEXEC));
+  BOOST_REQUIRE(ftruncate(file.get(), 8 * kPage) == 0);
+  void* const place = mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 2 * kPage);
+  void* const own = mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+  BOOST_REQUIRE((place != MAP_FAILED && own != MAP_FAILED));
+  const auto shared = reinterpret_cast<std::uintptr_t>(place);
+  for (const AddressMap::Way way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    AddressMap map(getpid(), way);
+    BOOST_REQUIRE((covers(map, shared + kPage + 5, 2 * kPage, true) == Answer::yes));
+    BOOST_REQUIRE(map.shared_file().has_value());
+    BOOST_TEST((map.shared_file()->file == memory::file_number(file.get())));
+    BOOST_TEST(map.shared_file()->offset == 3 * kPage + 5);
+    BOOST_REQUIRE((covers(map, reinterpret_cast<std::uintptr_t>(own), kPage, true) == Answer::yes));
+    BOOST_TEST(!map.shared_file());
+    std::byte on_the_stack{};
+    BOOST_REQUIRE((covers(map, reinterpret_cast<std::uintptr_t>(&on_the_stack), 1, true) == Answer::yes));
+    BOOST_TEST(!map.shared_file());
+  }
+  // Of two mappings.
+  BOOST_REQUIRE(mprotect(place, kPage, PROT_READ) == 0);
+  AddressMap map(getpid());
+  BOOST_REQUIRE((covers(map, shared, 4 * kPage, false) == Answer::yes));
+  BOOST_TEST(!map.shared_file());
+  munmap(place, 4 * kPage);
+  munmap(own, 4 * kPage);
+}
+
 BOOST_AUTO_TEST_CASE(both_ways_say_the_same) {
   ManyMappings pages(40);
   pages.protect(20, PROT_NONE);

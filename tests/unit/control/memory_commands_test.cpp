@@ -1,10 +1,16 @@
 // Memory regions and windows: what may be registered, and what keeps them alive.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <string>
+#include <string_view>
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/engine/device.hpp"
+#include "device_model/memory/mapped_memory.hpp"
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
@@ -73,6 +79,81 @@ BOOST_AUTO_TEST_CASE(memory_that_cannot_be_written_is_efault_for_writers) {
   BOOST_TEST(reg(pages.read_only(), kPage, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
   BOOST_TEST(reg(pages.read_only(), kPage, IBV_ACCESS_MW_BIND) == EFAULT);
   BOOST_TEST(reg(pages.writable(), 2 * kPage, IBV_ACCESS_LOCAL_WRITE) == EFAULT);
+}
+
+// A file of memory, mapped for all to see.
+class SharedPages {
+ public:
+  explicit SharedPages(memory::Descriptor from) : file(std::move(from)) {
+    BOOST_REQUIRE(file);
+    BOOST_REQUIRE(ftruncate(file.get(), 4 * kPage) == 0);
+    void* const mapped = mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    BOOST_REQUIRE(mapped != MAP_FAILED);
+    start = static_cast<std::byte*>(mapped);
+  }
+  ~SharedPages() { munmap(start, 4 * kPage); }
+  SharedPages(const SharedPages&) = delete;
+  SharedPages& operator=(const SharedPages&) = delete;
+
+  memory::Descriptor file;
+  std::byte* start;
+};
+
+memory::Descriptor memory_file() { return memory::Descriptor(memfd_create("urnic-test", MFD_CLOEXEC)); }
+
+BOOST_AUTO_TEST_CASE(memory_that_is_shared_already_is_mapped) {
+  constexpr std::uint32_t kAll = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  const auto way = [&] {
+    return std::string_view(program.session().context->regions.find(mr.handle)->spec.memory->way());
+  };
+  SharedPages shared(memory_file());
+  BOOST_REQUIRE(reg(shared.start + 100, 2 * kPage, kAll) == 0);
+  BOOST_TEST(way() == "mapped");
+  shared.start[100] = std::byte{77};
+  std::array<std::byte, 2> seen{};
+  memory::Transfer transfer{reinterpret_cast<std::uint64_t>(shared.start) + 100, seen, false};
+  program.session().context->regions.find(mr.handle)->spec.memory->read({&transfer, 1});
+  BOOST_TEST((!transfer.failed && seen[0] == std::byte{77}));
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+  BOOST_TEST(memory::MappedMemory::count() == 0u);
+
+  BOOST_REQUIRE(reg(pages.writable(), kPage, kAll) == 0);
+  BOOST_TEST(way() != "mapped");
+  abi::ReregisterMrRequest change{};
+  change.handle = mr.handle;
+  change.flags = IBV_REREG_MR_CHANGE_TRANSLATION;
+  change.change = {reinterpret_cast<std::uint64_t>(shared.start), kPage,
+                   reinterpret_cast<std::uint64_t>(shared.start), 0, kAll};
+  BOOST_REQUIRE(program.call(ControlOpcode::reregister_mr, change, mr) == 0);
+  BOOST_TEST(way() == "mapped");
+  BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+
+  shared.file.reset();  // nobody can find it any more
+  BOOST_REQUIRE(reg(shared.start, kPage, kAll) == 0);
+  BOOST_TEST(way() != "mapped");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_in_dev_shm_is_found_by_its_name) {
+  const std::string name = "/urnic-test-" + std::to_string(getpid());
+  memory::Descriptor file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+  if (!file) {
+    BOOST_TEST_MESSAGE("left out: there is no /dev/shm here");
+    return;
+  }
+  SharedPages shared(std::move(file));
+  shared.file.reset();
+  BOOST_REQUIRE(reg(shared.start, kPage, IBV_ACCESS_LOCAL_WRITE) == 0);
+  shm_unlink(name.c_str());
+  BOOST_TEST(std::string_view(program.session().context->regions.find(mr.handle)->spec.memory->way()) ==
+             "mapped");
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_may_have_all_memory_copied) {
+  Configuration configuration = parse_configuration("[engine]\nshared_memory = \"copied\"\n", "lab.toml");
+  BOOST_TEST(!configuration.maps_shared_memory);
+  Fabric copying(configuration);
+  BOOST_TEST(!copying.maps_shared_memory());
+  BOOST_TEST(machine.fabric.maps_shared_memory());
 }
 
 BOOST_AUTO_TEST_CASE(received_data_is_placed_where_its_region_allows) {

@@ -159,6 +159,17 @@ BOOST_AUTO_TEST_CASE(each_process_has_its_own_call) {
   BOOST_TEST(second.calls.size() == 1u);
 }
 
+// A program that sees the last of three writes sees the one before, wherever that went.
+BOOST_AUTO_TEST_CASE(a_stream_writes_to_several_memories_in_its_order) {
+  RecordingMemory second;
+  write(104, 8, 0);
+  add(AccessKind::write, 200, 8, 8, false, nullptr, &second);
+  write(304, 8, 16);
+  write(400, 8, 24, false, &other);  // does not hang on these
+  check({"W 104+8", "W 304+8 400+8"});
+  BOOST_TEST(second.calls == std::vector<std::string>{"W 200+8"}, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(more_transfers_and_processes_than_a_batch_holds) {
   std::vector<RecordingMemory> many(40);
   for (std::uint32_t i = 0; i < 40; ++i) add(AccessKind::write, 8 * i, 8, 16 * i, true, nullptr, &many[i]);

@@ -1,0 +1,65 @@
+// Memory that a program shares (MAP_SHARED) of a file in memory, which this process has mapped, too. Reaching
+// it takes no system call. It stays what it was at registration when the program unmaps the range, maps
+// something else there or changes its rights, as the pages do that a NIC has pinned.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "device_model/memory/process_memory.hpp"
+
+namespace urnic::memory {
+
+// The bytes of a file that are at a program's address.
+struct MappedRange {
+  std::uint64_t offset = 0;   // in the file
+  std::uint64_t address = 0;  // in the program
+  std::uint64_t length = 0;
+};
+
+class MappedMemory final : public ApplicationMemory {
+ public:
+  // A process can have some 65,000 mappings (vm.max_map_count). And the thread that ends a mapping must not
+  // be away for long: 64 MiB take half a millisecond.
+  static constexpr std::uint32_t kMost = 16 * 1024;
+  static constexpr std::uint64_t kMostBytes = 64 << 20;
+
+  // `file` is of tmpfs and open for reading, and for writing if `writable`; not kept. Offset and address have
+  // the same place in a page. `otherwise` reaches the same memory another way and outlives the result: it
+  // does so when the file has lost pages. Null if the memory cannot be mapped, or if there are kMost already.
+  // One thread at a time, as it takes over SIGBUS.
+  static std::unique_ptr<MappedMemory> map(int file, const MappedRange& range, bool writable,
+                                           ApplicationMemory& otherwise);
+  ~MappedMemory() override;
+
+  void read(std::span<Transfer> batch) override;
+  void write(std::span<Transfer> batch) override;
+  bool owner_lives() override { return otherwise_.owner_lives(); }
+  const char* way() const override { return "mapped"; }
+
+  // Of this process.
+  static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, ApplicationMemory& otherwise);
+
+  class Access;
+  static void on_bus_error(int signal);
+  static void watch_bus_errors();
+  std::byte* reach(const Transfer& transfer) const;
+  bool replace_pages();
+
+  static inline std::atomic<std::uint32_t> count_{0};
+  static thread_local MappedMemory* accessed_;
+
+  const std::span<std::byte> mapping_;  // whole pages
+  std::byte* const bytes_;              // those of the range
+  const MappedRange range_;
+  ApplicationMemory& otherwise_;
+  std::atomic<bool> lost_{false};  // pages of the file: the mapping has other ones now
+};
+
+}  // namespace urnic::memory

@@ -1,0 +1,186 @@
+// Memory of a shared file that both a program and the device have mapped.
+#include "device_model/memory/mapped_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "device_model/memory/descriptor.hpp"
+#include "device_model/memory/page_size.hpp"
+
+namespace urnic::memory::test {
+
+namespace {
+
+constexpr std::uint64_t kPages = 8;
+constexpr std::uint64_t kAddress = 0x7000'0000'0000;  // of the first page, in a program that is not there
+
+// The other way to the memory; it only writes down what it is asked for.
+struct Otherwise final : ApplicationMemory {
+  std::vector<std::uint64_t> reads, writes;
+  void read(std::span<Transfer> batch) override { note(batch, reads); }
+  void write(std::span<Transfer> batch) override { note(batch, writes); }
+  const char* way() const override { return "otherwise"; }
+
+ private:
+  static void note(std::span<Transfer> batch, std::vector<std::uint64_t>& to) {
+    for (Transfer& transfer : batch) {
+      to.push_back(transfer.address);
+      transfer.failed = false;
+    }
+  }
+};
+
+struct Shared {
+  Descriptor file{memfd_create("urnic-test", MFD_CLOEXEC)};
+  std::size_t bytes = kPages * page_bytes();
+  std::byte* programs = nullptr;
+  Otherwise otherwise;
+
+  Shared() {
+    BOOST_REQUIRE(ftruncate(file.get(), static_cast<off_t>(bytes)) == 0);
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    BOOST_REQUIRE(mapped != MAP_FAILED);
+    programs = static_cast<std::byte*>(mapped);
+  }
+  ~Shared() { munmap(programs, bytes); }
+
+  std::unique_ptr<MappedMemory> map(std::uint64_t from, std::uint64_t length, bool writable = true) {
+    return MappedMemory::map(file.get(), {from, kAddress + from, length}, writable, otherwise);
+  }
+};
+
+bool read(MappedMemory& memory, std::uint64_t from, std::span<std::byte> to) {
+  Transfer transfer{kAddress + from, to, false};
+  memory.read({&transfer, 1});
+  return !transfer.failed;
+}
+
+bool write(MappedMemory& memory, std::uint64_t to, std::span<std::byte> from) {
+  Transfer transfer{kAddress + to, from, false};
+  memory.write({&transfer, 1});
+  return !transfer.failed;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(mapped_memory, Shared)
+
+BOOST_AUTO_TEST_CASE(both_see_the_same_bytes) {
+  const std::uint64_t begin = page_bytes() + 24;  // in the middle of a page
+  const auto memory = map(begin, 3 * page_bytes());
+  BOOST_REQUIRE(memory != nullptr);
+  for (std::size_t offset = 0; offset < 20; ++offset) {
+    for (std::size_t length = 0; length < 40; ++length) {
+      std::array<std::byte, 40> from{}, back{};
+      for (std::size_t i = 0; i < length; ++i) from[i] = std::byte(i + 1 + offset);
+      std::memset(programs, 0xEE, bytes);
+      BOOST_REQUIRE(write(*memory, begin + offset, std::span(from).first(length)));
+      for (std::size_t i = 0; i < 100; ++i) {
+        const bool inside = i >= offset && i < offset + length;
+        BOOST_REQUIRE(programs[begin + i] == (inside ? from[i - offset] : std::byte{0xEE}));
+      }
+      BOOST_REQUIRE(read(*memory, begin + offset, std::span(back).first(length)));
+      BOOST_REQUIRE(from == back);
+    }
+  }
+  BOOST_TEST(otherwise.reads.empty());
+  BOOST_TEST(otherwise.writes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_the_region_fails) {
+  const auto memory = map(page_bytes(), 100);
+  std::array<std::byte, 101> here{};
+  BOOST_TEST(write(*memory, page_bytes(), std::span(here).first(100)));
+  BOOST_TEST(!write(*memory, page_bytes(), here));
+  BOOST_TEST(!read(*memory, page_bytes() - 1, std::span(here).first(1)));
+  BOOST_TEST(read(*memory, page_bytes() + 100, std::span(here).first(0)));
+  BOOST_TEST(!read(*memory, page_bytes() + 101, std::span(here).first(0)));
+  BOOST_TEST(!read(*memory, page_bytes() + 99, std::span(here).first(2)));
+  BOOST_TEST(!read(*memory, UINT64_MAX - kAddress, std::span(here).first(2)));
+}
+
+// A NIC keeps the pages, too.
+BOOST_AUTO_TEST_CASE(it_stays_when_the_program_unmaps_it) {
+  const auto memory = map(0, bytes);
+  programs[5] = std::byte{7};
+  file.reset();
+  munmap(programs, bytes);
+  std::array<std::byte, 1> byte{};
+  BOOST_TEST(read(*memory, 5, byte));
+  BOOST_TEST((byte[0] == std::byte{7}));
+}
+
+BOOST_AUTO_TEST_CASE(pages_that_the_file_has_lost_are_reached_otherwise) {
+  const auto memory = map(0, bytes);
+  std::array<std::byte, 64> here{};
+  BOOST_TEST(write(*memory, 3 * page_bytes(), here));
+  BOOST_REQUIRE(ftruncate(file.get(), static_cast<off_t>(page_bytes())) == 0);
+  BOOST_TEST(read(*memory, 0, here));  // this one is still there
+  BOOST_TEST(otherwise.reads.empty());
+  BOOST_TEST(write(*memory, 3 * page_bytes(), here));
+  BOOST_TEST(otherwise.writes == std::vector<std::uint64_t>{kAddress + 3 * page_bytes()},
+             boost::test_tools::per_element());
+  // From now on all of it: the mapping has other pages.
+  BOOST_TEST(read(*memory, 0, here));
+  BOOST_TEST(otherwise.reads == std::vector<std::uint64_t>{kAddress}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_read_across_the_end_of_the_file_is_made_again_as_a_whole) {
+  const auto memory = map(0, bytes);
+  BOOST_REQUIRE(ftruncate(file.get(), static_cast<off_t>(page_bytes())) == 0);
+  std::vector<std::byte> here(2 * page_bytes());
+  BOOST_TEST(read(*memory, 0, here));
+  BOOST_TEST(otherwise.reads == std::vector<std::uint64_t>{kAddress}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(holes_cost_only_their_bytes) {
+  const auto memory = map(0, bytes);
+  programs[page_bytes()] = std::byte{9};
+  BOOST_REQUIRE(
+      fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0);
+  std::array<std::byte, 1> byte{std::byte{1}};
+  BOOST_TEST(read(*memory, page_bytes(), byte));
+  BOOST_TEST((byte[0] == std::byte{0}));
+  BOOST_TEST(write(*memory, page_bytes(), byte));
+  BOOST_TEST(otherwise.reads.empty());
+}
+
+BOOST_AUTO_TEST_CASE(some_are_not_mapped) {
+  BOOST_TEST(MappedMemory::map(file.get(), {8, kAddress + 16, 8}, true, otherwise) == nullptr);
+  BOOST_TEST(MappedMemory::map(-1, {0, kAddress, 8}, true, otherwise) == nullptr);
+  BOOST_TEST(MappedMemory::map(file.get(), {0, kAddress, MappedMemory::kMostBytes + 1}, true, otherwise) ==
+             nullptr);
+  const Descriptor reader(
+      open(("/proc/self/fd/" + std::to_string(file.get())).c_str(), O_RDONLY | O_CLOEXEC));
+  BOOST_TEST(MappedMemory::map(reader.get(), {0, kAddress, 8}, true, otherwise) == nullptr);
+  BOOST_TEST(MappedMemory::map(reader.get(), {0, kAddress, 8}, false, otherwise) != nullptr);
+  BOOST_TEST(MappedMemory::count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(another_bus_error_ends_the_process_as_ever) {
+  const auto memory = map(0, bytes);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGBUS, SIG_DFL);  // not the test framework's
+    const auto again = map(0, bytes);
+    if (ftruncate(file.get(), 0) != 0) _exit(1);
+    static_cast<volatile std::byte*>(programs)[0] = std::byte{1};
+    _exit(2);
+  }
+  int status = 0;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(WTERMSIG(status) == SIGBUS);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::memory::test
