@@ -253,6 +253,7 @@ void DataPath::carry_out() {
   filling_ ^= 1;
   report_failures(list, failed_);
   transmit_packets(list);
+  finish_sent(list);
   for (ActionStream* stream : failed_) stream->failed_at = ActionStream::kNotFailed;
   failed_.clear();
   list.clear();
@@ -294,6 +295,7 @@ void DataPath::finish(std::unique_ptr<MemoryStall> ended) {
   finish_completions(stall.list());
   report_failures(stall.list(), stall.failed());
   transmit_packets(stall.list());
+  finish_sent(stall.list());
   for (ActionStream* stream : stall.failed()) stream->failed_at = ActionStream::kNotFailed;
   stall.queue_pair().resume(stall);
 }
@@ -320,6 +322,14 @@ void DataPath::finish_completions(ActionList& list) {
     if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
   }
   for (const EventAction& action : list.events) action.queue_pair->raise(action.event);
+  notifications_.raise(now_);
+}
+
+void DataPath::finish_sent(const ActionList& list) {
+  if (list.sent.empty()) return;
+  for (const CompletionAction& action : list.sent) {
+    if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
+  }
   notifications_.raise(now_);
 }
 

@@ -94,6 +94,7 @@ class DataPath final : public Round {
   [[gnu::cold]] bool finish_stalls();
   [[gnu::cold]] void finish(std::unique_ptr<MemoryStall> ended);
   void finish_completions(ActionList& list);
+  void finish_sent(const ActionList& list);
   void report_failures(const ActionList& list, const std::vector<ActionStream*>& failed);
   void enters_link(const PacketAction& packet);
   void transmit_packets(ActionList& list);

@@ -30,6 +30,11 @@ constexpr bool is_xrc(QpService service) {
   return service == QpService::xrc_initiator || service == QpService::xrc_target;
 }
 
+// No acknowledgement tells of a send's arrival.
+constexpr bool is_unreliable(QpService service) {
+  return service == QpService::uc || service == QpService::ud || service == QpService::raw_packet;
+}
+
 // Whether a QP in this state takes requests, and sends what it owes for them (IBTA 10.3.1).
 inline bool takes_requests(QpState state) {
   return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;

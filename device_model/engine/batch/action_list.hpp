@@ -72,6 +72,7 @@ struct ActionList {
   std::vector<MemoryAction> memory;
   std::vector<AtomicOperands> atomics;
   std::vector<CompletionAction> completions;
+  std::vector<CompletionAction> sent;  // of sends that complete once their packets have left
   std::vector<EventAction> events;
   std::vector<PacketAction> packets;
   StagingArena* arena = nullptr;  // belongs to StagingArenas
@@ -81,15 +82,19 @@ struct ActionList {
     memory.reserve(4096);
     atomics.reserve(512);
     completions.reserve(4096);
+    sent.reserve(2048);
     events.reserve(64);
     packets.reserve(2048);
   }
-  bool empty() const { return memory.empty() && completions.empty() && events.empty() && packets.empty(); }
+  bool empty() const {
+    return memory.empty() && completions.empty() && sent.empty() && events.empty() && packets.empty();
+  }
   // Clears all but the arena, to which the next list's writes may still refer.
   void clear() {
     memory.clear();
     atomics.clear();
     completions.clear();
+    sent.clear();
     events.clear();
     packets.clear();
   }

@@ -49,12 +49,17 @@ std::uint32_t MemoryStall::accesses_before(std::uint32_t index) const {
 }
 
 void MemoryStall::take_results(ActionList& from) {
-  std::erase_if(from.completions, [this](const CompletionAction& action) {
-    if (action.stream->queue_pair != &queue_pair_) return false;
-    list_.completions.push_back(action);
-    list_.completions.back().accesses = accesses_before(action.accesses);
-    return true;
-  });
+  const auto take_completions = [this](std::vector<CompletionAction>& others,
+                                       std::vector<CompletionAction>& own) {
+    std::erase_if(others, [&](const CompletionAction& action) {
+      if (action.stream->queue_pair != &queue_pair_) return false;
+      own.push_back(action);
+      own.back().accesses = accesses_before(action.accesses);
+      return true;
+    });
+  };
+  take_completions(from.completions, list_.completions);
+  take_completions(from.sent, list_.sent);
   std::erase_if(from.events, [this](const EventAction& action) {
     if (action.queue_pair != &queue_pair_) return false;
     list_.events.push_back(action);

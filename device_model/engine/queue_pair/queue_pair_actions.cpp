@@ -105,15 +105,21 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
 
 std::uint32_t QueuePairContext::completion_room() const { return receives_.inline_room(); }
 
-// A completion without memory accesses is written at once: nothing of its stream can be before it, since a
-// list's completions are finished before its packets become new inputs.
+// A send of an unreliable service completes when its packet has left (IBTA 9.8.1, 9.9): not before, because a
+// program that posts a receive then would get its own datagram to a group, which came back meanwhile.
+//
+// Another completion without memory accesses is written at once: nothing of its stream can be before it,
+// since a list's completions are finished before its packets become new inputs.
 void QueuePairContext::complete(const transport::Completion& completion, transport::Stream which) {
   ActionStream& from = stream(which);
-  if (!waits_for_memory(from)) return finish(completion);
   ActionList& list = round_.filling();
-  list.completions.push_back({.completion = completion,
-                              .stream = &from,
-                              .accesses = static_cast<std::uint32_t>(list.memory.size())});
+  const bool when_sent = which == transport::Stream::requester && !list.packets.empty() &&
+                         transport::is_unreliable(config_.service);
+  if (!when_sent && !waits_for_memory(from)) return finish(completion);
+  (when_sent ? list.sent : list.completions)
+      .push_back({.completion = completion,
+                  .stream = &from,
+                  .accesses = static_cast<std::uint32_t>(list.memory.size())});
 }
 
 void QueuePairContext::event(transport::AsyncEvent event) {

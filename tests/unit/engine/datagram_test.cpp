@@ -1,4 +1,5 @@
 // Datagrams through the engine: to one, to a group, over IPv4 and IPv6.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
@@ -109,6 +110,34 @@ BOOST_AUTO_TEST_CASE(a_group_of_ipv6_addresses_gives_the_header_itself) {
   const std::byte* const ip = &program1.bytes[kReceived];
   BOOST_CHECK(ip[0] == std::byte{0x60} && ip[6] == std::byte{17});
   BOOST_CHECK(std::memcmp(ip + 24, ipv6_group().bytes.data(), 16) == 0);
+}
+
+// Counts the sender's completions when the frame is on its way.
+struct Onlooker final : link::FrameObserver {
+  explicit Onlooker(const TestQp& qp) : sender(qp) {}
+  void observe(const link::Observation&) override {
+    completions = std::max(completions, sender.send_cq.device_end->indices().producer);
+    ++frames;
+  }
+  const TestQp& sender;
+  std::uint32_t completions = 0;
+  std::uint32_t frames = 0;
+};
+
+// A program that posts a receive when its send has completed does not get its own datagram: that has come
+// back before, to no receive. With a payload in memory and with one in the WQE.
+BOOST_AUTO_TEST_CASE(a_datagram_has_left_when_it_completes) {
+  for (const std::uint32_t length : {64u, 0u}) {
+    Onlooker onlooker(qp0);
+    onlooker.completions = 0;
+    const std::uint32_t before = qp0.send_cq.device_end->indices().producer;
+    frame_switch.add_observer(onlooker);
+    send(handle_to(path(device0, device1)), qp1.qpn(), length);
+    frame_switch.remove_observer(onlooker);
+    BOOST_TEST(onlooker.frames > 0u);
+    BOOST_TEST(onlooker.completions == before);
+    BOOST_TEST(qp0.send_cq.device_end->indices().producer == before + 1);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(everybody_in_a_group_has_one_copy_also_the_sender) {
