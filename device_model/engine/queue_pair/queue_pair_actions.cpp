@@ -105,8 +105,8 @@ void QueuePairContext::atomic(const transport::AtomicAction& action) {
 
 std::uint32_t QueuePairContext::completion_room() const { return receives_.inline_room(); }
 
-// A send of an unreliable service completes when its packet has left (IBTA 9.8.1, 9.9): not before, because a
-// program that posts a receive then would get its own datagram to a group, which came back meanwhile.
+// A send of an unreliable service completes when its packet has left, and not before: a program that posts a
+// receive then would get its own datagram to a group, which comes back meanwhile.
 //
 // Another completion without memory accesses is written at once: nothing of its stream can be before it,
 // since a list's completions are finished before its packets become new inputs.
