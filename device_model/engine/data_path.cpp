@@ -317,19 +317,21 @@ bool DataPath::forget_memory(const memory::ApplicationMemory& memory, std::uint6
   return any;
 }
 
-void DataPath::finish_completions(ActionList& list) {
-  for (const CompletionAction& action : list.completions) {
+void DataPath::finish_all(const std::vector<CompletionAction>& completions) {
+  for (const CompletionAction& action : completions) {
     if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
   }
+}
+
+void DataPath::finish_completions(ActionList& list) {
+  finish_all(list.completions);
   for (const EventAction& action : list.events) action.queue_pair->raise(action.event);
   notifications_.raise(now_);
 }
 
 void DataPath::finish_sent(const ActionList& list) {
   if (list.sent.empty()) return;
-  for (const CompletionAction& action : list.sent) {
-    if (!action.stream->discards(action.accesses)) action.stream->queue_pair->finish(action.completion);
-  }
+  finish_all(list.sent);
   notifications_.raise(now_);
 }
 

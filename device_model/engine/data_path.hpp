@@ -93,6 +93,7 @@ class DataPath final : public Round {
   void renew_arena(ActionList& list);
   [[gnu::cold]] bool finish_stalls();
   [[gnu::cold]] void finish(std::unique_ptr<MemoryStall> ended);
+  static void finish_all(const std::vector<CompletionAction>& completions);
   void finish_completions(ActionList& list);
   void finish_sent(const ActionList& list);
   void report_failures(const ActionList& list, const std::vector<ActionStream*>& failed);

@@ -21,8 +21,6 @@ class DeviceBytes final : public ApplicationMemory {
   const char* way() const override { return "device memory"; }
 
  private:
-  std::byte* reach(const Transfer& transfer) const;
-
   std::span<std::byte> bytes_;
 };
 

@@ -49,8 +49,8 @@ bool MappedMemory::replace_pages() {
 MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range,
                            ApplicationMemory& otherwise)
     : mapping_(mapping),
-      bytes_(mapping.data() + range.address % page_bytes()),
-      range_(range),
+      bytes_(mapping.subspan(range.address % page_bytes(), range.length)),
+      address_(range.address),
       otherwise_(otherwise) {
   count_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -83,16 +83,14 @@ std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& ran
       new MappedMemory({static_cast<std::byte*>(mapped), pages * page_bytes()}, range, otherwise));
 }
 
-std::byte* MappedMemory::reach(const Transfer& transfer) const {
-  if (transfer.address < range_.address) return nullptr;
-  const std::uint64_t from = transfer.address - range_.address;
-  if (from > range_.length || transfer.local.size() > range_.length - from) return nullptr;
-  return bytes_ + from;
+// An address before the region is far behind it, modulo 2^64.
+std::byte* MappedMemory::place_of(const Transfer& transfer) const {
+  return reach(bytes_, transfer.address - address_, transfer.local.size());
 }
 
 void MappedMemory::read(std::span<Transfer> batch) {
   for (Transfer& transfer : batch) {
-    std::byte* const place = reach(transfer);
+    std::byte* const place = place_of(transfer);
     transfer.failed = place == nullptr;
     if (transfer.failed) continue;
     if (!lost_.load(std::memory_order_relaxed)) {
@@ -107,7 +105,7 @@ void MappedMemory::read(std::span<Transfer> batch) {
 // the rest.
 void MappedMemory::write(std::span<Transfer> batch) {
   for (Transfer& transfer : batch) {
-    std::byte* const place = reach(transfer);
+    std::byte* const place = place_of(transfer);
     transfer.failed = place == nullptr;
     if (transfer.failed) continue;
     std::atomic_thread_fence(std::memory_order_release);

@@ -49,15 +49,15 @@ class MappedMemory final : public ApplicationMemory {
   class Access;
   static void on_bus_error(int signal);
   static void watch_bus_errors();
-  std::byte* reach(const Transfer& transfer) const;
+  std::byte* place_of(const Transfer& transfer) const;
   bool replace_pages();
 
   static inline std::atomic<std::uint32_t> count_{0};
   static thread_local MappedMemory* accessed_;
 
   const std::span<std::byte> mapping_;  // whole pages
-  std::byte* const bytes_;              // those of the range
-  const MappedRange range_;
+  const std::span<std::byte> bytes_;    // those of the range
+  const std::uint64_t address_;         // of the first one, in the program
   ApplicationMemory& otherwise_;
   std::atomic<bool> lost_{false};  // pages of the file: the mapping has other ones now
 };

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace urnic::memory {
 
@@ -22,6 +23,12 @@ inline std::size_t head_of(const std::byte* place, std::size_t length) {
 }
 
 }  // namespace whole_words
+
+// The `length` bytes from `from` on; null if they are not all among `bytes`.
+inline std::byte* reach(std::span<std::byte> bytes, std::uint64_t from, std::size_t length) {
+  if (from > bytes.size() || length > bytes.size() - from) return nullptr;
+  return bytes.data() + from;
+}
 
 // `to` is the shared memory.
 inline void store_words(std::byte* to, const std::byte* from, std::size_t length) {

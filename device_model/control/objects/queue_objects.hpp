@@ -55,7 +55,6 @@ struct CompletionQueue : Usable {
   Charge charge;
   Use<CompletionChannel> channel;  // may be null
   std::uint32_t number = 0;        // no other CQ of the device has it
-  std::uint64_t user_handle = 0;
   ArenaBlock ring;
   ArenaBlock next_ring;  // during a resize
   ArenaBlock indices;
@@ -124,7 +123,6 @@ struct QueuePair : Usable {
   transport::QpService service = transport::QpService::rc;
   abi::CreateQpRequest request{};
   abi::CreateQpReply given{};  // the actual sizes
-  std::uint64_t user_handle = 0;
   engine::EventSource event_source;
   std::uint32_t qpn = 0;
   DoorbellNumber doorbell;  // an XRC target has none

@@ -47,7 +47,6 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
     if (cq->channel == nullptr) return EINVAL;
   }
   const std::uint32_t slots = cq_slots(request.entries);
-  cq->user_handle = request.user_handle;
   if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
   cq->ring = context.arenas.allocate(ring_bytes(slots));
   cq->indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));

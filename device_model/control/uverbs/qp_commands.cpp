@@ -125,7 +125,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .send_cq = qp.send_cq != nullptr && !tagged ? qp.send_cq->queue.get() : nullptr,
       .receive_cq = qp.receive_cq != nullptr && !tagged ? qp.receive_cq->queue.get() : nullptr,
       .async_events = &session.context->async_events(),
-      .user_handle = qp.user_handle,
+      .user_handle = qp.request.user_handle,
       .event_source = qp.event_source.number(),
       .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
       .context = session.context->id,
@@ -222,7 +222,6 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
   pay(session, *qp);
 
-  qp->user_handle = request.user_handle;
   size_rings(request, *service, qp->given);
   if (!allocate_rings(context.arenas, *qp)) return kNotYet;
   qp->shared = make_shared_part(session, *qp);
@@ -249,7 +248,6 @@ int open_qp(Session& session, const abi::OpenQpRequest& request, abi::HandleRepl
   qp->xrcd = xrcd;
   qp->service = transport::QpService::xrc_target;
   qp->qpn = request.qpn;
-  qp->user_handle = request.user_handle;
   Joining opened(context.qps, std::move(qp));
   session.fabric.engine(session.device).execute([&] {
     opened->shared->hosted->listeners().add(context.async_events(), request.user_handle,

@@ -7,6 +7,7 @@ waits for the end of its output, and all that it has started goes with it (desce
 import dataclasses
 import os
 import pathlib
+import resource
 import select
 import shutil
 import subprocess
@@ -142,9 +143,12 @@ class RunningProgram:
 
 
 def _few_processes():
-    """The command that lets another one have MOST_PROCESSES, beside those that its user has already. Root has no limit."""
-    program = shutil.which("prlimit")
-    return [program, f"--nproc={descendants.tasks_of_user() + MOST_PROCESSES}", "--"] if program else []
+    """The command that lets another one have MOST_PROCESSES, beside those that its user has already, if the user's limit is
+    not lower anyway. Root has no limit."""
+    program, most = shutil.which("prlimit"), descendants.tasks_of_user() + MOST_PROCESSES
+    present = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    is_lower = present not in (resource.RLIM_INFINITY, -1) and present <= most
+    return [program, f"--nproc={most}", "--"] if program and not is_lower else []
 
 
 def _space(folder):

@@ -19,7 +19,7 @@ NOT_STARTED = (125, 126, 127)
 # An exercise as a whole may take so many seconds.
 EXERCISE_PATIENCE = 5 * PATIENCE
 MOST_OF_A_FILE = 64 << 20
-# A compiler may have so much memory, in KiB: an endless file is a learner's, too.
+# A compiler may have so much memory, in KiB, or less if its limit is lower: an endless file is a learner's, too.
 COMPILER_KIBIBYTES = 2 << 20
 WARNINGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra")
 
@@ -48,7 +48,7 @@ class Work:
         if watched:
             libraries = (*verbs.LINK_OPTIONS, *libraries)
             files.append(verbs.SOURCE)
-        words = ["sh", "-c", f'ulimit -v {COMPILER_KIBIBYTES} && exec "$@"', "sh", "cc", *WARNINGS, "-I", self.folder, "-o", program,
+        words = ["sh", "-c", f'ulimit -v {COMPILER_KIBIBYTES} 2>/dev/null; exec "$@"', "sh", "cc", *WARNINGS, "-I", self.folder, "-o", program,
                  *files, *libraries]
         compiled = self._call("the compiler", words, PATIENCE, None)
         require(compiled.status == 0, f"{files[0].name} does not compile:\n{first_error(compiled.output)}",
