@@ -5,16 +5,15 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "device_model/abi/run_directory_layout.hpp"
@@ -156,18 +155,21 @@ BOOST_AUTO_TEST_CASE(commands_that_begin_together_find_the_same_one,
     const control::test::TemporaryDirectory notes;
     fs::permissions(notes.path(), fs::perms{0777});
     constexpr int kCommands = 8;
-    const auto look = [&](int number) {
-      return [&, number] {
-        std::ofstream(notes.path() / std::to_string(number)) << default_run_directory("lab").string();
-        return 0;
-      };
-    };
-    std::array<int, kCommands> statuses{};
-    std::vector<std::thread> commands;
+    int gate[2];
+    BOOST_REQUIRE(pipe2(gate, O_CLOEXEC) == 0);
+    const memory::Descriptor waits(gate[0]);
+    memory::Descriptor opens(gate[1]);
+    std::vector<AsOtherUser> commands;
     for (int i = 0; i < kCommands; ++i)
-      commands.emplace_back([&, i] { statuses.at(static_cast<std::size_t>(i)) = as_other_user(look(i)); });
-    for (std::thread& command : commands) command.join();
-    for (const int status : statuses) BOOST_TEST(status == 0);
+      commands.emplace_back([&, i] {
+        opens.reset();
+        char none = 0;
+        if (read(waits.get(), &none, 1) != 0) return 1;
+        std::ofstream(notes.path() / std::to_string(i)) << default_run_directory("lab").string();
+        return 0;
+      });
+    opens.reset();
+    for (const AsOtherUser& command : commands) BOOST_TEST(command.ended() == 0);
     std::set<std::string> found;
     for (int i = 0; i < kCommands; ++i)
       found.insert(control::test::contents(notes.path() / std::to_string(i)));

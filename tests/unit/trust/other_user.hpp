@@ -19,14 +19,25 @@ inline boost::test_tools::assertion_result needs_root(boost::unit_test::test_uni
   return result;
 }
 
-// Runs `what` as kOtherUser in a child process. Returns what `what` returned (0 to 125), 126 if the child
-// could not become that user, or -1 if it did not end by itself.
-inline int as_other_user(const std::function<int()>& what) {
-  const pid_t child = fork();
-  if (child == 0) _exit(setgid(kOtherUser) == 0 && setuid(kOtherUser) == 0 ? what() : 126);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+// `what` in a child process, as kOtherUser. Start it from the only thread: a child of a process with more
+// threads has one of them, and can wait for ever for a lock of a sanitizer's allocator that another one held.
+class AsOtherUser {
+ public:
+  explicit AsOtherUser(const std::function<int()>& what) : child_(fork()) {
+    if (child_ == 0) _exit(setgid(kOtherUser) == 0 && setuid(kOtherUser) == 0 ? what() : 126);
+  }
+
+  // Waits for its end. Returns what `what` returned (0 to 125), 126 if the child could not become that user,
+  // or -1 if it did not end by itself. Call it once.
+  int ended() const {
+    int status = 0;
+    return waitpid(child_, &status, 0) == child_ && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t child_;
+};
+
+inline int as_other_user(const std::function<int()>& what) { return AsOtherUser(what).ended(); }
 
 }  // namespace urnic::trust::test
