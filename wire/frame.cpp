@@ -1,5 +1,7 @@
 #include "wire/frame.hpp"
 
+#include <cstring>
+
 #include "wire/byte_order.hpp"
 #include "wire/frame_template.hpp"
 #include "wire/icrc.hpp"
@@ -69,6 +71,20 @@ void pay_icrc(const Frame& frame) {
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   store_be32(frame.owed_icrc,
              __builtin_bswap32(icrc(frame.headers, frame.payload, frame.trailer.first(pad))));
+}
+
+void copy_whole(const Frame& frame, std::byte* to) {
+  const auto append = [&to](std::span<const std::byte> piece) {
+    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
+    const std::span<std::byte> copied(to, piece.size());
+    to += piece.size();
+    return copied;
+  };
+  const auto headers = append(frame.headers);
+  const auto payload = append(frame.payload);
+  const auto trailer = append(frame.trailer);
+  if (frame.owed_icrc == nullptr) return;
+  pay_icrc({headers, payload, trailer, trailer.data() + (frame.owed_icrc - frame.trailer.data())});
 }
 
 Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,

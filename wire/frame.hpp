@@ -46,6 +46,11 @@ enum class Icrc : std::uint8_t {
 // Makes the ICRC that `frame` owes, if it owes any. Its bytes change, not the views of it.
 void pay_icrc(const Frame& frame);
 
+// Copies the pieces of `frame` one after the other to `to`, which has room for frame.size() bytes, and makes
+// the ICRC that is owed there, of the copy: a payload that its program changes meanwhile still has a right
+// one.
+void copy_whole(const Frame& frame, std::byte* to);
+
 // Writes headers, checksums, pad and ICRC for `payload` into `storage` and returns the frame made of them.
 // `transport.bth.pad` is not read: the pad follows from the payload's length. The IPv4 header checksum is
 // computed; the UDP checksum is 0 if `network.udp_checksum` is 0, else the right one. The returned frame

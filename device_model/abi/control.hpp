@@ -19,7 +19,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 6;
+inline constexpr std::uint32_t kControlVersion = 7;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.
@@ -179,20 +179,51 @@ struct HandleReply {
 // declare.
 inline constexpr std::uint32_t kFlushAccess = 3 << 8;
 
+// Private memory can become shared memory when it is registered (docs/decisions/shared-pages.md). The device
+// answers a request that is willing with an offer: pages that the program should exchange, and the descriptor
+// of a file in memory, as large, to take their place. Nothing is registered then. The next request on the
+// connection is the same one, and says what came of it.
+enum class Sharing : std::uint32_t {
+  unwilling = 0,  // offer nothing
+  willing = 1,
+  shared = 2,               // the pages of the offer are shared
+  refused_for_threads = 3,  // they are not: SharingCounters (control/fabric/private_memory.hpp)
+  refused_for_memory = 4,
+  refused_by_kernel = 5,
+};
+struct PageRange {
+  std::uint64_t address;
+  std::uint64_t length;  // 0: none
+};
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
   std::uint64_t length;
   std::uint64_t iova;  // of the first byte, for users of the key
   std::uint32_t pd;
   std::uint32_t access;  // ibv_access_flags
+  Sharing sharing;
+  std::uint32_t reserved;
 };
+// Descriptor received, if there is an offer: its file.
 struct RegisterMrReply {
   std::uint32_t handle;
   std::uint32_t lkey;
   std::uint32_t rkey;
   std::uint32_t reserved;
+  PageRange offer;
 };
-// `flags` as ibv_rereg_mr_flags; members whose flag is not set are ignored. Replies with RegisterMrReply.
+// Shared pages that no region needs any more, to be made private again. Descriptor received, if there are
+// some: their file.
+struct DeregisterMrReply {
+  PageRange unneeded;
+};
+// reregister_mr offers nothing, and ignores `change.sharing`.
+struct ReregisterMrReply {
+  std::uint32_t lkey;
+  std::uint32_t rkey;
+  PageRange unneeded;  // as in DeregisterMrReply
+};
+// `flags` as ibv_rereg_mr_flags; members whose flag is not set are ignored.
 struct ReregisterMrRequest {
   std::uint32_t handle;
   std::uint32_t flags;

@@ -102,7 +102,6 @@ class DataPath final : public Round {
 
   Clock clock_ = nullptr;
   MemoryBatch memory_batch_;
-  bool memory_may_wait_ = false;
   MemoryStalls stalls_;
   // Ended stalls; the batch that is being filled may refer to their payload.
   std::vector<std::unique_ptr<MemoryStall>> ended_stalls_;

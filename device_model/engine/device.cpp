@@ -167,10 +167,7 @@ std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
     ++port_counters_.buffer_overruns;
     return {};
   }
-  wire::pay_icrc(frame);
-  std::byte* to = copy;
-  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
-    to = std::copy(piece.begin(), piece.end(), to);
+  wire::copy_whole(frame, copy);
   return {copy, bytes};
 }
 

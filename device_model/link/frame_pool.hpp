@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -35,12 +34,8 @@ struct PooledFrame {
   std::span<std::byte> whole() { return std::span(bytes).first(size); }
   // Copies `frame`, of at most kSlotBytes.
   void copy(const wire::Frame& frame) {
-    wire::pay_icrc(frame);
-    size = 0;
-    for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
-      if (!piece.empty()) std::memcpy(bytes.data() + size, piece.data(), piece.size());
-      size += static_cast<std::uint32_t>(piece.size());
-    }
+    size = static_cast<std::uint32_t>(frame.size());
+    wire::copy_whole(frame, bytes.data());
   }
 };
 

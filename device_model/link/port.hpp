@@ -48,6 +48,10 @@ class Port {
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 
+  // A frame for `to` that is transmitted now is given to a device's receiver at once, and until then nobody
+  // but that receiver reads its payload. Holds until settings of links, captures or faults change.
+  virtual bool delivers_in_place(const wire::MacAddress& /*to*/) const { return false; }
+
   // How many bytes the device may send at `now` without its line falling behind; at least `least` when the
   // line is idle. A device that asks first never overruns its own link.
   virtual std::size_t room(transport::Time, std::size_t /*least*/) const {

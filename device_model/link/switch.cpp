@@ -21,6 +21,10 @@ std::uint64_t pack(std::span<const std::byte, kAddressBytes> address) {
   return kUsed | std::uint64_t{wire::load_be16(address.data())} << 32 | wire::load_be32(address.data() + 2);
 }
 
+std::uint64_t packed(const wire::MacAddress& address) {
+  return pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address.bytes)));
+}
+
 // The group bit is the first bit of an Ethernet address on the wire (IEEE 802.3 3.2.3).
 bool is_group_frame(const wire::Frame& frame) {
   return frame.headers.size() >= kAddressBytes && (frame.headers[0] & std::byte{1}) != std::byte{0};
@@ -52,6 +56,10 @@ constexpr transport::Nanoseconds kAhead{20'000};
 
 void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
   frame_switch_.forward(*this, frame, origin, now);
+}
+
+bool SwitchPort::delivers_in_place(const wire::MacAddress& to) const {
+  return far_end == nullptr && !is_impaired(Direction::transmit) && frame_switch_.delivers_in_place(to);
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
@@ -88,6 +96,13 @@ SwitchPort* Switch::port_of(std::uint64_t address) const {
   }
 }
 
+bool Switch::delivers_in_place(const wire::MacAddress& to) const {
+  if (!observers_.empty()) return false;
+  const SwitchPort* const port = port_of(packed(to));
+  return port != nullptr && port->trunk == nullptr && port->outside == nullptr && port->takes_owed_icrc &&
+         !port->is_impaired(Direction::receive);
+}
+
 void Switch::insert(std::vector<Route>& routes, const Route& route) {
   std::size_t i = first_place(route.address, routes.size());
   while (routes[i].address != 0) i = (i + 1) & (routes.size() - 1);
@@ -113,13 +128,11 @@ void Switch::attach_remote(const wire::MacAddress& address, Trunk& trunk, std::s
 
 void Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
                       Trunk* trunk) {
-  const std::uint64_t packed =
-      pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address.bytes)));
-  if (port_of(packed) != nullptr)
+  if (port_of(packed(address)) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
   ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device, ports(), trunk));
-  insert(routes_, {packed, ports_.back().get()});
+  insert(routes_, {packed(address), ports_.back().get()});
 }
 
 // Addresses stay in the table, without a port, because others may lie behind them.
@@ -172,13 +185,11 @@ void Switch::add_station(OuterPort& outside) {
 void Switch::set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address) {
   const auto end = std::find_if(outer_ends_.begin(), outer_ends_.end(),
                                 [&](const auto& each) { return each->outside == &outside; });
-  const std::uint64_t packed =
-      address ? pack(std::as_bytes(std::span<const std::uint8_t, kAddressBytes>(address->bytes))) : 0;
-  if (address && port_of(packed) != nullptr)
+  if (address && port_of(packed(*address)) != nullptr)
     throw std::invalid_argument("another port of the switch has this MAC address");
   for (Route& route : routes_)
     if (route.port == end->get()) route.port = nullptr;
-  if (address) set_route(packed, end->get());
+  if (address) set_route(packed(*address), end->get());
 }
 
 void Switch::join_lan_by(Trunk& trunk) {

@@ -71,6 +71,9 @@ class Switch final : public Uplink, private Forwarder {
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
+  // As Port::delivers_in_place, behind the sender's link.
+  bool delivers_in_place(const wire::MacAddress& to) const;
+
   Load deliver_due(transport::Time now, const Load& most) override;
   void release() override;
   bool owes_release() const override;

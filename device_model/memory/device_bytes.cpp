@@ -10,7 +10,7 @@ void DeviceBytes::read(std::span<Transfer> batch) {
   for (Transfer& transfer : batch) {
     std::byte* const place = reach(bytes_, transfer.address, transfer.local.size());
     transfer.failed = place == nullptr;
-    if (!transfer.failed) load_words(transfer.local.data(), place, transfer.local.size());
+    if (!transfer.failed) copy_words(transfer.local.data(), place, transfer.local.size(), place);
   }
 }
 
@@ -22,7 +22,7 @@ void DeviceBytes::write(std::span<Transfer> batch) {
     transfer.failed = place == nullptr;
     if (transfer.failed) continue;
     std::atomic_thread_fence(std::memory_order_release);
-    store_words(place, transfer.local.data(), transfer.local.size());
+    copy_words(place, transfer.local.data(), transfer.local.size(), place);
   }
 }
 

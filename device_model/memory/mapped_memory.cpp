@@ -1,7 +1,9 @@
 #include "device_model/memory/mapped_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "device_model/memory/page_size.hpp"
@@ -35,9 +37,12 @@ struct sigaction handler_before {};
 
 // Gives the thread other pages, with which it goes on; what it has copied is of no use. Any other bus error
 // is as it was without this handler: the access is made again, and ends the process.
-void MappedMemory::on_bus_error(int signal) {
+void MappedMemory::on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   MappedMemory* const memory = accessed_;
-  if (memory == nullptr || !memory->replace_pages()) sigaction(signal, &handler_before, nullptr);
+  const auto* const place = static_cast<const std::byte*>(info->si_addr);
+  const bool is_there = memory != nullptr && place >= memory->mapping_.data() &&
+                        place < memory->mapping_.data() + memory->mapping_.size();
+  if (!is_there || !memory->replace_pages()) sigaction(signal, &handler_before, nullptr);
 }
 
 bool MappedMemory::replace_pages() {
@@ -46,11 +51,12 @@ bool MappedMemory::replace_pages() {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range,
+MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range, bool lasting,
                            ApplicationMemory& otherwise)
     : mapping_(mapping),
       bytes_(mapping.subspan(range.address % page_bytes(), range.length)),
       address_(range.address),
+      lasting_(lasting),
       otherwise_(otherwise) {
   count_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -62,10 +68,12 @@ MappedMemory::~MappedMemory() {
 
 void MappedMemory::watch_bus_errors() {
   struct sigaction present {};
-  if (sigaction(SIGBUS, nullptr, &present) != 0 || present.sa_handler == &on_bus_error) return;
+  if (sigaction(SIGBUS, nullptr, &present) != 0) return;
+  if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == &on_bus_error) return;
   handler_before = present;
   struct sigaction action {};
-  action.sa_handler = &on_bus_error;
+  action.sa_sigaction = &on_bus_error;
+  action.sa_flags = SA_SIGINFO;
   sigaction(SIGBUS, &action, nullptr);
 }
 
@@ -79,42 +87,76 @@ std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& ran
                             MAP_SHARED, file, static_cast<off_t>(range.offset - before));
   if (mapped == MAP_FAILED) return nullptr;
   watch_bus_errors();
+  const int seals = fcntl(file, F_GET_SEALS);
+  const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
   return std::unique_ptr<MappedMemory>(
-      new MappedMemory({static_cast<std::byte*>(mapped), pages * page_bytes()}, range, otherwise));
+      new MappedMemory({static_cast<std::byte*>(mapped), pages * page_bytes()}, range, lasting, otherwise));
 }
 
-// An address before the region is far behind it, modulo 2^64.
-std::byte* MappedMemory::place_of(const Transfer& transfer) const {
-  return reach(bytes_, transfer.address - address_, transfer.local.size());
+// Null: not all of it is here. An address before the range is far behind it, modulo 2^64.
+std::byte* MappedMemory::place_of(std::uint64_t address, std::size_t length) const {
+  return reach(bytes_, address - address_, length);
 }
 
-void MappedMemory::read(std::span<Transfer> batch) {
-  for (Transfer& transfer : batch) {
-    std::byte* const place = place_of(transfer);
-    transfer.failed = place == nullptr;
-    if (transfer.failed) continue;
-    if (!lost_.load(std::memory_order_relaxed)) {
-      const Access access(*this);
-      load_words(transfer.local.data(), place, transfer.local.size());
-    }
-    if (lost_.load(std::memory_order_relaxed)) otherwise_.read({&transfer, 1});
-  }
+void MappedMemory::count_access(std::size_t length) { moved_ += std::max<std::size_t>(length, page_bytes()); }
+
+const std::byte* MappedMemory::in_place(std::uint64_t address, std::uint32_t length) {
+  const std::byte* const place = lasting_ ? place_of(address, length) : nullptr;
+  if (place != nullptr) count_access(length);
+  return place;
 }
+
+void MappedMemory::read(std::span<Transfer> batch) { copy(batch, Way::read); }
 
 // Transfers become visible in the order of the batch: a program that sees the last word of a message finds
 // the rest.
-void MappedMemory::write(std::span<Transfer> batch) {
+void MappedMemory::write(std::span<Transfer> batch) { copy(batch, Way::write); }
+
+void MappedMemory::copy(std::span<Transfer> batch, Way way) {
   for (Transfer& transfer : batch) {
-    std::byte* const place = place_of(transfer);
-    transfer.failed = place == nullptr;
-    if (transfer.failed) continue;
-    std::atomic_thread_fence(std::memory_order_release);
-    if (!lost_.load(std::memory_order_relaxed)) {
-      const Access access(*this);
-      store_words(place, transfer.local.data(), transfer.local.size());
-    }
-    if (lost_.load(std::memory_order_relaxed)) otherwise_.write({&transfer, 1});
+    transfer.failed = false;
+    count_access(transfer.local.size());
+    if (way == Way::write) std::atomic_thread_fence(std::memory_order_release);
+    if (!copy_here(transfer, way)) copy_beside(transfer, way);
   }
+}
+
+// False: not all of it is here.
+bool MappedMemory::copy_here(const Transfer& transfer, Way way) {
+  std::byte* const place = place_of(transfer.address, transfer.local.size());
+  if (place == nullptr || lost_.load(std::memory_order_relaxed)) return false;
+  {
+    const Access access(*this);
+    if (way == Way::read) {
+      copy_words(transfer.local.data(), place, transfer.local.size(), place);
+    } else {
+      copy_words(place, transfer.local.data(), transfer.local.size(), place);
+    }
+  }
+  return !lost_.load(std::memory_order_relaxed);
+}
+
+void MappedMemory::copy_otherwise(Transfer& transfer, Way way) {
+  if (transfer.local.empty()) return;
+  if (way == Way::read) return otherwise_.read({&transfer, 1});
+  otherwise_.write({&transfer, 1});
+}
+
+// In rising order: what is before the range, in it, behind it.
+void MappedMemory::copy_beside(Transfer& transfer, Way way) {
+  std::uint64_t at = transfer.address;
+  std::span<std::byte> left = transfer.local;
+  for (const std::uint64_t end :
+       {address_, address_ + bytes_.size(), transfer.address + transfer.local.size()}) {
+    if (end <= at || left.empty()) continue;
+    Transfer piece{
+        .address = at, .local = left.first(std::min<std::uint64_t>(end - at, left.size())), .failed = false};
+    if (!copy_here(piece, way)) copy_otherwise(piece, way);
+    transfer.failed |= piece.failed;
+    at += piece.local.size();
+    left = left.subspan(piece.local.size());
+  }
+  transfer.failed |= !left.empty();  // past the end of the address space
 }
 
 }  // namespace urnic::memory

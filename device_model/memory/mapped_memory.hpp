@@ -1,7 +1,11 @@
 // Memory that a program shares (MAP_SHARED) of a file in memory, which this process has mapped, too. Reaching
 // it takes no system call. It stays what it was at registration when the program unmaps the range, maps
 // something else there or changes its rights, as the pages do that a NIC has pinned.
+//
+// A region may begin before that memory and end behind it; what lies there is reached another way.
 #pragma once
+
+#include <signal.h>
 
 #include <atomic>
 #include <cstddef>
@@ -28,28 +32,39 @@ class MappedMemory final : public ApplicationMemory {
   static constexpr std::uint64_t kMostBytes = 64 << 20;
 
   // `file` is of tmpfs and open for reading, and for writing if `writable`; not kept. Offset and address have
-  // the same place in a page. `otherwise` reaches the same memory another way and outlives the result: it
-  // does so when the file has lost pages. Null if the memory cannot be mapped, or if there are kMost already.
-  // One thread at a time, as it takes over SIGBUS.
+  // the same place in a page. `otherwise` reaches the program's memory another way and outlives the result:
+  // for what is beside the range, and for all of it when the file has lost pages. Null if the memory cannot
+  // be mapped, or if there are kMost already. One thread at a time, as it takes over SIGBUS.
   static std::unique_ptr<MappedMemory> map(int file, const MappedRange& range, bool writable,
                                            ApplicationMemory& otherwise);
   ~MappedMemory() override;
 
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
+  const std::byte* in_place(std::uint64_t address, std::uint32_t length) override;
   bool owner_lives() override { return otherwise_.owner_lives(); }
   const char* way() const override { return "mapped"; }
+
+  // How much was moved so far, in bytes; an access counts as a page at least.
+  std::uint64_t moved() const { return moved_; }
 
   // Of this process.
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
-  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, ApplicationMemory& otherwise);
+  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, bool lasting,
+               ApplicationMemory& otherwise);
 
   class Access;
-  static void on_bus_error(int signal);
+  enum class Way : std::uint8_t { read, write };
+  static void on_bus_error(int signal, siginfo_t* info, void* context);
   static void watch_bus_errors();
-  std::byte* place_of(const Transfer& transfer) const;
+  std::byte* place_of(std::uint64_t address, std::size_t length) const;
+  void copy(std::span<Transfer> batch, Way way);
+  bool copy_here(const Transfer& transfer, Way way);
+  void copy_beside(Transfer& transfer, Way way);
+  void copy_otherwise(Transfer& transfer, Way way);
+  void count_access(std::size_t length);
   bool replace_pages();
 
   static inline std::atomic<std::uint32_t> count_{0};
@@ -58,7 +73,9 @@ class MappedMemory final : public ApplicationMemory {
   const std::span<std::byte> mapping_;  // whole pages
   const std::span<std::byte> bytes_;    // those of the range
   const std::uint64_t address_;         // of the first one, in the program
+  const bool lasting_;                  // the file cannot lose pages
   ApplicationMemory& otherwise_;
+  std::uint64_t moved_ = 0;
   std::atomic<bool> lost_{false};  // pages of the file: the mapping has other ones now
 };
 

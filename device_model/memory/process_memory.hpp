@@ -36,6 +36,9 @@ class ApplicationMemory : public transport::AddressSpace {
   // transfer that cannot be done whole is marked failed; the others are still tried. No allocation.
   virtual void read(std::span<Transfer> batch) = 0;
   virtual void write(std::span<Transfer> batch) = 0;
+  // The bytes themselves, where this process has them mapped and they cannot be lost: valid as long as the
+  // region. Null: they are only read and written.
+  virtual const std::byte* in_place(std::uint64_t /*address*/, std::uint32_t /*length*/) { return nullptr; }
   // False once the process has ended or called exec, which may be why a transfer failed. May cost a system
   // call: to be called after a failure, not before each batch.
   virtual bool owner_lives() { return true; }

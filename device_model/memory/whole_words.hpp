@@ -1,9 +1,8 @@
-// Copies to and from memory that a program reads and writes meanwhile: loads and stores of whole words keep
-// aligned 8-byte words from being torn; memcpy promises nothing of the kind.
+// Copies to and from memory that a program reads and writes meanwhile: aligned 8-byte words are never torn;
+// memcpy promises nothing of the kind.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,16 @@ namespace whole_words {
 
 inline constexpr std::size_t kWord = sizeof(std::uint64_t);
 
-inline std::uint64_t* word_at(std::byte* place) { return reinterpret_cast<std::uint64_t*>(place); }
+// A register of the processor, loaded and stored with one instruction. What that reads or writes is divided
+// at the ends of cache lines at most, which are ends of words, too.
+using Register [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+using Word [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+
+// Volatile: once each, with its own size, and not as a call of memcpy.
+template <typename Piece>
+inline void copy_one(std::byte* to, const std::byte* from) {
+  *reinterpret_cast<volatile Piece*>(to) = *reinterpret_cast<const volatile Piece*>(from);
+}
 
 // The bytes in front of the first whole word of `place`.
 inline std::size_t head_of(const std::byte* place, std::size_t length) {
@@ -30,31 +38,20 @@ inline std::byte* reach(std::span<std::byte> bytes, std::uint64_t from, std::siz
   return bytes.data() + from;
 }
 
-// `to` is the shared memory.
-inline void store_words(std::byte* to, const std::byte* from, std::size_t length) {
-  using whole_words::kWord;
-  const std::size_t head = whole_words::head_of(to, length);
-  std::memcpy(to, from, head);
-  std::size_t done = head;
-  for (; length - done >= kWord; done += kWord) {
-    std::uint64_t word;
-    std::memcpy(&word, from + done, kWord);
-    std::atomic_ref(*whole_words::word_at(to + done)).store(word, std::memory_order_relaxed);
+// Tears no aligned word of `shared`, which is `to` or `from`. If both are shared, no word of either one where
+// the two have the same place in a word.
+inline void copy_words(std::byte* to, const std::byte* from, std::size_t length, const std::byte* shared) {
+  using namespace whole_words;
+  constexpr std::size_t kRegister = sizeof(Register);
+  std::size_t done = head_of(shared, length);
+  std::memcpy(to, from, done);
+  for (; length - done >= 4 * kRegister; done += 4 * kRegister) {
+    copy_one<Register>(to + done, from + done);
+    copy_one<Register>(to + done + kRegister, from + done + kRegister);
+    copy_one<Register>(to + done + 2 * kRegister, from + done + 2 * kRegister);
+    copy_one<Register>(to + done + 3 * kRegister, from + done + 3 * kRegister);
   }
-  std::memcpy(to + done, from + done, length - done);
-}
-
-// `from` is the shared memory.
-inline void load_words(std::byte* to, std::byte* from, std::size_t length) {
-  using whole_words::kWord;
-  const std::size_t head = whole_words::head_of(from, length);
-  std::memcpy(to, from, head);
-  std::size_t done = head;
-  for (; length - done >= kWord; done += kWord) {
-    const std::uint64_t word =
-        std::atomic_ref(*whole_words::word_at(from + done)).load(std::memory_order_relaxed);
-    std::memcpy(to + done, &word, kWord);
-  }
+  for (; length - done >= kWord; done += kWord) copy_one<Word>(to + done, from + done);
   std::memcpy(to + done, from + done, length - done);
 }
 

@@ -267,17 +267,20 @@ void read_logging(const TableReader& root, const std::string& file, Configuratio
 
 constexpr std::array<std::string_view, 2> kIcrcNames{"when_seen", "always"};
 constexpr std::array<std::string_view, 2> kSharedMemoryNames{"mapped", "copied"};
+constexpr std::array<std::string_view, 3> kPrivateMemoryNames{"when_it_pays", "shared", "copied"};
 
 void read_engine(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("engine");
   if (table == nullptr) return;
   const TableReader reader(*table, file, "engine.");
-  reader.known_keys({"engines", "icrc", "idle_spin_us", "shared_memory"});
+  reader.known_keys({"engines", "icrc", "idle_spin_us", "private_memory", "shared_memory"});
   reader.integer("engines", 1, kMaxEngines, configuration.engines);
   if (const auto icrc = reader.word("icrc", kIcrcNames))
     configuration.icrc = *icrc == 0 ? wire::Icrc::owed : wire::Icrc::made;
   if (const auto way = reader.word("shared_memory", kSharedMemoryNames))
     configuration.maps_shared_memory = *way == 0;
+  if (const auto way = reader.word("private_memory", kPrivateMemoryNames))
+    configuration.private_memory = static_cast<PrivateMemory>(*way);
   auto microseconds = static_cast<std::uint32_t>(configuration.idle_spin.count() / 1000);
   reader.integer("idle_spin_us", 0, 1'000'000, microseconds);
   configuration.idle_spin = std::chrono::microseconds(microseconds);
@@ -304,13 +307,14 @@ void read_limits(const TableReader& root, const std::string& file, Configuration
   const TableReader reader(*table, file, "limits.");
   std::vector<std::string> names;
   for (const std::string_view name : kResourceNames) {
-    names.emplace_back(name == "memory" ? "memory_mib" : name);
+    names.emplace_back(name);
+    if (is_in_bytes(static_cast<Resource>(names.size() / 2))) names.back() += "_mib";
     names.push_back(names.back() + "_per_program");
   }
   reader.known_keys(std::vector<std::string_view>(names.begin(), names.end()));
   for (std::size_t i = 0; i < kResources; ++i) {
     Allowance& allowance = configuration.allowances[i];
-    const std::uint64_t unit = kResourceNames[i] == "memory" ? kMebibyte : 1;
+    const std::uint64_t unit = is_in_bytes(static_cast<Resource>(i)) ? kMebibyte : 1;
     if (const auto all = reader.integer(names[2 * i], 1, 1u << 30)) {
       allowance.all = static_cast<std::uint64_t>(*all) * unit;
       allowance.program = allowance.all / 2;

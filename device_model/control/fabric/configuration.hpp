@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/lan_settings.hpp"
+#include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/raw_packets.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
@@ -53,6 +54,7 @@ struct Configuration {
   std::uint32_t engines = 1;  // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;
+  PrivateMemory private_memory = PrivateMemory::shared_when_it_pays;
   std::string log_level = "info";  // an spdlog level
   Allowances allowances = default_allowances();
   std::string fault_plan;  // a file; empty: none

@@ -45,6 +45,7 @@ std::optional<wire::MacAddress> known(const link::Neighbour& neighbour) {
 Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan)
     : quotas_(configuration.allowances),
       maps_shared_memory_(configuration.maps_shared_memory),
+      private_memory_(configuration.private_memory),
       lan_settings_(configuration.lan.value_or(LanSettings{})) {
   const std::size_t engines = std::min<std::size_t>(configuration.engines, configuration.devices.size());
   for (std::size_t i = 0; i < engines; ++i) {

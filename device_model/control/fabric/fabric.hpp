@@ -10,6 +10,7 @@
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/host_routes.hpp"
+#include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/served_device.hpp"
 #include "device_model/control/fabric/stations.hpp"
@@ -61,6 +62,9 @@ class Fabric {
 
   // Memory that programs share is mapped, when it is registered.
   bool maps_shared_memory() const { return maps_shared_memory_; }
+  PrivateMemory private_memory() const { return private_memory_; }
+  // What became of private memory that the device process wanted to be shared.
+  SharingCounters& sharing_counters() { return sharing_counters_; }
   // The programs' quotas of this process's resources.
   Quotas& quotas() { return quotas_; }
 
@@ -105,6 +109,8 @@ class Fabric {
 
   Quotas quotas_;
   bool maps_shared_memory_;
+  PrivateMemory private_memory_;
+  SharingCounters sharing_counters_;
   std::optional<HostRoutes> host_routes_;
   LanSettings lan_settings_;
   std::unique_ptr<link::LanPort> lan_;

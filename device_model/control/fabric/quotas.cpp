@@ -42,7 +42,7 @@ Allowances default_allowances() {
 
 Allowance Quotas::allowance(Resource resource) {
   Allowance allowance = allowances_[index(resource)];
-  if (resource != Resource::memory) return allowance;
+  if (!is_in_bytes(resource)) return allowance;
   if (allowance.all == 0) allowance.all = memory_.bytes();
   if (allowance.program == 0) allowance.program = allowance.all / 2;
   return allowance;
@@ -67,7 +67,7 @@ Charge Account::charge(Resource counted, std::uint64_t count, std::uint64_t byte
 void Account::refuse(Resource resource) {
   ++quotas_.refusals_;
   quotas_.last_refused_ = resource;
-  const bool memory = resource == Resource::memory || resource == Resource::queue_pairs ||
+  const bool memory = is_in_bytes(resource) || resource == Resource::queue_pairs ||
                       resource == Resource::completion_queues || resource == Resource::rdma_cm_ids;
   const std::string_view name = kResourceNames[Quotas::index(resource)];
   throw std::system_error(memory ? ENOMEM : EMFILE, std::generic_category(),

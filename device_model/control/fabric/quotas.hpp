@@ -24,12 +24,18 @@ enum class Resource : std::uint8_t {
   completion_queues,  // of all devices
   admin_connections,
   captures,
-  rdma_cm_ids,  // identifiers of rdma_cm and the groups that they have joined
+  rdma_cm_ids,    // identifiers of rdma_cm and the groups that they have joined
+  shared_memory,  // bytes of registered memory that the device process has made (shared_pages.hpp)
 };
-inline constexpr std::size_t kResources = 8;
+inline constexpr std::size_t kResources = 9;
 inline constexpr std::array<std::string_view, kResources> kResourceNames{
-    "descriptors",       "memory",   "contexts",   "queue_pairs", "completion_queues",
-    "admin_connections", "captures", "rdma_cm_ids"};
+    "descriptors",       "memory",   "contexts",    "queue_pairs",  "completion_queues",
+    "admin_connections", "captures", "rdma_cm_ids", "shared_memory"};
+
+// A resource in bytes, whose allowance of 0 is what ProgramsMemory says.
+constexpr bool is_in_bytes(Resource resource) {
+  return resource == Resource::memory || resource == Resource::shared_memory;
+}
 
 struct Allowance {
   std::uint64_t program = 0;  // each program
@@ -37,8 +43,8 @@ struct Allowance {
 };
 using Allowances = std::array<Allowance, kResources>;
 
-// RLIMIT_NOFILE for descriptors; of memory 0, which stands for what ProgramsMemory says. One program may have
-// half of each.
+// RLIMIT_NOFILE for descriptors; of both kinds of memory 0, which stands for what ProgramsMemory says. One
+// program may have half of each.
 Allowances default_allowances();
 
 class Account;
@@ -92,6 +98,8 @@ class Account : public std::enable_shared_from_this<Account> {
   // Takes `count` of `counted` and `bytes` of memory, both or none. Throws std::system_error above the
   // program's limit: EMFILE for descriptors, connections and captures, ENOMEM for the rest.
   Charge charge(Resource counted, std::uint64_t count, std::uint64_t bytes = 0);
+  // Whether `charge` would take as much. For what a program has not asked for, so that nothing is refused.
+  bool has_room(Resource resource, std::uint64_t amount) const { return may_take(resource, amount); }
   void give_back(const Taken& taken);
   std::uint64_t used(Resource resource) const { return used_[Quotas::index(resource)]; }
 

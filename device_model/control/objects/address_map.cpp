@@ -73,6 +73,7 @@ AddressMap::Answer AddressMap::covers(std::uint64_t address, std::uint64_t lengt
     question_ = Question{.begin = address, .next = address, .end = address + length, .writable = writable};
     may_wait_ = false;
     shared_file_.reset();
+    is_private_memory_ = false;
     text_.reset();
   }
   const Answer answer = go_on();
@@ -93,6 +94,8 @@ AddressMap::Answer AddressMap::go_on() {
     const bool is_whole = question_->next == question_->begin && mapping.end >= question_->end;
     if (is_whole && mapping.shared && mapping.inode != 0)
       shared_file_ = {{mapping.device, mapping.inode}, mapping.offset + (question_->begin - mapping.start)};
+    is_private_memory_ =
+        is_whole && !mapping.shared && mapping.writable && mapping.inode == 0 && mapping.device == 0;
     question_->next = mapping.end;
     if (question_->next >= question_->end) return Answer::yes;
   }
@@ -118,7 +121,7 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
   mapping = {.start = query.start,
              .end = query.end,
              .readable = true,
-             .writable = question_->writable,
+             .writable = (query.rights & kWritable) != 0,
              .shared = (query.rights & kShared) != 0,
              .device = makedev(query.device_major, query.device_minor),
              .inode = query.inode,

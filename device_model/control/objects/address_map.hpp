@@ -41,6 +41,10 @@ class AddressMap {
   };
   const std::optional<FilePlace>& shared_file() const { return shared_file_; }
 
+  // One mapping of memory that is the process's alone, no file's, has all of those bytes readable and
+  // writable.
+  bool is_private_memory() const { return is_private_memory_; }
+
   // Mappings that the kernel has reported so far.
   std::uint64_t mappings_told() const { return mappings_told_; }
 
@@ -88,6 +92,7 @@ class AddressMap {
   std::uint64_t mappings_told_ = 0;
   bool may_wait_ = false;
   std::optional<FilePlace> shared_file_;
+  bool is_private_memory_ = false;
 };
 
 }  // namespace urnic::control

@@ -42,6 +42,9 @@ struct MemoryRegion {
   std::shared_ptr<Process> process;
   Use<DeviceMemory> device_memory;
   std::unique_ptr<memory::ApplicationMemory> buffer;
+  // Of a process's memory: that it is registered, and its pages that are shared for that, or null.
+  MemorySharing::Registered registered;
+  std::shared_ptr<SharedPages> pages;
 };
 
 struct MemoryWindow {

@@ -75,7 +75,10 @@ std::optional<Process::Mapped> Process::look_at(std::uint64_t address, std::uint
     case AddressMap::Answer::yes:
       break;
   }
-  return Mapped{.all = true, .may_wait = under_way->may_wait(), .shared_file = under_way->shared_file()};
+  return Mapped{.all = true,
+                .may_wait = under_way->may_wait(),
+                .shared_file = under_way->shared_file(),
+                .is_private_memory = under_way->is_private_memory()};
 }
 
 // Without the process's map, tries to read the ends of the range.

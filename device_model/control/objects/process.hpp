@@ -12,6 +12,7 @@
 
 #include "device_model/control/objects/address_map.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
+#include "device_model/control/objects/memory_sharing.hpp"
 #include "device_model/memory/copier_memory.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/process_memory.hpp"
@@ -39,9 +40,12 @@ class Process {
     bool all = false;
     bool may_wait = false;  // its pages may not answer for any time
     std::optional<AddressMap::FilePlace> shared_file = {};
+    bool is_private_memory = false;  // AddressMap::is_private_memory
   };
   std::optional<Mapped> look_at(std::uint64_t address, std::uint64_t length, bool writable,
                                 std::unique_ptr<AddressMap>& under_way) const;
+
+  MemorySharing& sharing() { return sharing_; }
 
   // The same memory, accessed by a copier, which is made at the first call and after `end_copier`; null if no
   // copier can be made.
@@ -63,6 +67,7 @@ class Process {
   std::string memory_problem_;
   std::vector<std::unique_ptr<memory::CopierMemory>> waiting_memories_;  // the last one may have a copier
   std::unique_ptr<Copier> copier_;
+  MemorySharing sharing_;
 };
 
 // Whether a pidfd or /proc/PID/mem file refers to this process or one of its threads. A mem file from another

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "device_model/control/objects/shared_pages.hpp"
+
 namespace urnic::control {
 namespace {
 
@@ -39,7 +41,10 @@ bool leads_into_memory(int folder, const char* name) {
   std::array<char, 64> text;
   const ssize_t length = readlinkat(folder, name, text.data(), text.size());
   const std::string_view target(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return target.rfind("/memfd:", 0) == 0 || target.rfind("/dev/shm/", 0) == 0;
+  constexpr std::string_view kMemfd = "/memfd:";
+  if (target.rfind("/dev/shm/", 0) == 0) return true;
+  // The device process's own files become private memory again when no region needs them (shared_pages.hpp).
+  return target.rfind(kMemfd, 0) == 0 && target.rfind(kSharedPagesName, kMemfd.size()) != kMemfd.size();
 }
 
 memory::Descriptor among_descriptors(pid_t pid, const memory::FileNumber& file) {

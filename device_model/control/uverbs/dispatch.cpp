@@ -99,9 +99,9 @@ Command find_command(std::uint32_t opcode) {
     case Op::register_mr:
       return command<abi::RegisterMrRequest, abi::RegisterMrReply, register_mr>();
     case Op::deregister_mr:
-      return command<HandleRequest, Empty, deregister_mr>();
+      return command<HandleRequest, abi::DeregisterMrReply, deregister_mr>();
     case Op::reregister_mr:
-      return command<abi::ReregisterMrRequest, abi::RegisterMrReply, reregister_mr>();
+      return command<abi::ReregisterMrRequest, abi::ReregisterMrReply, reregister_mr>();
     case Op::place_received:
       return command<abi::PlaceReceivedRequest, Empty, place_received>();
     case Op::allocate_mw:

@@ -4,18 +4,15 @@
 
 #include <array>
 #include <cerrno>
-#include <limits>
 #include <span>
 
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/log/log.hpp"
 #include "device_model/control/objects/removal.hpp"
-#include "device_model/control/objects/shared_file.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/region_memory.hpp"
 #include "device_model/control/uverbs/regions.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
-#include "device_model/memory/mapped_memory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -24,29 +21,8 @@ constexpr std::uint32_t kMrAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_W
                                     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
                                     IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
 constexpr std::uint64_t kPageMask = 0xFFF;
-constexpr std::uint64_t kWholeAddressSpace = std::numeric_limits<std::uint64_t>::max();
-
-bool is_on_demand(std::uint32_t access) { return (access & IBV_ACCESS_ON_DEMAND) != 0; }
 
 int check_mr_access(std::uint32_t access) { return check_rights(access, kMrAccess); }
-
-// Memory that may not answer is accessed by a copier process only, never left to the program, and never read
-// by another process. Without any copiers it is accessed like other memory.
-int choose_waiting_memory(const Session& session, Process& process, memory::RegionSpec& spec) {
-  if (session.copiers == nullptr) return 0;
-  const bool is_new = !process.has_copier();
-  memory::CopierMemory* const waiting = process.waiting_memory(*session.copiers);
-  if (waiting == nullptr) {
-    log::error("{} (pid {}) registers memory of a file, and no copier is free", process.program(),
-               process.pid());
-    return ENOMEM;
-  }
-  spec.memory = waiting;
-  spec.access |= memory::access_placed_by_device;
-  engine::Engine& engine = session.fabric.engine(session.device);
-  if (is_new) engine.execute([&] { engine.expect_waiting_memory(waiting->answer_descriptor()); });
-  return 0;
-}
 
 // Ends all copies to and from the region's memory, on the engine's thread. A copy that does not end is ended
 // with its copier.
@@ -64,18 +40,6 @@ std::uint32_t kept_access(std::uint32_t access) {
   return is_on_demand(access) ? kept | memory::access_placed_by_device : kept;
 }
 
-// As the kernel's uverbs layer: any right to write needs writable pages.
-bool needs_writable(std::uint32_t access) {
-  return (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |
-                    IBV_ACCESS_MW_BIND)) != 0;
-}
-
-// Address 0 and the whole length: the implicit region (ibv_reg_mr(3)), the address space at its own
-// addresses. Only explicit regions can have huge pages.
-bool is_implicit(const memory::RegionSpec& spec) {
-  return is_on_demand(spec.access) && spec.address == 0 && spec.length == kWholeAddressSpace;
-}
-
 int check_span(const memory::RegionSpec& spec) {
   if (is_implicit(spec)) return spec.iova == 0 && (spec.access & IBV_ACCESS_HUGETLB) == 0 ? 0 : EINVAL;
   if (spec.length == 0 || spec.length > limits::kMaxMrSize) return EINVAL;
@@ -85,46 +49,10 @@ int check_span(const memory::RegionSpec& spec) {
   return 0;
 }
 
-// Null: the memory is not shared, or this process cannot map it.
-std::unique_ptr<memory::ApplicationMemory> map_shared_memory(const Session& session, const Process& process,
-                                                             const memory::RegionSpec& spec,
-                                                             const Process::Mapped& mapped) {
-  if (!mapped.shared_file || !session.fabric.maps_shared_memory()) return nullptr;
-  const bool writable = needs_writable(spec.access);
-  const memory::Descriptor file = open_shared_file(process.pid(), mapped.shared_file->file, writable);
-  if (!file) return nullptr;
-  return memory::MappedMemory::map(file.get(), {mapped.shared_file->offset, spec.address, spec.length},
-                                   writable, *process.memory());
-}
-
-// Chooses how the region's memory is accessed; `own` is what the region needs for it alone, or null.
-// On-demand memory is checked at each access, which works only if an access fails when the process itself
-// could not make it.
-int choose_memory(Session& session, Process& process, memory::RegionSpec& spec,
-                  std::unique_ptr<memory::ApplicationMemory>& own) {
-  if (process.memory() == nullptr) {
-    log::error("{} (pid {}) cannot register memory: {}", process.program(), process.pid(),
-               process.memory_problem());
-    return EPERM;
-  }
-  spec.memory = process.memory();
-  const bool on_demand = is_on_demand(spec.access);
-  if (on_demand && !process.memory()->heeds_page_protection()) return EOPNOTSUPP;
-  std::optional<Process::Mapped> mapped = Process::Mapped{};
-  if (!is_implicit(spec))
-    mapped = process.look_at(spec.address, spec.length, needs_writable(spec.access), session.looking);
-  if (!mapped) return kNotYet;
-  if (!mapped->all && !on_demand) return EFAULT;
-  if (!mapped->all || mapped->may_wait) return choose_waiting_memory(session, process, spec);
-  own = on_demand ? nullptr : map_shared_memory(session, process, spec, *mapped);
-  if (own != nullptr) spec.memory = own.get();
-  return 0;
-}
-
 }  // namespace
 
 int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::RegisterMrReply& reply,
-                DescriptorExchange&) {
+                DescriptorExchange& descriptors) {
   auto region = begin_region(session, request.pd);
   if (region == nullptr) return EINVAL;
   region->process = session.process;
@@ -132,11 +60,20 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
                   request.iova, request.length, kept_access(request.access)};
   if (const int error = check_mr_access(request.access)) return error;
   if (const int error = check_span(region->spec)) return error;
-  if (const int error = choose_memory(session, *session.process, region->spec, region->buffer)) return error;
+  RegionMemory memory;
+  if (const int error = choose_memory(session, *session.process, region->spec, memory)) return error;
+  if (request.sharing == abi::Sharing::willing) {
+    reply.offer = offer_pages(session, region->spec, memory, descriptors);
+    if (reply.offer.length != 0) return 0;
+  } else {
+    take_up_offer(session, request.sharing, region->spec, memory);
+  }
+  install(std::move(memory), *region);
   return add_region(session, std::move(region), reply);
 }
 
-int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empty&, DescriptorExchange&) {
+int deregister_mr(Session& session, const abi::HandleRequest& request, abi::DeregisterMrReply& reply,
+                  DescriptorExchange& descriptors) {
   MemoryRegion* region = session.context->regions.find(request.handle);
   if (region == nullptr) return EINVAL;
   bool removed = false;
@@ -145,12 +82,13 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Empt
     if (removed) forget_waits(session, *region);
   });
   if (!removed) return EBUSY;  // windows are bound to it
+  reply.unneeded = give_up_pages(session, *region, descriptors);
   session.context->regions.take(request.handle);
   return 0;
 }
 
-int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi::RegisterMrReply& reply,
-                  DescriptorExchange&) {
+int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi::ReregisterMrReply& reply,
+                  DescriptorExchange& descriptors) {
   constexpr std::uint32_t known =
       IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
   MemoryRegion* region = session.context->regions.find(request.handle);
@@ -179,8 +117,8 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     spec.length = request.change.length;
   }
   if (const int error = check_span(spec)) return error;
-  std::unique_ptr<memory::ApplicationMemory> own;
-  if (const int error = choose_memory(session, *process, spec, own)) return error;
+  RegionMemory memory;
+  if (const int error = choose_memory(session, *process, spec, memory)) return error;
 
   bool changed = false;
   transport::Lkey key;
@@ -189,12 +127,12 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     if (changed) forget_waits(session, *region);
   });
   if (!changed) return EBUSY;
+  reply.unneeded = give_up_pages(session, *region, descriptors);
   region->pd = pd;
-  region->buffer = std::move(own);  // before the process, which the former one refers to
+  install(std::move(memory), *region);  // before the process, which the former one refers to
   region->process = std::move(process);
   region->spec = spec;
   region->key = key;
-  reply.handle = request.handle;
   reply.lkey = reply.rkey = key.value;
   return 0;
 }

@@ -27,6 +27,12 @@ struct ReservedPd {
   Room room{};
 };
 
+// Pages that the program was offered to share (abi::Sharing).
+struct PagesOffer {
+  std::shared_ptr<SharedPages> pages;  // null: none
+  SharingRule::Clock::time_point made;
+};
+
 // One connection's view of the device.
 struct Session {
   Fabric& fabric;
@@ -47,6 +53,8 @@ struct Session {
   bool refuse_own_process = false;                           // refuses this process as a program
   DescriptorDisposal* disposal = nullptr;                    // null: descriptors are closed at once
   std::unique_ptr<AddressMap> looking{};                     // the progress of an unfinished registration
+  PagesOffer offer{};                                        // the answer to the latest request was one
+  std::shared_ptr<SharedPages> unneeded{};                   // until their descriptor is sent
 };
 
 // The descriptors of one request and of its reply.

@@ -18,6 +18,8 @@ class PortEgress {
 
   bool up(transport::Time now) const { return port_.up(now); }
   void transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now);
+  // As link::Port::delivers_in_place.
+  bool delivers_in_place(const wire::MacAddress& to) const { return port_.delivers_in_place(to); }
 
   // Bytes that the port takes at `now` without falling behind, less those promised in this `round`; at least
   // `least` if the line is idle.

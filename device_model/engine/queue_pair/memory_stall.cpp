@@ -229,9 +229,8 @@ void MemoryStall::hold(const wire::Frame& frame, const link::PacketOrigin& origi
   HeldInput* const input = place_for_input(frame.size());
   if (input == nullptr) return;
   input->origin = origin;
-  wire::pay_icrc(frame);
-  for (const auto piece : {frame.headers, frame.payload, frame.trailer})
-    input->bytes.insert(input->bytes.end(), piece.begin(), piece.end());
+  input->bytes.resize(frame.size());
+  wire::copy_whole(frame, input->bytes.data());
 }
 
 void MemoryStall::hold(const transport::InboundPacket& datagram) {

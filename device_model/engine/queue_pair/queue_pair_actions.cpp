@@ -14,12 +14,36 @@ void QueuePairContext::mark_access(ActionStream& stream) {
   stream.list_with_access = round_.filling().number;
 }
 
-// Reads the ranges into adjacent bytes of the arena, and returns these; null if there is no room.
+// Whether payload is sent from where it lies, for this list.
+bool QueuePairContext::sends_in_place() {
+  const std::uint64_t list = round_.filling().number;
+  if (in_place_in_ != list) {
+    in_place_in_ = list;
+    in_place_ = path_takes_in_place();
+  }
+  return in_place_;
+}
+
+// A program may change the bytes at any time, those of a READ rightly so. So nobody may read them twice on
+// the way, to make or check an ICRC or a checksum; and they must be read before the request completes, which
+// an unreliable one does without an answer.
+bool QueuePairContext::path_takes_in_place() const {
+  const DeviceResources& device = *config_.device;
+  return machine_.is_reliable() && !round_.memory_may_wait() && device.icrc == wire::Icrc::owed &&
+         path_.udp_checksum == 0 && device.port.delivers_in_place(path_.destination_mac);
+}
+
+// The bytes of the ranges one after the other: where they lie, or read into the arena; null if that has no
+// room.
 const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange> ranges,
                                           transport::AccessTag tag, std::uint32_t& length) {
   ActionList& list = round_.filling();
   ActionStream& from = stream(tag.stream);
   for (const transport::MemoryRange& range : ranges) length += range.length;
+  if (ranges.size() == 1 && sends_in_place()) {
+    auto* const memory = static_cast<memory::ApplicationMemory*>(ranges.front().space);
+    if (const std::byte* const place = memory->in_place(ranges.front().address, length)) return place;
+  }
   list.arena->align_like(ranges.front().address);
   std::byte* place = list.arena->take(length);
   const std::byte* const begin = place;

@@ -44,6 +44,9 @@ class Round {
   // A participant that wants to be pumped has a NAK about a hole to send.
   void hole_to_tell() { hole_to_tell_ = true; }
 
+  // Some region's memory may keep a copy waiting (memory_stall.hpp).
+  bool memory_may_wait() const { return memory_may_wait_; }
+
   Notifications& notifications() { return notifications_; }
   Timers& timers() { return timers_; }
   // The reorder buffer of the engine's QPs. Its batches are this object's rounds.
@@ -74,6 +77,7 @@ class Round {
   ReadyList ready_;
   UrgentList urgent_;
   bool hole_to_tell_ = false;
+  bool memory_may_wait_ = false;
 };
 
 }  // namespace urnic::engine

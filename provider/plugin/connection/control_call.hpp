@@ -30,6 +30,9 @@ class ControlSession {
     return announce({opcode, &request, sizeof request, nullptr, 0, nullptr, 0});
   }
 
+  // The next descriptor that came with the last reply.
+  Descriptor take_descriptor() { return received_.take(); }
+
   // The first byte of a range in the last reply, or null: see ArenaTable::find.
   void* find(const abi::ArenaRange& range) { return context_.arenas.find(range, received_); }
 

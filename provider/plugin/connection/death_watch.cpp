@@ -189,6 +189,11 @@ void watch_for_death(Context& context) {
   wake_or_start();
 }
 
+bool watch_runs() {
+  Lock lock(watch.lock);
+  return watch.running;
+}
+
 void stop_watching(Context& context) {
   Lock lock(watch.lock);
   if (!context.watched) return;

@@ -5,6 +5,7 @@
 #include "provider/plugin/freestanding/huge_pages.hpp"
 #include "provider/plugin/freestanding/memory_map.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/plugin/shared_pages/shared_ranges.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -40,14 +41,24 @@ int check_memory(const void* address, std::size_t length, int access) {
 abi::RegisterMrRequest request_for(const ibv_pd* pd, const void* address, std::size_t length,
                                    std::uint64_t iova, int access) {
   const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
-  return {reinterpret_cast<std::uintptr_t>(address), length, zero_based ? 0 : iova, pd->handle,
-          static_cast<std::uint32_t>(access & kKnownAccess)};
+  return {reinterpret_cast<std::uintptr_t>(address),
+          length,
+          zero_based ? 0 : iova,
+          pd->handle,
+          static_cast<std::uint32_t>(access & kKnownAccess),
+          abi::Sharing::unwilling,
+          0};
 }
 
-void take_keys(private_abi::Mr& mr, const abi::RegisterMrReply& reply) {
-  mr.mr.handle = reply.handle;
-  mr.mr.lkey = reply.lkey;
-  mr.mr.rkey = reply.rkey;
+// Registers the memory, and shares its pages first if the device asks for that (abi::Sharing).
+int register_memory(Context& context, abi::RegisterMrRequest request, abi::RegisterMrReply& reply) {
+  Lock registration(registration_lock());
+  ControlSession session(context);
+  request.sharing = abi::Sharing::willing;
+  const int error = session.call(abi::ControlOpcode::register_mr, request, reply);
+  if (error != 0 || reply.offer.length == 0) return error;
+  request.sharing = share(reply.offer, session.take_descriptor());
+  return session.call(abi::ControlOpcode::register_mr, request, reply);
 }
 
 }  // namespace
@@ -59,8 +70,7 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
   if (error == 0 && mr == nullptr) error = ENOMEM;
   abi::RegisterMrReply reply{};
   if (error == 0) {
-    error = call(context_of(pd->context), abi::ControlOpcode::register_mr,
-                 request_for(pd, address, length, iova, access), reply);
+    error = register_memory(context_of(pd->context), request_for(pd, address, length, iova, access), reply);
   }
   if (error != 0) {
     destroy_object(mr);
@@ -69,7 +79,9 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
   }
   const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
   if (!on_demand) prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
-  take_keys(*mr, reply);
+  mr->mr.handle = reply.handle;
+  mr->mr.lkey = reply.lkey;
+  mr->mr.rkey = reply.rkey;
   mr->type = private_abi::MrType::plain;
   mr->access = access;
   return &mr->mr;
@@ -84,25 +96,38 @@ int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std
   int error = check_access(new_access);
   if (error == 0 && changes_pd && pd == nullptr) error = EINVAL;
   if (error == 0) error = check_memory(new_address, new_length, new_access);
-  abi::RegisterMrReply reply{};
+  abi::ReregisterMrReply reply{};
   if (error == 0) {
     const abi::RegisterMrRequest change =
         request_for(changes_pd ? pd : mr->mr.pd, new_address, new_length,
                     reinterpret_cast<std::uintptr_t>(new_address), new_access);
     const abi::ReregisterMrRequest request{mr->mr.handle, static_cast<std::uint32_t>(flags), change};
-    error = call(context_of(mr->mr.context), abi::ControlOpcode::reregister_mr, request, reply);
+    Lock registration(registration_lock());
+    ControlSession session(context_of(mr->mr.context));
+    error = session.call(abi::ControlOpcode::reregister_mr, request, reply);
+    if (error == 0) unshare(reply.unneeded, session.take_descriptor());
   }
   if (error != 0) {
     errno = error;
     return error;
   }
-  take_keys(*mr, reply);
+  mr->mr.lkey = reply.lkey;
+  mr->mr.rkey = reply.rkey;
   mr->access = new_access;
   return 0;
 }
 
 int deregister_mr(private_abi::Mr* mr) {
-  const int error = release(context_of(mr->mr.context), abi::ControlOpcode::deregister_mr, mr->mr.handle);
+  Context& context = context_of(mr->mr.context);
+  int error;
+  {
+    Lock registration(registration_lock());
+    ControlSession session(context);
+    abi::DeregisterMrReply reply{};
+    error = session.call(abi::ControlOpcode::deregister_mr, abi::HandleRequest{mr->mr.handle, 0}, reply);
+    if (error == 0) unshare(reply.unneeded, session.take_descriptor());
+  }
+  if (error == EIO && is_dead(context)) error = 0;  // the region is gone
   if (error == 0) destroy_object(mr);
   return error;
 }

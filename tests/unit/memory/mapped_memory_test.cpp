@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -95,16 +96,59 @@ BOOST_AUTO_TEST_CASE(both_see_the_same_bytes) {
   BOOST_TEST(otherwise.writes.empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_leaves_the_region_fails) {
-  const auto memory = map(page_bytes(), 100);
-  std::array<std::byte, 101> here{};
-  BOOST_TEST(write(*memory, page_bytes(), std::span(here).first(100)));
-  BOOST_TEST(!write(*memory, page_bytes(), here));
-  BOOST_TEST(!read(*memory, page_bytes() - 1, std::span(here).first(1)));
-  BOOST_TEST(read(*memory, page_bytes() + 100, std::span(here).first(0)));
-  BOOST_TEST(!read(*memory, page_bytes() + 101, std::span(here).first(0)));
-  BOOST_TEST(!read(*memory, page_bytes() + 99, std::span(here).first(2)));
-  BOOST_TEST(!read(*memory, UINT64_MAX - kAddress, std::span(here).first(2)));
+BOOST_AUTO_TEST_CASE(what_is_beside_the_range_is_reached_otherwise) {
+  const std::uint64_t begin = page_bytes(), end = begin + 100;
+  const auto memory = map(begin, end - begin);
+  struct {
+    std::uint64_t from, length;
+    std::vector<std::uint64_t> otherwise;
+    std::uint64_t here_from, here_to;
+  } const cases[] = {
+      {begin, 100, {}, begin, end},
+      {begin - 1, 1, {begin - 1}, begin, begin},
+      {begin - 8, 16, {begin - 8}, begin, begin + 8},
+      {begin + 99, 2, {end}, begin + 99, end},
+      {end, 5, {end}, begin, begin},
+      {begin - 3, 106, {begin - 3, end}, begin, end},
+      {end, 0, {}, begin, begin},
+      {end + 1, 0, {}, begin, begin},
+  };
+  for (const auto& each : cases) {
+    std::memset(programs, 0xEE, bytes);
+    otherwise.reads.clear();
+    otherwise.writes.clear();
+    std::vector<std::byte> here(each.length, std::byte{0x11});
+    BOOST_TEST(write(*memory, each.from, here));
+    for (std::uint64_t at = begin - 16; at < end + 16; ++at)
+      BOOST_REQUIRE((programs[at] == std::byte{0x11}) == (at >= each.here_from && at < each.here_to));
+    std::fill(here.begin(), here.end(), std::byte{});
+    BOOST_TEST(read(*memory, each.from, here));
+    for (std::uint64_t at = each.here_from; at < each.here_to; ++at)
+      BOOST_REQUIRE((here[at - each.from] == std::byte{0x11}));
+    std::vector<std::uint64_t> expected;
+    for (const std::uint64_t at : each.otherwise) expected.push_back(kAddress + at);
+    BOOST_TEST(otherwise.reads == expected, boost::test_tools::per_element());
+    BOOST_TEST(otherwise.writes == expected, boost::test_tools::per_element());
+  }
+  std::array<std::byte, 2> two{};
+  BOOST_TEST(!read(*memory, UINT64_MAX - kAddress, two));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_in_place_where_the_file_cannot_lose_them) {
+  const auto losable = map(0, bytes);
+  BOOST_TEST(losable->in_place(kAddress, 8) == nullptr);
+  const Descriptor sealed(memfd_create("urnic-test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  BOOST_REQUIRE(ftruncate(sealed.get(), static_cast<off_t>(bytes)) == 0);
+  BOOST_REQUIRE(fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  const auto memory = MappedMemory::map(sealed.get(), {0, kAddress, bytes}, true, otherwise);
+  std::array<std::byte, 8> word{std::byte{3}, std::byte{4}};
+  BOOST_TEST(write(*memory, 24, word));
+  const std::byte* const place = memory->in_place(kAddress + 24, 8);
+  BOOST_REQUIRE(place != nullptr);
+  BOOST_TEST(std::memcmp(place, word.data(), word.size()) == 0);
+  BOOST_TEST(memory->in_place(kAddress + bytes - 8, 9) == nullptr);
+  BOOST_TEST(memory->in_place(kAddress - 1, 2) == nullptr);
+  BOOST_TEST(memory->moved() == 2 * page_bytes());
 }
 
 // A NIC keeps the pages, too.

@@ -1,0 +1,61 @@
+#include "provider/plugin/shared_pages/frozen_range.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace urnic::provider {
+namespace {
+
+constexpr int kDontUnmap = 4;  // MREMAP_DONTUNMAP, Linux 5.7
+
+char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
+
+bool has_filter_of_calls() {
+  const Descriptor file(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  char text[4096];
+  const ssize_t got = file.valid() ? read(file.get(), text, sizeof text - 1) : -1;
+  if (got <= 0) return true;
+  text[got] = '\0';
+  const char* const line = std::strstr(text, "\nSeccomp:");
+  return line == nullptr || std::strncmp(line, "\nSeccomp:\t0", std::strlen("\nSeccomp:\t0")) != 0;
+}
+
+}  // namespace
+
+FrozenRange::FrozenRange(const abi::PageRange& range) : range_(range) {
+  if (has_filter_of_calls() || !watch()) return;
+  void* const moved =
+      mremap(pointer(range.address), range.length, range.length, MREMAP_MAYMOVE | kDontUnmap, 0);
+  if (moved != MAP_FAILED) pages_ = static_cast<char*>(moved);
+}
+
+bool FrozenRange::watch() {
+  watcher_.reset(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK)));
+  if (!watcher_.valid()) return false;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  uffdio_register range{};
+  range.range = {range_.address, range_.length};
+  range.mode = UFFDIO_REGISTER_MODE_MISSING;
+  return ioctl(watcher_.get(), UFFDIO_API, &api) == 0 && ioctl(watcher_.get(), UFFDIO_REGISTER, &range) == 0;
+}
+
+// The end of the watcher wakes those who wait.
+FrozenRange::~FrozenRange() {
+  if (pages_ == nullptr) return;
+  if (replaced_) {
+    munmap(pages_, range_.length);
+  } else {
+    mremap(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(range_.address));
+  }
+  uffdio_range range{range_.address, range_.length};
+  ioctl(watcher_.get(), UFFDIO_WAKE, &range);
+}
+
+}  // namespace urnic::provider

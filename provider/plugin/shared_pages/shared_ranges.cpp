@@ -1,0 +1,139 @@
+#include "provider/plugin/shared_pages/shared_ranges.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/plugin/freestanding/object_list.hpp"
+#include "provider/plugin/shared_pages/page_exchange.hpp"
+#include "provider/plugin/shared_pages/still_mapped.hpp"
+
+namespace urnic::provider {
+namespace {
+
+// A piece of a range for a child, beside the piece itself.
+struct ChildsCopy {
+  MappedPiece piece;
+  void* copy;  // null: there is no memory for one, and the child gets none of the piece
+  ChildsCopy* next;
+  ChildsCopy* previous;
+};
+
+struct SharedRange {
+  abi::PageRange range;
+  std::uint64_t inode;
+  ObjectList<ChildsCopy> copies;  // while a fork is under way
+  SharedRange* next;
+  SharedRange* previous;
+};
+
+struct Ranges {
+  Mutex lock;
+  ObjectList<SharedRange> list;
+};
+Ranges ranges;
+
+void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+void copy_for_child(SharedRange& range, const MappedPiece& piece) {
+  if (!piece.readable) return;
+  auto* const copy = create_object<ChildsCopy>();
+  const std::uint64_t length = piece.end - piece.begin;
+  void* const memory =
+      copy == nullptr ? MAP_FAILED
+                      : mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) madvise(pointer(piece.begin), length, MADV_DONTFORK);
+  if (copy == nullptr) return;
+  copy->piece = piece;
+  if (memory != MAP_FAILED) {
+    std::memcpy(memory, pointer(piece.begin), length);
+    copy->copy = memory;
+  }
+  range.copies.add(*copy);
+}
+
+// Before the fork, so that the contents are those that a copy-on-write child would find; whatever other
+// threads write between this and the fork is not ordered with it anyway.
+void before_fork() {
+  ranges.lock.lock();
+  for (SharedRange* range = ranges.list.first(); range != nullptr; range = range->next)
+    for_mapped_pieces(range->range, range->inode,
+                      [&](const MappedPiece& piece) { copy_for_child(*range, piece); });
+}
+
+template <typename Use>
+void use_copies(Use use) {
+  for (SharedRange* range = ranges.list.first(); range != nullptr; range = range->next) {
+    while (ChildsCopy* const copy = range->copies.first()) {
+      use(copy->piece, copy->copy, copy->piece.end - copy->piece.begin);
+      range->copies.remove(*copy);
+      destroy_object(copy);
+    }
+  }
+}
+
+void after_fork_in_parent() {
+  use_copies([](const MappedPiece& piece, void* copy, std::uint64_t length) {
+    if (copy != nullptr) {
+      munmap(copy, length);
+    } else {
+      madvise(pointer(piece.begin), length, MADV_DOFORK);
+    }
+  });
+  ranges.lock.unlock();
+}
+
+// The child's memory is private again, and nothing of it is registered (join_context).
+void after_fork_in_child() {
+  use_copies([](const MappedPiece& piece, void* copy, std::uint64_t length) {
+    if (copy == nullptr) return;
+    if (!piece.writable) mprotect(copy, length, PROT_READ);
+    mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(piece.begin));
+  });
+  while (SharedRange* const range = ranges.list.first()) {
+    ranges.list.remove(*range);
+    destroy_object(range);
+  }
+  ranges.lock.renew();
+}
+
+void register_fork_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+}  // namespace
+
+Mutex& registration_lock() { return ranges.lock; }
+
+abi::Sharing share(const abi::PageRange& range, const Descriptor& file) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, register_fork_handlers);
+  auto* const shared = create_object<SharedRange>();
+  const std::uint64_t inode = inode_of(file.get());
+  if (shared == nullptr || inode == 0) {
+    destroy_object(shared);
+    return abi::Sharing::refused_by_kernel;
+  }
+  const abi::Sharing outcome = share_pages(range, file.get());
+  if (outcome != abi::Sharing::shared) {
+    destroy_object(shared);
+    return outcome;
+  }
+  shared->range = range;
+  shared->inode = inode;
+  ranges.list.add(*shared);
+  return outcome;
+}
+
+void unshare(const abi::PageRange& range, const Descriptor& file) {
+  if (range.length == 0 || !file.valid()) return;
+  make_pages_private(range, file.get());
+  for (SharedRange* each = ranges.list.first(); each != nullptr; each = each->next) {
+    if (each->range.address != range.address || each->inode != inode_of(file.get())) continue;
+    ranges.list.remove(*each);
+    destroy_object(each);
+    return;
+  }
+}
+
+}  // namespace urnic::provider
