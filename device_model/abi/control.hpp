@@ -192,8 +192,8 @@ enum class Sharing : std::uint32_t {
   refused_by_kernel = 5,
 };
 struct PageRange {
-  std::uint64_t address;
-  std::uint64_t length;  // 0: none
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;  // 0: none
 };
 struct RegisterMrRequest {
   std::uint64_t address;  // in the sender's address space
@@ -201,29 +201,25 @@ struct RegisterMrRequest {
   std::uint64_t iova;  // of the first byte, for users of the key
   std::uint32_t pd;
   std::uint32_t access;  // ibv_access_flags
-  Sharing sharing;
-  std::uint32_t reserved;
+  Sharing sharing = Sharing::unwilling;
+  std::uint32_t reserved = 0;
 };
-// Descriptor received, if there is an offer: its file.
+// Descriptor received, if there are pages: their file.
 struct RegisterMrReply {
   std::uint32_t handle;
   std::uint32_t lkey;
   std::uint32_t rkey;
   std::uint32_t reserved;
-  PageRange offer;
+  // register_mr: the offer. reregister_mr: as DeregisterMrReply::unneeded.
+  PageRange pages = {};
 };
 // Shared pages that no region needs any more, to be made private again. Descriptor received, if there are
 // some: their file.
 struct DeregisterMrReply {
   PageRange unneeded;
 };
-// reregister_mr offers nothing, and ignores `change.sharing`.
-struct ReregisterMrReply {
-  std::uint32_t lkey;
-  std::uint32_t rkey;
-  PageRange unneeded;  // as in DeregisterMrReply
-};
-// `flags` as ibv_rereg_mr_flags; members whose flag is not set are ignored.
+// `flags` as ibv_rereg_mr_flags; members whose flag is not set are ignored, and so is
+// `change.sharing`: nothing is offered. Replies with RegisterMrReply.
 struct ReregisterMrRequest {
   std::uint32_t handle;
   std::uint32_t flags;

@@ -55,6 +55,13 @@ json describe_quotas(Quotas& quotas) {
   return all;
 }
 
+json describe_sharing(const SharingCounters& counters) {
+  return {{"shared", counters.shared},
+          {"refused_for_threads", counters.refused_for_threads},
+          {"refused_for_memory", counters.refused_for_memory},
+          {"refused_by_kernel", counters.refused_by_kernel}};
+}
+
 json describe_rdma_cm(rdma_cm::RdmaCm& rdma_cm) {
   json listeners = json::array();
   rdma_cm.identifiers().for_each_listener([&](const rdma_cm::Id& id) {
@@ -220,6 +227,7 @@ json AdminServer::status(const json&, AdminConnectionState&) {
                 {"stuck", json::array()},
                 {"processor_seconds", seconds(surroundings_.fabric.processor_time())},
                 {"mapped_regions", memory::MappedMemory::count()},
+                {"memory_sharing", describe_sharing(surroundings_.fabric.sharing_counters())},
                 {"pools", pools}}},
               {"devices", devices},
               {"contexts", contexts},

@@ -38,7 +38,7 @@ std::uint32_t reserve_pd(Session& session);
 
 int register_mr(Session&, const abi::RegisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int deregister_mr(Session&, const abi::HandleRequest&, abi::DeregisterMrReply&, DescriptorExchange&);
-int reregister_mr(Session&, const abi::ReregisterMrRequest&, abi::ReregisterMrReply&, DescriptorExchange&);
+int reregister_mr(Session&, const abi::ReregisterMrRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int allocate_null_mr(Session&, const abi::HandleRequest&, abi::RegisterMrReply&, DescriptorExchange&);
 int advise_mr(Session&, const abi::AdviseMrRequest&, abi::AdviseMrReply&, DescriptorExchange&);
 int allocate_dm(Session&, const abi::AllocateDmRequest&, abi::DmReply&, DescriptorExchange&);

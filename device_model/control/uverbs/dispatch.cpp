@@ -101,7 +101,7 @@ Command find_command(std::uint32_t opcode) {
     case Op::deregister_mr:
       return command<HandleRequest, abi::DeregisterMrReply, deregister_mr>();
     case Op::reregister_mr:
-      return command<abi::ReregisterMrRequest, abi::ReregisterMrReply, reregister_mr>();
+      return command<abi::ReregisterMrRequest, abi::RegisterMrReply, reregister_mr>();
     case Op::place_received:
       return command<abi::PlaceReceivedRequest, Empty, place_received>();
     case Op::allocate_mw:
@@ -220,6 +220,7 @@ Dispatched dispatch(Session& session, Message& message, Reply& reply) {
   if (!read_header(message, header)) return Dispatched::nonsense;
   // A program expects the room of closed contexts to be free at its next request.
   if (session.account != nullptr && session.account->endings() != 0) return Dispatched::not_yet;
+  session.unneeded.reset();
   const Command command = find_command(header.opcode);
   DescriptorExchange descriptors{std::move(message.descriptors), {}};
   message.descriptors.clear();

@@ -63,8 +63,8 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
   RegionMemory memory;
   if (const int error = choose_memory(session, *session.process, region->spec, memory)) return error;
   if (request.sharing == abi::Sharing::willing) {
-    reply.offer = offer_pages(session, region->spec, memory, descriptors);
-    if (reply.offer.length != 0) return 0;
+    reply.pages = offer_pages(session, region->spec, memory, descriptors);
+    if (reply.pages.length != 0) return 0;
   } else {
     take_up_offer(session, request.sharing, region->spec, memory);
   }
@@ -87,7 +87,7 @@ int deregister_mr(Session& session, const abi::HandleRequest& request, abi::Dere
   return 0;
 }
 
-int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi::ReregisterMrReply& reply,
+int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi::RegisterMrReply& reply,
                   DescriptorExchange& descriptors) {
   constexpr std::uint32_t known =
       IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
@@ -127,12 +127,13 @@ int reregister_mr(Session& session, const abi::ReregisterMrRequest& request, abi
     if (changed) forget_waits(session, *region);
   });
   if (!changed) return EBUSY;
-  reply.unneeded = give_up_pages(session, *region, descriptors);
+  reply.pages = give_up_pages(session, *region, descriptors);
   region->pd = pd;
   install(std::move(memory), *region);  // before the process, which the former one refers to
   region->process = std::move(process);
   region->spec = spec;
   region->key = key;
+  reply.handle = request.handle;
   reply.lkey = reply.rkey = key.value;
   return 0;
 }

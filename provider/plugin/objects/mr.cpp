@@ -41,13 +41,8 @@ int check_memory(const void* address, std::size_t length, int access) {
 abi::RegisterMrRequest request_for(const ibv_pd* pd, const void* address, std::size_t length,
                                    std::uint64_t iova, int access) {
   const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
-  return {reinterpret_cast<std::uintptr_t>(address),
-          length,
-          zero_based ? 0 : iova,
-          pd->handle,
-          static_cast<std::uint32_t>(access & kKnownAccess),
-          abi::Sharing::unwilling,
-          0};
+  return {reinterpret_cast<std::uintptr_t>(address), length, zero_based ? 0 : iova, pd->handle,
+          static_cast<std::uint32_t>(access & kKnownAccess)};
 }
 
 // Registers the memory, and shares its pages first if the device asks for that (abi::Sharing).
@@ -56,8 +51,8 @@ int register_memory(Context& context, abi::RegisterMrRequest request, abi::Regis
   ControlSession session(context);
   request.sharing = abi::Sharing::willing;
   const int error = session.call(abi::ControlOpcode::register_mr, request, reply);
-  if (error != 0 || reply.offer.length == 0) return error;
-  request.sharing = share(reply.offer, session.take_descriptor());
+  if (error != 0 || reply.pages.length == 0) return error;
+  request.sharing = share(reply.pages, session.take_descriptor());
   return session.call(abi::ControlOpcode::register_mr, request, reply);
 }
 
@@ -96,7 +91,7 @@ int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std
   int error = check_access(new_access);
   if (error == 0 && changes_pd && pd == nullptr) error = EINVAL;
   if (error == 0) error = check_memory(new_address, new_length, new_access);
-  abi::ReregisterMrReply reply{};
+  abi::RegisterMrReply reply{};
   if (error == 0) {
     const abi::RegisterMrRequest change =
         request_for(changes_pd ? pd : mr->mr.pd, new_address, new_length,
@@ -105,7 +100,7 @@ int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std
     Lock registration(registration_lock());
     ControlSession session(context_of(mr->mr.context));
     error = session.call(abi::ControlOpcode::reregister_mr, request, reply);
-    if (error == 0) unshare(reply.unneeded, session.take_descriptor());
+    if (error == 0) unshare(reply.pages, session.take_descriptor());
   }
   if (error != 0) {
     errno = error;

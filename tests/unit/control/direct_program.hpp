@@ -110,7 +110,11 @@ class DirectProgram {
     abi::Empty empty{};
     return call(opcode, request, empty);
   }
-  int call(ControlOpcode opcode, std::uint32_t handle) { return call(opcode, abi::HandleRequest{handle, 0}); }
+  int call(ControlOpcode opcode, std::uint32_t handle) {
+    abi::DeregisterMrReply unused{};
+    if (opcode == ControlOpcode::deregister_mr) return call(opcode, abi::HandleRequest{handle, 0}, unused);
+    return call(opcode, abi::HandleRequest{handle, 0});
+  }
 
   int open() {
     async_ = make_pipe();

@@ -118,6 +118,9 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       answer.set(abi::RegisterMrReply{next_handle_, next_handle_ << 8, next_handle_ << 8 | 1, 0});
       ++next_handle_;
       break;
+    case ControlOpcode::deregister_mr:
+      answer.set(abi::DeregisterMrReply{});
+      break;
     case ControlOpcode::advise_mr:
       answer.set(abi::AdviseMrReply{as<abi::AdviseMrRequest>(body).address, 1, 0});
       break;
