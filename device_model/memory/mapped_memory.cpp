@@ -51,12 +51,12 @@ bool MappedMemory::replace_pages() {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range, bool lasting,
+MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range, Rights rights,
                            ApplicationMemory& otherwise)
     : mapping_(mapping),
       bytes_(mapping.subspan(range.address % page_bytes(), range.length)),
       address_(range.address),
-      lasting_(lasting),
+      rights_(rights),
       otherwise_(otherwise) {
   count_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -89,8 +89,8 @@ std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& ran
   watch_bus_errors();
   const int seals = fcntl(file, F_GET_SEALS);
   const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
-  return std::unique_ptr<MappedMemory>(
-      new MappedMemory({static_cast<std::byte*>(mapped), pages * page_bytes()}, range, lasting, otherwise));
+  return std::unique_ptr<MappedMemory>(new MappedMemory(
+      {static_cast<std::byte*>(mapped), pages * page_bytes()}, range, {writable, lasting}, otherwise));
 }
 
 // Null: not all of it is here. An address before the range is far behind it, modulo 2^64.
@@ -101,9 +101,16 @@ std::byte* MappedMemory::place_of(std::uint64_t address, std::size_t length) con
 void MappedMemory::count_access(std::size_t length) { moved_ += std::max<std::size_t>(length, page_bytes()); }
 
 const std::byte* MappedMemory::in_place(std::uint64_t address, std::uint32_t length) {
-  const std::byte* const place = lasting_ ? place_of(address, length) : nullptr;
+  const std::byte* const place = rights_.lasting ? place_of(address, length) : nullptr;
   if (place != nullptr) count_access(length);
   return place;
+}
+
+std::uint64_t* MappedMemory::word_in_place(std::uint64_t address) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  std::byte* const place = rights_.lasting && rights_.writable ? place_of(address, kWord) : nullptr;
+  if (place != nullptr) count_access(kWord);
+  return reinterpret_cast<std::uint64_t*>(place);
 }
 
 void MappedMemory::read(std::span<Transfer> batch) { copy(batch, Way::read); }

@@ -42,6 +42,7 @@ class MappedMemory final : public ApplicationMemory {
   void read(std::span<Transfer> batch) override;
   void write(std::span<Transfer> batch) override;
   const std::byte* in_place(std::uint64_t address, std::uint32_t length) override;
+  std::uint64_t* word_in_place(std::uint64_t address) override;
   bool owner_lives() override { return otherwise_.owner_lives(); }
   const char* way() const override { return "mapped"; }
 
@@ -52,7 +53,12 @@ class MappedMemory final : public ApplicationMemory {
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
-  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, bool lasting,
+  // What the mapping allows, beside reading.
+  struct Rights {
+    bool writable = false;
+    bool lasting = false;  // the file cannot lose pages
+  };
+  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, Rights rights,
                ApplicationMemory& otherwise);
 
   class Access;
@@ -73,7 +79,7 @@ class MappedMemory final : public ApplicationMemory {
   const std::span<std::byte> mapping_;  // whole pages
   const std::span<std::byte> bytes_;    // those of the range
   const std::uint64_t address_;         // of the first one, in the program
-  const bool lasting_;                  // the file cannot lose pages
+  const Rights rights_;
   ApplicationMemory& otherwise_;
   std::uint64_t moved_ = 0;
   std::atomic<bool> lost_{false};  // pages of the file: the mapping has other ones now

@@ -39,6 +39,8 @@ class ApplicationMemory : public transport::AddressSpace {
   // The bytes themselves, where this process has them mapped and they cannot be lost: valid as long as the
   // region. Null: they are only read and written.
   virtual const std::byte* in_place(std::uint64_t /*address*/, std::uint32_t /*length*/) { return nullptr; }
+  // The aligned word itself, as `in_place`, where it may be written: for the processor's own atomics.
+  virtual std::uint64_t* word_in_place(std::uint64_t /*address*/) { return nullptr; }
   // False once the process has ended or called exec, which may be why a transfer failed. May cost a system
   // call: to be called after a failure, not before each batch.
   virtual bool owner_lives() { return true; }

@@ -19,10 +19,13 @@ inline constexpr std::size_t kWord = sizeof(std::uint64_t);
 using Register [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
 using Word [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
 
-// Volatile: once each, with its own size, and not as a call of memcpy.
-template <typename Piece>
-inline void copy_one(std::byte* to, const std::byte* from) {
-  *reinterpret_cast<volatile Piece*>(to) = *reinterpret_cast<const volatile Piece*>(from);
+// Volatile: once each, with its own size, and not as a call of memcpy. (No template: its argument would lose
+// the alignment of 1.)
+inline void copy_register(std::byte* to, const std::byte* from) {
+  *reinterpret_cast<volatile Register*>(to) = *reinterpret_cast<const volatile Register*>(from);
+}
+inline void copy_word(std::byte* to, const std::byte* from) {
+  *reinterpret_cast<volatile Word*>(to) = *reinterpret_cast<const volatile Word*>(from);
 }
 
 // The bytes in front of the first whole word of `place`.
@@ -46,12 +49,12 @@ inline void copy_words(std::byte* to, const std::byte* from, std::size_t length,
   std::size_t done = head_of(shared, length);
   std::memcpy(to, from, done);
   for (; length - done >= 4 * kRegister; done += 4 * kRegister) {
-    copy_one<Register>(to + done, from + done);
-    copy_one<Register>(to + done + kRegister, from + done + kRegister);
-    copy_one<Register>(to + done + 2 * kRegister, from + done + 2 * kRegister);
-    copy_one<Register>(to + done + 3 * kRegister, from + done + 3 * kRegister);
+    copy_register(to + done, from + done);
+    copy_register(to + done + kRegister, from + done + kRegister);
+    copy_register(to + done + 2 * kRegister, from + done + 2 * kRegister);
+    copy_register(to + done + 3 * kRegister, from + done + 3 * kRegister);
   }
-  for (; length - done >= kWord; done += kWord) copy_one<Word>(to + done, from + done);
+  for (; length - done >= kWord; done += kWord) copy_word(to + done, from + done);
   std::memcpy(to + done, from + done, length - done);
 }
 

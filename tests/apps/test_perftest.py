@@ -367,5 +367,33 @@ class SharedMemory(unittest.TestCase):
         fabric.end_pair(*self.start_pair("ib_write_bw"), fabric.PATIENCE, self.fabric.log)
 
 
+class PrivateMemory(unittest.TestCase):
+    """Buffers on the heap, which become shared memory when they are registered."""
+
+    def with_setting(self, way):
+        on = self.enterContext(fabric.Fabric())
+        on.up(f'[engine]\nprivate_memory = "{way}"\n')
+        return on
+
+    def sharing(self, on):
+        return on.status()["engine"]["memory_sharing"]
+
+    def test_shared_and_copied(self):
+        for way, shares in (("when_it_pays", True), ("shared", True), ("copied", False)):
+            on = self.with_setting(way)
+            for program in (("ib_write_bw",), ("ib_read_bw",), ("ib_send_bw",), ("ib_atomic_bw",), ("ib_send_bw", "-c", "UD")):
+                with self.subTest(way, program=program):
+                    before = self.sharing(on)["shared"]
+                    measure(on, program, ())
+                    self.assertEqual(self.sharing(on)["shared"] - before >= 2, shares)
+                    self.assertEqual(on.status()["engine"]["mapped_regions"], 0)
+                    self.assertEqual(on.status()["limits"]["shared_memory"]["used"], 0)
+
+    def test_a_region_for_each_of_many_queue_pairs(self):
+        on = self.with_setting("shared")
+        measure(on, ("ib_write_bw",), ("--mr_per_qp", "-q", "64", "-s", "4096"))
+        self.assertGreaterEqual(self.sharing(on)["shared"], 128)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -29,7 +29,7 @@ std::uint32_t AtomicRun::word_for(const MemoryAction& action) {
   for (std::uint32_t word = words_; word-- > 0;) {
     if (is_word(word, action)) return word;
   }
-  word_[words_] = {.memory = action.memory};
+  word_[words_] = {.memory = action.memory, .in_place = action.memory->word_in_place(action.address)};
   access_[words_] = {.address = action.address,
                      .local = std::as_writable_bytes(std::span{&word_[words_].value, 1}),
                      .failed = false};
@@ -39,15 +39,31 @@ std::uint32_t AtomicRun::word_for(const MemoryAction& action) {
 // One call for adjacent words of the same process.
 void AtomicRun::read_words() {
   for (std::uint32_t begin = 0; begin < words_;) {
+    if (is_in_place(begin)) {
+      ++begin;
+      continue;
+    }
     std::uint32_t end = begin + 1;
-    while (end < words_ && word_[end].memory == word_[begin].memory) ++end;
+    while (end < words_ && word_[end].memory == word_[begin].memory && !is_in_place(end)) ++end;
     copying_with_.store(word_[begin].memory->owner(), std::memory_order_relaxed);
     word_[begin].memory->read({&access_[begin], end - begin});
     begin = end;
   }
 }
 
+// As ibv_wr_atomic_cmp_swp(3) and ibv_wr_atomic_fetch_add(3), on memory that a program uses meanwhile.
+void AtomicRun::operate(const AtomicOperands& operands, std::uint64_t& word) {
+  const std::atomic_ref shared(word);
+  if (operands.kind == transport::AtomicKind::compare_swap) {
+    *operands.original = operands.compare;
+    shared.compare_exchange_strong(*operands.original, operands.swap_or_add);
+  } else {
+    *operands.original = shared.fetch_add(operands.swap_or_add);
+  }
+}
+
 void AtomicRun::compute(const AtomicOperands& operands, std::uint32_t word) {
+  if (is_in_place(word)) return operate(operands, *word_[word].in_place);
   std::uint64_t& value = word_[word].value;
   *operands.original = value;
   const bool swaps = operands.kind == transport::AtomicKind::compare_swap;
@@ -60,9 +76,13 @@ void AtomicRun::write_words() {
   std::array<memory::Transfer, kMaxOperations> writes;
   std::array<std::uint32_t, kMaxOperations> origin;
   for (std::uint32_t begin = 0; begin < words_;) {
+    if (is_in_place(begin)) {
+      ++begin;
+      continue;
+    }
     std::uint32_t count = 0;
     std::uint32_t end = begin;
-    for (; end < words_ && word_[end].memory == word_[begin].memory; ++end) {
+    for (; end < words_ && word_[end].memory == word_[begin].memory && !is_in_place(end); ++end) {
       if (!word_[end].changed) continue;
       writes[count] = access_[end];
       origin[count++] = end;

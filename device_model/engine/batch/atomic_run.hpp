@@ -1,6 +1,9 @@
 // Atomics that are carried out together: reads each word once, computes the operations on it in their order,
 // and writes it once. Only the engine does atomics for its devices, so no other atomic comes between (IBTA
 // 9.4.5, ibv_atomic_cap ATOMIC_HCA).
+//
+// A word that this process has mapped is changed by the processor's own atomics instead: no atomic of the
+// program's comes between either. ATOMIC_GLOB would promise that of all memory, also of what is not mapped.
 #pragma once
 
 #include <sys/types.h>
@@ -56,6 +59,7 @@ class AtomicRun {
 
   struct Word {
     memory::ApplicationMemory* memory = nullptr;
+    std::uint64_t* in_place = nullptr;  // null: it is read and written
     std::uint64_t value = 0;
     bool changed = false;
     bool write_failed = false;
@@ -70,6 +74,8 @@ class AtomicRun {
   }
   std::uint32_t word_for(const MemoryAction& action);
   void read_words();
+  bool is_in_place(std::uint32_t word) const { return word_[word].in_place != nullptr; }
+  static void operate(const AtomicOperands& operands, std::uint64_t& word);
   void compute(const AtomicOperands& operands, std::uint32_t word);
   void write_words();
 

@@ -31,10 +31,15 @@ class ShownMemory final : public memory::ApplicationMemory {
     ++places;
     return reinterpret_cast<const std::byte*>(address);
   }
+  std::uint64_t* word_in_place(std::uint64_t address) override {
+    ++words;
+    return reinterpret_cast<std::uint64_t*>(address);
+  }
   const char* way() const override { return "shown"; }
 
   int copies = 0;
   int places = 0;
+  int words = 0;
 };
 
 struct Observer final : link::FrameObserver {
@@ -57,7 +62,8 @@ struct InPlace : Fabric {
          .address = program.address(0),
          .iova = program.address(0),
          .length = Program::kBytes,
-         .access = memory::access_local_write | memory::access_remote_write | memory::access_remote_read});
+         .access = memory::access_local_write | memory::access_remote_write | memory::access_remote_read |
+                   memory::access_remote_atomic});
     BOOST_REQUIRE(key.has_value());
     return *key;
   }
@@ -122,18 +128,50 @@ BOOST_AUTO_TEST_CASE(each_request_with_payload) {
   BOOST_TEST(shown0.copies + shown1.copies == 0);
 }
 
+BOOST_AUTO_TEST_CASE(atomics_change_the_word_where_it_is) {
+  TestQp qp0{program0, 3, {}}, qp1{program1, 70, {}};
+  connect(qp0, qp1);
+  auto* const target = reinterpret_cast<std::uint64_t*>(program1.address(64));
+  const auto* const original = reinterpret_cast<const std::uint64_t*>(program0.address(128));
+  *target = 40;
+  const struct {
+    abi::SendOpcode opcode;
+    std::uint64_t compare_add, swap, original, after;
+  } cases[] = {
+      {abi::SendOpcode::atomic_fetch_add, 2, 0, 40, 42},
+      {abi::SendOpcode::atomic_compare_swap, 41, 7, 42, 42},
+      {abi::SendOpcode::atomic_compare_swap, 42, 7, 42, 7},
+  };
+  for (const auto& each : cases) {
+    abi::SendWqe head = wqe(each.opcode);
+    head.remote_address = program1.address(64);
+    head.rkey = key1.value;
+    head.compare_add = each.compare_add;
+    head.swap = each.swap;
+    const abi::ScatterGather to[] = {sge0(128, 8)};
+    qp0.post_send(head, to);
+    finish(qp0);
+    BOOST_TEST(*original == each.original);
+    BOOST_TEST(*target == each.after);
+  }
+  BOOST_TEST(shown1.words == 3);
+  BOOST_TEST(shown1.copies == 0);
+}
+
 // The bytes of several segments must become one payload.
 BOOST_AUTO_TEST_CASE(a_packet_of_several_segments_is_gathered) {
   TestQp qp0{program0, 3, {}}, qp1{program1, 70, {}};
   connect(qp0, qp1);
-  program0.fill(100, 600, 4);
+  program0.fill(100, 300, 4);
+  program0.fill(500, 300, 5);
   abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
   head.remote_address = program1.address(100);
   head.rkey = key1.value;
-  const abi::ScatterGather from[] = {sge0(100, 300), sge0(400, 300)};
+  const abi::ScatterGather from[] = {sge0(100, 300), sge0(500, 300)};
   qp0.post_send(head, from);
   finish(qp0);
-  BOOST_TEST(program1.holds(100, 600, 4));
+  BOOST_TEST(program1.holds(100, 300, 4));
+  BOOST_TEST(program1.holds(400, 300, 5));
   BOOST_TEST(shown0.copies == 2);
 }
 

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <ostream>
+#include <string>
 
 #include "device_model/link/fault_hook.hpp"
 #include "device_model/link/link.hpp"
@@ -96,6 +97,26 @@ BOOST_AUTO_TEST_CASE(it_is_made_where_somebody_looks) {
       BOOST_TEST(all.receivers[1].right == 1u);
     }
   }
+}
+
+// Payload stays where it is only if nobody reads it on the way.
+BOOST_AUTO_TEST_CASE(a_port_says_where_nobody_looks) {
+  for (const Case& one : kCases) {
+    if (one.what == std::string("a link that loses"))
+      continue;  // its packets may be sent again after a change
+    BOOST_TEST_CONTEXT(one) {
+      TwoDevices all;
+      BOOST_TEST(all.port.delivers_in_place(mac_of(1)));
+      BOOST_TEST(all.port.delivers_in_place(mac_of(0)));
+      one.prepare(all);
+      BOOST_TEST(all.port.delivers_in_place(mac_of(1)) != one.paid);
+    }
+  }
+  TwoDevices all;
+  all.frame_switch.attach(mac_of(2), all.distrusting, "urnic2");
+  BOOST_TEST(!all.port.delivers_in_place(mac_of(2)));
+  BOOST_TEST(!all.port.delivers_in_place(mac_of(kElsewhere)));
+  BOOST_TEST(!all.port.delivers_in_place(mac_of(77)));
 }
 
 BOOST_AUTO_TEST_CASE(all_who_look_see_it_right) {

@@ -34,8 +34,8 @@ BOOST_FIXTURE_TEST_SUITE(device_bytes, Bench)
 
 BOOST_AUTO_TEST_CASE(every_place_and_length_is_copied_exactly) {
   for (std::size_t offset = 0; offset < 20; ++offset) {
-    for (std::size_t length = 0; length < 40; ++length) {
-      std::array<std::byte, 40> from{}, back{};
+    for (std::size_t length = 0; length < 170; ++length) {
+      std::array<std::byte, 170> from{}, back{};
       for (std::size_t i = 0; i < length; ++i) from[i] = std::byte(i + 1);
       bytes.fill(std::byte{0xEE});
       BOOST_REQUIRE(write(offset, std::span(from).first(length)));

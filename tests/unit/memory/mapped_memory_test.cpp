@@ -79,12 +79,12 @@ BOOST_AUTO_TEST_CASE(both_see_the_same_bytes) {
   const auto memory = map(begin, 3 * page_bytes());
   BOOST_REQUIRE(memory != nullptr);
   for (std::size_t offset = 0; offset < 20; ++offset) {
-    for (std::size_t length = 0; length < 40; ++length) {
-      std::array<std::byte, 40> from{}, back{};
+    for (std::size_t length = 0; length < 170; length += 1 + length / 20) {
+      std::array<std::byte, 170> from{}, back{};
       for (std::size_t i = 0; i < length; ++i) from[i] = std::byte(i + 1 + offset);
       std::memset(programs, 0xEE, bytes);
       BOOST_REQUIRE(write(*memory, begin + offset, std::span(from).first(length)));
-      for (std::size_t i = 0; i < 100; ++i) {
+      for (std::size_t i = 0; i < 200; ++i) {
         const bool inside = i >= offset && i < offset + length;
         BOOST_REQUIRE(programs[begin + i] == (inside ? from[i - offset] : std::byte{0xEE}));
       }

@@ -67,6 +67,24 @@ BOOST_AUTO_TEST_CASE(an_icrc_may_be_owed) {
 }
 
 // The UDP checksum covers the ICRC.
+// The payload may change between the copy and the ICRC, if that were made of the original.
+BOOST_AUTO_TEST_CASE(a_copy_pays_what_its_original_owes) {
+  const FrameTemplate frames(ipv4_network());
+  for (const std::size_t size : {0, 1, 3, 4, 1000}) {
+    const auto payload = payload_of(size);
+    FrameStorage storage;
+    const Frame frame = frames.encode(transport_for(kSendOnly), payload, storage, Icrc::owed);
+    const auto trailer_before = storage.trailer;
+    Bytes copy(frame.size());
+    copy_whole(frame, copy.data());
+    BOOST_TEST(copy == encoded(ipv4_network(), transport_for(kSendOnly), size));
+    BOOST_TEST((storage.trailer == trailer_before));
+    Bytes again(copy.size());
+    copy_whole({.headers = copy, .payload = {}, .trailer = {}}, again.data());
+    BOOST_TEST(again == copy);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(with_a_udp_checksum_no_icrc_is_owed) {
   NetworkHeaders network = ipv4_network();
   network.udp_checksum = 1;
