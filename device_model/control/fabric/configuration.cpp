@@ -300,7 +300,7 @@ void read_lan(const TableReader& root, const std::string& file, Configuration& c
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
-// "memory_mib" and "memory_mib_per_program", and so for every resource.
+// "memory_mib" and "memory_mib_per_program", "shared_memory_mib", and so for every resource.
 void read_limits(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("limits");
   if (table == nullptr) return;
