@@ -12,6 +12,7 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/memory/mapped_memory.hpp"
 
 namespace urnic::control {

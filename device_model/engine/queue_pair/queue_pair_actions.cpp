@@ -1,6 +1,8 @@
 // What the transport asks of its host: each is put into the round's action list, in the order of its stream.
 #include <algorithm>
 
+#include "device_model/engine/device/device_resources.hpp"
+#include "device_model/engine/device/port_egress.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/round/round.hpp"
 

@@ -79,6 +79,21 @@ boost::test_tools::assertion_result may_freeze(boost::unit_test::test_unit_id) {
   return result;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// Its allocator ends the process where there is no memory.
+boost::test_tools::assertion_result without_sanitizer(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(!kSanitized);
+  result.message() << "AddressSanitizer cannot do without memory";
+  return result;
+}
+
 struct Threads {
   std::atomic<bool> stop{false};
   std::vector<std::thread> running;
@@ -399,7 +414,8 @@ BOOST_AUTO_TEST_CASE(does_not_get_what_the_program_has_unmapped) {
 }
 
 // Nothing is better than memory that both write.
-BOOST_AUTO_TEST_CASE(has_none_where_there_is_no_memory_for_a_copy) {
+BOOST_AUTO_TEST_CASE(has_none_where_there_is_no_memory_for_a_copy,
+                     *boost::unit_test::precondition(without_sanitizer)) {
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   const rlimit none{1, before.rlim_max};
