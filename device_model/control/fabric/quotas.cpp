@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -19,6 +20,9 @@ std::uint64_t descriptors_of_programs() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOwnDescriptors;
   return limit.rlim_cur > 2 * kOwnDescriptors ? limit.rlim_cur - kOwnDescriptors : limit.rlim_cur / 2;
 }
+
+// A fork copies what a program shares (docs/decisions/shared-pages.md): a second for each GiB.
+constexpr std::uint64_t kMostShared = std::uint64_t{1} << 30;
 
 Allowance half_for_each(std::uint64_t all) { return {all / 2, all}; }
 
@@ -44,7 +48,9 @@ Allowance Quotas::allowance(Resource resource) {
   Allowance allowance = allowances_[index(resource)];
   if (!is_in_bytes(resource)) return allowance;
   if (allowance.all == 0) allowance.all = memory_.bytes();
-  if (allowance.program == 0) allowance.program = allowance.all / 2;
+  if (allowance.program != 0) return allowance;
+  allowance.program = allowance.all / 2;
+  if (resource == Resource::shared_memory) allowance.program = std::min(allowance.program, kMostShared);
   return allowance;
 }
 

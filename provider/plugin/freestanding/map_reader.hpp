@@ -18,7 +18,7 @@ struct Mapping {
   bool is_private_memory;  // no file's, and not shared
   std::uint64_t offset;    // in the file
   std::uint64_t inode;     // 0: no file's
-  char name[24];           // as much of it as fits
+  char name[64];           // as much of it as fits
 };
 
 // Reads lines "begin-end rwxp offset device inode path" from `file`, which stays the caller's.

@@ -26,6 +26,9 @@ bool is_fit(const MapReader::Flags& flags) {
   return flags.count != 0;
 }
 
+// Valgrind keeps in mind which bytes are undefined, and new mappings have none.
+bool shows_valgrind(const Mapping& mapping) { return std::strstr(mapping.name, "/valgrind/") != nullptr; }
+
 // Rings of libaio and io_uring, which each process with such I/O has mapped.
 bool shows_kernels_io(const Mapping& mapping) {
   return std::strstr(mapping.name, "[aio]") != nullptr || std::strstr(mapping.name, "[io_uring]") != nullptr;
@@ -42,7 +45,7 @@ bool look_at_memory(const abi::PageRange& range, MemoryKind& kind) {
   bool found = false;
   while (reader.next(mapping)) {
     reader.flags(flags);
-    if (shows_kernels_io(mapping)) return false;
+    if (shows_kernels_io(mapping) || shows_valgrind(mapping)) return false;
     if (mapping.begin > range.address || mapping.end < range.address + range.length) continue;
     if (!mapping.is_private_memory || !mapping.readable || !mapping.writable || !is_fit(flags)) return false;
     kind = {has(flags, "dc"), has(flags, "dd")};

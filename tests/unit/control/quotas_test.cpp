@@ -1,6 +1,7 @@
 // What a program may take of the device process, and what the others still can.
 #include "device_model/control/fabric/quotas.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <system_error>
 #include <vector>
@@ -29,6 +30,16 @@ int error_of(Account& account, std::vector<Charge>& kept, Resource resource, std
 }
 
 BOOST_AUTO_TEST_SUITE(quotas)
+
+BOOST_AUTO_TEST_CASE(a_program_shares_a_gibibyte_unless_said_otherwise) {
+  Quotas quotas(default_allowances());
+  const Allowance shared = quotas.allowance(Resource::shared_memory);
+  BOOST_TEST(shared.all == quotas.allowance(Resource::memory).all);
+  BOOST_TEST(shared.program == std::min(shared.all / 2, std::uint64_t{1} << 30));
+  Allowances given = default_allowances();
+  given[static_cast<std::size_t>(Resource::shared_memory)] = {3ull << 30, 4ull << 30};
+  BOOST_TEST(Quotas(given).allowance(Resource::shared_memory).program == 3ull << 30);
+}
 
 BOOST_AUTO_TEST_CASE(what_is_charged_is_given_back) {
   Quotas quotas(small(50, 100));
