@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "provider/old_symbol_versions.hpp"
 #include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/freestanding/object_list.hpp"
 #include "provider/plugin/shared_pages/page_exchange.hpp"
