@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "provider/plugin/freestanding/address.hpp"
 #include "provider/plugin/freestanding/descriptor.hpp"
 #include "provider/plugin/freestanding/map_reader.hpp"
 
@@ -29,20 +30,18 @@ bool wanted_by_the_system() {
   return std::strstr(text, "[never]") == nullptr;
 }
 
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 // Whether the block's first page is in memory. A block that was never touched needs no move.
 bool is_there(std::uint64_t block) {
   unsigned char resident = 0;
-  return mincore(pointer(block), 1, &resident) == 0 && (resident & 1) != 0;
+  return mincore(pointer_to(block), 1, &resident) == 0 && (resident & 1) != 0;
 }
 
 // [begin, end) is whole blocks of one mapping. `may_move`: bytes that may still be moved.
 void prefer(std::uint64_t begin, std::uint64_t end, std::uint64_t& may_move) {
-  if (madvise(pointer(begin), end - begin, MADV_HUGEPAGE) != 0) return;
+  if (madvise(pointer_to(begin), end - begin, MADV_HUGEPAGE) != 0) return;
   for (std::uint64_t block = begin; block < end && may_move != 0; block += kBlock) {
     if (!is_there(block)) continue;
-    if (madvise(pointer(block), kBlock, kCollapse) != 0) return;
+    if (madvise(pointer_to(block), kBlock, kCollapse) != 0) return;
     may_move -= kBlock;
   }
 }

@@ -9,12 +9,12 @@
 
 #include <cstring>
 
+#include "provider/plugin/freestanding/address.hpp"
+
 namespace urnic::provider {
 namespace {
 
 constexpr int kDontUnmap = 4;  // MREMAP_DONTUNMAP, Linux 5.7
-
-char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
 
 bool has_filter_of_calls() {
   const Descriptor file(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
@@ -31,7 +31,7 @@ bool has_filter_of_calls() {
 FrozenRange::FrozenRange(const abi::PageRange& range) : range_(range) {
   if (has_filter_of_calls() || !watch()) return;
   void* const moved =
-      mremap(pointer(range.address), range.length, range.length, MREMAP_MAYMOVE | kDontUnmap, 0);
+      mremap(pointer_to(range.address), range.length, range.length, MREMAP_MAYMOVE | kDontUnmap, 0);
   if (moved != MAP_FAILED) pages_ = static_cast<char*>(moved);
 }
 
@@ -52,7 +52,7 @@ FrozenRange::~FrozenRange() {
   if (replaced_) {
     munmap(pages_, range_.length);
   } else {
-    mremap(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(range_.address));
+    mremap(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(range_.address));
   }
   uffdio_range range{range_.address, range_.length};
   ioctl(watcher_.get(), UFFDIO_WAKE, &range);

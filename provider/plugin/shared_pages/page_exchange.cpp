@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "provider/old_symbol_versions.hpp"
+#include "provider/plugin/freestanding/address.hpp"
 #include "provider/plugin/freestanding/descriptor.hpp"
 #include "provider/plugin/shared_pages/frozen_range.hpp"
 #include "provider/plugin/shared_pages/memory_kind.hpp"
@@ -26,8 +27,6 @@ constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, from Linux 5.14 on
 // Bits of /proc/self/pagemap: the page is present, or swapped out. Others were never touched: they need no
 // copy.
 constexpr std::uint64_t kTouched = std::uint64_t{3} << 62;
-
-char* pointer(std::uint64_t address) { return reinterpret_cast<char*>(address); }
 
 // A signal's handler could use the pages that are being exchanged.
 class SignalsWait {
@@ -111,12 +110,12 @@ void for_pages_of_file(int file, std::uint64_t begin, std::uint64_t end, Use use
 // With a right for each page at once, instead of a page fault for each.
 void bring_in(const PageRange& range, int file) {
   for_pages_of_file(file, 0, range.length, [&](std::uint64_t begin, std::uint64_t end) {
-    madvise(pointer(range.address + begin), end - begin, kPopulateWrite);
+    madvise(pointer_to(range.address + begin), end - begin, kPopulateWrite);
   });
 }
 
 bool map_in_place(const PageRange& range, int file, const MemoryKind& kind) {
-  char* const place = pointer(range.address);
+  char* const place = pointer_to(range.address);
   if (mmap(place, range.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != place)
     return false;
   if (kind.not_in_children) madvise(place, range.length, MADV_DONTFORK);
@@ -128,7 +127,7 @@ bool map_in_place(const PageRange& range, int file, const MemoryKind& kind) {
 Sharing exchange_alone(const PageRange& range, int file, const MemoryKind& kind) {
   const Descriptor pagemap = open_pagemap();
   const bool done =
-      copy_touched(pagemap, pointer(range.address), range.length, file) && map_in_place(range, file, kind);
+      copy_touched(pagemap, pointer_to(range.address), range.length, file) && map_in_place(range, file, kind);
   return done ? Sharing::shared : Sharing::refused_by_kernel;
 }
 
@@ -150,7 +149,7 @@ void touch(char* page) { __atomic_fetch_add(page, 0, __ATOMIC_RELAXED); }
 // True: all pages of the file that the piece shows are private copies now.
 bool make_private(const MappedPiece& piece, int file) {
   const int rights = (piece.readable ? PROT_READ : 0) | (piece.writable ? PROT_WRITE : 0);
-  char* const place = pointer(piece.begin);
+  char* const place = pointer_to(piece.begin);
   const std::uint64_t length = piece.end - piece.begin;
   const auto offset = static_cast<off_t>(piece.offset);
   const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;

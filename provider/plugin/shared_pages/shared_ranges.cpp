@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "provider/old_symbol_versions.hpp"
+#include "provider/plugin/freestanding/address.hpp"
 #include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/freestanding/object_list.hpp"
 #include "provider/plugin/shared_pages/page_exchange.hpp"
@@ -36,8 +37,6 @@ struct Ranges {
 };
 Ranges ranges;
 
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 void copy_for_child(SharedRange& range, const MappedPiece& piece) {
   if (!piece.readable) return;
   auto* const copy = create_object<ChildsCopy>();
@@ -45,11 +44,11 @@ void copy_for_child(SharedRange& range, const MappedPiece& piece) {
   void* const memory =
       copy == nullptr ? MAP_FAILED
                       : mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) madvise(pointer(piece.begin), length, MADV_DONTFORK);
+  if (memory == MAP_FAILED) madvise(pointer_to(piece.begin), length, MADV_DONTFORK);
   if (copy == nullptr) return;
   copy->piece = piece;
   if (memory != MAP_FAILED) {
-    std::memcpy(memory, pointer(piece.begin), length);
+    std::memcpy(memory, pointer_to(piece.begin), length);
     copy->copy = memory;
   }
   range.copies.add(*copy);
@@ -80,7 +79,7 @@ void after_fork_in_parent() {
     if (copy != nullptr) {
       munmap(copy, length);
     } else {
-      madvise(pointer(piece.begin), length, MADV_DOFORK);
+      madvise(pointer_to(piece.begin), length, MADV_DOFORK);
     }
   });
   ranges.lock.unlock();
@@ -91,7 +90,7 @@ void after_fork_in_child() {
   use_copies([](const MappedPiece& piece, void* copy, std::uint64_t length) {
     if (copy == nullptr) return;
     if (!piece.writable) mprotect(copy, length, PROT_READ);
-    mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(piece.begin));
+    mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(piece.begin));
   });
   while (SharedRange* const range = ranges.list.first()) {
     ranges.list.remove(*range);
