@@ -45,6 +45,7 @@ inline std::byte* reach(std::span<std::byte> bytes, std::uint64_t from, std::siz
 // the two have the same place in a word.
 inline void copy_words(std::byte* to, const std::byte* from, std::size_t length, const std::byte* shared) {
   using namespace whole_words;
+  if (length == 0) return;  // the pointers may be null
   constexpr std::size_t kRegister = sizeof(Register);
   std::size_t done = head_of(shared, length);
   std::memcpy(to, from, done);
