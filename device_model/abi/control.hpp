@@ -210,7 +210,8 @@ struct RegisterMrReply {
   std::uint32_t lkey;
   std::uint32_t rkey;
   std::uint32_t reserved;
-  // register_mr: the offer. reregister_mr: as DeregisterMrReply::unneeded.
+  // register_mr: the offer; or, of pages that are shared, those that the region does not use after all,
+  // without a descriptor. reregister_mr: as DeregisterMrReply::unneeded.
   PageRange pages = {};
 };
 // Shared pages that no region needs any more, to be made private again. Descriptor received, if there are

@@ -66,7 +66,7 @@ int register_mr(Session& session, const abi::RegisterMrRequest& request, abi::Re
     reply.pages = offer_pages(session, region->spec, memory, descriptors);
     if (reply.pages.length != 0) return 0;
   } else {
-    take_up_offer(session, request.sharing, region->spec, memory);
+    reply.pages = take_up_offer(session, request.sharing, region->spec, memory);
   }
   install(std::move(memory), *region);
   return add_region(session, std::move(region), reply);

@@ -148,14 +148,17 @@ abi::PageRange offer_pages(Session& session, const memory::RegionSpec& spec, Reg
 }
 
 // A program that says so without having exchanged its pages loses its own data only.
-void take_up_offer(Session& session, abi::Sharing outcome, memory::RegionSpec& spec, RegionMemory& memory) {
+abi::PageRange take_up_offer(Session& session, abi::Sharing outcome, memory::RegionSpec& spec,
+                             RegionMemory& memory) {
   const PagesOffer offer = std::exchange(session.offer, {});
-  if (offer.pages == nullptr) return;
+  if (offer.pages == nullptr) return {};
   session.process->sharing().rule().has_cost(SharingRule::Clock::now() - offer.made);
   count(session.fabric.sharing_counters(), outcome);
-  if (outcome != abi::Sharing::shared || memory.own != nullptr) return;
-  map_pages(offer.pages, *session.process, spec, memory);
-  if (memory.own != nullptr) spec.memory = memory.own.get();
+  if (outcome != abi::Sharing::shared) return {};
+  if (memory.own == nullptr) map_pages(offer.pages, *session.process, spec, memory);
+  if (memory.own == nullptr) return {offer.pages->address(), offer.pages->length()};
+  spec.memory = memory.own.get();
+  return {};
 }
 
 void install(RegionMemory memory, MemoryRegion& region) {

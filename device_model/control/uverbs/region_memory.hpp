@@ -30,8 +30,10 @@ int choose_memory(Session& session, Process& process, memory::RegionSpec& spec, 
 // Offers the program to share pages of the region, if that is possible and pays; else no range.
 abi::PageRange offer_pages(Session& session, const memory::RegionSpec& spec, RegionMemory& memory,
                            DescriptorExchange& descriptors);
-// What came of the offer. Maps the pages that are shared, and sets spec.memory to that.
-void take_up_offer(Session& session, abi::Sharing outcome, memory::RegionSpec& spec, RegionMemory& memory);
+// What came of the offer. Maps the pages that are shared, and sets spec.memory to that. Returns the pages
+// that the program has shared in vain, because they cannot be mapped here.
+abi::PageRange take_up_offer(Session& session, abi::Sharing outcome, memory::RegionSpec& spec,
+                             RegionMemory& memory);
 
 // Gives `region` this memory instead of its former one.
 void install(RegionMemory memory, MemoryRegion& region);

@@ -52,8 +52,19 @@ int register_memory(Context& context, abi::RegisterMrRequest request, abi::Regis
   request.sharing = abi::Sharing::willing;
   const int error = session.call(abi::ControlOpcode::register_mr, request, reply);
   if (error != 0 || reply.pages.length == 0) return error;
-  request.sharing = share(reply.pages, session.take_descriptor());
-  return session.call(abi::ControlOpcode::register_mr, request, reply);
+  const abi::PageRange offer = reply.pages;
+  const Descriptor file = session.take_descriptor();
+  request.sharing = share(offer, file);
+  const int outcome = session.call(abi::ControlOpcode::register_mr, request, reply);
+  if (request.sharing == abi::Sharing::shared && (outcome != 0 || reply.pages.length != 0))
+    unshare(offer, file);
+  return outcome;
+}
+
+void take_keys(private_abi::Mr& mr, const abi::RegisterMrReply& reply) {
+  mr.mr.handle = reply.handle;
+  mr.mr.lkey = reply.lkey;
+  mr.mr.rkey = reply.rkey;
 }
 
 }  // namespace
@@ -74,9 +85,7 @@ ibv_mr* register_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t
   }
   const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
   if (!on_demand) prefer_huge_pages(reinterpret_cast<std::uintptr_t>(address), length);
-  mr->mr.handle = reply.handle;
-  mr->mr.lkey = reply.lkey;
-  mr->mr.rkey = reply.rkey;
+  take_keys(*mr, reply);
   mr->type = private_abi::MrType::plain;
   mr->access = access;
   return &mr->mr;
@@ -106,8 +115,7 @@ int reregister_mr(private_abi::Mr* mr, int flags, ibv_pd* pd, void* address, std
     errno = error;
     return error;
   }
-  mr->mr.lkey = reply.lkey;
-  mr->mr.rkey = reply.rkey;
+  take_keys(*mr, reply);
   mr->access = new_access;
   return 0;
 }

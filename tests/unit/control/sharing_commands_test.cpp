@@ -167,6 +167,17 @@ BOOST_AUTO_TEST_CASE(an_offer_that_is_refused_is_forgotten) {
   BOOST_TEST(way() != "mapped");
 }
 
+// Otherwise they would stay shared for ever.
+BOOST_AUTO_TEST_CASE(pages_that_cannot_be_mapped_are_given_back_at_once) {
+  BOOST_REQUIRE(ask(2 * kPage, kPage, abi::Sharing::willing) == 0);
+  BOOST_REQUIRE(ask(3 * kPage, kPage, abi::Sharing::shared) == 0);  // none of the region's
+  BOOST_TEST(mr.handle != 0u);
+  BOOST_TEST(mr.pages.address == address(2 * kPage));
+  BOOST_TEST(mr.pages.length == kPage);
+  share(0, kPage);
+  BOOST_TEST(mr.pages.length == 0u);
+}
+
 // The pages exist already, and no region may use them that does not share them.
 BOOST_AUTO_TEST_CASE(a_file_of_the_device_process_is_no_programs_shared_memory) {
   share(0, kPage);
