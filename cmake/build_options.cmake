@@ -28,7 +28,7 @@ if(URNIC_SANITIZE)
   target_compile_options(urnic_build INTERFACE
     "$<${sanitized}:-fsanitize=${URNIC_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>"
     # GCC takes a sanitizer's own checks for reads of members that may not be there; a real one fails in the run.
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(urnic_build INTERFACE "$<${sanitized}:-fsanitize=${URNIC_SANITIZE}>")
   if(URNIC_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC says that it does not follow fences. Ours order a store before a load (going to sleep, arming a CQ);
@@ -37,9 +37,7 @@ if(URNIC_SANITIZE)
   endif()
 endif()
 if(URNIC_FUZZ)
-  target_compile_options(urnic_build INTERFACE
-    "$<${sanitized}:-fsanitize=fuzzer-no-link,address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer>")
-  target_link_options(urnic_build INTERFACE "$<${sanitized}:-fsanitize=address,undefined>")
+  target_compile_options(urnic_build INTERFACE $<${sanitized}:-fsanitize=fuzzer-no-link>)
 endif()
 
 if(URNIC_HARDENED)

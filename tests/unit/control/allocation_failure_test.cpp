@@ -112,10 +112,8 @@ BOOST_AUTO_TEST_CASE(so_is_the_target_of_an_extended_reliable_connection) {
   abi::CreateQpRequest request{};
   request.type = IBV_QPT_XRC_RECV;
   request.xrcd = xrcd.handle;
-  fail_everywhere(ControlOpcode::create_qp, request, [this] {
-    BOOST_TEST(context().qps.size() == 0u);
-    BOOST_TEST(installed_queue_pairs() == 0u);
-  });
+  fail_everywhere(ControlOpcode::create_qp, request, [this] { BOOST_TEST(context().qps.size() == 0u); });
+  // Those of the failures, too: nothing would have removed them.
   BOOST_TEST(installed_queue_pairs() == 1u);
 }
 

@@ -11,19 +11,12 @@
 #include "json/json.hpp"
 #include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/socket_program.hpp"
+#include "tests/unit/sanitized.hpp"
 
 namespace urnic::control::test {
 namespace {
 
 constexpr std::uint32_t kTransfer = 1 << 20;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 // With a sanitizer a thousand take minutes.
 constexpr std::size_t kPrograms = kSanitized ? 200 : 1000;

@@ -38,7 +38,9 @@ struct Verb {
 };
 
 char memory[4096];
-ibv_mr* region(Rig& rig) { return ibv_reg_mr(rig.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE); }
+// A number, because the macro `ibv_reg_mr` compares it with flags of another enumeration.
+constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE;
+ibv_mr* region(Rig& rig) { return ibv_reg_mr(rig.pd, memory, sizeof memory, kAccess); }
 ibv_qp* queue_pair(Rig& rig) {
   ibv_qp_init_attr attributes{};
   attributes.send_cq = attributes.recv_cq = rig.cq;

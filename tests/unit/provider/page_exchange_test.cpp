@@ -25,6 +25,7 @@
 
 #include "provider/plugin/freestanding/descriptor.hpp"
 #include "provider/plugin/shared_pages/shared_ranges.hpp"
+#include "tests/unit/sanitized.hpp"
 
 using urnic::abi::PageRange;
 using urnic::provider::Descriptor;
@@ -79,17 +80,9 @@ boost::test_tools::assertion_result may_freeze(boost::unit_test::test_unit_id) {
   return result;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // Its allocator ends the process where there is no memory.
 boost::test_tools::assertion_result without_sanitizer(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(!kSanitized);
+  boost::test_tools::assertion_result result(!urnic::kSanitized);
   result.message() << "AddressSanitizer cannot do without memory";
   return result;
 }
@@ -110,7 +103,8 @@ struct Threads {
 
 // Each thread counts in words of its own, and must find what it has written.
 struct Counting {
-  Counting(Memory& of, Threads& threads, int number) {
+  // Until `threads` are gone.
+  void start(Memory& of, Threads& threads, int number) {
     for (int i = 0; i < number; ++i) {
       auto seen = std::make_shared<std::vector<std::uint64_t>>(kPages);
       auto random = std::make_shared<std::uint64_t>(88172645463325252u + static_cast<unsigned>(i));
@@ -275,8 +269,9 @@ BOOST_AUTO_TEST_CASE(no_write_of_another_thread_is_lost, *boost::unit_test::prec
     char* const fresh = static_cast<char*>(
         mmap(bytes, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
     BOOST_REQUIRE(fresh == bytes);
+    Counting counting;
     Threads threads;
-    Counting counting(*this, threads, 2);
+    counting.start(*this, threads, 2);
     counting.wait_for(100);
     BOOST_REQUIRE((share() == Outcome::shared));
     counting.wait_for(100);
