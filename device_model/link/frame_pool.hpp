@@ -42,11 +42,8 @@ struct PooledFrame {
 class FramePool {
  public:
   // Reuses the slot released last, and touches no slot before its first use: memory that is not needed stays
-  // untouched.
-  explicit FramePool(std::uint32_t slots)
-      : slots_(static_cast<PooledFrame*>(::operator new(sizeof(PooledFrame) * slots))), capacity_(slots) {
-    free_.reserve(slots);
-  }
+  // untouched. Throws std::bad_alloc.
+  explicit FramePool(std::uint32_t slots);
 
   std::uint32_t in_use() const { return touched_ - static_cast<std::uint32_t>(free_.size()); }
   // Null if all are in use.
@@ -62,10 +59,12 @@ class FramePool {
 
  private:
   static_assert(std::is_trivially_destructible_v<PooledFrame>);
-  struct Free {
-    void operator()(PooledFrame* slots) const { ::operator delete(slots); }
+  // A mapping of its own: an allocator may touch what it gives, and AddressSanitizer's does.
+  struct Unmap {
+    std::uint32_t slots;
+    void operator()(PooledFrame* begin) const;
   };
-  std::unique_ptr<PooledFrame, Free> slots_;
+  std::unique_ptr<PooledFrame, Unmap> slots_;
   std::uint32_t capacity_;
   std::uint32_t touched_ = 0;  // slots that were used at least once
   std::vector<std::uint32_t> free_;

@@ -1,4 +1,5 @@
-// Whether this program is compiled with AddressSanitizer: slower by ten times, and with an allocator of its own.
+// Whether this program is compiled with AddressSanitizer: it is slower by ten times, and has an allocator of
+// its own.
 #pragma once
 
 namespace urnic {
