@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "device_model/memory/sealed_memory.hpp"
+
 namespace urnic::capture {
 
 namespace {
@@ -50,11 +52,8 @@ RingMemory RingMemory::create(std::size_t bytes, memory::Descriptor& descriptor)
   if (!std::has_single_bit(bytes) || bytes < kMinRingBytes || bytes > kMaxRingBytes)
     throw std::system_error(EINVAL, std::system_category(),
                             "capture ring: its size must be a power of two from 8 KiB on");
-  descriptor = memory::Descriptor(memfd_create("urnic-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!descriptor) fail("capture ring: memfd_create");
-  if (ftruncate(descriptor.get(), static_cast<off_t>(kRingDataOffset + bytes)) != 0)
-    fail("capture ring: ftruncate");
-  if (fcntl(descriptor.get(), F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) fail("capture ring: F_ADD_SEALS");
+  descriptor = memory::make_sealed_memory("urnic-capture", kRingDataOffset + bytes);
+  if (!descriptor) fail("capture ring: its memory");
   RingMemory ring(map(descriptor.get(), bytes, MAP_POPULATE), bytes);
   auto* indices = new (ring.base_) RingIndices{};
   indices->magic = kRingMagic;

@@ -37,6 +37,12 @@ class Link {
   // In both.
   bool plain() const { return transmit_plain_ && receive_plain_; }
 
+  // Nobody reads a frame's payload on the way in this direction: it is handed on at once, or lost.
+  bool passes_unread(Direction direction) const {
+    const LinkChannel& passed = channel(direction);
+    return faults_ == nullptr && loses_at_most(passed.settings()) && passed.empty();
+  }
+
   bool takes_time() const {
     return link::takes_time(transmit_.settings()) || link::takes_time(receive_.settings());
   }

@@ -54,6 +54,13 @@ constexpr bool takes_time(const LinkSettings& settings) {
          settings.reorder > 0;
 }
 
+// All that happens to a packet is that it is lost, if that: others arrive at once, and unchanged.
+constexpr bool loses_at_most(LinkSettings settings) {
+  settings.loss = 0;
+  settings.burst_start = 0;
+  return !is_impaired(settings);
+}
+
 // There is no impairment but independent random loss, if any: one direction of a link may lose nothing.
 constexpr bool only_loses(LinkSettings settings) {
   settings.loss = 0;

@@ -48,8 +48,9 @@ class Port {
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 
-  // A frame for `to` that is transmitted now is given to a device's receiver at once, and until then nobody
-  // but that receiver reads its payload. Holds until settings of links, captures or faults change.
+  // A frame for `to` that is transmitted now is given to a device's receiver at once, if it is not lost, and
+  // until then nobody but that receiver reads its payload. Holds until settings of links, captures or faults
+  // change.
   virtual bool delivers_in_place(const wire::MacAddress& /*to*/) const { return false; }
 
   // How many bytes the device may send at `now` without its line falling behind; at least `least` when the

@@ -59,7 +59,7 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
 }
 
 bool SwitchPort::delivers_in_place(const wire::MacAddress& to) const {
-  return far_end == nullptr && !is_impaired(Direction::transmit) && frame_switch_.delivers_in_place(to);
+  return far_end == nullptr && passes_unread(Direction::transmit) && frame_switch_.delivers_in_place(to);
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
@@ -100,7 +100,7 @@ bool Switch::delivers_in_place(const wire::MacAddress& to) const {
   if (!observers_.empty()) return false;
   const SwitchPort* const port = port_of(packed(to));
   return port != nullptr && port->trunk == nullptr && port->outside == nullptr && port->takes_owed_icrc &&
-         !port->is_impaired(Direction::receive);
+         port->passes_unread(Direction::receive);
 }
 
 void Switch::insert(std::vector<Route>& routes, const Route& route) {

@@ -32,6 +32,9 @@ class SwitchPort final : public Port {
   // The same, in this direction.
   bool is_impaired(Direction direction) const { return link != nullptr && !link->plain(direction); }
 
+  // As Link::passes_unread.
+  bool passes_unread(Direction direction) const { return link == nullptr || link->passes_unread(direction); }
+
   FrameReceiver& receiver;  // a stub for a device of another engine
   const bool takes_owed_icrc = receiver.takes_owed_icrc();
   Trunk* const trunk;  // null: the device is here

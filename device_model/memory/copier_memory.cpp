@@ -1,6 +1,5 @@
 #include "device_model/memory/copier_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,8 +8,10 @@
 #include <cstring>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "device_model/memory/checked_call.hpp"
+#include "device_model/memory/sealed_memory.hpp"
 #include "device_model/memory/transfer_groups.hpp"
 
 namespace urnic::memory {
@@ -22,16 +23,13 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 CopierDescriptors make_copier_descriptors() {
-  CopierDescriptors made{
-      .page = Descriptor(checked(memfd_create("urnic-copier", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                                 "memory of a copier: memfd_create")),
+  Descriptor page = make_sealed_memory("urnic-copier", sizeof(CopierPage));
+  checked(page.get(), "memory of a copier");
+  return {
+      .page = std::move(page),
       .request = Descriptor(checked(eventfd(0, EFD_CLOEXEC), "request of a copier: eventfd")),
       .answer = Descriptor(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "answer of a copier: eventfd")),
   };
-  checked(ftruncate(made.page.get(), sizeof(CopierPage)), "memory of a copier: ftruncate");
-  checked(fcntl(made.page.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
-          "memory of a copier: F_ADD_SEALS");
-  return made;
 }
 
 CopierMemory::CopierMemory(CopierDescriptors&& descriptors, ApplicationMemory& direct)

@@ -68,11 +68,13 @@ class GuestProgram:
 class Guest:
     """Use as a context manager. `wire`: the UNIX stream socket of frames, on which somebody listens."""
 
-    def __init__(self, directory, wire, address="10.0.0.2/24", mtu=1500, mac="52:54:00:00:00:02", user=fabric.ORDINARY_USER):
+    def __init__(self, directory, wire, address="10.0.0.2/24", mtu=1500, mac="52:54:00:00:00:02", user=fabric.ORDINARY_USER,
+                 processors=1):
         self.directory = pathlib.Path(directory)
         self.user = user if os.geteuid() == 0 else None
         self.wire, self.address, self.mtu, self.mac = wire, address, mtu, mac
         self.ports = [fabric.free_port() for _ in range(16)]  # of the guest, which the host reaches at 127.0.0.1
+        self.processors = processors
         self._programs = {}
         self._lock = threading.Lock()
 
@@ -94,7 +96,7 @@ class Guest:
         for file in (made.kernel, made.initrd):  # where the ordinary user can read them
             shutil.copyfile(file, self.directory / file.name)
         agent = self.directory / "agent"
-        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "1", "-m", "2G", "-display", "none",
+        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-m", "2G", "-display", "none",
                    "-nodefaults", "-no-reboot", "-monitor", "none", "-kernel", self.directory / "vmlinuz", "-initrd",
                    self.directory / "initrd", "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
                    "-serial", f"file:{self.directory / 'console'}",

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <thread>
 
+#include "device_model/memory/sealed_memory.hpp"
+
 namespace urnic::control {
 namespace {
 
@@ -25,17 +27,6 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return
 
 [[noreturn]] void out_of_memory(const char* what) {
   throw std::system_error(ENOMEM, std::generic_category(), what);
-}
-
-memory::Descriptor make_sealed_memory(std::uint64_t size) {
-  memory::Descriptor descriptor(memfd_create("urnic-queues", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!descriptor) out_of_memory("memfd_create");
-  if (ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) out_of_memory("queue memory");
-  // If a program shrank it, the engine would get SIGBUS.
-  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    throw std::system_error(errno, std::generic_category(), "F_ADD_SEALS");
-  }
-  return descriptor;
 }
 
 }  // namespace
@@ -184,7 +175,8 @@ void ArenaAllocator::add_arena(std::uint64_t at_least) {
 
   auto arena = std::make_unique<Arena>();
   if (account_ != nullptr) arena->charge = account_->charge(Resource::descriptors, 1, size);
-  arena->descriptor = make_sealed_memory(size);
+  arena->descriptor = memory::make_sealed_memory("urnic-queues", size);
+  if (!arena->descriptor) out_of_memory("queue memory");
   arena->mapping = SharedMapping(arena->descriptor.get(), size);
   arena->free.emplace(0, size);
   arena->populated.resize(round_up(size, kPopulatedAtOnce) / kPopulatedAtOnce);

@@ -18,6 +18,7 @@
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 #include "device_model/engine/receives/srq_tag_matching.hpp"
+#include "device_model/memory/sealed_memory.hpp"
 
 namespace urnic::control {
 namespace {
@@ -30,15 +31,9 @@ constexpr std::size_t kRemovedAtOnce = 16;
 }
 
 memory::Descriptor make_doorbell_memory() {
-  memory::Descriptor descriptor(memfd_create("urnic-doorbells", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!descriptor) fail(errno, "memfd_create");
-  const auto size = static_cast<off_t>(sizeof(abi::Doorbells));
-  if (ftruncate(descriptor.get(), size) != 0 || fallocate(descriptor.get(), 0, 0, size) != 0) {
+  memory::Descriptor descriptor = memory::make_sealed_memory("urnic-doorbells", sizeof(abi::Doorbells));
+  if (!descriptor || fallocate(descriptor.get(), 0, 0, sizeof(abi::Doorbells)) != 0)
     fail(ENOMEM, "doorbell memory");
-  }
-  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    fail(errno, "F_ADD_SEALS");
-  }
   return descriptor;
 }
 

@@ -1,13 +1,10 @@
 #include "device_model/control/objects/shared_pages.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "device_model/memory/mapped_memory.hpp"
+#include "device_model/memory/sealed_memory.hpp"
 
 namespace urnic::control {
 
@@ -24,9 +21,8 @@ std::shared_ptr<SharedPages> SharedPages::make(std::uint64_t address, std::uint6
                                                Account& account) {
   if (!account.has_room(Resource::shared_memory, length) || !account.has_room(Resource::descriptors, 1))
     return nullptr;
-  memory::Descriptor file(memfd_create(kSharedPagesName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file || ftruncate(file.get(), static_cast<off_t>(length)) != 0) return nullptr;
-  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
+  memory::Descriptor file = memory::make_sealed_memory(kSharedPagesName, length);
+  if (!file) return nullptr;
   return std::shared_ptr<SharedPages>(new SharedPages(std::move(file), address, length, account));
 }
 

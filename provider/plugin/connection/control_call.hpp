@@ -59,10 +59,14 @@ inline int call(Context& context, abi::ControlOpcode opcode, std::uint32_t handl
   return call(context, opcode, abi::HandleRequest{handle, 0}, reply);
 }
 
-// The same for a request that destroys an object. On a dead device it succeeds: the object is gone.
-inline int release(Context& context, abi::ControlOpcode opcode, std::uint32_t handle) {
-  const int error = call(context, opcode, handle);
+// What a request that destroys an object comes to. On a dead device it succeeds: the object is gone.
+inline int outcome_of_release(Context& context, int error) {
   return error == EIO && is_dead(context) ? 0 : error;
+}
+
+// The same for a request that destroys an object.
+inline int release(Context& context, abi::ControlOpcode opcode, std::uint32_t handle) {
+  return outcome_of_release(context, call(context, opcode, handle));
 }
 
 }  // namespace urnic::provider

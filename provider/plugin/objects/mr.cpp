@@ -130,7 +130,7 @@ int deregister_mr(private_abi::Mr* mr) {
     error = session.call(abi::ControlOpcode::deregister_mr, abi::HandleRequest{mr->mr.handle, 0}, reply);
     if (error == 0) unshare(reply.unneeded, session.take_descriptor());
   }
-  if (error == EIO && is_dead(context)) error = 0;  // the region is gone
+  error = outcome_of_release(context, error);
   if (error == 0) destroy_object(mr);
   return error;
 }

@@ -26,7 +26,7 @@ int detach_multicast(ibv_qp* qp, const ibv_gid* group, std::uint16_t) {
   Context& context = context_of(qp->context);
   abi::Empty reply;
   const int error = call(context, abi::ControlOpcode::detach_multicast, request_for(*qp, *group), reply);
-  return error == EIO && is_dead(context) ? 0 : error;
+  return outcome_of_release(context, error);
 }
 
 }  // namespace urnic::provider

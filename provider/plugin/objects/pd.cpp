@@ -30,7 +30,7 @@ int deallocate_on_device(Context& context, std::uint32_t handle) {
   abi::HandleReply reply{};
   const int error = session.call(abi::ControlOpcode::deallocate_pd, abi::HandleRequest{handle, 0}, reply);
   if (error == 0) context.reserved_pd = reply.handle;
-  return error == EIO && is_dead(context) ? 0 : error;
+  return outcome_of_release(context, error);
 }
 
 }  // namespace

@@ -22,15 +22,8 @@ struct FreeDm {
 };
 using DmOwner = std::unique_ptr<ibv_dm, FreeDm>;
 
-EndpointOptions impatient() {
-  EndpointOptions options;
-  options.timeout = 10;
-  options.retry_count = 2;
-  return options;
-}
-
 struct MemoryBench {
-  Pair pair{impatient(), impatient()};
+  Pair pair;
   Memory left{pair.left_device.pd(), kLength};
   Memory right{pair.right_device.pd(), kLength};
 

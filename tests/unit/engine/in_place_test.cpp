@@ -92,7 +92,7 @@ struct InPlace : Fabric {
     qp.post_send(head, to);
   }
   void finish(TestQp& qp) {
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 100'000; ++i) {
       run();
       if (const auto entry = qp.send_cq.poll()) {
         BOOST_TEST(entry->status == 0);
@@ -173,6 +173,31 @@ BOOST_AUTO_TEST_CASE(a_packet_of_several_segments_is_gathered) {
   BOOST_TEST(program1.holds(100, 300, 4));
   BOOST_TEST(program1.holds(400, 300, 5));
   BOOST_TEST(shown0.copies == 2);
+}
+
+// A lost packet is read again when it is sent again, and nobody else has read it.
+BOOST_AUTO_TEST_CASE(on_links_that_lose) {
+  for (const std::uint32_t each : {0u, 1u})
+    frame_switch.link(each).configure(link::Direction::receive, {.loss = 0.1});
+  TestQp qp0{program0, 3, {}}, qp1{program1, 70, {}};
+  connect(qp0, qp1);
+  constexpr int kRounds = 20;
+  for (std::uint8_t seed = 1; seed <= 3 * kRounds; ++seed) {
+    const bool reads = seed % 3 == 0;
+    (reads ? program1 : program0).fill(0, kLength, seed);
+    if (reads) {
+      read(qp0);
+    } else if (seed % 3 == 1) {
+      write(qp0);
+    } else {
+      send(qp0, qp1);
+    }
+    finish(qp0);
+    BOOST_TEST((reads ? program0 : program1).holds(0, kLength, seed));
+  }
+  BOOST_TEST(shown0.places > 2 * kRounds * kPackets);
+  BOOST_TEST(shown1.places >= kRounds * kPackets);
+  BOOST_TEST(shown0.copies + shown1.copies == 0);
 }
 
 // Whoever looks at a frame on its way, keeps it, or changes it reads the payload a second time; and a

@@ -212,6 +212,26 @@ void FakeDevice::refuse_next(abi::ControlOpcode opcode, int error) {
   refusals_[opcode] = error;
 }
 
+void FakeDevice::offer_next(const abi::PageRange& pages, int error) {
+  const std::lock_guard lock(mutex_);
+  offer_ = pages;
+  error_after_offer_ = error;
+}
+
+FakeDevice::Answer FakeDevice::offer_pages(const abi::RegisterMrRequest& request) {
+  Answer answer;
+  if (request.sharing == abi::Sharing::willing) {
+    abi::RegisterMrReply reply{};
+    reply.pages = offer_;
+    answer.set(reply);
+    answer.descriptors = {make_memory("pages", offer_.length)};
+  } else {
+    answer.error = error_after_offer_;
+    offer_ = {};
+  }
+  return answer;
+}
+
 unsigned FakeDevice::requests(abi::ControlOpcode opcode) {
   const std::lock_guard lock(mutex_);
   return counts_[opcode];

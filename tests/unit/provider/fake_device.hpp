@@ -78,6 +78,9 @@ class FakeDevice {
 
   // The next request of this opcode fails with `error`.
   void refuse_next(abi::ControlOpcode opcode, int error);
+  // The next register_mr is answered with an offer to share `pages`, and the one that says what came of it
+  // fails with `error`.
+  void offer_next(const abi::PageRange& pages, int error);
   unsigned requests(abi::ControlOpcode opcode);
   // The body of the last request of this opcode.
   template <typename Body>
@@ -128,6 +131,7 @@ class FakeDevice {
   Answer create_cq(Connection& connection, const abi::CreateCqRequest& request);
   Answer resize_cq(Connection& connection, const abi::ResizeCqRequest& request);
   Answer create_qp(Connection& connection, const abi::CreateQpRequest& request);
+  Answer offer_pages(const abi::RegisterMrRequest& request);
   abi::DestroyReply destroy_cq(std::uint32_t handle);
   abi::DestroyReply destroy_qp(std::uint32_t handle);
   abi::ArenaRange cut(std::uint64_t length, Connection& connection, Answer& answer);
@@ -146,6 +150,8 @@ class FakeDevice {
 
   std::mutex mutex_;
   std::map<abi::ControlOpcode, int> refusals_;
+  abi::PageRange offer_;
+  int error_after_offer_ = 0;
   std::map<abi::ControlOpcode, unsigned> counts_;
   std::map<abi::ControlOpcode, std::vector<char>> last_bodies_;
 

@@ -112,6 +112,8 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       answer.set(abi::HandleReply{next_handle_++, 0});
       break;
     case ControlOpcode::register_mr:
+      if (offer_.length != 0) return offer_pages(as<abi::RegisterMrRequest>(body));
+      [[fallthrough]];
     case ControlOpcode::reregister_mr:
     case ControlOpcode::allocate_null_mr:
     case ControlOpcode::register_dm_mr:

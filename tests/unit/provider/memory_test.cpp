@@ -1,9 +1,15 @@
 #define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "device_model/abi/memory_messages.hpp"
 #include "tests/unit/provider/rig.hpp"
@@ -29,6 +35,25 @@ struct Memory : OpenDevice {
   }
 };
 
+// Pages are shared in a process with several threads, as this one is, only if those can be made to wait.
+boost::test_tools::assertion_result may_freeze(boost::unit_test::test_unit_id) {
+  const long watcher = syscall(SYS_userfaultfd, O_CLOEXEC);
+  if (watcher >= 0) close(static_cast<int>(watcher));
+  boost::test_tools::assertion_result result(watcher >= 0);
+  result.message() << "userfaultfd is not allowed here";
+  return result;
+}
+
+// The permissions of the mapping that begins at `begin`, as in /proc/self/maps; empty: none begins there.
+std::string permissions(const void* begin) {
+  std::ostringstream start;
+  start << std::hex << reinterpret_cast<std::uintptr_t>(begin) << '-';
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.starts_with(start.str())) return line.substr(line.find(' ') + 1, 4);
+  return {};
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(memory, Memory)
@@ -46,6 +71,23 @@ BOOST_AUTO_TEST_CASE(registration_names_the_memory_and_gets_keys) {
   BOOST_TEST(mr->rkey == (mr->lkey | 1));
   BOOST_TEST(mr->length == 100u);
   BOOST_TEST(ibv_dereg_mr(mr) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_was_shared_in_vain_is_private_again,
+                     *boost::unit_test::precondition(may_freeze)) {
+  constexpr std::size_t kBytes = 16 * 4096;
+  // Neighbours of other kinds, so that the mapping stays one of its own.
+  char* const around = static_cast<char*>(
+      mmap(nullptr, kBytes + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  char* const bytes = around + 4096;
+  BOOST_REQUIRE(mprotect(bytes, kBytes, PROT_READ | PROT_WRITE) == 0);
+  std::memset(bytes, 7, kBytes);
+  fake_device().offer_next({reinterpret_cast<std::uintptr_t>(bytes), kBytes}, ENOMEM);
+  BOOST_TEST(refusal(bytes, kBytes, IBV_ACCESS_LOCAL_WRITE) == ENOMEM);
+  BOOST_TEST((last().sharing == abi::Sharing::shared));
+  BOOST_TEST(permissions(bytes) == "rw-p");
+  BOOST_TEST(std::string(bytes, kBytes) == std::string(kBytes, 7));
+  munmap(around, kBytes + 2 * 4096);
 }
 
 BOOST_AUTO_TEST_CASE(the_iova_may_be_another_address) {
