@@ -3,6 +3,8 @@
 
     PYTHONPATH=tests/apps URNIC_TREE=TREE tests/interop/beside_soft_roce.py [ROUNDS]
 
+TREE must not be in /tmp or /run: the guest has its own.
+
 The guest's processors are emulated, so only the ratios mean something. Prints a table in Markdown: medians of the rounds.
 """
 
