@@ -64,7 +64,7 @@ inline int outcome_of_release(Context& context, int error) {
   return error == EIO && is_dead(context) ? 0 : error;
 }
 
-// The same for a request that destroys an object.
+// Requests the destruction of one object, with a reply that has no body.
 inline int release(Context& context, abi::ControlOpcode opcode, std::uint32_t handle) {
   return outcome_of_release(context, call(context, opcode, handle));
 }

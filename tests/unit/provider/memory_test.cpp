@@ -1,7 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -12,6 +10,7 @@
 #include <string>
 
 #include "device_model/abi/memory_messages.hpp"
+#include "tests/unit/provider/may_freeze.hpp"
 #include "tests/unit/provider/rig.hpp"
 
 namespace urnic::test {
@@ -34,15 +33,6 @@ struct Memory : OpenDevice {
     return errno;
   }
 };
-
-// Pages are shared in a process with several threads, as this one is, only if those can be made to wait.
-boost::test_tools::assertion_result may_freeze(boost::unit_test::test_unit_id) {
-  const long watcher = syscall(SYS_userfaultfd, O_CLOEXEC);
-  if (watcher >= 0) close(static_cast<int>(watcher));
-  boost::test_tools::assertion_result result(watcher >= 0);
-  result.message() << "userfaultfd is not allowed here";
-  return result;
-}
 
 // The permissions of the mapping that begins at `begin`, as in /proc/self/maps; empty: none begins there.
 std::string permissions(const void* begin) {

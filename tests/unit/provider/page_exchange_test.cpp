@@ -25,10 +25,12 @@
 
 #include "provider/plugin/freestanding/descriptor.hpp"
 #include "provider/plugin/shared_pages/shared_ranges.hpp"
+#include "tests/unit/provider/may_freeze.hpp"
 #include "tests/unit/sanitized.hpp"
 
 using urnic::abi::PageRange;
 using urnic::provider::Descriptor;
+using urnic::test::may_freeze;
 
 namespace {
 
@@ -71,14 +73,6 @@ struct Memory {
     return devices[place] == bytes[place];
   }
 };
-
-// Other threads can be made to wait: as root, or where the system allows it to all.
-boost::test_tools::assertion_result may_freeze(boost::unit_test::test_unit_id) {
-  const Descriptor watcher(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
-  boost::test_tools::assertion_result result(watcher.valid());
-  result.message() << "userfaultfd is not allowed here";
-  return result;
-}
 
 // Its allocator ends the process where there is no memory.
 boost::test_tools::assertion_result without_sanitizer(boost::unit_test::test_unit_id) {
