@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
+#include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/page_size.hpp"
 #include "device_model/memory/whole_words.hpp"
 
@@ -32,6 +35,14 @@ class MappedMemory::Access {
 namespace {
 
 struct sigaction handler_before {};
+
+// The kernel never promises more than it has (vm.overcommit_memory, proc(5)): a page that is touched for the
+// first time may be refused, with SIGBUS. Otherwise it gets one, or the kernel ends a process.
+bool pages_may_run_out() {
+  char mode = '2';
+  const Descriptor setting(open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC));
+  return !setting || ::read(setting.get(), &mode, 1) != 1 || mode == '2';
+}
 
 }  // namespace
 
@@ -77,20 +88,50 @@ void MappedMemory::watch_bus_errors() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
+std::optional<MappedMemory::Pages> MappedMemory::pages_of(const MappedRange& range) {
+  const std::uint64_t before = range.address % page_bytes();
+  if (count() >= kMost || range.length > kMostBytes || range.offset % page_bytes() != before)
+    return std::nullopt;
+  const std::uint64_t pages = (before + range.length + page_bytes() - 1) / page_bytes();
+  return Pages{range.offset - before, pages * page_bytes()};
+}
+
 std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& range, bool writable,
                                                 ApplicationMemory& otherwise) {
-  if (count() >= kMost || range.length > kMostBytes) return nullptr;
-  const std::uint64_t before = range.address % page_bytes();
-  if (range.offset % page_bytes() != before) return nullptr;
-  const std::uint64_t pages = (before + range.length + page_bytes() - 1) / page_bytes();
-  void* const mapped = mmap(nullptr, pages * page_bytes(), PROT_READ | (writable ? PROT_WRITE : 0),
-                            MAP_SHARED, file, static_cast<off_t>(range.offset - before));
+  const auto pages = pages_of(range);
+  if (!pages) return nullptr;
+  void* const mapped = mmap(nullptr, pages->bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, file,
+                            static_cast<off_t>(pages->begin));
   if (mapped == MAP_FAILED) return nullptr;
   watch_bus_errors();
   const int seals = fcntl(file, F_GET_SEALS);
-  const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
-  return std::unique_ptr<MappedMemory>(new MappedMemory(
-      {static_cast<std::byte*>(mapped), pages * page_bytes()}, range, {writable, lasting}, otherwise));
+  const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && !pages_may_run_out();
+  return std::unique_ptr<MappedMemory>(new MappedMemory({static_cast<std::byte*>(mapped), pages->bytes},
+                                                        range, {writable, lasting}, otherwise));
+}
+
+// munmap(2) detaches what is not of the range here, and the rest in the end: a segment is attached as often
+// as it has mappings. Nobody can make a segment smaller.
+std::unique_ptr<MappedMemory> MappedMemory::map_segment(int segment, const MappedRange& range, bool writable,
+                                                        ApplicationMemory& otherwise) {
+  const auto pages = pages_of(range);
+  shmid_ds facts{};
+  if (!pages || shmctl(segment, IPC_STAT, &facts) != 0) return nullptr;
+  const std::uint64_t whole = (facts.shm_segsz + page_bytes() - 1) / page_bytes() * page_bytes();
+  if (pages->begin > whole || pages->bytes > whole - pages->begin) return nullptr;
+  void* const attached = shmat(segment, nullptr, writable ? 0 : SHM_RDONLY);
+  if (attached == reinterpret_cast<void*>(-1)) return nullptr;
+  auto* const all = static_cast<std::byte*>(attached);
+  const std::span<std::byte> mapping(all + pages->begin, pages->bytes);
+  const std::uint64_t behind = whole - pages->begin - pages->bytes;
+  if ((pages->begin != 0 && munmap(all, pages->begin) != 0) ||
+      (behind != 0 && munmap(mapping.data() + mapping.size(), behind) != 0)) {
+    munmap(all, whole);
+    return nullptr;
+  }
+  watch_bus_errors();
+  return std::unique_ptr<MappedMemory>(
+      new MappedMemory(mapping, range, {writable, !pages_may_run_out()}, otherwise));
 }
 
 // Null: not all of it is here. An address before the range is far behind it, modulo 2^64.

@@ -1,6 +1,6 @@
-// Memory that a program shares (MAP_SHARED) of a file in memory, which this process has mapped, too. Reaching
-// it takes no system call. It stays what it was at registration when the program unmaps the range, maps
-// something else there or changes its rights, as the pages do that a NIC has pinned.
+// Memory that a program shares: of a file in memory (MAP_SHARED) or of a System V segment. This process has
+// mapped it, too. Reaching it takes no system call. It stays what it was at registration when the program
+// unmaps the range, maps something else there or changes its rights, as the pages do that a NIC has pinned.
 //
 // A region may begin before that memory and end behind it; what lies there is reached another way.
 #pragma once
@@ -11,15 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "device_model/memory/process_memory.hpp"
 
 namespace urnic::memory {
 
-// The bytes of a file that are at a program's address.
+// The bytes of a file or segment that are at a program's address.
 struct MappedRange {
-  std::uint64_t offset = 0;   // in the file
+  std::uint64_t offset = 0;   // in the file or segment
   std::uint64_t address = 0;  // in the program
   std::uint64_t length = 0;
 };
@@ -37,6 +38,10 @@ class MappedMemory final : public ApplicationMemory {
   // be mapped, or if there are kMost already. One thread at a time, as it takes over SIGBUS.
   static std::unique_ptr<MappedMemory> map(int file, const MappedRange& range, bool writable,
                                            ApplicationMemory& otherwise);
+  // The same of a System V segment (shmget(2)) without huge pages. Its identifier is of this process's IPC
+  // namespace, and this process needs the rights that a program needs.
+  static std::unique_ptr<MappedMemory> map_segment(int segment, const MappedRange& range, bool writable,
+                                                   ApplicationMemory& otherwise);
   ~MappedMemory() override;
 
   void read(std::span<Transfer> batch) override;
@@ -56,10 +61,17 @@ class MappedMemory final : public ApplicationMemory {
   // What the mapping allows, beside reading.
   struct Rights {
     bool writable = false;
-    bool lasting = false;  // the file cannot lose pages
+    bool lasting = false;  // no page can be lost
   };
   MappedMemory(std::span<std::byte> mapping, const MappedRange& range, Rights rights,
                ApplicationMemory& otherwise);
+
+  // Where the range can lie in this process.
+  struct Pages {
+    std::uint64_t begin = 0;  // in the file or segment
+    std::uint64_t bytes = 0;
+  };
+  static std::optional<Pages> pages_of(const MappedRange& range);
 
   class Access;
   enum class Way : std::uint8_t { read, write };

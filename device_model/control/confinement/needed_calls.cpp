@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -38,6 +39,7 @@ constexpr const char* kNeeded[] = {
     "brk",
     "memfd_create",
     "membarrier",
+    "shmat",
     // The run directory, sysfs files, logs, fault plans, /proc.
     "open",
     "openat",
@@ -216,6 +218,9 @@ int add_rules(scmp_filter_ctx filter) {
   if (error != 0) return error;
   // Logging queries whether its output is a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));
+  if (error != 0) return error;
+  // How long a System V segment is.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(shmctl), 1, SCMP_A1(SCMP_CMP_EQ, IPC_STAT, 0));
   if (error != 0) return error;
   // An engine chooses its own processor.
   error =

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,10 @@ constexpr std::uint64_t kMostPages = 4096;
 constexpr std::uint32_t kMappingsPerFile = 8;
 constexpr std::uint32_t kPagesPerMapping = 64;
 
+// How the kernel calls the segments of System V; their key follows. A file of a program's may have such a
+// name, too.
+constexpr std::string_view kSegmentName = "/SYSV";
+
 }  // namespace
 
 bool AddressMap::parse(const char* line, Mapping& mapping) {
@@ -49,8 +54,9 @@ bool AddressMap::parse(const char* line, Mapping& mapping) {
   unsigned major = 0;
   unsigned minor = 0;
   char rights[5] = {};
-  if (std::sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &start, &end, rights, &offset, &major, &minor, &inode) !=
-      7)
+  int name = 0;
+  if (std::sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, rights, &offset, &major, &minor, &inode,
+                  &name) != 7)
     return false;
   mapping = {.start = start,
              .end = end,
@@ -59,7 +65,8 @@ bool AddressMap::parse(const char* line, Mapping& mapping) {
              .shared = rights[3] == 's',
              .device = makedev(major, minor),
              .inode = inode,
-             .offset = offset};
+             .offset = offset,
+             .is_segment = std::string_view(line + name).substr(0, kSegmentName.size()) == kSegmentName};
   return true;
 }
 
@@ -93,7 +100,9 @@ AddressMap::Answer AddressMap::go_on() {
     look_at(mapping);
     const bool is_whole = question_->next == question_->begin && mapping.end >= question_->end;
     if (is_whole && mapping.shared && mapping.inode != 0)
-      shared_file_ = {{mapping.device, mapping.inode}, mapping.offset + (question_->begin - mapping.start)};
+      shared_file_ = {{mapping.device, mapping.inode},
+                      mapping.offset + (question_->begin - mapping.start),
+                      mapping.is_segment && is_shared_memory_mount(mapping.device)};
     is_private_memory_ =
         is_whole && !mapping.shared && mapping.writable && mapping.inode == 0 && mapping.device == 0;
     question_->next = mapping.end;
@@ -126,7 +135,19 @@ AddressMap::Answer AddressMap::next_by_query(Mapping& mapping) {
              .device = makedev(query.device_major, query.device_minor),
              .inode = query.inode,
              .offset = query.offset};
+  mapping.is_segment = mapping.shared && mapping.inode != 0 && is_called_segment(mapping.start);
   return Answer::yes;
+}
+
+// A name that does not fit is another one.
+bool AddressMap::is_called_segment(std::uint64_t address) const {
+  std::array<char, 64> name{};
+  ProcmapQuery query;
+  query.address = address;
+  query.name = reinterpret_cast<std::uintptr_t>(name.data());
+  query.name_size = name.size();
+  return ioctl(maps_.get(), kProcmapQuery, &query) == 0 &&
+         std::string_view(name.data(), kSegmentName.size()) == kSegmentName;
 }
 
 // Reads the mappings upwards; they are sorted. The kernel cannot begin at an address.

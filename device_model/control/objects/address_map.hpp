@@ -38,6 +38,7 @@ class AddressMap {
   struct FilePlace {
     memory::FileNumber file;
     std::uint64_t offset = 0;
+    bool is_segment = false;  // of System V: the inode number is its identifier (shmget(2))
   };
   const std::optional<FilePlace>& shared_file() const { return shared_file_; }
 
@@ -58,6 +59,7 @@ class AddressMap {
     dev_t device = 0;
     std::uint64_t inode = 0;
     std::uint64_t offset = 0;  // in the file
+    bool is_segment = false;
   };
 
   // The arguments of `covers`, and its progress.
@@ -78,6 +80,7 @@ class AddressMap {
   Answer next_by_query(Mapping& mapping);
   Answer next_by_text(Mapping& mapping);
   Answer next(Mapping& mapping);
+  bool is_called_segment(std::uint64_t address) const;
   Answer go_on();
   // Checks the requested bytes of the mapping.
   void look_at(const Mapping& mapping);

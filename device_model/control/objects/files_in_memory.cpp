@@ -19,17 +19,26 @@ namespace {
 // Lines of a process's mounts that one query may read; a process can have any number of mounts.
 constexpr std::size_t kMostLines = 4096;
 
-// The kernel's own mounts, which hold memfds, System V segments and anonymous shared mappings. They stay
-// mounted, so their device numbers are never reused.
+// The kernel's own mounts, which hold memfds, System V segments and anonymous shared mappings; that without
+// huge pages is the first one. They stay mounted, so their device numbers are never reused.
 std::vector<dev_t> find_kernel_mounts() {
   std::vector<dev_t> devices;
   for (const unsigned flags : {0u, unsigned{MFD_HUGETLB}, MFD_HUGETLB | unsigned{MFD_HUGE_2MB},
                                MFD_HUGETLB | unsigned{MFD_HUGE_1GB}}) {
     const memory::Descriptor file(memfd_create("urnic-file-system", MFD_CLOEXEC | flags));
     struct stat status {};
-    if (file && fstat(file.get(), &status) == 0) devices.push_back(status.st_dev);
+    if (file && fstat(file.get(), &status) == 0) {
+      devices.push_back(status.st_dev);
+    } else if (flags == 0) {
+      break;
+    }
   }
   return devices;
+}
+
+const std::vector<dev_t>& kernel_mounts() {
+  static const std::vector<dev_t> mounts = find_kernel_mounts();
+  return mounts;
 }
 
 // The kernel reports a mount's type; that of a FUSE mount begins with "fuse" (proc(5)).
@@ -56,9 +65,13 @@ bool is_mounted_in_memory(const std::string& process, dev_t device) {
 
 }  // namespace
 
+bool is_shared_memory_mount(dev_t device) {
+  return !kernel_mounts().empty() && kernel_mounts().front() == device;
+}
+
 bool is_in_memory(dev_t device, pid_t pid) {
-  static const std::vector<dev_t> kernel_mounts = find_kernel_mounts();
-  return std::find(kernel_mounts.begin(), kernel_mounts.end(), device) != kernel_mounts.end() ||
+  const std::vector<dev_t>& own = kernel_mounts();
+  return std::find(own.begin(), own.end(), device) != own.end() ||
          is_mounted_in_memory(std::to_string(pid), device) || is_mounted_in_memory("self", device);
 }
 

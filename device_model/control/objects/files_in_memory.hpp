@@ -9,4 +9,8 @@ namespace urnic::control {
 // process `pid`, then those of this process.
 bool is_in_memory(dev_t device, pid_t pid);
 
+// Whether this device number is of the kernel's own mount for shared memory without huge pages: memfds,
+// System V segments and anonymous shared mappings.
+bool is_shared_memory_mount(dev_t device);
+
 }  // namespace urnic::control

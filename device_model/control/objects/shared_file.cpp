@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -83,6 +84,15 @@ memory::Descriptor open_shared_file(pid_t pid, const memory::FileNumber& file, b
   if (!found) return {};
   const std::string again = "/proc/self/fd/" + std::to_string(found.get());
   return memory::Descriptor(open(again.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC));
+}
+
+bool shares_segment_identifiers(pid_t pid) {
+  std::array<char, 64> theirs;
+  std::array<char, 64> own;
+  const std::string link = "/proc/" + std::to_string(pid) + "/ns/ipc";
+  const ssize_t length = readlink(link.c_str(), theirs.data(), theirs.size());
+  return length > 0 && readlink("/proc/self/ns/ipc", own.data(), own.size()) == length &&
+         std::equal(own.begin(), own.begin() + length, theirs.begin());
 }
 
 }  // namespace urnic::control

@@ -1,4 +1,4 @@
-// Finds the file of a program's shared memory, so that the device process can map it, too.
+// Finds the file or segment of a program's shared memory, so that the device process can map it, too.
 #pragma once
 
 #include <sys/types.h>
@@ -12,5 +12,9 @@ namespace urnic::control {
 // privilege: by a descriptor that the process `pid` has of it, or by its name in /dev/shm. Looks at the first
 // few hundred of these only. Blocks nowhere, whatever the process does meanwhile. Invalid: not found.
 memory::Descriptor open_shared_file(pid_t pid, const memory::FileNumber& file, bool writable);
+
+// Whether identifiers of System V segments mean here what they mean to the process `pid`: both are in one IPC
+// namespace (ipc_namespaces(7)).
+bool shares_segment_identifiers(pid_t pid);
 
 }  // namespace urnic::control

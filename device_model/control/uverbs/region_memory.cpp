@@ -44,14 +44,21 @@ int choose_waiting_memory(const Session& session, Process& process, memory::Regi
   return 0;
 }
 
+// An identifier is given again only after tens of thousands of others, so it is still the one of the segment
+// that the program has attached.
 void map_shared_file(const Session& session, const Process& process, const memory::RegionSpec& spec,
                      const AddressMap::FilePlace& place, RegionMemory& memory) {
   if (!session.fabric.maps_shared_memory()) return;
   const bool writable = needs_writable(spec.access);
+  const memory::MappedRange range{place.offset, spec.address, spec.length};
+  if (place.is_segment) {
+    if (shares_segment_identifiers(process.pid()))
+      memory.own = memory::MappedMemory::map_segment(static_cast<int>(place.file.inode), range, writable,
+                                                     *process.memory());
+    return;
+  }
   const memory::Descriptor file = open_shared_file(process.pid(), place.file, writable);
-  if (!file) return;
-  memory.own = memory::MappedMemory::map(file.get(), {place.offset, spec.address, spec.length}, writable,
-                                         *process.memory());
+  if (file) memory.own = memory::MappedMemory::map(file.get(), range, writable, *process.memory());
 }
 
 void map_pages(std::shared_ptr<SharedPages> pages, const Process& process, const memory::RegionSpec& spec,

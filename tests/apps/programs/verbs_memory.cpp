@@ -1,5 +1,6 @@
 // Memory that is not simply registered: the null region, memory on demand, device memory, zero-based regions.
 #include <sys/mman.h>
+#include <sys/shm.h>
 
 #include <algorithm>
 #include <array>
@@ -72,6 +73,42 @@ BOOST_FIXTURE_TEST_CASE(null_region_sends_zeros_and_takes_anything, MemoryBench)
   ibv_sge sink{0, kLength, left_null->lkey};
   BOOST_REQUIRE_EQUAL(read(sink, right.address(), right.rkey()), IBV_WC_SUCCESS);
   BOOST_REQUIRE_EQUAL(read(left.segment(0, 8), 0, right_null->lkey), IBV_WC_REM_ACCESS_ERR);
+}
+
+// A segment of System V, registered. It ends with its last user.
+struct SegmentBench : MemoryBench {
+  int segment = shmget(IPC_PRIVATE, kLength, IPC_CREAT | 0600);
+  std::byte* bytes = static_cast<std::byte*>(shmat(segment, nullptr, 0));
+
+  SegmentBench() {
+    shmctl(segment, IPC_RMID, nullptr);
+    BOOST_REQUIRE(bytes != reinterpret_cast<void*>(-1));
+  }
+  ~SegmentBench() { shmdt(bytes); }
+
+  shmatt_t attached() const {
+    shmid_ds facts{};
+    BOOST_REQUIRE(shmctl(segment, IPC_STAT, &facts) == 0);
+    return facts.shm_nattch;
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(segment_of_system_v_is_attached_by_the_device_process, SegmentBench) {
+  {
+    const MrOwner region(ibv_reg_mr(pair.left_device.pd(), bytes, kLength, IBV_ACCESS_LOCAL_WRITE));
+    BOOST_REQUIRE(region != nullptr);
+    BOOST_TEST(attached() == 2u);
+    fill({bytes, kLength}, 5);
+    const auto address = reinterpret_cast<std::uint64_t>(bytes);
+    BOOST_REQUIRE_EQUAL(write({address, kLength, region->lkey}, right.address(), right.rkey()),
+                        IBV_WC_SUCCESS);
+    BOOST_TEST(std::memcmp(bytes, right.bytes(0, kLength).data(), kLength) == 0);
+    std::memset(bytes, 0, kLength);
+    BOOST_REQUIRE_EQUAL(read({address, kLength, region->lkey}, right.address(), right.rkey()),
+                        IBV_WC_SUCCESS);
+    BOOST_TEST(std::memcmp(bytes, right.bytes(0, kLength).data(), kLength) == 0);
+  }
+  BOOST_TEST(attached() == 1u);
 }
 
 // Pages that are mapped after registration, taken away and mapped again: no other registration is needed.

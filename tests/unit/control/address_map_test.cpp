@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -93,6 +94,46 @@ BOOST_AUTO_TEST_CASE(a_range_in_one_shared_mapping_has_a_file) {
   BOOST_TEST(!map.shared_file());
   munmap(place, 4 * kPage);
   munmap(own, 4 * kPage);
+}
+
+// Its identifier may be the inode number of a file of the same mount.
+BOOST_AUTO_TEST_CASE(a_segment_of_system_v_is_no_file) {
+  const int segment = shmget(IPC_PRIVATE, 4 * kPage, IPC_CREAT | 0600);
+  void* const attached = shmat(segment, nullptr, 0);
+  shmctl(segment, IPC_RMID, nullptr);
+  BOOST_REQUIRE(attached != reinterpret_cast<void*>(-1));
+  for (const AddressMap::Way way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    AddressMap map(getpid(), way);
+    BOOST_REQUIRE(
+        (covers(map, reinterpret_cast<std::uintptr_t>(attached) + kPage, kPage, true) == Answer::yes));
+    BOOST_REQUIRE(map.shared_file().has_value());
+    BOOST_TEST(map.shared_file()->is_segment);
+    BOOST_TEST(map.shared_file()->file.inode == static_cast<ino_t>(segment));
+    BOOST_TEST(map.shared_file()->offset == kPage);
+  }
+  shmdt(attached);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_with_the_name_of_a_segment_is_none) {
+  char folder[] = "/dev/shm/urnic-test-XXXXXX";
+  if (mkdtemp(folder) == nullptr) {
+    BOOST_TEST_MESSAGE("left out: no folder can be made in /dev/shm");
+    return;
+  }
+  const std::string name = std::string(folder) + "/SYSV00000000";
+  const memory::Descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  BOOST_REQUIRE(ftruncate(file.get(), kPage) == 0);
+  void* const place = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  unlink(name.c_str());
+  rmdir(folder);
+  BOOST_REQUIRE(place != MAP_FAILED);
+  for (const AddressMap::Way way : {AddressMap::Way::query, AddressMap::Way::text}) {
+    AddressMap map(getpid(), way);
+    BOOST_REQUIRE((covers(map, reinterpret_cast<std::uintptr_t>(place), kPage, true) == Answer::yes));
+    BOOST_REQUIRE(map.shared_file().has_value());
+    BOOST_TEST(!map.shared_file()->is_segment);
+  }
+  munmap(place, kPage);
 }
 
 BOOST_AUTO_TEST_CASE(both_ways_say_the_same) {

@@ -1,6 +1,7 @@
 // Memory regions and windows: what may be registered, and what keeps them alive.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include <array>
@@ -146,6 +147,26 @@ BOOST_AUTO_TEST_CASE(a_file_in_dev_shm_is_found_by_its_name) {
   shm_unlink(name.c_str());
   BOOST_TEST(std::string_view(program.session().context->regions.find(mr.handle)->spec.memory->way()) ==
              "mapped");
+}
+
+BOOST_AUTO_TEST_CASE(a_segment_of_system_v_is_mapped) {
+  const int segment = shmget(IPC_PRIVATE, 4 * kPage, IPC_CREAT | 0600);
+  auto* const attached = static_cast<std::byte*>(shmat(segment, nullptr, 0));
+  shmctl(segment, IPC_RMID, nullptr);  // it stays as long as it is attached
+  BOOST_REQUIRE(attached != reinterpret_cast<void*>(-1));
+  for (const std::uint32_t access : {0u, std::uint32_t{IBV_ACCESS_LOCAL_WRITE}}) {
+    BOOST_REQUIRE(reg(attached + kPage + 8, 2 * kPage, access) == 0);
+    memory::ApplicationMemory& memory = *program.session().context->regions.find(mr.handle)->spec.memory;
+    BOOST_TEST(std::string_view(memory.way()) == "mapped");
+    attached[kPage + 8] = std::byte{77};
+    std::array<std::byte, 1> seen{};
+    memory::Transfer transfer{reinterpret_cast<std::uint64_t>(attached) + kPage + 8, seen, false};
+    memory.read({&transfer, 1});
+    BOOST_TEST((!transfer.failed && seen[0] == std::byte{77}));
+    BOOST_TEST(program.call(ControlOpcode::deregister_mr, mr.handle) == 0);
+  }
+  shmdt(attached);
+  BOOST_TEST(memory::MappedMemory::count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_may_have_all_memory_copied) {
