@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "command_line/marks.hpp"
 
@@ -15,6 +17,28 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
+}
+
+// CLI11 takes a word such as "[a,b]" apart, as a list of its configuration files; a program's arguments must
+// stay as they are. So such words have this character in front of them while it parses.
+constexpr char kShield = '\1';
+
+std::vector<std::string> shielded(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::string& word : words)
+    if (word.starts_with('[') || word.starts_with(kShield)) word.insert(word.begin(), kShield);
+  return words;
+}
+
+std::string unshielded(std::string word) { return word.starts_with(kShield) ? word.substr(1) : word; }
+
+// CLI11 takes the words of a program's main function.
+void parse_words(CLI::App& line, int argc, char** argv) {
+  std::vector<std::string> words = shielded(argc, argv);
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  line.parse(argc, raw.data());
 }
 
 // What --help says of a value that must lie in a range.
@@ -81,6 +105,12 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   CLI::Option* const option = app_->add_option(name, value, help);
   // The name of an argument says what it is.
   if (option->get_positional()) option->type_name("");
+  option->transform(CLI::Validator(
+      [](std::string& word) {
+        word = unshielded(std::move(word));
+        return std::string();
+      },
+      ""));
   return Option(option);
 }
 
@@ -126,7 +156,7 @@ void CommandLine::version(const std::string& text) { line_->set_version_flag("--
 
 bool CommandLine::parse(int argc, char** argv) {
   try {
-    line_->parse(argc, argv);
+    parse_words(*line_, argc, argv);
     return true;
   } catch (const CLI::Success& request) {
     line_->exit(request);
@@ -138,7 +168,7 @@ bool CommandLine::parse(int argc, char** argv) {
 
 bool CommandLine::parse(int argc, char** argv, int& status) {
   try {
-    line_->parse(argc, argv);
+    parse_words(*line_, argc, argv);
     return true;
   } catch (const CLI::ParseError& error) {
     status = line_->exit(error);

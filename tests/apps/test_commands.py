@@ -41,6 +41,13 @@ class Command(unittest.TestCase):
         return program
 
 
+class Arguments(Command):
+    def test_a_program_gets_its_arguments_as_they_are(self):
+        words = ["[a,b]", '["x", 1]', "[]", "[", "", "%%", "{}", "a=b", '"q"', "--", "-x", "--name=3", "\1x", "\1[x]", "a,b", "[[1]]", "new\nline"]
+        said = self.urnic("run", "--", "python3", "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *words)
+        self.assertEqual(json.loads(said.splitlines()[0]), words)
+
+
 class Help(Command):
     def test_every_command_has_help_with_an_example(self):
         listed = self.urnic("--help")
