@@ -83,11 +83,12 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
     return count_group(frame);
   const bool reserved = error == wire::ParseError::unknown_opcode &&
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
-  if (error != wire::ParseError::none && !reserved) return count_error(frame, error);
+  if (error != wire::ParseError::none && !reserved) return refuse(frame, origin, error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
                          queue_pair->is_on_path(parsed_.network);
-  if (!connected) return reserved ? count_error(frame, error) : arrive_beside_connections(frame, queue_pair);
+  if (!connected)
+    return reserved ? refuse(frame, origin, error) : arrive_beside_connections(frame, queue_pair);
   if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
     ++port_counters_.wrong_origin;
     return;
@@ -110,9 +111,12 @@ void Device::count_group(const wire::Frame& frame) {
   port_counters_.received_multicast += is_to_group(frame);
 }
 
-// A frame that is not RoCE belongs to other software and is no error.
-void Device::count_error(const wire::Frame& frame, wire::ParseError error) {
+// A frame that is not RoCE belongs to other software, the host's first of all, and is no error. Nor is a
+// fragment of an IP packet RoCE (IBTA A17.3.1.1.5).
+void Device::refuse(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError error) {
   count_group(frame);
+  const bool is_roce = error != wire::ParseError::not_roce && error != wire::ParseError::fragment;
+  if (host_ != nullptr && !is_roce) return host_->arrive(frame, origin);
   if (error == wire::ParseError::not_roce) {
     ++port_counters_.not_roce;
     return;

@@ -63,6 +63,11 @@ class Device final : private link::FrameReceiver, private Ingress {
 
   // Where frames for it arrive.
   link::FrameReceiver& receiver() { return *this; }
+  // From now on frames that are not RoCE go to `host`, which outlives its use; it finds those for others,
+  // too.
+  void set_host(link::FrameReceiver& host) { host_ = &host; }
+  // The way of what its host sends.
+  link::Port& host_port() { return egress_; }
   // Gives datagrams to QPN 0 or 1 to `receiver`, which outlives its use; null: drops them.
   void set_management_receiver(wire::Qpn qpn, ManagementReceiver* receiver);
 
@@ -74,7 +79,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   std::optional<link::Connection> connection_of(wire::Qpn qpn) const override;
   void count_group(const wire::Frame& frame);
-  void count_error(const wire::Frame& frame, wire::ParseError error);
+  void refuse(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError error);
   bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
@@ -100,6 +105,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   wire::ParsedFrame parsed_;
   std::array<ManagementReceiver*, 2> management_{};  // by QPN
   PortEgress egress_;
+  link::FrameReceiver* host_ = nullptr;
   const DeviceResources resources_;
 };
 

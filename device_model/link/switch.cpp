@@ -167,6 +167,13 @@ void Switch::connect(std::uint32_t port, OuterPort& outside) {
   device.waits_for = &outside;
 }
 
+void Switch::add_host(std::uint32_t port, OuterPort& outside, Port& entrance) {
+  SwitchPort& end =
+      *outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, ports_[port]->device, port));
+  end.outside = &outside;
+  end.entrance = &entrance;
+}
+
 void Switch::join_lan(OuterPort& outside) {
   lan_ = outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "lan", ports())).get();
   lan_->outside = &outside;
@@ -396,7 +403,10 @@ void Switch::arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time 
 Load Switch::deliver_due(transport::Time now, const Load& most) {
   for (Link* link : links_) link->look(now);
   arrived_ = {};
-  for (const auto& end : outer_ends_) end->outside->take(*end, now, most);
+  for (const auto& end : outer_ends_) {
+    Port& entrance = end->entrance != nullptr ? *end->entrance : *end;
+    end->outside->take(entrance, now, most);
+  }
   for (std::uint32_t passed = 0; passed < kLinksPassed * most.frames; ++passed) {
     if (arrived_.frames >= most.frames || arrived_.bytes >= most.bytes) break;
     const auto departure = in_flight_.take_due(now);

@@ -55,6 +55,10 @@ class Switch final : public Uplink, private Forwarder {
   // The station behind `outside` has this address from now on, and its frames must have it as their source;
   // empty: there is no station. Throws std::invalid_argument if another port has the address.
   void set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address);
+  // The host of the device at port number `port` has an interface, which `outside` carries: its frames enter
+  // by `entrance`, the device's own way to its port. The device gives it what is for the host. Both outlive
+  // the switch's use.
+  void add_host(std::uint32_t port, OuterPort& outside, Port& entrance);
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);
 

@@ -47,6 +47,7 @@ class SwitchPort final : public Port {
   OuterPort* waits_for = nullptr;  // of a device's port: where its frames may leave, which must have room
   // Of an outer port's end: its frames enter the switch here, of a LAN or a station.
   bool enters_here = false;
+  Port* entrance = nullptr;            // of an outer port's end: where its frames enter, if not here
   bool isolated = false;               // no frame of another port's comes here
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device

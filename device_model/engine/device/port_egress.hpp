@@ -1,4 +1,5 @@
 // A device's port for sending: takes and counts frames, and says how many bytes the port takes in this round.
+// As a link::Port it is the way of frames that the device's host sends.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +12,22 @@
 
 namespace urnic::engine {
 
-class PortEgress {
+class PortEgress final : public link::Port {
  public:
   // Both outlive this.
   PortEgress(link::Port& port, PortCounters& counters) : port_(port), counters_(counters) {}
 
-  bool up(transport::Time now) const { return port_.up(now); }
-  void transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now);
-  // As link::Port::delivers_in_place.
-  bool delivers_in_place(const wire::MacAddress& to) const { return port_.delivers_in_place(to); }
+  bool up(transport::Time now) const override { return port_.up(now); }
+  void transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now) override;
+  bool delivers_in_place(const wire::MacAddress& to) const override { return port_.delivers_in_place(to); }
+  std::size_t room(transport::Time now, std::size_t least) const override { return port_.room(now, least); }
+  transport::Time room_at(std::size_t least) const override { return port_.room_at(least); }
 
   // Bytes that the port takes at `now` without falling behind, less those promised in this `round`; at least
   // `least` if the line is idle.
   std::size_t room(transport::Time now, std::uint64_t round, std::size_t least) const;
   // Promises `bytes` of the round's room to a QP; they are transmitted when the round is carried out.
   void promise(std::uint64_t round, std::size_t bytes);
-  // When the port has room again for `least` bytes.
-  transport::Time room_at(std::size_t least) const { return port_.room_at(least); }
 
  private:
   link::Port& port_;

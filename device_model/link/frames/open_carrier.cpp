@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "device_model/link/frames/carrier_settings.hpp"
 #include "device_model/link/frames/datagram_carrier.hpp"
 #include "device_model/link/frames/packet_carrier.hpp"
@@ -15,8 +17,11 @@ std::unique_ptr<FrameCarrier> open_carrier(const CarrierSettings& settings) {
       return std::make_unique<DatagramCarrier>(settings.name, settings.remote);
     case CarrierKind::interface:
       return std::make_unique<PacketCarrier>(settings.name, settings.devices);
-    case CarrierKind::tap:
-      return std::make_unique<TapCarrier>(settings.name);
+    case CarrierKind::tap: {
+      auto tap = open_tap(settings.name);
+      bring_up(settings.name);
+      return std::make_unique<TapCarrier>(std::move(tap));
+    }
   }
   return nullptr;
 }

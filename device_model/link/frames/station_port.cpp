@@ -2,12 +2,8 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
-
-#include "device_model/link/frames/frame_stream.hpp"
-#include "wire/byte_order.hpp"
 
 namespace urnic::link {
 
@@ -45,18 +41,13 @@ void StationPort::release() {
 }
 
 void StationPort::arrive(const wire::Frame& frame, const PacketOrigin&) {
-  if (!socket_ || outgoing_.size() + kLengthBytes + frame.size() > kMostWaitingBytes) return;
-  std::array<std::byte, kLengthBytes> length;
-  wire::store_be32(length.data(), static_cast<std::uint32_t>(frame.size()));
-  for (const std::span<const std::byte> piece :
-       {std::span<const std::byte>(length), frame.headers, frame.payload, frame.trailer})
-    outgoing_.insert(outgoing_.end(), piece.begin(), piece.end());
+  if (socket_) outgoing_.add(frame);
 }
 
 void StationPort::flush() {
   if (outgoing_.empty()) return;
   int error = 0;
-  if (socket_) batch_->send(socket_.get(), outgoing_, error);
+  if (socket_) batch_->send(socket_.get(), outgoing_.bytes(), error);
   outgoing_.clear();
 }
 

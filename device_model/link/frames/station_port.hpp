@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "device_model/link/frames/frame_batch.hpp"
+#include "device_model/link/frames/outgoing_frames.hpp"
 #include "device_model/link/outer_port.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "wire/identifiers.hpp"
@@ -47,7 +47,7 @@ class StationPort final : public OuterPort {
   std::optional<FrameBatch> batch_;  // once a station has been there
   std::uint32_t given_ = 0;
   std::uint64_t received_ = 0;
-  std::vector<std::byte> outgoing_;  // frames behind their lengths
+  OutgoingFrames outgoing_{kMostWaitingBytes};
 };
 
 }  // namespace urnic::link

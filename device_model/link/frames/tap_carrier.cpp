@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "wire/byte_order.hpp"
 #include "wire/network_codec.hpp"
@@ -41,6 +42,15 @@ void attach(int tap, const std::string& interface) {
   fail(interface, "TUNSETIFF (is it a TAP interface?)");
 }
 
+}  // namespace
+
+memory::Descriptor open_tap(const std::string& interface) {
+  memory::Descriptor tap(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!tap) fail(interface, "/dev/net/tun cannot be opened");
+  attach(tap.get(), interface);
+  return tap;
+}
+
 // A user without that right leaves it to the maker of the interface.
 void bring_up(const std::string& interface) {
   const memory::Descriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -50,14 +60,8 @@ void bring_up(const std::string& interface) {
   ioctl(any.get(), SIOCSIFFLAGS, &request);
 }
 
-}  // namespace
-
-TapCarrier::TapCarrier(const std::string& interface)
-    : tap_(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)),
-      bytes_(new std::byte[kFrames * kMostFrameBytes]) {
-  if (!tap_) fail(interface, "/dev/net/tun cannot be opened");
-  attach(tap_.get(), interface);
-  bring_up(interface);
+TapCarrier::TapCarrier(memory::Descriptor tap)
+    : tap_(std::move(tap)), bytes_(new std::byte[kFrames * kMostFrameBytes]) {
   given_.reserve(kFrames);
   wake_.add(tap_.get());
 }

@@ -14,10 +14,16 @@
 
 namespace urnic::link {
 
+// Opens the end of the TAP interface that is not the host's, and makes the interface if there is none of that
+// name. Throws std::system_error with a sentence.
+memory::Descriptor open_tap(const std::string& interface);
+// Brings the interface up if this user may.
+void bring_up(const std::string& interface);
+
 class TapCarrier final : public FrameCarrier {
  public:
-  // Brings the interface up if this user may. Throws std::system_error with a sentence.
-  explicit TapCarrier(const std::string& interface);
+  // `tap` is from `open_tap`, perhaps in another network namespace.
+  explicit TapCarrier(memory::Descriptor tap);
 
   int wake_descriptor() const override { return wake_.descriptor(); }
   bool is_connected() const override { return true; }

@@ -1,11 +1,14 @@
 // What a device lets in.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "tests/unit/engine/program.hpp"
+#include "wire/byte_order.hpp"
 #include "wire/frame.hpp"
+#include "wire/network_codec.hpp"
 
 namespace urnic::engine::test {
 
@@ -71,6 +74,61 @@ BOOST_AUTO_TEST_CASE(a_frame_that_is_no_roce_packet_is_counted_and_dropped) {
   port.transmit({.headers = bytes, .payload = {}, .trailer = {}}, {}, {});
   BOOST_TEST(device1.port_counters().not_roce == 1u);
   BOOST_TEST(device1.port_counters().receive_errors == 0u);
+}
+
+// The software that a frame without RoCE is for.
+struct RememberingHost final : link::FrameReceiver {
+  std::size_t frames = 0;
+  void arrive(const wire::Frame&, const link::PacketOrigin&) override { ++frames; }
+};
+
+BOOST_AUTO_TEST_CASE(a_host_gets_what_is_no_roce_packet) {
+  RememberingHost host;
+  device1.set_host(host);
+  std::vector<std::byte> bytes(60);
+  std::memcpy(bytes.data(), device1.config().mac.bytes.data(), 6);
+  port.transmit({.headers = bytes, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST(host.frames == 1u);
+  BOOST_TEST(device1.port_counters().not_roce == 0u);
+  wire::FrameStorage storage;
+  std::vector<std::byte> fragment(wire::kMaxHeaderBytes + payload.size() + wire::kMaxTrailerBytes);
+  const wire::Frame whole = wire::encode(network, headers, payload, storage);
+  wire::copy_whole(whole, fragment.data());
+  fragment.resize(whole.size());
+  fragment[wire::kEthernetBytes + 6] = std::byte{0x20};  // IPv4: more fragments follow
+  const std::span<std::byte> ip = std::span(fragment).subspan(wire::kEthernetBytes, wire::kIpv4Bytes);
+  ip[10] = ip[11] = std::byte{0};
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < ip.size(); i += 2) sum += wire::load_be16(ip.data() + i);
+  wire::store_be16(ip.data() + 10, static_cast<std::uint16_t>(~(sum % 0xFFFF)));
+  port.transmit({.headers = fragment, .payload = {}, .trailer = {}}, {}, {});
+  BOOST_TEST(host.frames == 2u);
+}
+
+// Not even those that nobody takes.
+BOOST_AUTO_TEST_CASE(a_host_gets_no_roce_packet) {
+  RememberingHost host;
+  device1.set_host(host);
+  send();
+  BOOST_TEST(written());
+  payload[10] ^= std::byte{1};
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::encode(network, headers, payload, storage);
+  payload[11] ^= std::byte{1};
+  port.transmit(frame, origin, {});
+  headers.bth.destination = wire::Qpn{0x777777};
+  send();
+  BOOST_TEST(host.frames == 0u);
+  BOOST_TEST(device1.port_counters().icrc_errors == 1u);
+  BOOST_TEST(device1.port_counters().unknown_qp == 1u);
+}
+
+// As a program in the devices' network may write them: with the addresses of a connection.
+BOOST_AUTO_TEST_CASE(a_connection_takes_no_packet_of_a_host) {
+  origin = {.queue_pair = link::kUnknownQpn, .device = {}};
+  send();
+  BOOST_TEST(!written());
+  BOOST_TEST(device1.port_counters().wrong_origin == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_packet_is_counted_and_dropped) {
