@@ -57,20 +57,12 @@ void show_message_counters(CounterFiles& files, const ServedDevice& device,
 // In order of construction: later members use earlier ones.
 struct DeviceProcess::Impl {
   Impl(const OwnedRunDirectory& directory, const Configuration& configuration,
-       const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan)
-      : fabric(configuration, std::move(lan)),
-        sysfs(directory.sysfs(), fabric),
-        interfaces(loop, fabric,
-                   {.link =
-                        [this](const ServedDevice& device) {
-                          show_port_state(sysfs.port_folder(device), fabric.link_is_up(device));
-                        },
-                    .gid =
-                        [this](const ServedDevice& device, std::size_t index) {
-                          const auto port = sysfs.port_folder(device);
-                          show_gid(port, index, device.settings.gids[index]);
-                          show_interface(port, index, device.udp->interfaces[index].name);
-                        }}),
+       const DeviceProcessOptions& options, OpenedBefore opened)
+      : fabric(configuration, std::move(opened.lan)),
+        network(std::move(opened.network)),
+        sysfs(directory.sysfs(), with_interfaces()),
+        ways_out(loop, fabric, changes_shown()),
+        interfaces(loop, fabric, changes_shown(), std::move(network.news)),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("no users left"); }),
@@ -83,7 +75,7 @@ struct DeviceProcess::Impl {
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
-        admin({loop, disposal, fabric, control, sysfs, rdma_cm, faults, watch,
+        admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, watch,
                [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
                [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
                [this](memory::Descriptor socket) {
@@ -109,6 +101,24 @@ struct DeviceProcess::Impl {
     }
   }
 
+  const Fabric& with_interfaces() {
+    for (DeviceInterface& each : network.interfaces) fabric.add_interface(std::move(each));
+    return fabric;
+  }
+
+  InterfaceWatch::Changes changes_shown() {
+    return {.link =
+                [this](const ServedDevice& device) {
+                  show_port_state(sysfs.port_folder(device), fabric.link_is_up(device));
+                },
+            .gid =
+                [this](const ServedDevice& device, std::size_t index) {
+                  const auto port = sysfs.port_folder(device);
+                  show_gid(port, index, device.settings.gids[index]);
+                  show_interface(port, index, interface_of(device, index)->name);
+                }};
+  }
+
   void look_at_use() {
     linger.set_used(!control.contexts().empty() || rdma_cm.is_used() || admin.leases() != 0);
   }
@@ -123,8 +133,10 @@ struct DeviceProcess::Impl {
   DescriptorDisposal disposal;
   EventLoop loop;
   Fabric fabric;
+  HostNetwork network;
   SysfsTree sysfs;
-  InterfaceWatch interfaces;
+  InterfaceWatch ways_out;    // the host's interfaces that UDP wires and a LAN lead to
+  InterfaceWatch interfaces;  // the devices' own
   CounterFiles counters;
   Gsi gsi;
   Linger linger;
@@ -149,8 +161,8 @@ struct DeviceProcess::Impl {
 };
 
 DeviceProcess::DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
-                             const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan)
-    : impl_(std::make_unique<Impl>(directory, configuration, options, std::move(lan))) {}
+                             const DeviceProcessOptions& options, OpenedBefore opened)
+    : impl_(std::make_unique<Impl>(directory, configuration, options, std::move(opened))) {}
 
 // The watch's stand-in descriptors are about to be closed.
 DeviceProcess::~DeviceProcess() { impl_->watch.stand_in(-1, -1); }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/network/host_network.hpp"
 #include "device_model/control/owned_run_directory.hpp"
 #include "device_model/memory/descriptor.hpp"
 
@@ -30,12 +31,17 @@ struct DeviceProcessOptions {
   std::function<void(const std::string& reason)> end_at_once = {};
 };
 
+// What had to be opened while this process still had privileges, or no thread.
+struct OpenedBefore {
+  std::unique_ptr<link::FrameCarrier> lan;  // null: nothing
+  HostNetwork network = {};
+};
+
 class DeviceProcess {
  public:
-  // Starts the engine and opens the sockets; then programs can connect. `directory` outlives it. `lan` is the
-  // LAN's carrier if it had to be opened before.
+  // Starts the engine and opens the sockets; then programs can connect. `directory` outlives it.
   DeviceProcess(const OwnedRunDirectory& directory, const Configuration& configuration,
-                const DeviceProcessOptions& options, std::unique_ptr<link::FrameCarrier> lan = nullptr);
+                const DeviceProcessOptions& options, OpenedBefore opened = {});
   // Closes everything: programs see a dead device.
   ~DeviceProcess();
 

@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,8 @@ struct Options {
   std::string run_directory;
   std::string configuration;
   std::vector<std::string> udp;
+  bool network = false;
+  bool interfaces = false;
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
   bool foreground = false;
@@ -131,8 +134,17 @@ void confine(NeededSockets sockets) {
 }
 
 Configuration configuration_of(const Options& options) {
-  if (!options.udp.empty()) return udp_configuration(options.udp);
-  return options.configuration.empty() ? default_configuration() : load_configuration(options.configuration);
+  if (options.network && options.interfaces)
+    throw std::runtime_error(
+        "--network and --interfaces: the interfaces are in one network namespace, so give one");
+  Configuration configuration = !options.udp.empty()            ? udp_configuration(options.udp)
+                                : options.configuration.empty() ? default_configuration()
+                                                                : load_configuration(options.configuration);
+  if (options.network) configuration.interfaces = Interfaces::own_network;
+  if (options.interfaces) configuration.interfaces = Interfaces::host;
+  configuration.source.network = configuration.interfaces == Interfaces::own_network;
+  configuration.source.interfaces = configuration.interfaces == Interfaces::host;
+  return configuration;
 }
 
 // What needs a capability that `drop_powers` drops. Null: nothing does.
@@ -144,7 +156,7 @@ std::unique_ptr<urnic::link::FrameCarrier> open_privileged(const Configuration& 
 // What the process is made of.
 struct Beginning {
   Configuration configuration;
-  std::unique_ptr<urnic::link::FrameCarrier> lan;
+  OpenedBefore opened;
   std::string not_dropped;
 };
 
@@ -165,7 +177,7 @@ struct Beginning {
       directory.reset();
       _exit(EXIT_FAILURE);
     };
-    DeviceProcess process(*directory, configuration, process_options, std::move(beginning.lan));
+    DeviceProcess process(*directory, configuration, process_options, std::move(beginning.opened));
     process.stop_on_signals(kEndSignals);
     log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
               configuration.devices.size(), directory->path().string());
@@ -196,6 +208,10 @@ int main(int argc, char** argv) {
   app.add_option("--udp", options.udp,
                  "A device on UDP port 4791 of this address of the host, see docs/wires.md; may be repeated")
       .excludes(config);
+  app.add_flag(
+      "--network", options.network,
+      "A network interface for each device, in a network namespace for the programs, see docs/network.md");
+  app.add_flag("--interfaces", options.interfaces, "The same in this process's network namespace");
   app.add_option(
       "--ready-fd", options.ready_descriptor,
       "Descriptor that gets a line: 'ready' once programs can connect, 'in use' if another device process "
@@ -216,8 +232,8 @@ int main(int argc, char** argv) {
     if (options.run_directory.empty()) options.run_directory = urnic::trust::chosen_run_directory().string();
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
-    Beginning beginning{.configuration = configuration_of(options), .lan = nullptr, .not_dropped = ""};
-    beginning.lan = open_privileged(beginning.configuration);
+    Beginning beginning{.configuration = configuration_of(options), .opened = {}, .not_dropped = ""};
+    beginning.opened = {open_privileged(beginning.configuration), open_host_network(beginning.configuration)};
     beginning.not_dropped = drop_powers(options.debuggable);
     const auto copiers = CopierParent::start();
     serve(options, std::move(beginning), *copiers);

@@ -103,6 +103,14 @@ std::optional<std::string> TableReader::text(std::string_view key, std::string_v
   return value;
 }
 
+std::optional<bool> TableReader::flag(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const auto value = node->value_exact<bool>();
+  if (!value) refuse(key, *node, "true or false");
+  return value;
+}
+
 std::optional<std::size_t> TableReader::word(std::string_view key,
                                              std::span<const std::string_view> words) const {
   const toml::node* node = table_.get(key);

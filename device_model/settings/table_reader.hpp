@@ -48,6 +48,7 @@ class TableReader {
   std::optional<double> number(std::string_view key, double lowest, double highest,
                                std::string_view allowed) const;
   std::optional<std::string> text(std::string_view key, std::string_view allowed) const;
+  std::optional<bool> flag(std::string_view key) const;
   // The position of the text in `words`.
   std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
 

@@ -60,11 +60,12 @@ action = "drop"
 """ for direction in directions)
 
 
-def is_listening(port):
-    """Whether a program listens on the TCP port. Does not connect, because servers take one connection only."""
+def is_listening(port, process="self"):
+    """Whether a program in the network of this process listens on the TCP port. Does not connect, because servers take one
+    connection only."""
     wanted = f":{port:04X}"
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with contextlib.suppress(FileNotFoundError):
+    for table in (f"/proc/{process}/net/tcp", f"/proc/{process}/net/tcp6"):
+        with contextlib.suppress(OSError):
             for line in pathlib.Path(table).read_text().splitlines()[1:]:
                 fields = line.split()
                 if fields[1].endswith(wanted) and fields[3] == "0A":

@@ -92,6 +92,17 @@ class HostsThatForbid(unittest.TestCase):
     def test_dockers_filter(self):
         self.pair(*self.forbid("EPERM", *DOCKER))
 
+    def test_no_namespaces(self):
+        """The devices' network cannot be made; devices without it can."""
+        for error in ("EPERM", "ENOSPC"):
+            with self.subTest(error):
+                prefix = self.forbid(error, "unshare")
+                said = self.fabric.run(*prefix, self.fabric.urnic, "run", "--network", "--", "true", status=RUN_FAILED)
+                self.assertIn("this system lets its users make none", said)
+                self.assertLessEqual(said.count("\n"), 2, said)
+                self.assertIn("user.max_user_namespaces", self.fabric.run(*prefix, self.fabric.urnic, "doctor"))
+                self.pair(*prefix)
+
     def test_an_old_kernel(self):
         self.pair(*self.forbid("ENOSYS", "clone3", "close_range", "openat2", "pidfd_open", "rseq"))
 

@@ -30,10 +30,10 @@ BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN = (
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN = (
     f"{CONTROL}/{room}" for room in (
         "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "rdma_cm",
-        "netlink", "admin"))
+        "netlink", "network", "admin"))
 # What `urnic script` needs.
 SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run", "report", "virtual_host", "live_host"))}
 
@@ -86,8 +86,9 @@ MAY_KNOW = {
     UMAD: {LOG, LOOP, FABRIC, GSI, "wire/mad", *BELOW_CONTROL},
     RDMA_CM: {LOG, LOOP, FABRIC, GSI, "device_model/cm", "wire/mad", *BELOW_CONTROL},
     NETLINK: {LOG, LOOP, FABRIC, OBJECTS, SYSFS, *BELOW_CONTROL},
-    ADMIN: {"json", LOG, LOOP, FABRIC, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
+    NETWORK: {LOOP, FABRIC, *BELOW_CONTROL},
+    ADMIN: {"json", LOG, LOOP, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
     "provider": set(),
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/plugin": {"provider", "provider/plugin/freestanding", "provider/plugin/library", "device_model/abi", "trust"},

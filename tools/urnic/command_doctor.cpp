@@ -83,6 +83,7 @@ Findings examine_all(const DoctorOptions& options) {
   Findings findings = doctor::examine_kernel();
   append(findings, doctor::examine_limits());
   append(findings, doctor::examine_program_memory());
+  append(findings, doctor::examine_network());
   append(findings, doctor::examine_library());
   append(findings, examine_device_process(options.name));
   if (!options.command.empty()) append(findings, doctor::examine_program(options.command));

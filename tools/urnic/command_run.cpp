@@ -27,7 +27,9 @@
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/fault_plan.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/network_option.hpp"
 #include "tools/urnic/preload_check.hpp"
+#include "tools/urnic/program_network.hpp"
 #include "tools/urnic/signals.hpp"
 #include "tools/urnic/udp_option.hpp"
 #include "tools/urnic/wireshark_window.hpp"
@@ -42,6 +44,7 @@ struct RunOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
+  bool network = false;
   CaptureRequest capture;
   bool wireshark = false;
   std::string faults;
@@ -57,8 +60,13 @@ void check_command(const std::string& command) {
   if (const auto obstacle = preload_obstacle(*program)) throw Failure(*obstacle, exit_not_executable);
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command,
+[[noreturn]] void become(const std::vector<std::string>& command, const ProgramNetwork& network,
                          const std::map<std::string, std::string>& variables, const sigset_t& mask) {
+  if (const std::string problem = network.enter(); !problem.empty()) {
+    const std::string line = fmt::format("urnic: the devices' network: {}\n", problem);
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    _exit(exit_run_failed);
+  }
   for (const auto& [variable, value] : variables) setenv(variable.c_str(), value.c_str(), 1);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   std::vector<char*> words;
@@ -147,10 +155,11 @@ int run_command(const RunOptions& options) {
   check_command(options.command.front());
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
-  const StartOptions start{directory, options.configuration, true, options.udp};
+  const StartOptions start{directory, options.configuration, true, options.udp, options.network};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   const SeenSoFar before = take_lease(lease);
+  const ProgramNetwork network(lease);
 
   CaptureRequest request = options.capture;
   std::optional<WiresharkWindow> window;
@@ -176,7 +185,7 @@ int run_command(const RunOptions& options) {
   const pid_t child = fork();
   if (child < 0)
     throw Failure(fmt::format("no process can be started: {}", std::strerror(errno)), exit_run_failed);
-  if (child == 0) become(options.command, variables, signals.mask_before());
+  if (child == 0) become(options.command, network, variables, signals.mask_before());
   const int status = wait_for(child, signals);
   if (status != 0) explain(lease, before, options.command.front(), status);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -206,6 +215,7 @@ void add_run(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
+  add_network_option(command, options->network);
   add_name_option(command, options->name);
   command
       .add_option("--capture", options->capture.file,

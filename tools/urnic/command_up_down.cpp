@@ -10,6 +10,7 @@
 #include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/network_option.hpp"
 #include "tools/urnic/progress.hpp"
 #include "tools/urnic/udp_option.hpp"
 
@@ -23,13 +24,16 @@ struct UpOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
+  bool network = false;
+  bool interfaces = false;
 };
 
 void up(const UpOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
-  AdminClient client = connect_or_start(installation, {directory, options.configuration, false, options.udp});
+  AdminClient client = connect_or_start(installation, {directory, options.configuration, false, options.udp,
+                                                       options.network, options.interfaces});
   const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
@@ -64,6 +68,10 @@ void add_up(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
+  add_network_option(command, options->network);
+  command.add_flag("--interfaces", options->interfaces,
+                   "A network interface for each device beside this host's own; needs CAP_NET_ADMIN");
+  command.option("--interfaces").excludes(command.option("--network"));
   command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command.callback([options] { up(*options); });
 }

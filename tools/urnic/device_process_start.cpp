@@ -33,6 +33,8 @@ std::vector<std::string> arguments(const Installation& installation, const Start
                                  options.run_directory.string(), "--ready-fd", std::to_string(ready)};
   if (!options.configuration.empty()) words.insert(words.end(), {"--config", options.configuration.string()});
   for (const std::string& address : options.udp) words.insert(words.end(), {"--udp", address});
+  if (options.network) words.emplace_back("--network");
+  if (options.interfaces) words.emplace_back("--interfaces");
   if (options.until_unused) words.insert(words.end(), {"--linger", kLinger});
   return words;
 }
@@ -94,7 +96,7 @@ void wait_for_end(const AdminClient& client, std::chrono::milliseconds patience)
 // Empty: the device process is ending.
 std::optional<AdminClient> join(AdminClient running, const StartOptions& options) {
   try {
-    if (!options.configuration.empty() || !options.udp.empty()) {
+    if (!options.configuration.empty() || !options.udp.empty() || options.network || options.interfaces) {
       const std::string difference = what_differs(options, running.ask({{"cmd", "source"}}));
       if (!difference.empty()) {
         if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) {

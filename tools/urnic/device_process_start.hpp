@@ -16,6 +16,8 @@ struct StartOptions {
   std::filesystem::path configuration;  // empty: the default fabric, or the devices of `udp`
   bool until_unused = false;            // it ends by itself once nothing uses it
   std::vector<std::string> udp;         // addresses of this host, a device for each
+  bool network = false;                 // a network interface for each device, in a network of their own
+  bool interfaces = false;              // the same, in this network
 };
 
 // Connects to the device process of `options.run_directory`, starting one if none runs, in the background and

@@ -8,8 +8,8 @@
 
 namespace urnic::cli {
 
-// What differs, as a clause for a message; empty: nothing, or the command gives neither --udp nor --config,
-// and takes what runs. `source` is the device process's answer to "source" (docs/admin-socket.md). A
+// What differs, as a clause for a message; empty: nothing, or the command gives no such option and
+// takes what runs. `source` is the device process's answer to "source" (docs/admin-socket.md). A
 // configuration is compared by what its file says. Throws Failure if the command's file cannot be read.
 std::string what_differs(const StartOptions& options, const nlohmann::json& source);
 

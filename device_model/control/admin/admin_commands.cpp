@@ -170,6 +170,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"gid", &AdminServer::gid},
       {"queue_pair", &AdminServer::queue_pair},
       {"queue_pairs", &AdminServer::queue_pairs},
+      {"network", &AdminServer::network},
       {"station", &AdminServer::station},
   };
   refuse_hostile(request);
@@ -180,7 +181,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
         "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, make_way, "
-        "queue_pair, queue_pairs, set, source, station");
+        "network, queue_pair, queue_pairs, set, source, station");
   }
   // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;
@@ -204,6 +205,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"recovery", name(settings.recovery.mode)},
           {"mtu", settings.mtu},
           {"wire", describe_wire(device)},
+          {"interface", device.interface ? json(device.interface->name) : json()},
           {"limits", describe_limits()}};
 }
 
@@ -299,7 +301,11 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
 
 json AdminServer::source(const json&, AdminConnectionState&) {
   const ConfigurationSource& source = surroundings_.source;
-  return {{"udp", source.udp}, {"config", source.file}, {"text", source.text}};
+  return {{"udp", source.udp},
+          {"config", source.file},
+          {"text", source.text},
+          {"network", source.network},
+          {"interfaces", source.interfaces}};
 }
 
 json AdminServer::make_way(const json& request, AdminConnectionState& state) {

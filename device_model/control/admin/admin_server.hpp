@@ -19,6 +19,7 @@ class ActiveFaults;
 class ControlServer;
 class EngineWatch;
 class Fabric;
+struct NetworkNamespace;
 struct ServedDevice;
 class SysfsTree;
 namespace rdma_cm {
@@ -31,6 +32,7 @@ class AdminServer {
     EventLoop& loop;
     DescriptorDisposal& disposal;
     Fabric& fabric;
+    const NetworkNamespace& network;
     const ControlServer& control;
     const SysfsTree& sysfs;
     rdma_cm::RdmaCmServer& rdma_cm;
@@ -72,6 +74,8 @@ class AdminServer {
   // queue_pair_commands.cpp
   nlohmann::json queue_pairs(const nlohmann::json& request, AdminConnectionState& state);
   nlohmann::json queue_pair(const nlohmann::json& request, AdminConnectionState& state);
+  // network_command.cpp
+  nlohmann::json network(const nlohmann::json& request, AdminConnectionState& state);
   // station_command.cpp
   nlohmann::json station(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp

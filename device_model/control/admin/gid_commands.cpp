@@ -11,8 +11,6 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
-#include "device_model/engine/device.hpp"
-#include "device_model/engine/engine.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -35,14 +33,11 @@ wire::Gid read_gid(const json& text) {
 std::size_t add(const Fabric& fabric, std::vector<wire::Gid>& gids, const wire::Gid& gid) {
   if (fabric.resolve(gid))
     throw std::runtime_error(fmt::format("{} is a device's address already", to_text(gid)));
-  const auto free = std::find(gids.begin(), gids.end(), kNone);
-  const auto index = static_cast<std::size_t>(free - gids.begin());
-  if (index >= limits::kGidTableLength)
+  const auto index = add_gid(gids, gid);
+  if (!index)
     throw std::runtime_error(
         fmt::format("all {} places of the GID table are taken", limits::kGidTableLength));
-  if (free == gids.end()) gids.push_back(kNone);
-  gids[index] = gid;
-  return index;
+  return *index;
 }
 
 // Returns the index of the removed GID; other GIDs keep theirs.
@@ -82,12 +77,15 @@ json AdminServer::gid(const json& request, AdminConnectionState&) {
       throw std::runtime_error(fmt::format(
           "the addresses of {} are those of the host on which it listens: its configuration names them",
           only->settings.name));
+    if (only->interface)
+      throw std::runtime_error(fmt::format(
+          "the addresses of {} are those of its network interface: 'urnic run -- ip address' changes them",
+          only->settings.name));
     std::vector<wire::Gid>& gids = only->settings.gids;
     const std::size_t index =
         added != request.end() ? add(fabric, gids, read_gid(*added)) : remove(gids, read_gid(*removed));
     show_gid(surroundings_.sysfs.port_folder(*only), index, gids[index]);
-    fabric.engine(*only).execute([&] { only->device->set_gids(gids); });
-    fabric.addresses_changed();
+    fabric.gids_changed(*only);
   }
   json answer = json::object();
   for (const auto& device : fabric.devices()) {

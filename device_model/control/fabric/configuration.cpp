@@ -298,6 +298,16 @@ void read_lan(const TableReader& root, const std::string& file, Configuration& c
   }
 }
 
+void read_interfaces(const TableReader& root, Configuration& configuration) {
+  const bool network = root.flag("network").value_or(false);
+  const bool interfaces = root.flag("interfaces").value_or(false);
+  if (network && interfaces)
+    root.refuse("interfaces", *root.table().get("interfaces"),
+                "not true beside network = true: the interfaces are in one network namespace");
+  if (network) configuration.interfaces = Interfaces::own_network;
+  if (interfaces) configuration.interfaces = Interfaces::host;
+}
+
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
 // "memory_mib" and "memory_mib_per_program", "shared_memory_mib", and so for every resource.
@@ -362,10 +372,12 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"device", "devices", "engine", "faults", "lan", "limits", "link", "logging"});
+  root.known_keys(
+      {"device", "devices", "engine", "faults", "interfaces", "lan", "limits", "link", "logging", "network"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_lan(root, name, configuration);
+  read_interfaces(root, configuration);
   read_limits(root, name, configuration);
   read_logging(root, name, configuration);
   read_links(root, name, configuration);

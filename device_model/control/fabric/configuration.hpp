@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/fabric/interfaces.hpp"
 #include "device_model/control/fabric/lan_settings.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
@@ -44,6 +45,8 @@ struct ConfigurationSource {
   std::vector<std::string> udp;  // the values of --udp
   std::string file;              // of --config; empty: none
   std::string text;              // what the file said
+  bool network = false;          // --network, or as the file says
+  bool interfaces = false;       // --interfaces, or as the file says
 };
 
 struct Configuration {
@@ -51,6 +54,7 @@ struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
   std::optional<LanSettings> lan;
+  Interfaces interfaces = Interfaces::none;
   std::uint32_t engines = 1;  // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;

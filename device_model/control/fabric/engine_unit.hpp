@@ -7,6 +7,7 @@
 
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
+#include "device_model/link/frames/host_interface.hpp"
 #include "device_model/link/frames/station_port.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk_ports.hpp"
@@ -25,6 +26,7 @@ struct EngineUnit {
   std::vector<ServedDevice*> devices;  // its devices, in configuration order
   // The order matters: the engine's last round uses the members before it.
   std::vector<std::unique_ptr<link::StationPort>> stations;
+  std::vector<std::unique_ptr<link::HostInterface>> host_interfaces;
   link::Switch frame_switch;
   link::TrunkPorts trunk_ports;
   engine::ManagementTraffic management;

@@ -68,6 +68,18 @@ link::Switch& Fabric::switch_of(const ServedDevice& served) { return unit(served
 
 const link::Switch& Fabric::switch_of(const ServedDevice& served) const { return unit(served).frame_switch; }
 
+void Fabric::add_interface(DeviceInterface opened) {
+  ServedDevice& served = *devices_.at(opened.device);
+  EngineUnit& home = unit(served);
+  link::HostInterface& interface = *home.host_interfaces.emplace_back(
+      std::make_unique<link::HostInterface>(std::move(opened.tap), served.settings.mac, served.index));
+  home.frame_switch.add_host(served.index, interface, served.device->host_port());
+  served.device->set_host(interface);
+  home.engine.wake_on(interface.wake_descriptor());
+  fit_mtu(served, opened.interface.mtu);
+  served.interface = std::move(opened.interface);
+}
+
 // The first engine serves the LAN; the trunks carry its frames to the others' devices.
 void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
   EngineUnit& home = *units_.front();
@@ -87,6 +99,11 @@ void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
 }
 
 void Fabric::add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
+
+void Fabric::gids_changed(ServedDevice& served) {
+  engine(served).execute([&] { served.device->set_gids(served.settings.gids); });
+  addresses_changed();
+}
 
 void Fabric::addresses_changed() {
   if (lan_ == nullptr) return;

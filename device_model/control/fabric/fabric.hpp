@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/device_interface.hpp"
 #include "device_model/control/fabric/host_routes.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
@@ -41,6 +42,9 @@ class Fabric {
   ~Fabric();
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
+
+  // Gives a device its own network interface. Before `start`.
+  void add_interface(DeviceInterface opened);
 
   // Starts the engines' threads. Before, `execute` runs on the caller's thread.
   void start();
@@ -81,7 +85,7 @@ class Fabric {
   link::LanPort* lan() { return lan_.get(); }
   const LanSettings& lan_settings() const { return lan_settings_; }
   // To be called when a device's GIDs have changed.
-  void addresses_changed();
+  void gids_changed(ServedDevice& served);
   // The device's largest path MTU is one that fits into IP packets of `interface_mtu` bytes.
   static void fit_mtu(ServedDevice& served, std::uint32_t interface_mtu);
 
@@ -102,6 +106,7 @@ class Fabric {
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
+  void addresses_changed();
   void join_lan(std::unique_ptr<link::FrameCarrier> carrier);
   void groups_changed(ServedDevice& served, const wire::Gid& group, bool joined);
   void add_device(const DeviceSettings& settings, wire::Icrc icrc);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -30,16 +31,6 @@
 namespace urnic::control {
 namespace {
 
-memory::Descriptor open_socket() {
-  memory::Descriptor opened(socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE));
-  sockaddr_nl name{};
-  name.nl_family = AF_NETLINK;
-  name.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
-  if (!opened || bind(opened.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
-    throw std::system_error(errno, std::generic_category(), "netlink: changes of interfaces");
-  return opened;
-}
-
 std::string text_of(std::span<const std::byte> value) {
   const std::string text(reinterpret_cast<const char*>(value.data()), value.size());
   return text.substr(0, text.find('\0'));
@@ -54,17 +45,41 @@ bool is_listed(const wire::Gid& gid) { return !wire::is_ipv4_mapped(gid) || gid.
 
 }  // namespace
 
+memory::Descriptor open_interface_news() {
+  memory::Descriptor opened(socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE));
+  sockaddr_nl name{};
+  name.nl_family = AF_NETLINK;
+  name.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+  if (!opened || bind(opened.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
+    throw std::system_error(errno, std::generic_category(), "netlink: changes of interfaces");
+  return opened;
+}
+
 InterfaceWatch::InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes)
     : fabric_(fabric), changes_(std::move(changes)) {
-  for (const auto& device : fabric.devices()) watch(*device);
-  if (watched_.empty()) return;
-  socket_ = open_socket();
+  for (const auto& device : fabric.devices()) watch_ways_out(*device);
+  if (!watched_.empty()) begin(loop, open_interface_news());
+}
+
+InterfaceWatch::InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes, memory::Descriptor news)
+    : fabric_(fabric), changes_(std::move(changes)) {
+  if (!news) return;
+  for (const auto& device : fabric.devices()) {
+    if (!device->interface) continue;
+    interfaces_[device->interface->index].known = *device->interface;
+    watched_.push_back({*device, {{device->interface->index}}, true});
+  }
+  begin(loop, std::move(news));
+}
+
+void InterfaceWatch::begin(EventLoop& loop, memory::Descriptor news) {
+  socket_ = std::move(news);
   watch_ = ScopedWatch(loop, socket_.get(), EPOLLIN, [this](std::uint32_t) { take_messages(); });
   ask_for_list();
 }
 
 // Until the kernel says more, what was found when the port was opened.
-void InterfaceWatch::watch(ServedDevice& device) {
+void InterfaceWatch::watch_ways_out(ServedDevice& device) {
   Watched watched{device, {}, true};
   const LanSettings& lan = fabric_.lan_settings();
   if (device.udp != nullptr) {
@@ -119,7 +134,16 @@ void InterfaceWatch::end_list() {
   if (std::exchange(list_.again, false)) ask_for_list();
 }
 
+void InterfaceWatch::keep_listed_own_addresses(Watched& watched) {
+  const std::uint32_t index = watched.device.interface->index;
+  const auto& listed = list_.addresses;
+  for (const wire::Gid& gid : std::vector<wire::Gid>(watched.own))
+    if (std::find(listed.begin(), listed.end(), std::pair(gid, index)) == listed.end())
+      take_own_address(watched, gid, index, false);
+}
+
 void InterfaceWatch::keep_listed_addresses(Watched& watched) {
+  if (watched.device.interface) return keep_listed_own_addresses(watched);
   if (watched.device.udp == nullptr) return;
   for (std::size_t i = 0; i < watched.places.size(); ++i) {
     const wire::Gid& gid = watched.device.udp->addresses[i];
@@ -188,18 +212,52 @@ void InterfaceWatch::take_address(const nlmsghdr& message) {
   const bool present = message.nlmsg_type == RTM_NEWADDR;
   if (present && list_.request != 0) list_.addresses.emplace_back(gid, index);
   for (Watched& watched : watched_) {
-    if (watched.device.udp == nullptr) continue;
-    const auto& addresses = watched.device.udp->addresses;
-    const auto found = std::find(addresses.begin(), addresses.end(), gid);
-    if (found == addresses.end()) continue;
-    const auto number = static_cast<std::size_t>(found - addresses.begin());
-    // Another interface's link-local address is another address (RFC 4291, 2.5.6): its socket stays here.
-    if (wire::is_link_local(gid) && watched.device.udp->interfaces[number].index != index) continue;
-    Indexes& places = watched.places[number];
-    if (!present) std::erase(places, index);
-    if (present && !contains(places, index)) places.push_back(index);
-    follow(watched);
+    if (watched.device.interface) take_own_address(watched, gid, index, present);
+    if (watched.device.udp != nullptr) take_wire_address(watched, gid, index, present);
   }
+}
+
+void InterfaceWatch::take_wire_address(Watched& watched, const wire::Gid& gid, std::uint32_t index,
+                                       bool present) {
+  const auto& addresses = watched.device.udp->addresses;
+  const auto found = std::find(addresses.begin(), addresses.end(), gid);
+  if (found == addresses.end()) return;
+  const auto number = static_cast<std::size_t>(found - addresses.begin());
+  // Another interface's link-local address is another address (RFC 4291, 2.5.6): its socket stays here.
+  if (wire::is_link_local(gid) && watched.device.udp->interfaces[number].index != index) return;
+  Indexes& places = watched.places[number];
+  if (!present) std::erase(places, index);
+  if (present && !contains(places, index)) places.push_back(index);
+  follow(watched);
+}
+
+// As Linux's GID cache: an address is in the table as long as the interface has it. Other entries keep their
+// index.
+void InterfaceWatch::take_own_address(Watched& watched, const wire::Gid& gid, std::uint32_t index,
+                                      bool present) {
+  ServedDevice& device = watched.device;
+  if (index != device.interface->index) return;
+  std::erase(watched.own, gid);
+  if (present) watched.own.push_back(gid);
+  auto& gids = device.settings.gids;
+  const auto known = std::find(gids.begin(), gids.end(), gid);
+  if (present == (known != gids.end())) return;
+  std::optional<std::size_t> place;
+  if (!present) {
+    place = static_cast<std::size_t>(known - gids.begin());
+    *known = {};
+  } else if (!fabric_.resolve(gid)) {
+    place = add_gid(gids, gid);
+  }
+  if (!place) {
+    log::warn("{}: {} gets no GID: another device has it, or the table is full", device.settings.name,
+              to_text(gid));
+    return;
+  }
+  log::info("{}: its interface {} the address {}", device.settings.name, present ? "has" : "has lost",
+            to_text(gid));
+  fabric_.gids_changed(device);
+  changes_.gid(device, *place);
 }
 
 void InterfaceWatch::follow(Watched& watched) {
@@ -249,7 +307,8 @@ void InterfaceWatch::move_groups(ServedDevice& device, std::size_t index, std::u
 void InterfaceWatch::follow_mtu(Watched& watched) {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   const std::uint32_t of_lan = fabric_.lan_settings().mtu;
-  std::uint32_t smallest = watched.device.udp != nullptr || of_lan == 0 ? kNone : of_lan;
+  const bool is_lan = watched.device.udp == nullptr && !watched.device.interface;
+  std::uint32_t smallest = is_lan && of_lan != 0 ? of_lan : kNone;
   for (const Indexes& places : watched.places)
     for (const std::uint32_t index : places)
       if (const auto found = interfaces_.find(index);

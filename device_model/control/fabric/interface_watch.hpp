@@ -1,6 +1,7 @@
-// Ports that lead to network interfaces of the host follow them: while none of a device's interfaces is up,
-// or all its addresses are gone, its wire is down; an address that is gone leaves the GID table, and may come
-// back on another interface; the MTU is the smallest one of the interfaces. Programs get the events of a NIC.
+// Ports that lead to network interfaces of the host, or have one as the device's own, follow them: while none
+// of a device's interfaces is up, or all its addresses are gone, its wire is down; an address that is gone
+// leaves the GID table, and may come back on another interface; one that its own interface gets enters it.
+// The MTU is the smallest one of the interfaces. Programs get the events of a NIC.
 #pragma once
 
 #include <linux/netlink.h>
@@ -19,6 +20,10 @@
 
 namespace urnic::control {
 
+// What the kernel tells of the interfaces and addresses of this network namespace, for an InterfaceWatch.
+// Throws std::system_error.
+memory::Descriptor open_interface_news();
+
 class InterfaceWatch {
  public:
   // Called after the change.
@@ -29,6 +34,9 @@ class InterfaceWatch {
 
   // Opens a netlink socket if a device's port leads to an interface. Throws std::system_error.
   InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes);
+  // The same for the interfaces that are the devices' own, perhaps in another network namespace, of which
+  // `news` is (open_interface_news). Invalid: there are none.
+  InterfaceWatch(EventLoop& loop, Fabric& fabric, Changes changes, memory::Descriptor news);
 
  private:
   struct Interface {
@@ -40,6 +48,7 @@ class InterfaceWatch {
     ServedDevice& device;
     std::vector<Indexes> places;  // on a UDP wire, by GID index: where the address is; on a LAN its interface
     bool carrier = true;          // of the link, as last set
+    std::vector<wire::Gid> own = {};  // of its own interface: the addresses that it has
   };
   // What the kernel has named since the list was asked for.
   struct List {
@@ -49,7 +58,8 @@ class InterfaceWatch {
     std::vector<std::pair<wire::Gid, std::uint32_t>> addresses;
   };
 
-  void watch(ServedDevice& device);
+  void watch_ways_out(ServedDevice& device);
+  void begin(EventLoop& loop, memory::Descriptor news);
   void ask_for_list();
   void ask(std::uint16_t request);
   void end_list();
@@ -57,6 +67,9 @@ class InterfaceWatch {
   void take_link(const nlmsghdr& message);
   void take_address(const nlmsghdr& message);
   void keep_listed_addresses(Watched& watched);
+  void keep_listed_own_addresses(Watched& watched);
+  void take_wire_address(Watched& watched, const wire::Gid& gid, std::uint32_t index, bool present);
+  void take_own_address(Watched& watched, const wire::Gid& gid, std::uint32_t index, bool present);
   void follow(Watched& watched);
   void follow_address(Watched& watched, std::size_t index);
   void move_groups(ServedDevice& device, std::size_t index, std::uint32_t interface);

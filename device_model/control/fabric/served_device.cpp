@@ -1,5 +1,6 @@
 #include "device_model/control/fabric/served_device.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -12,6 +13,21 @@ ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
     : index(number), settings(with), node_guid(modified_eui64(with.mac)), largest_mtu(with.mtu) {}
 
 ServedDevice::~ServedDevice() = default;
+
+const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index) {
+  if (device.interface) return &*device.interface;
+  if (device.udp == nullptr || gid_index >= device.udp->interfaces.size()) return nullptr;
+  return &device.udp->interfaces[gid_index];
+}
+
+std::optional<std::size_t> add_gid(std::vector<wire::Gid>& gids, const wire::Gid& gid) {
+  const auto free = std::find(gids.begin(), gids.end(), wire::Gid{});
+  const auto index = static_cast<std::size_t>(free - gids.begin());
+  if (index >= limits::kGidTableLength) return std::nullopt;
+  if (free == gids.end()) gids.emplace_back();
+  gids[index] = gid;
+  return index;
+}
 
 int find_gid(const ServedDevice& device, std::uint32_t index, wire::Gid& gid) {
   const auto& gids = device.settings.gids;

@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "device_model/control/fabric/capacity.hpp"
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/multicast_members.hpp"
+#include "device_model/link/udp/local_interface.hpp"
 
 namespace urnic::engine {
 class Device;
@@ -44,9 +47,10 @@ struct ServedDevice {
 
   const std::uint32_t index;  // in configuration order
   DeviceSettings settings;
-  const std::array<std::uint8_t, 8> node_guid;  // wire order
-  const std::uint32_t largest_mtu;              // path MTU that the configuration allows, bytes
-  std::unique_ptr<UdpWire> udp;                 // null: on the built-in switch
+  const std::array<std::uint8_t, 8> node_guid;    // wire order
+  const std::uint32_t largest_mtu;                // path MTU that the configuration allows, bytes
+  std::unique_ptr<UdpWire> udp;                   // null: on the built-in switch
+  std::optional<link::LocalInterface> interface;  // its own; in the programs' network namespace
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
   GsiCounters gsi;
@@ -69,6 +73,13 @@ struct ServedDevice {
   // Shared domains, while any context has them open.
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };
+
+// The network interface that belongs to the device's GID at this place; null: there is none, and the
+// addresses are nobody's in the programs' network namespace.
+const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index);
+
+// Puts a GID into the first empty place of a table and returns its index; empty: all places are taken.
+std::optional<std::size_t> add_gid(std::vector<wire::Gid>& gids, const wire::Gid& gid);
 
 // The GID at a place of the device's table. 0, or as Linux's rdma_get_gid_attr: EINVAL beyond the table,
 // ENODATA for an empty place.

@@ -34,8 +34,8 @@ void put_device(const ServedDevice& device, DatagramWriter& datagram) {
   datagram.put(RDMA_NLDEV_ATTR_DEV_DIM, std::uint8_t{0});  // CQs moderate no events by themselves
 }
 
-// The interface is the one in sysfs (device/net): the only one on every machine whose addresses, 127/8, name
-// devices. A RoCE port has no LID, as in Linux's answers.
+// The interface is the one in sysfs (device/net); without an own one that of every machine whose addresses,
+// 127/8, name devices. A RoCE port has no LID, as in Linux's answers.
 void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagram) {
   const bool up = fabric.link_is_up(device);
   put_device_name(datagram, device);
@@ -44,8 +44,9 @@ void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagr
   datagram.put(RDMA_NLDEV_ATTR_PORT_STATE, static_cast<std::uint8_t>(up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN));
   datagram.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
                static_cast<std::uint8_t>(up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling));
-  datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, kLoopbackIndex);
-  datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, "lo");
+  const bool own = device.interface.has_value();
+  datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, own ? device.interface->index : kLoopbackIndex);
+  datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, own ? device.interface->name : "lo");
 }
 
 void put_object_counts(const Subjects& subjects, const ServedDevice& device, DatagramWriter& datagram) {

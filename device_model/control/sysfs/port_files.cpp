@@ -65,7 +65,7 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
   fs::create_directories(port / "pkeys");
   write_file(port / "pkeys" / "0", "0xffff");
 
-  // On the built-in switch `ndevs` is left out: it would have to name an existing network interface.
+  // Without a network interface `ndevs` is left out: it would have to name an existing one.
   fs::create_directories(port / "gids");
   fs::create_directories(port / "gid_attrs" / "types");
   for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
@@ -74,10 +74,10 @@ void write_port_files(const fs::path& port, const ServedDevice& device) {
     write_file(port / "gids" / index, gid_text(gid));
     write_file(port / "gid_attrs" / "types" / index, type_text(gid));
   }
-  if (device.udp == nullptr) return;
+  if (interface_of(device, 0) == nullptr) return;
   fs::create_directories(port / "gid_attrs" / "ndevs");
   for (std::size_t i = 0; i < settings.gids.size(); ++i)
-    write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), device.udp->interfaces[i].name);
+    write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), interface_of(device, i)->name);
 }
 
 void show_port_state(const fs::path& port, bool up) {

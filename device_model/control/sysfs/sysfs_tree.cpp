@@ -89,9 +89,10 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(hardware / "local_cpus", processor_mask(processors));
   write_file(hardware / "local_cpulist", processors == 1 ? "0" : fmt::format("0-{}", processors - 1));
   write_file(hardware / "numa_node", "-1");
-  // Programs that look for the device's interface and take its address can connect. On the built-in switch it
-  // is the one interface of every machine whose addresses, 127/8, name devices (docs/rdma-cm.md).
-  fs::create_directories(hardware / "net" / (device.udp != nullptr ? device.udp->interface.name : "lo"));
+  // Programs that look for the device's interface and take its address can connect. Without one it is the one
+  // interface of every machine whose addresses, 127/8, name devices (docs/rdma-cm.md).
+  const link::LocalInterface* const interface = interface_of(device, 0);
+  fs::create_directories(hardware / "net" / (interface != nullptr ? interface->name : "lo"));
   fs::create_directories(folder / "ports" / "1");
   write_port_files(folder / "ports" / "1", device);
 }

@@ -394,15 +394,30 @@ BOOST_AUTO_TEST_CASE(a_lease_holds_the_process) {
 BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
   {
     RunningProcess process;
-    BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) ==
-               json({{"udp", json::array()}, {"config", ""}, {"text", ""}}));
+    BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) == json({{"udp", json::array()},
+                                                                       {"config", ""},
+                                                                       {"text", ""},
+                                                                       {"network", false},
+                                                                       {"interfaces", false}}));
   }
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "lab.toml";
   std::ofstream(file) << "# a lab\n";
   RunningProcess process({}, load_configuration(file));
-  BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) ==
-             json({{"udp", json::array()}, {"config", file}, {"text", "# a lab\n"}}));
+  BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) == json({{"udp", json::array()},
+                                                                     {"config", file},
+                                                                     {"text", "# a lab\n"},
+                                                                     {"network", false},
+                                                                     {"interfaces", false}}));
+}
+
+BOOST_AUTO_TEST_CASE(without_interfaces_there_is_no_network) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  BOOST_TEST(admin.ask({{"cmd", "network"}}) == json({{"ok", true}, {"namespaces", json::array()}}));
+  BOOST_TEST(admin.descriptors.empty());
+  for (const json& device : admin.ask({{"cmd", "status"}}).at("devices"))
+    BOOST_TEST(device.at("interface").is_null());
 }
 
 // Only once it was used: before, the command that has started it is about to connect.

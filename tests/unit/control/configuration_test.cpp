@@ -257,6 +257,18 @@ BOOST_AUTO_TEST_CASE(wrong_settings_of_links_and_recovery) {
   check_error("faults = 3\n", "1", "faults = 3", "path of a fault plan");
 }
 
+BOOST_AUTO_TEST_CASE(devices_may_have_interfaces) {
+  const auto interfaces = [](const std::string& text) {
+    return parse_configuration(text, "lab.toml").interfaces;
+  };
+  BOOST_TEST((default_configuration().interfaces == Interfaces::none));
+  BOOST_TEST((interfaces("network = false\ninterfaces = false\n") == Interfaces::none));
+  BOOST_TEST((interfaces("network = true\n") == Interfaces::own_network));
+  BOOST_TEST((interfaces("interfaces = true\n") == Interfaces::host));
+  check_error("network = 1\n", "1", "network = 1", "true or false");
+  check_error("network = true\ninterfaces = true\n", "2", "interfaces = true", "one network namespace");
+}
+
 BOOST_AUTO_TEST_CASE(a_lan_limits_the_mtu_of_devices_on_the_switch) {
   BOOST_TEST(!default_configuration().lan);
   const Configuration lan = parse_configuration("[lan]\nlisten = \"/tmp/lan\"\nvlan = 7\n", "lab.toml");

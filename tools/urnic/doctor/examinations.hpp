@@ -20,6 +20,9 @@ Findings examine_limits();
 // Whether one process of this user may read another's memory, as the device process will, and Yama's part.
 Findings examine_program_memory();
 
+// Whether devices can have network interfaces, and where.
+Findings examine_network();
+
 // The libibverbs that a program loads which names none of its own.
 Findings examine_library();
 

@@ -1,0 +1,113 @@
+#include "device_model/control/network/host_network.hpp"
+
+#include <fmt/format.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "device_model/control/fabric/interface_watch.hpp"
+#include "device_model/control/network/device_interfaces.hpp"
+#include "device_model/control/network/routes_between_devices.hpp"
+#include "device_model/link/frame_pool.hpp"
+#include "wire/network_codec.hpp"
+
+namespace urnic::control {
+namespace {
+
+// Bytes of an IP packet. A path MTU of 4096 needs more than an Ethernet frame of usual size holds; a link
+// that delays frames holds none that are longer than such a RoCE packet (link/frame_pool.hpp).
+constexpr std::uint32_t kUsualMtu = 1500;
+constexpr std::uint32_t kLargeMtu = link::kSlotBytes - wire::kEthernetBytes;
+constexpr std::uint32_t kLargestUsualPathMtu = 1024;
+
+struct Plan {
+  std::uint32_t device = 0;
+  InterfacePlan interface;
+};
+
+// Devices on a UDP wire have the host's own interface.
+std::vector<Plan> plans_of(const Configuration& configuration) {
+  std::vector<Plan> plans;
+  for (std::uint32_t i = 0; i < configuration.devices.size(); ++i) {
+    const DeviceSettings& device = configuration.devices[i];
+    if (device.wire_kind != WireKind::built_in) continue;
+    if (device.name.size() >= IFNAMSIZ)
+      throw std::runtime_error(
+          fmt::format("{} cannot have a network interface, whose name has at most {} characters", device.name,
+                      IFNAMSIZ - 1));
+    const std::uint32_t mtu = device.mtu > kLargestUsualPathMtu ? kLargeMtu : kUsualMtu;
+    plans.push_back({i, {device.name, device.mac, device.gids, mtu}});
+  }
+  return plans;
+}
+
+std::vector<OpenInterface> open_all(const RouteSocket& kernel, const std::vector<Plan>& plans) {
+  std::vector<OpenInterface> opened;
+  opened.reserve(plans.size());
+  for (const Plan& plan : plans) opened.push_back(open_interface(kernel, plan.interface));
+  return opened;
+}
+
+void bring_loopback_up(const RouteSocket& kernel) {
+  ifinfomsg header{};
+  header.ifi_index = static_cast<int>(if_nametoindex("lo"));
+  header.ifi_flags = header.ifi_change = IFF_UP;
+  kernel.carry_out(RouteRequest(RTM_NEWLINK, 0, header), "lo: up");
+}
+
+// Runs in the new namespace. The interfaces' ends, in order, then the news of that namespace.
+std::vector<memory::Descriptor> fill(const std::vector<Plan>& plans) {
+  const RouteSocket kernel;
+  bring_loopback_up(kernel);
+  std::vector<OpenInterface> opened = open_all(kernel, plans);
+  std::vector<RoutedInterface> routed;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    routed.push_back({plans[i].interface.name, opened[i].index, plans[i].interface.addresses});
+  route_between_devices(kernel, routed);
+  std::vector<memory::Descriptor> contents;
+  for (OpenInterface& each : opened) contents.push_back(std::move(each.tap));
+  contents.push_back(open_interface_news());
+  return contents;
+}
+
+// `any` is a socket of the interface's network namespace.
+std::uint32_t index_of(int any, const std::string& interface) {
+  ifreq request{};
+  std::strncpy(request.ifr_name, interface.c_str(), sizeof request.ifr_name - 1);
+  if (ioctl(any, SIOCGIFINDEX, &request) != 0)
+    throw std::system_error(errno, std::generic_category(), interface + ": its index");
+  return static_cast<std::uint32_t>(request.ifr_ifindex);
+}
+
+}  // namespace
+
+HostNetwork open_host_network(const Configuration& configuration) {
+  HostNetwork network;
+  if (configuration.interfaces == Interfaces::none) return network;
+  const std::vector<Plan> plans = plans_of(configuration);
+  std::vector<memory::Descriptor> taps;
+  if (configuration.interfaces == Interfaces::own_network) {
+    FilledNamespace made = make_network_namespace([&] { return fill(plans); });
+    network.place = std::move(made.place);
+    taps = std::move(made.contents);
+    network.news = std::move(taps.back());
+  } else {
+    for (OpenInterface& each : open_all(RouteSocket(), plans)) taps.push_back(std::move(each.tap));
+    network.news = open_interface_news();
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const InterfacePlan& plan = plans[i].interface;
+    network.interfaces.push_back({plans[i].device,
+                                  std::move(taps[i]),
+                                  {plan.name, index_of(network.news.get(), plan.name), plan.mtu}});
+  }
+  return network;
+}
+
+}  // namespace urnic::control

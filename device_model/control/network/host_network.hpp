@@ -1,0 +1,24 @@
+// The devices' Ethernet side: a network interface for each device on the built-in switch, in this process's
+// network namespace or in one of its own.
+#pragma once
+
+#include <vector>
+
+#include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/device_interface.hpp"
+#include "device_model/control/network/own_namespace.hpp"
+#include "device_model/memory/descriptor.hpp"
+
+namespace urnic::control {
+
+struct HostNetwork {
+  NetworkNamespace place;                   // invalid: that of this process
+  std::vector<DeviceInterface> interfaces;  // empty: there is no such network
+  memory::Descriptor news;                  // what InterfaceWatch listens to
+};
+
+// Makes what the configuration says. Call it before privileges are dropped and before any thread starts.
+// Throws std::exception with a sentence.
+HostNetwork open_host_network(const Configuration& configuration);
+
+}  // namespace urnic::control

@@ -1,0 +1,296 @@
+#!/usr/bin/python3
+"""Devices with network interfaces: urnic run --network, urnic up --interfaces."""
+
+import json
+import os
+import pathlib
+import unittest
+
+import fabric
+import network
+
+ADDRESSES = ("192.0.2.1", "192.0.2.2")
+
+# Connects to an address from each source, exchanges data both ways, and prints who the peers were.
+TCP_EXCHANGE = """
+import json, socket, sys
+size, pairs, seen = int(sys.argv[1]), json.loads(sys.argv[2]), []
+for source, destination in pairs:
+    with socket.create_server((destination, 0)) as server:
+        client = socket.create_connection(server.getsockname(), source_address=(source, 0) if source else None)
+        accepted, peer = server.accept()
+        for one, other in ((client, accepted), (accepted, client)):
+            one.setblocking(False)
+            left, arrived = bytes(size), 0
+            while arrived < size:
+                try:
+                    left = left[one.send(left):] if left else left
+                except BlockingIOError:
+                    pass
+                arrived += len(other.recv(1 << 16))
+            one.setblocking(True)
+        seen.append(peer[0])
+        client.close(), accepted.close()
+print(json.dumps(seen))
+"""
+
+# Sends to an address for some seconds; prints how many bytes arrived.
+TCP_STREAM = """
+import socket, sys, threading, time
+source, destination, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+arrived = 0
+with socket.create_server((destination, 0)) as server:
+    def receive():
+        global arrived
+        accepted, _ = server.accept()
+        while data := accepted.recv(1 << 20):
+            arrived += len(data)
+    receiver = threading.Thread(target=receive)
+    receiver.start()
+    with socket.create_connection(server.getsockname(), source_address=(source, 0)) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            client.sendall(bytes(1 << 16))
+    receiver.join()
+print(arrived)
+"""
+
+# Sends one frame with each of two source addresses to a group by the first interface; prints what the second one gets.
+FORGE = """
+import socket, struct, sys
+def packet_socket(interface):
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88b5))
+    made.bind((interface, 0x88b5))
+    made.settimeout(60)
+    return made
+sender, receiver = packet_socket("urnic0"), packet_socket("urnic1")
+for source in sys.argv[1:]:
+    sender.send(b"\\xff" * 6 + bytes.fromhex(source.replace(":", "")) + struct.pack("!H", 0x88b5) + b"x" * 46)
+print(receiver.recv(100)[6:12].hex(":"))
+"""
+
+
+def require_network():
+    network.require_namespaces()
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        raise unittest.SkipTest("no TAP interfaces here: /dev/net/tun is not there, or not this user's")
+
+
+class Network(fabric.Fabric):
+    """A fabric whose programs run in the devices' network."""
+
+    def start_pair(self, server, client):
+        port = fabric.free_port()
+        first = self.start_on_urnic(*server, "-p", port)
+        fabric.wait_until(lambda: self._listens(first, port) or first.status is not None, f"a listening server: {first}")
+        return first, self.start_on_urnic(*client, "-p", port, ADDRESSES[0])
+
+    @staticmethod
+    def _listens(program, port):
+        """The program is a child of the command that was started."""
+        try:
+            children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        except OSError:
+            return False
+        return any(fabric.is_listening(port, child) for child in children)
+
+    def ip(self, *words):
+        return json.loads(self.run_on_urnic("ip", "-j", *words) or "[]")
+
+    def counters(self, device="urnic0"):
+        return json.loads(self.run(self.urnic, "counters", "--json"))[device]
+
+    def tcp(self, size, *pairs):
+        return json.loads(self.run_on_urnic("python3", "-c", TCP_EXCHANGE, size, json.dumps(pairs)))
+
+
+class Interfaces(unittest.TestCase):
+    user = fabric.ORDINARY_USER
+
+    def setUp(self):
+        require_network()
+        self.fabric = self.enterContext(Network(user=self.user))
+
+    def up(self, configuration=""):
+        self.fabric.up("network = true\n" + configuration)
+
+    def state(self, device):
+        for line in self.fabric.run_on_urnic("ibv_devinfo", "-d", device).splitlines():
+            if "state:" in line:
+                return line.split()[1]
+        raise AssertionError("ibv_devinfo shows no state")
+
+    def test_interfaces_have_the_devices_names_and_addresses(self):
+        self.up()
+        interfaces = {each["ifname"]: each for each in self.fabric.ip("addr")}
+        self.assertEqual(set(interfaces), {"lo", "urnic0", "urnic1"})
+        for number, name in enumerate(fabric.DEVICES):
+            shown = interfaces[name]
+            self.assertEqual(shown["address"], f"02:75:72:6e:00:0{number}")
+            self.assertIn("LOWER_UP", shown["flags"])
+            self.assertEqual({each["local"] for each in shown["addr_info"]},
+                             {ADDRESSES[number], f"fe80::75:72ff:fe6e:{number}"})
+        self.assertIn("UP", interfaces["lo"]["flags"])
+
+    def test_all_who_are_asked_name_the_interface(self):
+        self.up()
+        links = self.fabric.run_on_urnic("rdma", "link")
+        folder = "/sys/class/infiniband/{0}"
+        for name in fabric.DEVICES:
+            self.assertIn(f"netdev {name}", links)
+            self.assertEqual(self.fabric.run_on_urnic("ls", f"{folder.format(name)}/device/net"), f"{name}\n")
+            for index in ("0", "1"):
+                path = f"{folder.format(name)}/ports/1/gid_attrs/ndevs/{index}"
+                self.assertEqual(self.fabric.run_on_urnic("cat", path), f"{name}\n")
+        self.assertEqual([each["interface"] for each in self.fabric.status()["devices"]], list(fabric.DEVICES))
+
+    def test_tcp_crosses_the_links(self):
+        self.up()
+        one, two = ADDRESSES
+        before = self.fabric.counters()
+        seen = self.fabric.tcp(200_000, (None, two), (None, one), (one, two), (two, one))
+        self.assertEqual(seen, [one, two, one, two])
+        after = self.fabric.counters()
+        for counter in ("port_xmit_data", "port_rcv_data"):
+            self.assertGreater(4 * (after[counter] - before[counter]), 800_000, counter)
+        self.assertEqual(self.fabric.tcp(200_000, (one, one)), [one])
+        self.assertLess(4 * (self.fabric.counters()["port_xmit_data"] - after["port_xmit_data"]), 20_000)
+
+    def test_programs_find_each_other_by_the_devices_addresses(self):
+        self.up()
+        for command in (("ibv_rc_pingpong", "-c", "-g", "1"), ("ibv_ud_pingpong", "-c", "-s", "1024", "-g", "1"),
+                        ("ib_write_bw", "-F", "-x", "1", "-n", "200"), ("ib_send_lat", "-F", "-x", "1", "-n", "200")):
+            with self.subTest(command[0]):
+                self.fabric.run_pair((*command, "-d", "urnic0"), (*command, "-d", "urnic1"))
+        server = self.fabric.start_on_urnic("rping", "-s", "-a", ADDRESSES[0], "-C", "20", "-V")
+        fabric.wait_until(lambda: "LISTEN" in self.fabric.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
+        self.fabric.run_on_urnic("rping", "-c", "-a", ADDRESSES[0], "-I", ADDRESSES[1], "-C", "20", "-V")
+        self.assertEqual(server.wait(), 0, server)
+
+    def test_tcp_and_roce_with_loss(self):
+        self.up('[[link]]\nloss = 0.02\ndirection = "tx"\n')
+        self.fabric.tcp(2_000_000, ADDRESSES)
+        lost = self.fabric.counters()["link_tx_lost"]
+        self.assertGreater(lost, 0)
+        self.fabric.run_pair(("ibv_rc_pingpong", "-c", "-d", "urnic0", "-g", "1"), ("ibv_rc_pingpong", "-c", "-d", "urnic1", "-g", "1"))
+        self.assertGreater(self.fabric.counters()["link_tx_lost"], lost)
+
+    def test_tcp_and_roce_share_a_line(self):
+        """Each gets a sixth of it at least, while both want all of it."""
+        gbps, seconds = 0.2, 4
+        self.up(f"[[link]]\nrate_gbps = {gbps}\n")
+        pair = self.fabric.start_pair(("ib_write_bw", "-F", "-x", "1", "-D", seconds + 4, "-d", "urnic0"),
+                                      ("ib_write_bw", "-F", "-x", "1", "-D", seconds + 4, "-d", "urnic1"))
+        fabric.wait_until(lambda: self.fabric.counters("urnic1")["port_xmit_data"] > 1 << 18, "writes")
+        before = self.fabric.counters("urnic1")["port_xmit_data"]
+        tcp = int(self.fabric.run_on_urnic("python3", "-c", TCP_STREAM, ADDRESSES[1], ADDRESSES[0], seconds))
+        all_bytes = 4 * (self.fabric.counters("urnic1")["port_xmit_data"] - before)
+        fabric.end_pair(*pair, fabric.PATIENCE, self.fabric.log)
+        self.assertGreater(tcp, all_bytes / 6)
+        self.assertGreater(all_bytes - tcp, all_bytes / 6)
+
+    def test_two_device_processes_have_two_networks(self):
+        self.up()
+        other = self.enterContext(Network(user=self.user))
+        other.up("network = true\n")
+        self.fabric.run_on_urnic("ip", "link", "set", "urnic1", "down")
+        self.assertNotIn("UP", next(each for each in self.fabric.ip("link") if each["ifname"] == "urnic1")["flags"])
+        self.assertEqual(other.tcp(1000, ADDRESSES), [ADDRESSES[0]])
+
+    def test_a_capture_has_all_of_it(self):
+        self.up()
+        file = self.fabric.home / "all.pcapng"
+        pings = ("ibv_rc_pingpong", "-g", "1", "-n", "20", "-p", fabric.free_port())
+        self.fabric.run(self.fabric.urnic, "run", "--capture", file, "--", "sh", "-c",
+                        f"{' '.join(map(str, pings))} -d urnic0 & sleep 1; {' '.join(map(str, pings))} -d urnic1 {ADDRESSES[0]}; wait")
+        shown = self.fabric.run("tshark", "-r", file)
+        for protocol in (" ARP ", " TCP ", " RRoCE "):
+            self.assertIn(protocol, shown)
+        self.assertNotIn("Malformed", shown)
+
+    def test_the_port_follows_the_interface(self):
+        self.up()
+        self.assertEqual(self.state("urnic0"), "PORT_ACTIVE")
+        for word, state in (("down", "PORT_DOWN"), ("up", "PORT_ACTIVE")):
+            self.fabric.run_on_urnic("ip", "link", "set", "urnic0", word)
+            fabric.wait_until(lambda state=state: self.state("urnic0") == state, f"the port is {state}")
+            self.assertEqual(self.state("urnic1"), "PORT_ACTIVE")
+        self.fabric.run_on_urnic("ip", "link", "set", "urnic0", "mtu", "1500")
+        fabric.wait_until(lambda: "active_mtu:\t\t1024" in self.fabric.run_on_urnic("ibv_devinfo", "-d", "urnic0"), "the MTU")
+
+    def test_gids_follow_the_addresses(self):
+        self.up()
+        def gids():
+            return self.fabric.status()["devices"][0]["gids"]
+
+        first = gids()
+        watcher = self.fabric.start_on_urnic("stdbuf", "-oL", "ibv_asyncwatch", "-d", "urnic0")
+        watcher.wait_for_output("urnic0")
+        for address, gid in (("10.1.2.3/16", "::ffff:10.1.2.3"), ("fd00::7/64", "fd00::7")):
+            self.fabric.run_on_urnic("ip", "address", "add", address, "dev", "urnic0")
+            fabric.wait_until(lambda gid=gid: gids() == [*first, gid], f"{gid} among the GIDs")
+            self.fabric.run_on_urnic("ip", "address", "del", address, "dev", "urnic0")
+            fabric.wait_until(lambda: gids() == [*first, "::"], "its place is empty")
+        watcher.wait_for_output("GID")
+        watcher.kill()
+        refused = self.fabric.run(self.fabric.urnic, "gid", "add", "urnic0", "fd00::9", status=1)
+        self.assertIn("ip address", refused)
+
+    def test_a_frame_has_its_interfaces_address(self):
+        self.up()
+        own = "02:75:72:6e:00:00"
+        self.assertEqual(self.fabric.run_on_urnic("python3", "-c", FORGE, "02:00:00:00:00:99", "02:75:72:6e:00:01", own), f"{own}\n")
+
+    def test_interfaces_end_with_the_device_process(self):
+        self.up()
+        watcher = self.fabric.start_on_urnic("sh", "-c", "while ip link show urnic0 >/dev/null 2>&1; do echo there; sleep 0.1; done; ip -br link")
+        watcher.wait_for_output("there")
+        self.fabric.down()
+        self.assertEqual(watcher.wait(), 0, watcher)
+        self.assertNotIn("urnic", watcher.output())
+
+    def test_commands_share_a_network(self):
+        """The option alone, with a device process for the two of them."""
+        network_of = ("readlink", "/proc/self/ns/net")
+        with_network = (self.fabric.urnic, "run", "--network", "--")
+        holder = self.fabric.start(*with_network, "sh", "-c", "readlink /proc/self/ns/net; sleep 100")
+        holder.wait_for_output("net:")
+        self.assertEqual(self.fabric.run(*with_network, *network_of), holder.output())
+        self.assertEqual(self.fabric.run_on_urnic(*with_network, *network_of), holder.output())
+        self.assertNotEqual(holder.output(), os.readlink("/proc/self/ns/net") + "\n")
+
+    def test_what_cannot_be(self):
+        self.fabric.up()
+        for command in (("run", "--network", "--", "true"), ("up", "--network"), ("up", "--interfaces")):
+            refused = self.fabric.run(self.fabric.urnic, *command, status=125 if command[0] == "run" else 1)
+            self.assertIn("which this command has", refused)
+        self.fabric.down()
+        file = self.fabric.home / "long.toml"
+        for text, problem in (('network = true\n[[devices]]\nname = "urnic_of_a_long_name"\n', "at most 15 characters"),
+                              ("network = 1\n", "true or false"), ("network = true\ninterfaces = true\n", "one network namespace")):
+            file.write_text(text)
+            self.assertIn(problem, self.fabric.run(self.fabric.urnic, "up", "--config", file, status=1))
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class InterfacesAsRoot(Interfaces):
+    """In a network namespace without a user namespace."""
+    user = None
+
+
+class BesideTheHosts(unittest.TestCase):
+    """Interfaces in the namespace of the device process: here one that an ordinary user has made."""
+
+    def test_interfaces_of_this_network(self):
+        require_network()
+        with fabric.Fabric() as own:
+            refused = own.run(own.urnic, "up", "--interfaces", status=1)
+            self.assertIn("CAP_NET_ADMIN", refused)
+            shown = own.run("unshare", "-Urn", "sh", "-c", f"{own.urnic} up --interfaces >/dev/null && {own.urnic} run -- ip -br addr && {own.urnic} down")
+            for name, address in zip(fabric.DEVICES, ADDRESSES):
+                self.assertRegex(shown, f"{name} .*{address}/24")
+
+
+if __name__ == "__main__":
+    unittest.main()
