@@ -241,6 +241,7 @@ class Interfaces(unittest.TestCase):
         self.up()
         own = "02:75:72:6e:00:00"
         self.assertEqual(self.fabric.run_on_urnic("python3", "-c", FORGE, "02:00:00:00:00:99", "02:75:72:6e:00:01", own), f"{own}\n")
+        self.assertEqual(self.fabric.counters()["host_refused_sources"], 2)
 
     def test_interfaces_end_with_the_device_process(self):
         self.up()

@@ -38,8 +38,10 @@ void print_device(const nlohmann::json& device) {
   const nlohmann::json& wire = device.at("wire");
   const std::string leads_to =
       wire.at("kind") == "switch" ? "" : ", " + plain(wire.at("kind")) + " on " + plain(wire.at("interface"));
-  fmt::print("{}  link {}, MTU {}, MAC {}{}\n", plain(device.at("name")), plain(device.at("link")),
-             plain(device.at("mtu")), plain(device.at("mac")), leads_to);
+  const nlohmann::json& own = device.at("interface");
+  const std::string interface = own.is_null() ? "" : ", interface " + plain(own);
+  fmt::print("{}  link {}, MTU {}, MAC {}{}{}\n", plain(device.at("name")), plain(device.at("link")),
+             plain(device.at("mtu")), plain(device.at("mac")), leads_to, interface);
   for (std::size_t index = 0; index < device.at("gids").size(); ++index) {
     fmt::print("  GID {}  {}\n", index, plain(device["gids"][index]));
   }

@@ -17,6 +17,10 @@
 #include "device_model/control/fabric/multicast_members.hpp"
 #include "device_model/link/udp/local_interface.hpp"
 
+namespace urnic::link {
+class HostInterface;
+}
+
 namespace urnic::engine {
 class Device;
 class ManagementQueuePair;
@@ -50,6 +54,7 @@ struct ServedDevice {
   const std::array<std::uint8_t, 8> node_guid;    // wire order
   const std::uint32_t largest_mtu;                // path MTU that the configuration allows, bytes
   std::unique_ptr<UdpWire> udp;                   // null: on the built-in switch
+  link::HostInterface* host_interface = nullptr;  // its own interface's end, of its engine; null: it has none
   std::optional<link::LocalInterface> interface;  // its own; in the programs' network namespace
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1

@@ -178,11 +178,20 @@ std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, c
                           counter.value);
     }
   }
-  if (device.udp == nullptr) return values;
-  link::UdpCounters udp;
-  fabric.engine(device).execute([&] { udp = device.udp->port.counters(); });
-  for (const UdpCounterValue& counter : udp_counter_values(udp))
-    values.emplace_back("udp_" + std::string(counter.name), counter.value);
+  if (device.udp != nullptr) {
+    link::UdpCounters udp;
+    fabric.engine(device).execute([&] { udp = device.udp->port.counters(); });
+    for (const UdpCounterValue& counter : udp_counter_values(udp))
+      values.emplace_back("udp_" + std::string(counter.name), counter.value);
+  }
+  if (device.host_interface != nullptr) {
+    link::HostInterfaceCounters host;
+    fabric.engine(device).execute([&] { host = device.host_interface->counters(); });
+    values.emplace_back("host_does_not_read", host.host_does_not_read);
+    values.emplace_back("host_received", host.received_frames);
+    values.emplace_back("host_refused_sources", host.refused_sources);
+    values.emplace_back("host_sent", host.sent_frames);
+  }
   return values;
 }
 
