@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(an_empty_interface_is_left_alone_for_a_moment) {
   BOOST_TEST(receivers[1].arrivals.size() == 1u);
 }
 
-// The line is the queue pairs', too, and theirs is every second turn. What waits in the interface waits as in a NIC's
-// queue.
+// The line is the queue pairs', too, and theirs is every second turn. What waits in the interface waits as in
+// a NIC's queue.
 BOOST_AUTO_TEST_CASE(the_host_waits_for_its_line) {
   frame_switch.link(0).configure(Direction::transmit, {.rate_gbps = 1});
   constexpr int kFrames = 60;
