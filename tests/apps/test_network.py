@@ -105,7 +105,7 @@ class Network(fabric.Fabric):
         return json.loads(self.run_on_urnic("python3", "-c", TCP_EXCHANGE, size, json.dumps(pairs)))
 
 
-class Interfaces(unittest.TestCase):
+class WithNetwork(unittest.TestCase):
     user = fabric.ORDINARY_USER
 
     def setUp(self):
@@ -121,6 +121,8 @@ class Interfaces(unittest.TestCase):
                 return line.split()[1]
         raise AssertionError("ibv_devinfo shows no state")
 
+
+class Interfaces(WithNetwork):
     def test_interfaces_have_the_devices_names_and_addresses(self):
         self.up()
         interfaces = {each["ifname"]: each for each in self.fabric.ip("addr")}
@@ -275,9 +277,13 @@ class Interfaces(unittest.TestCase):
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
-class InterfacesAsRoot(Interfaces):
+class InterfacesAsRoot(WithNetwork):
     """In a network namespace without a user namespace."""
     user = None
+    test_interfaces = Interfaces.test_interfaces_have_the_devices_names_and_addresses
+    test_tcp = Interfaces.test_tcp_crosses_the_links
+    test_programs = Interfaces.test_programs_find_each_other_by_the_devices_addresses
+    test_the_port = Interfaces.test_the_port_follows_the_interface
 
 
 class BesideTheHosts(unittest.TestCase):
