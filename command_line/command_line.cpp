@@ -30,12 +30,13 @@ std::vector<std::string> shielded(int argc, char** argv) {
   return words;
 }
 
-std::string unshielded(std::string word) { return word.starts_with(kShield) ? word.substr(1) : word; }
+std::string unshielded(const std::string& word) { return word.starts_with(kShield) ? word.substr(1) : word; }
 
 // CLI11 takes the words of a program's main function.
 void parse_words(CLI::App& line, int argc, char** argv) {
   std::vector<std::string> words = shielded(argc, argv);
   std::vector<char*> raw;
+  raw.reserve(words.size() + 1);
   for (std::string& word : words) raw.push_back(word.data());
   raw.push_back(nullptr);
   line.parse(argc, raw.data());
@@ -107,7 +108,7 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   if (option->get_positional()) option->type_name("");
   option->transform(CLI::Validator(
       [](std::string& word) {
-        word = unshielded(std::move(word));
+        word = unshielded(word);
         return std::string();
       },
       ""));

@@ -67,10 +67,12 @@ std::vector<memory::Descriptor> fill(const std::vector<Plan>& plans) {
   bring_loopback_up(kernel);
   std::vector<OpenInterface> opened = open_all(kernel, plans);
   std::vector<RoutedInterface> routed;
+  routed.reserve(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i)
     routed.push_back({plans[i].interface.name, opened[i].index, plans[i].interface.addresses});
   route_between_devices(kernel, routed);
   std::vector<memory::Descriptor> contents;
+  contents.reserve(opened.size() + 1);
   for (OpenInterface& each : opened) contents.push_back(std::move(each.tap));
   contents.push_back(open_interface_news());
   return contents;
