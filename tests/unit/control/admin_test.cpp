@@ -416,8 +416,8 @@ BOOST_AUTO_TEST_CASE(without_interfaces_there_is_no_network) {
   AdminProgram admin(process);
   BOOST_TEST(admin.ask({{"cmd", "network"}}) == json({{"ok", true}, {"namespaces", json::array()}}));
   BOOST_TEST(admin.descriptors.empty());
-  for (const json& device : admin.ask({{"cmd", "status"}}).at("devices"))
-    BOOST_TEST(device.at("interface").is_null());
+  const json status = admin.ask({{"cmd", "status"}});
+  for (const json& device : status.at("devices")) BOOST_TEST(device.at("interface").is_null());
 }
 
 // Only once it was used: before, the command that has started it is about to connect.
