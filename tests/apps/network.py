@@ -14,9 +14,9 @@ def _as_user():
     return ("setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--") if os.geteuid() == 0 else ()
 
 
-def require_namespaces():
-    """SkipTest, with the reason, where an ordinary user may not make namespaces."""
-    tried = subprocess.run([*_as_user(), "unshare", "-Urn", "ip", "link", "add", "try0", "type", "veth"],
+def require_namespaces(script="ip link add try0 type veth"):
+    """SkipTest, with the reason, where an ordinary user may not make namespaces, or not what the script makes in them."""
+    tried = subprocess.run([*_as_user(), "unshare", "-Urn", "sh", "-c", script],
                            capture_output=True, text=True, cwd="/", check=False)
     if tried.returncode != 0:
         raise unittest.SkipTest(f"no network namespaces for an ordinary user here: {tried.stderr.strip()}")

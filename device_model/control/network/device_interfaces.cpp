@@ -49,7 +49,7 @@ void set_up(const RouteSocket& kernel, const InterfacePlan& plan, std::uint32_t 
   request.add(IFLA_MTU, plan.mtu);
   const auto families = request.begin(IFLA_AF_SPEC);
   add_ipv4_settings(request);
-  add_ipv6_settings(request);
+  if (has_family(AF_INET6)) add_ipv6_settings(request);
   request.end(families);
   kernel.carry_out(request, plan.name + ": its MAC address, MTU and settings");
 }

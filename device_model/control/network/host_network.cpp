@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "device_model/control/network/routes_between_devices.hpp"
 #include "device_model/link/frame_pool.hpp"
 #include "wire/network_codec.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::control {
 namespace {
@@ -41,8 +43,11 @@ std::vector<Plan> plans_of(const Configuration& configuration) {
       throw std::runtime_error(
           fmt::format("{} cannot have a network interface, whose name has at most {} characters", device.name,
                       IFNAMSIZ - 1));
+    std::vector<wire::Gid> addresses = device.gids;
+    if (!has_family(AF_INET6))
+      std::erase_if(addresses, [](const wire::Gid& each) { return !wire::is_ipv4_mapped(each); });
     const std::uint32_t mtu = device.mtu > kLargestUsualPathMtu ? kLargeMtu : kUsualMtu;
-    plans.push_back({i, {device.name, device.mac, device.gids, mtu}});
+    plans.push_back({i, {device.name, device.mac, addresses, mtu}});
   }
   return plans;
 }

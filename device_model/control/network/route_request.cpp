@@ -36,6 +36,10 @@ void RouteRequest::end(std::size_t begun) {
   std::memcpy(bytes_.data() + begun + offsetof(rtattr, rta_len), &length, sizeof length);
 }
 
+bool has_family(std::uint8_t family) {
+  return static_cast<bool>(memory::Descriptor(socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+}
+
 RouteSocket::RouteSocket() : socket_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)) {
   if (!socket_) throw std::system_error(errno, std::generic_category(), "netlink");
 }

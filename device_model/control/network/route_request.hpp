@@ -47,6 +47,9 @@ class RouteRequest {
   alignas(nlmsghdr) std::array<std::byte, 512> bytes_{};
 };
 
+// Whether this kernel has the protocol family: IPv6 may be left out or turned off (ipv6.disable=1).
+bool has_family(std::uint8_t family);
+
 // A socket of the network namespace in which it was made.
 class RouteSocket {
  public:

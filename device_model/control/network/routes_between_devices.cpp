@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <span>
 
@@ -27,7 +26,11 @@ enum Priority : std::uint32_t {
 constexpr std::uint32_t kUnboundTable = 10'000;
 constexpr std::uint32_t kFirstTable = kUnboundTable + 1;
 
-constexpr std::array<std::uint8_t, 2> kFamilies{AF_INET, AF_INET6};
+std::vector<std::uint8_t> families() {
+  std::vector<std::uint8_t> all{AF_INET};
+  if (has_family(AF_INET6)) all.push_back(AF_INET6);
+  return all;
+}
 
 std::uint8_t family_of(const wire::Gid& address) {
   return wire::is_ipv4_mapped(address) ? AF_INET : AF_INET6;
@@ -108,7 +111,7 @@ void add_routes(const RouteSocket& kernel, const std::vector<RoutedInterface>& i
 
 void route_between_devices(const RouteSocket& kernel, const std::vector<RoutedInterface>& interfaces) {
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    for (const std::uint8_t family : kFamilies)
+    for (const std::uint8_t family : families())
       add_rule(kernel, family,
                {.priority = kArrived, .table = RT_TABLE_LOCAL, .arrived_by = interfaces[i].name});
     for (const wire::Gid& address : routed(interfaces[i])) {
@@ -124,7 +127,7 @@ void route_between_devices(const RouteSocket& kernel, const std::vector<RoutedIn
     for (std::size_t j = 0; j < interfaces.size(); ++j)
       if (i != j) add_routes(kernel, interfaces, i, j);
   }
-  for (const std::uint8_t family : kFamilies) {
+  for (const std::uint8_t family : families()) {
     add_rule(kernel, family, {.priority = kUnbound, .table = kUnboundTable, .arrived_by = "lo"});
     add_rule(kernel, family, {.priority = kLocal, .table = RT_TABLE_LOCAL});
     change_rule(kernel, RTM_DELRULE, family, {.priority = 0, .table = RT_TABLE_LOCAL});
