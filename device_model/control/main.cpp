@@ -233,7 +233,8 @@ int main(int argc, char** argv) {
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
     Beginning beginning{.configuration = configuration_of(options), .opened = {}, .not_dropped = ""};
-    beginning.opened = {open_privileged(beginning.configuration), open_host_network(beginning.configuration)};
+    beginning.opened.network = open_host_network(beginning.configuration);
+    beginning.opened.lan = open_privileged(beginning.configuration);
     beginning.not_dropped = drop_powers(options.debuggable);
     const auto copiers = CopierParent::start();
     serve(options, std::move(beginning), *copiers);

@@ -270,7 +270,7 @@ class Interfaces(WithNetwork):
         self.fabric.down()
         file = self.fabric.home / "long.toml"
         for text, problem in (('network = true\n[[devices]]\nname = "urnic_of_a_long_name"\n', "at most 15 characters"),
-                              ("network = 1\n", "true or false"), ("network = true\ninterfaces = true\n", "one network namespace")):
+                              ("network = 1\n", "true or false"), ('network = true\n[lan]\ntap = "tap0"\n', "beside a LAN on one"), ("network = true\ninterfaces = true\n", "one network namespace")):
             file.write_text(text)
             self.assertIn(problem, self.fabric.run(self.fabric.urnic, "up", "--config", file, status=1))
 

@@ -92,11 +92,21 @@ std::uint32_t index_of(int any, const std::string& interface) {
   return static_cast<std::uint32_t>(request.ifr_ifindex);
 }
 
+// A port follows one interface: two would each set its state and MTU.
+void refuse_second_interface(const Configuration& configuration) {
+  if (configuration.lan && configuration.lan->is_interface())
+    throw std::runtime_error(
+        "devices have no network interfaces beside a LAN on one: remove network or interfaces, or interface "
+        "or "
+        "tap from [lan]");
+}
+
 }  // namespace
 
 HostNetwork open_host_network(const Configuration& configuration) {
   HostNetwork network;
   if (configuration.interfaces == Interfaces::none) return network;
+  refuse_second_interface(configuration);
   const std::vector<Plan> plans = plans_of(configuration);
   std::vector<memory::Descriptor> taps;
   if (configuration.interfaces == Interfaces::own_network) {

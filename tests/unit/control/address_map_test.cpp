@@ -2,16 +2,20 @@
 #include "device_model/control/objects/address_map.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
+#include "device_model/control/objects/shared_file.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
@@ -112,6 +116,29 @@ BOOST_AUTO_TEST_CASE(a_segment_of_system_v_is_no_file) {
     BOOST_TEST(map.shared_file()->offset == kPage);
   }
   shmdt(attached);
+}
+
+// Elsewhere the same identifier is another segment's.
+BOOST_AUTO_TEST_CASE(identifiers_of_segments_mean_the_same_in_one_ipc_namespace) {
+  BOOST_TEST(shares_segment_identifiers(getpid()));
+  int ends[2];
+  BOOST_REQUIRE(pipe(ends) == 0);
+  const memory::Descriptor from(ends[0]);
+  memory::Descriptor to(ends[1]);
+  const pid_t child = fork();
+  if (child == 0) {
+    const char is_elsewhere =
+        unshare(CLONE_NEWIPC) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0 ? 1 : 0;
+    if (write(to.get(), &is_elsewhere, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  to.reset();
+  char is_elsewhere = 0;
+  BOOST_REQUIRE(read(from.get(), &is_elsewhere, 1) == 1);
+  BOOST_TEST(shares_segment_identifiers(child) == (is_elsewhere == 0));
+  if (is_elsewhere == 0) BOOST_TEST_MESSAGE("left out: this process may make no IPC namespace");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_with_the_name_of_a_segment_is_none) {
