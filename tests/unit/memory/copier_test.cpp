@@ -19,10 +19,6 @@ namespace urnic::memory::test {
 
 namespace {
 
-Descriptor copy_of(const Descriptor& descriptor) {
-  return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
-}
-
 // A program with two pages, its memory, and a copier for it.
 class Copied {
  public:
