@@ -31,7 +31,8 @@ bool CaptureReader::next(CapturedFrame& frame) {
 
   RecordHeader header;
   std::memcpy(&header, ring_.at(tail_), sizeof header);
-  if (header.length > kMaxFrameBytes) refuse("a record is longer than a frame can be");
+  if (header.frame_length > kMaxFrameBytes) refuse("a frame is longer than one can be");
+  if (header.length > header.frame_length) refuse("a record is longer than its frame");
   if (header.comment_length > kMaxCommentBytes) refuse("a comment is longer than one can be");
   const auto interface = static_cast<std::uint16_t>(header.interface & ~kAfterGap);
   if (interface >= interfaces_) refuse("a record is of an interface that was not announced");
@@ -44,6 +45,7 @@ bool CaptureReader::next(CapturedFrame& frame) {
   tail_ += bytes;
   frame = {header.nanoseconds,
            {bytes_there, header.length},
+           header.frame_length,
            interface,
            {comment_.data(), header.comment_length},
            (header.interface & kAfterGap) != 0};

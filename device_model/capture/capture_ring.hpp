@@ -30,8 +30,10 @@ struct CaptureMark {
 class CaptureWriter {
  public:
   // Makes the ring (`bytes`, a power of two, 8192 or more); throws std::system_error. `patience_ms`: how long
-  // the writer waits for a reader that makes no progress before it begins to drop frames.
-  explicit CaptureWriter(std::size_t bytes, int patience_ms = 1000);
+  // the writer waits for a reader that makes no progress before it begins to drop frames. `snapshot_bytes`:
+  // how many bytes of a frame it keeps at most.
+  explicit CaptureWriter(std::size_t bytes, int patience_ms = 1000,
+                         std::size_t snapshot_bytes = kMaxFrameBytes);
 
   // Adds a frame. When the ring is full the writer waits for the reader, up to `patience_ms` in all without
   // progress; from then on frames are counted as dropped until there is room again. No system call while
@@ -62,6 +64,7 @@ class CaptureWriter {
   memory::Descriptor wake_readable_;
   memory::Descriptor wake_writable_;
   const int patience_ms_;
+  const std::size_t snapshot_bytes_;
   std::uint64_t head_ = 0;  // the ring's copy is for the reader and never read back
   RisingTimestamps timestamps_;
   bool reader_is_stuck_ = false;
@@ -72,6 +75,7 @@ class CaptureWriter {
 struct CapturedFrame {
   std::uint64_t nanoseconds = 0;     // since the Unix epoch
   std::span<const std::byte> bytes;  // in the ring, where a hostile writer may change them at any time
+  std::size_t original_bytes = 0;    // of the frame; `bytes` has fewer if the capture is cut
   std::uint16_t interface = 0;
   std::string_view comment{};
   bool after_gap = false;  // the writer has dropped frames before this one

@@ -1,6 +1,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -20,8 +21,10 @@ std::int64_t nanoseconds(clockid_t clock) {
 
 }  // namespace
 
-CaptureWriter::CaptureWriter(std::size_t bytes, int patience_ms)
-    : ring_(RingMemory::create(bytes, descriptor_)), patience_ms_(patience_ms) {
+CaptureWriter::CaptureWriter(std::size_t bytes, int patience_ms, std::size_t snapshot_bytes)
+    : ring_(RingMemory::create(bytes, descriptor_)),
+      patience_ms_(patience_ms),
+      snapshot_bytes_(snapshot_bytes) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw std::system_error(errno, std::system_category(), "capture ring: socketpair");
@@ -65,8 +68,9 @@ void CaptureWriter::drop() {
 
 void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::size_t size = frame.size();
+  const std::size_t kept = std::min(size, snapshot_bytes_);
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
-  const std::uint64_t bytes = record_bytes(size, comment.size());
+  const std::uint64_t bytes = record_bytes(kept, comment.size());
   if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
   // Before the wait for the reader: this is when the frame was seen.
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
@@ -78,8 +82,8 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   reader_is_stuck_ = false;
 
   const auto interface = static_cast<std::uint16_t>(mark.interface | (after_gap_ ? kAfterGap : 0));
-  const RecordHeader header{static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(comment.size()),
-                            interface, timestamps_.next(now)};
+  const RecordHeader header{static_cast<std::uint16_t>(kept), static_cast<std::uint16_t>(size),
+                            static_cast<std::uint16_t>(comment.size()), interface, timestamps_.next(now)};
   after_gap_ = false;
   std::byte* to = ring_.at(head_);
   const auto append = [&to](const void* data, std::size_t length) {
@@ -87,9 +91,12 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
     to += length;
   };
   append(&header, sizeof header);
-  append(frame.headers.data(), frame.headers.size());
-  append(frame.payload.data(), frame.payload.size());
-  append(frame.trailer.data(), frame.trailer.size());
+  std::size_t left = kept;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
+    const std::size_t taken = std::min(piece.size(), left);
+    append(piece.data(), taken);
+    left -= taken;
+  }
   append(comment.data(), comment.size());
 
   head_ += bytes;

@@ -25,18 +25,19 @@ static_assert(sizeof(PcapRecordHeader) == 16);
 
 }  // namespace
 
-PcapFile::PcapFile(const std::string& path) : file_(path) {
-  const FileHeader header;
+PcapFile::PcapFile(const std::string& path, std::uint32_t snapshot_bytes) : file_(path) {
+  FileHeader header;
+  if (snapshot_bytes != 0) header.snapshot_length = snapshot_bytes;
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.flush();
 }
 
 void PcapFile::write(const CapturedFrame& frame) {
-  const auto length = static_cast<std::uint32_t>(frame.bytes.size());
   const PcapRecordHeader header{static_cast<std::uint32_t>(frame.nanoseconds / 1'000'000'000),
-                                static_cast<std::uint32_t>(frame.nanoseconds % 1'000'000'000), length,
-                                length};
+                                static_cast<std::uint32_t>(frame.nanoseconds % 1'000'000'000),
+                                static_cast<std::uint32_t>(frame.bytes.size()),
+                                static_cast<std::uint32_t>(frame.original_bytes)};
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.refer(frame.bytes);

@@ -14,8 +14,9 @@ namespace urnic::capture {
 class PcapFile final : public FrameFile {
  public:
   // Creates or truncates `path`; "-" is standard output. The file's header is in the file when this returns.
-  // Throws std::system_error, with the path.
-  explicit PcapFile(const std::string& path);
+  // `snapshot_bytes`: frames are cut behind so many bytes; 0: they are not. Throws std::system_error, with
+  // the path.
+  explicit PcapFile(const std::string& path, std::uint32_t snapshot_bytes = 0);
 
   void describe_interfaces(std::span<const Interface>) override {}
   void write(const CapturedFrame& frame) override;

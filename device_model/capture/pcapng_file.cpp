@@ -20,7 +20,6 @@ constexpr std::uint16_t kApplication = 4;
 constexpr std::uint16_t kTimestampResolution = 9;
 constexpr std::uint16_t kEthernet = 1;  // LINKTYPE_ETHERNET
 constexpr char kNanoseconds = 9;        // timestamps count 10^-9 seconds
-constexpr std::uint32_t kNoSnapshotLimit = 0;
 
 struct BlockHeader {
   std::uint32_t type;
@@ -70,7 +69,8 @@ std::size_t comment_bytes(std::string_view comment) {
 
 }  // namespace
 
-PcapngFile::PcapngFile(const std::string& path, std::string_view application) : file_(path) {
+PcapngFile::PcapngFile(const std::string& path, std::string_view application, std::uint32_t snapshot_bytes)
+    : file_(path), snapshot_bytes_(snapshot_bytes) {
   std::vector<std::byte> body;
   append_number(body, kByteOrderMagic);
   append_number(body, std::uint16_t{1});  // version 1.0
@@ -87,7 +87,7 @@ void PcapngFile::describe_interfaces(std::span<const Interface> interfaces) {
     std::vector<std::byte> body;
     append_number(body, kEthernet);
     append_number(body, std::uint16_t{0});
-    append_number(body, kNoSnapshotLimit);
+    append_number(body, snapshot_bytes_);
     append_option(body, kInterfaceName, interface.name);
     append_option(body, kInterfaceText, interface.description);
     append_option(body, kTimestampResolution, std::string_view(&kNanoseconds, 1));
@@ -107,15 +107,14 @@ void PcapngFile::write_block(std::uint32_t type, const std::vector<std::byte>& b
 
 void PcapngFile::write(const CapturedFrame& frame) {
   const std::size_t size = frame.bytes.size();
-  const auto length = static_cast<std::uint32_t>(size);
   const std::size_t block = sizeof(EnhancedPacketHeader) + size + padding(size) +
                             comment_bytes(frame.comment) + sizeof(std::uint32_t);
   const EnhancedPacketHeader header{{kEnhancedPacket, static_cast<std::uint32_t>(block)},
                                     frame.interface,
                                     static_cast<std::uint32_t>(frame.nanoseconds >> 32),
                                     static_cast<std::uint32_t>(frame.nanoseconds),
-                                    length,
-                                    length};
+                                    static_cast<std::uint32_t>(size),
+                                    static_cast<std::uint32_t>(frame.original_bytes)};
   file_.begin_record();
   file_.put(&header, sizeof header);
   file_.refer(frame.bytes);

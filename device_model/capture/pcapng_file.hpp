@@ -17,9 +17,9 @@ namespace urnic::capture {
 class PcapngFile : public FrameFile {
  public:
   // Creates or truncates `path`; "-" is standard output. The section's header is in the file when this
-  // returns. `application` is the writing program's name in the file. Throws std::system_error, with the
-  // path.
-  PcapngFile(const std::string& path, std::string_view application);
+  // returns. `application` is the writing program's name in the file. `snapshot_bytes`: frames are cut
+  // behind so many bytes; 0: they are not. Throws std::system_error, with the path.
+  PcapngFile(const std::string& path, std::string_view application, std::uint32_t snapshot_bytes = 0);
 
   void describe_interfaces(std::span<const Interface> interfaces) override;
   // frame.interface must be below the number of interfaces described.
@@ -30,6 +30,7 @@ class PcapngFile : public FrameFile {
   void write_block(std::uint32_t type, const std::vector<std::byte>& body);
 
   GatheredFile file_;
+  const std::uint32_t snapshot_bytes_;
 };
 
 }  // namespace urnic::capture

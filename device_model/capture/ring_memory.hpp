@@ -1,8 +1,8 @@
 // Layout of the capture ring in its memfd: one page of indices, then the records.
 //
-// A record is a RecordHeader, the frame's bytes and those of its comment, padded to 8 bytes; it may wrap
-// around the ring's end. Positions run freely over 64 bits. `head` moves by whole records only, so a ring
-// whose writer was killed holds whole records up to it.
+// A record is a RecordHeader, the frame's first bytes (all, unless the capture is cut) and those of its
+// comment, padded to 8 bytes; it may wrap around the ring's end. Positions run freely over 64 bits. `head`
+// moves by whole records only, so a ring whose writer was killed holds whole records up to it.
 //
 // The records are mapped twice, one mapping behind the other. So a record that wraps is in one piece too, for
 // memcpy and for writev.
@@ -17,7 +17,7 @@
 
 namespace urnic::capture {
 
-inline constexpr std::uint64_t kRingMagic = 0x75726E6963706333;  // "urnicpc3"
+inline constexpr std::uint64_t kRingMagic = 0x75726E6963706334;  // "urnicpc4"
 inline constexpr std::size_t kRingDataOffset = 65536;            // Linux has no larger pages
 inline constexpr std::size_t kMinRingBytes = 8192;
 
@@ -45,7 +45,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 inline constexpr std::uint16_t kAfterGap = 0x8000;
 
 struct RecordHeader {
-  std::uint32_t length;          // of the frame
+  std::uint16_t length;          // how many bytes of the frame are here
+  std::uint16_t frame_length;    // how many it had
   std::uint16_t comment_length;  // 0: there is none
   std::uint16_t interface;  // where the frame was seen: an index into the capture's interfaces; kAfterGap
   std::uint64_t nanoseconds;

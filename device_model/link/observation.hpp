@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "device_model/link/direction.hpp"
@@ -44,6 +45,9 @@ struct Observation {
 // Sees frames on their way; a capture is an observer.
 class FrameObserver {
  public:
+  // How many bytes of a frame it reads at most, from the first on. Constant. What it does not read is not
+  // made for it: the ICRC, or a copy of the payload that stays as it is.
+  virtual std::size_t reach() const { return std::numeric_limits<std::size_t>::max(); }
   virtual void observe(const Observation& observation) = 0;
 
  protected:

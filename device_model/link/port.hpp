@@ -41,6 +41,9 @@ class FrameReceiver {
   ~FrameReceiver() = default;
 };
 
+// No payload is as long.
+inline constexpr std::size_t kNeverInPlace = std::numeric_limits<std::size_t>::max();
+
 // The link's end: takes the frames that a device sends.
 class Port {
  public:
@@ -48,10 +51,11 @@ class Port {
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 
-  // A frame for `to` that is transmitted now is given to a device's receiver at once, if it is not lost, and
-  // until then nobody but that receiver reads its payload. Holds until settings of links, captures or faults
-  // change.
-  virtual bool delivers_in_place(const wire::MacAddress& /*to*/) const { return false; }
+  // A frame for `to` with a payload of at least so many bytes that is transmitted now is given to a device's
+  // receiver at once, if it is not lost, and until then nobody but that receiver reads its payload; or a
+  // capture that is cut reads its first bytes and not its ICRC. Holds until settings of links, captures or
+  // faults change.
+  virtual std::size_t in_place_from(const wire::MacAddress& /*to*/) const { return kNeverInPlace; }
 
   // How many bytes the device may send at `now` without its line falling behind; at least `least` when the
   // line is idle. A device that asks first never overruns its own link.

@@ -9,6 +9,7 @@
 #include "device_model/link/outer_port.hpp"
 #include "device_model/link/switch_port.hpp"
 #include "wire/byte_order.hpp"
+#include "wire/icrc.hpp"
 
 namespace urnic::link {
 
@@ -58,8 +59,9 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
   frame_switch_.forward(*this, frame, origin, now);
 }
 
-bool SwitchPort::delivers_in_place(const wire::MacAddress& to) const {
-  return far_end == nullptr && passes_unread(Direction::transmit) && frame_switch_.delivers_in_place(to);
+std::size_t SwitchPort::in_place_from(const wire::MacAddress& to) const {
+  if (far_end != nullptr || !passes_unread(Direction::transmit)) return kNeverInPlace;
+  return frame_switch_.in_place_from(to);
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
@@ -96,11 +98,12 @@ SwitchPort* Switch::port_of(std::uint64_t address) const {
   }
 }
 
-bool Switch::delivers_in_place(const wire::MacAddress& to) const {
-  if (!observers_.empty()) return false;
+// A payload that is longer than what observers read of the frame is not read up to its ICRC by any.
+std::size_t Switch::in_place_from(const wire::MacAddress& to) const {
   const SwitchPort* const port = port_of(packed(to));
-  return port != nullptr && port->trunk == nullptr && port->outside == nullptr && port->takes_owed_icrc &&
-         port->passes_unread(Direction::receive);
+  const bool unread = port != nullptr && port->trunk == nullptr && port->outside == nullptr &&
+                      port->takes_owed_icrc && port->passes_unread(Direction::receive);
+  return unread ? observed_bytes_ : kNeverInPlace;
 }
 
 void Switch::insert(std::vector<Route>& routes, const Route& route) {
@@ -212,12 +215,23 @@ SwitchPort& Switch::port_numbered(std::uint32_t number) const {
   return number < ports_.size() ? *ports_[number] : *lan_;
 }
 
-void Switch::add_observer(FrameObserver& observer) { observers_.push_back(&observer); }
+void Switch::add_observer(FrameObserver& observer) {
+  observers_.push_back(&observer);
+  measure_observers();
+}
 
-void Switch::remove_observer(FrameObserver& observer) { std::erase(observers_, &observer); }
+void Switch::remove_observer(FrameObserver& observer) {
+  std::erase(observers_, &observer);
+  measure_observers();
+}
+
+void Switch::measure_observers() {
+  observed_bytes_ = 0;
+  for (const FrameObserver* each : observers_) observed_bytes_ = std::max(observed_bytes_, each->reach());
+}
 
 void Switch::observe(const Observation& observation) const {
-  wire::pay_icrc(observation.frame);
+  if (observed_bytes_ > observation.frame.size() - wire::kIcrcBytes) wire::pay_icrc(observation.frame);
   for (FrameObserver* observer : observers_) observer->observe(observation);
 }
 

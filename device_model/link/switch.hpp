@@ -75,8 +75,8 @@ class Switch final : public Uplink, private Forwarder {
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
 
-  // As Port::delivers_in_place, behind the sender's link.
-  bool delivers_in_place(const wire::MacAddress& to) const;
+  // As Port::in_place_from, behind the sender's link.
+  std::size_t in_place_from(const wire::MacAddress& to) const;
 
   Load deliver_due(transport::Time now, const Load& most) override;
   void release() override;
@@ -125,6 +125,7 @@ class Switch final : public Uplink, private Forwarder {
               transport::Time now) override;
   void link_changed(std::uint32_t port, bool up) override;
   void observe(const Observation& observation) const;
+  void measure_observers();
   static std::size_t first_place(std::uint64_t address, std::size_t places);
   SwitchPort* port_of(std::uint64_t address) const;
   static void insert(std::vector<Route>& routes, const Route& route);
@@ -141,6 +142,7 @@ class Switch final : public Uplink, private Forwarder {
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;
   std::vector<FrameObserver*> observers_;
+  std::size_t observed_bytes_ = 0;  // the longest reach of them
   std::uint64_t unknown_destination_ = 0;
   std::uint64_t trunk_overruns_ = 0;
   std::uint64_t refused_sources_ = 0;

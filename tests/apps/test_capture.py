@@ -313,6 +313,22 @@ corrupt = 0.01
         self.assertEqual(len(points["before"]), len(points["after"]) - twice // 2 + len(points["dropped"]))
         self.assertGreater(points["after"].count(""), len(points["after"]) / 2)
 
+    def test_cut_packets(self):
+        for name in ("cut.pcap", "cut.pcapng"):
+            path = self.path(name)
+            self.pingpong((self.fabric.urnic, "run", "--capture", path, "--snaplen", "128", "--"), "-s", "4000", "-n", "100")
+            lengths = {tuple(map(int, line.split())) for line in
+                       tshark(path, "-T", "fields", "-e", "frame.cap_len", "-e", "frame.len").splitlines()}
+            whole = {length for _, length in lengths}
+            self.assertEqual(lengths, {(min(length, 128), length) for length in whole})
+            self.assertGreater(max(whole), 1024)
+            self.assertEqual(tshark(path, "-Y", "!infiniband || _ws.malformed"), "")
+            trace = self.fabric.run(self.fabric.urnic, "trace", path)
+            self.assertIn("captured in part", trace)
+            self.assertNotIn("ICRC", trace)
+        said = self.fabric.run(self.fabric.urnic, "capture", "--snaplen", "63", path, status=2)
+        self.assertIn("64", said)
+
     def test_one_point(self):
         self.fabric.up()
         for name, point in (("capture.pcapng", "after"), ("capture.pcap", "after")):

@@ -20,8 +20,10 @@ bool is_pcapng(const CaptureRequest& request) {
 }
 
 std::unique_ptr<capture::FrameFile> create(const CaptureRequest& request) {
-  if (is_pcapng(request)) return std::make_unique<capture::PcapngFile>(request.file, "urnic " URNIC_VERSION);
-  return std::make_unique<capture::PcapFile>(request.file);
+  const auto snaplen = static_cast<std::uint32_t>(request.snaplen);
+  if (is_pcapng(request))
+    return std::make_unique<capture::PcapngFile>(request.file, "urnic " URNIC_VERSION, snaplen);
+  return std::make_unique<capture::PcapFile>(request.file, snaplen);
 }
 
 // A classic file holds each packet once, since it cannot say at which capture point a packet was seen.
@@ -43,7 +45,7 @@ std::vector<std::string> points_for(const CaptureRequest& request) {
 CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) {
   const std::vector<std::string> points = points_for(request);
   file_ = create(request);
-  capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device);
+  capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device, request.snaplen);
   file_->describe_interfaces(capture_->interfaces());
 }
 

@@ -18,6 +18,7 @@ struct CaptureRequest {
   std::string device;   // empty: every device
   // before, after, dropped. Empty: all of them in pcapng, before in pcap.
   std::vector<std::string> points;
+  int snaplen = 0;  // bytes of each packet that are kept; 0: all
 };
 
 class CaptureFile {

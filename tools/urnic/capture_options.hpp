@@ -1,4 +1,4 @@
-// The option --points, which `urnic capture` and `urnic run` share.
+// The options --points and --snaplen, which `urnic capture` and `urnic run` share.
 #pragma once
 
 #include <string>
@@ -19,6 +19,16 @@ inline void add_points_option(command_line::Command& command, std::vector<std::s
       .one_of({"before", "after", "dropped"})
       .expected(1, 3)
       .no_more_words();
+}
+
+// Adds the option to `command`. `bytes` receives its value and must outlive `command`.
+inline void add_snaplen_option(command_line::Command& command, int& bytes) {
+  command
+      .add_option("--snaplen", bytes,
+                  "Keep only so many bytes of each packet, from the first on: 128 have all headers, and the "
+                  "network stays faster")
+      .type_name("BYTES")
+      .between(64, 16384);
 }
 
 }  // namespace urnic::cli

@@ -60,6 +60,7 @@ void add_capture(Command& urnic) {
       .type_name("DEVICE")
       .suggest("device");
   add_points_option(command, options->request.points);
+  add_snaplen_option(command, options->request.snaplen);
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
   command.footer(

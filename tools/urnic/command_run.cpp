@@ -223,6 +223,7 @@ void add_run(Command& urnic) {
       .type_name("FILE")
       .suggest("capture");
   add_points_option(command, options->capture.points);
+  add_snaplen_option(command, options->capture.snaplen);
   command.add_flag("--wireshark", options->wireshark,
                    "Open Wireshark with a live capture; where it has no display, write to a named pipe");
   command.option("--wireshark").excludes(command.option("--capture"));

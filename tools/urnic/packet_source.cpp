@@ -68,7 +68,7 @@ class DevicePackets final : public PacketSource {
     packet.number = ++count_;
     packet.nanoseconds = static_cast<std::int64_t>(frame.nanoseconds);
     packet.interface = frame.interface;
-    packet.original_bytes = static_cast<std::uint32_t>(frame.bytes.size());
+    packet.original_bytes = static_cast<std::uint32_t>(frame.original_bytes);
     // A copy, since whoever writes the ring could change the bytes while they are looked at.
     bytes_.assign(frame.bytes.begin(), frame.bytes.end());
     packet.bytes = bytes_;

@@ -21,10 +21,11 @@ std::vector<capture::Interface> interfaces_in(const nlohmann::json& answer) {
 }  // namespace
 
 RunningCapture::RunningCapture(AdminClient client, const std::vector<std::string>& points,
-                               const std::string& device)
+                               const std::string& device, int snaplen)
     : client_(std::move(client)) {
   nlohmann::json asked{{"cmd", "capture"}, {"points", points}};
   if (!device.empty()) asked["device"] = device;
+  if (snaplen != 0) asked["snaplen"] = snaplen;
   start(asked);
 }
 

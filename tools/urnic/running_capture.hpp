@@ -14,9 +14,10 @@ namespace urnic::cli {
 
 class RunningCapture {
  public:
-  // `points`: some of before, after, dropped; `device`: empty for all. Throws Failure, std::system_error or
-  // std::runtime_error. The capture ends with this object.
-  RunningCapture(AdminClient client, const std::vector<std::string>& points, const std::string& device);
+  // `points`: some of before, after, dropped; `device`: empty for all; `snaplen`: how many bytes of a frame,
+  // 0: all. Throws Failure, std::system_error or std::runtime_error. The capture ends with this object.
+  RunningCapture(AdminClient client, const std::vector<std::string>& points, const std::string& device,
+                 int snaplen = 0);
   // Of one queue pair's frames at all points, as a sample: the engine does not wait for this reader
   // (docs/admin-socket.md). Throws as the other.
   RunningCapture(AdminClient client, const std::string& device, std::uint32_t qpn);

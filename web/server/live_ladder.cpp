@@ -122,7 +122,7 @@ std::string LiveLadder::pcapng() {
     capture::PcapngFile pcapng(path, "urnic web");
     pcapng.describe_interfaces(frames_->interfaces());
     for (const LiveFrame& frame : frames_->frames())
-      pcapng.write({frame.nanoseconds, frame.bytes, frame.interface, frame.comment});
+      pcapng.write({frame.nanoseconds, frame.bytes, frame.bytes.size(), frame.interface, frame.comment});
     pcapng.flush();
   }
   std::string content(static_cast<std::size_t>(lseek(file.get(), 0, SEEK_END)), '\0');

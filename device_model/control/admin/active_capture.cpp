@@ -38,9 +38,11 @@ std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const 
 
 ActiveCapture::ActiveCapture(Fabric& fabric, const Wanted& wanted)
     : fabric_(fabric),
+      reach_(wanted.snapshot_bytes),
       interfaces_(interfaces_of(fabric, wanted.points)),
       several_engines_(fabric.engines() > 1),
-      writer_(wanted.sample ? kSampleRingBytes : kRingBytes, wanted.sample ? 0 : kPatienceMs) {
+      writer_(wanted.sample ? kSampleRingBytes : kRingBytes, wanted.sample ? 0 : kPatienceMs,
+              wanted.snapshot_bytes) {
   if (wanted.sample) sampler_.emplace();
   if (wanted.queue_pair) {
     queue_pair_ = QueuePairFilter{wanted.device->settings.mac, *wanted.queue_pair};

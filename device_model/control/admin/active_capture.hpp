@@ -35,6 +35,8 @@ class ActiveCapture final : public link::FrameObserver {
     std::optional<wire::Qpn> queue_pair{};  // of `device`
     // Of a fast stream only some frames (frame_sampler.hpp), and the engine never waits for the reader.
     bool sample = false;
+    // Of each frame so many bytes are kept, from the first on.
+    std::size_t snapshot_bytes = capture::kMaxFrameBytes;
   };
 
   // Starts it. Throws std::system_error.
@@ -47,10 +49,12 @@ class ActiveCapture final : public link::FrameObserver {
   const capture::CaptureWriter& writer() const { return writer_; }
   const std::vector<Interface>& interfaces() const { return interfaces_; }
 
+  std::size_t reach() const override { return reach_; }
   void observe(const link::Observation& observation) override;
 
  private:
   Fabric& fabric_;
+  const std::size_t reach_;
   std::optional<wire::MacAddress> only_;
   std::optional<QueuePairFilter> queue_pair_;
   std::vector<Interface> interfaces_;

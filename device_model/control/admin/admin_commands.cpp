@@ -287,6 +287,7 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
         wire::Qpn{find_queue_pair(surroundings_.fabric, surroundings_.control, request).queue_pair.qpn};
   }
   wanted.sample = request.value("sample", json()) == true;
+  wanted.snapshot_bytes = snapshot_bytes(request);
   Charge charge = state.account->charge(Resource::captures, 1);
   state.capture = std::make_unique<ActiveCapture>(surroundings_.fabric, wanted);
   state.captures = std::move(charge);

@@ -6,6 +6,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "device_model/capture/ring_memory.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -49,6 +50,17 @@ CapturePoints capture_points(const json& request) {
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   return chosen;
+}
+
+std::size_t snapshot_bytes(const json& request) {
+  const auto asked = request.find("snaplen");
+  if (asked == request.end() || asked->is_null()) return capture::kMaxFrameBytes;
+  if (!asked->is_number_unsigned() || asked->get<std::uint64_t>() < kMinSnapshotBytes) {
+    throw std::runtime_error(fmt::format("\"snaplen\" is {}: it must be a number of bytes, {} or more",
+                                         json_text(*asked), kMinSnapshotBytes));
+  }
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(asked->get<std::uint64_t>(), capture::kMaxFrameBytes));
 }
 
 }  // namespace urnic::control

@@ -19,7 +19,7 @@ class PortEgress final : public link::Port {
 
   bool up(transport::Time now) const override { return port_.up(now); }
   void transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now) override;
-  bool delivers_in_place(const wire::MacAddress& to) const override { return port_.delivers_in_place(to); }
+  std::size_t in_place_from(const wire::MacAddress& to) const override { return port_.in_place_from(to); }
   std::size_t room(transport::Time now, std::size_t least) const override { return port_.room(now, least); }
   transport::Time room_at(std::size_t least) const override { return port_.room_at(least); }
 

@@ -16,23 +16,24 @@ void QueuePairContext::mark_access(ActionStream& stream) {
   stream.list_with_access = round_.filling().number;
 }
 
-// Whether payload is sent from where it lies, for this list.
-bool QueuePairContext::sends_in_place() {
+// Payloads of at least this length are sent from where they lie, for this list.
+std::size_t QueuePairContext::in_place_from() {
   const std::uint64_t list = round_.filling().number;
   if (in_place_in_ != list) {
     in_place_in_ = list;
-    in_place_ = path_takes_in_place();
+    in_place_from_ = path_takes_in_place_from();
   }
-  return in_place_;
+  return in_place_from_;
 }
 
 // A program may change the bytes at any time, those of a READ rightly so. So nobody may read them twice on
 // the way, to make or check an ICRC or a checksum; and they must be read before the request completes, which
 // an unreliable one does without an answer.
-bool QueuePairContext::path_takes_in_place() const {
+std::size_t QueuePairContext::path_takes_in_place_from() const {
   const DeviceResources& device = *config_.device;
-  return machine_.is_reliable() && !round_.memory_may_wait() && device.icrc == wire::Icrc::owed &&
-         path_.udp_checksum == 0 && device.port.delivers_in_place(path_.destination_mac);
+  const bool is_read_once = machine_.is_reliable() && !round_.memory_may_wait() &&
+                            device.icrc == wire::Icrc::owed && path_.udp_checksum == 0;
+  return is_read_once ? device.port.in_place_from(path_.destination_mac) : link::kNeverInPlace;
 }
 
 // The bytes of the ranges one after the other: where they lie, or read into the arena; null if that has no
@@ -42,7 +43,7 @@ const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange
   ActionList& list = round_.filling();
   ActionStream& from = stream(tag.stream);
   for (const transport::MemoryRange& range : ranges) length += range.length;
-  if (ranges.size() == 1 && sends_in_place()) {
+  if (ranges.size() == 1 && length >= in_place_from()) {
     auto* const memory = static_cast<memory::ApplicationMemory*>(ranges.front().space);
     if (const std::byte* const place = memory->in_place(ranges.front().address, length)) return place;
   }

@@ -167,8 +167,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
                           std::uint32_t& length);
   const std::byte* keep(std::span<const std::byte> bytes);
-  bool sends_in_place();
-  bool path_takes_in_place() const;
+  std::size_t in_place_from();
+  std::size_t path_takes_in_place_from() const;
   const wire::FrameTemplate* frames_to(const transport::DatagramAddress* address) const;
   void transmit_frame(const PacketAction& packet);
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
@@ -201,8 +201,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   Receives& receives_;                              // own or other receives
   CompletionQueue* const receive_cq_;               // as Receives::completion_queue
   TransportMachine machine_;
-  std::uint64_t in_place_in_ = 0;  // the list of `in_place_`
-  bool in_place_ = false;
+  std::uint64_t in_place_in_ = 0;  // the list of `in_place_from_`
+  std::size_t in_place_from_ = link::kNeverInPlace;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;
   EventListeners listeners_;

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <system_error>
@@ -49,6 +50,24 @@ BOOST_AUTO_TEST_CASE(frames_come_out_as_they_went_in) {
   }
   BOOST_TEST(writer.dropped() == 0);
   BOOST_TEST(reader.dropped() == 0);
+}
+
+// Wherever the cut falls: in the headers, in the payload, in the trailer or behind it.
+BOOST_AUTO_TEST_CASE(a_cut_capture_keeps_the_first_bytes) {
+  for (const std::size_t kept : {20u, 54u, 128u, 500u, 4000u}) {
+    CaptureWriter writer(1 << 14, 1000, kept);
+    CaptureReader reader = reader_of(writer);
+    CapturedFrame captured;
+    for (std::uint64_t n = 0; n < 600; ++n) {
+      const NumberedFrame frame(n);
+      writer.observe(frame.frame(), {0, "a comment"});
+      BOOST_REQUIRE(reader.next(captured));
+      BOOST_REQUIRE(captured.bytes.size() == std::min(kept, frame.size()));
+      BOOST_REQUIRE(frame.begins_with(captured));
+      BOOST_REQUIRE(captured.comment == "a comment");
+      reader.release();
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(marks_come_out_as_they_went_in) {

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <pcap/pcap.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <system_error>
 
@@ -29,6 +32,32 @@ void check_that_it_holds_every_frame(const std::string& path, ReadBack read_back
   BOOST_TEST(result.records == 5000);
   BOOST_TEST(result.right);
   BOOST_TEST(result.whole);
+}
+
+// `cut_file`, at `path`, keeps `snapshot_bytes` of each frame. libpcap reads every kind.
+inline void check_that_cut_frames_keep_their_length(FrameFile& cut_file, const std::string& path,
+                                                    std::size_t snapshot_bytes) {
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    const auto whole = bytes_of(n);
+    const auto cut = whole.first(std::min(whole.size(), snapshot_bytes));
+    cut_file.write({time_of(n), cut, whole.size(), interface_of(n), comment_of(n)});
+  }
+  cut_file.flush();
+  char error[PCAP_ERRBUF_SIZE] = "";
+  pcap_t* file = pcap_open_offline(path.c_str(), error);
+  BOOST_REQUIRE_MESSAGE(file != nullptr, error);
+  BOOST_TEST(pcap_snapshot(file) == static_cast<int>(snapshot_bytes));
+  pcap_pkthdr* header = nullptr;
+  const u_char* bytes = nullptr;
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    BOOST_REQUIRE_MESSAGE(pcap_next_ex(file, &header, &bytes) == 1, pcap_geterr(file));
+    const auto whole = bytes_of(n);
+    BOOST_TEST(header->len == whole.size());
+    BOOST_REQUIRE(header->caplen == std::min(whole.size(), snapshot_bytes));
+    BOOST_TEST(std::memcmp(bytes, whole.data(), header->caplen) == 0);
+  }
+  BOOST_TEST(pcap_next_ex(file, &header, &bytes) == PCAP_ERROR_BREAK);
+  pcap_close(file);
 }
 
 template <class File, class ReadBack>

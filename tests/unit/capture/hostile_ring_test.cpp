@@ -23,9 +23,9 @@ struct Fixture {
   CaptureReader reader = reader_of(writer);
   CapturedFrame captured;
 
-  void place(std::uint64_t position, std::uint32_t length, std::uint16_t comment = 0,
+  void place(std::uint64_t position, std::uint16_t length, std::uint16_t comment = 0,
              std::uint16_t interface = 0) {
-    const RecordHeader header{length, comment, interface, 1};
+    const RecordHeader header{length, length, comment, interface, 1};
     std::memcpy(ring.at(position), &header, sizeof header);
   }
   void set_head(std::uint64_t head) { ring.indices().head.store(head); }
@@ -113,13 +113,22 @@ BOOST_AUTO_TEST_CASE(lengths_that_no_frame_has) {
   CaptureWriter large_writer{1 << 17, 0};
   const RingMemory large = RingMemory::open(duplicate(large_writer.ring_descriptor()));
   large.indices().head.store(large.capacity());
-  for (const std::uint32_t length :
-       {std::uint32_t{kMaxFrameBytes} + 1, std::uint32_t{1} << 16, 0x7FFF'FFFFu, 0xFFFF'FFFFu}) {
-    CaptureReader fresh = reader_of(large_writer);
-    const RecordHeader header{length, 0, 0, 1};
-    std::memcpy(large.at(0), &header, sizeof header);
-    BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
+  for (const std::size_t length : {kMaxFrameBytes + 1, std::size_t{0x7FFF}, std::size_t{0xFFFF}}) {
+    const auto wrong = static_cast<std::uint16_t>(length);
+    for (const std::uint16_t kept : {std::uint16_t{64}, wrong}) {
+      CaptureReader fresh = reader_of(large_writer);
+      const RecordHeader header{kept, wrong, 0, 0, 1};
+      std::memcpy(large.at(0), &header, sizeof header);
+      BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
+    }
   }
+}
+
+BOOST_AUTO_TEST_CASE(more_of_a_frame_than_it_had) {
+  const RecordHeader header{65, 64, 0, 0, 1};
+  std::memcpy(ring.at(0), &header, sizeof header);
+  set_head(record_bytes(65));
+  BOOST_CHECK_THROW(reader.next(captured), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_ring_stays_damaged) {
@@ -135,7 +144,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_a_frame_cannot_change_after_it_was_taken) {
   const auto bytes = plain_bytes(64, 0x11);
   writer.observe({bytes, {}, {}}, {0, "harmless"});
   BOOST_REQUIRE(reader.next(captured));
-  place(0, 0xFFFF'FFFF, 0xFFFF, 0xFFFF);
+  place(0, 0xFFFF, 0xFFFF, 0xFFFF);
   std::memcpy(ring.at(sizeof(RecordHeader) + 64), "\x1b[2J....", 8);
   BOOST_TEST(captured.bytes.size() == 64);
   BOOST_TEST(captured.interface == 0);

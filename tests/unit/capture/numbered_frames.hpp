@@ -29,7 +29,13 @@ class NumberedFrame {
     return {all.first(54), all.subspan(54, all.size() - 54 - trailer), all.last(trailer)};
   }
   bool matches(const CapturedFrame& captured) const {
-    return std::equal(bytes_.begin(), bytes_.end(), captured.bytes.begin(), captured.bytes.end());
+    return captured.original_bytes == size() &&
+           std::equal(bytes_.begin(), bytes_.end(), captured.bytes.begin(), captured.bytes.end());
+  }
+  // Of a capture that is cut.
+  bool begins_with(const CapturedFrame& captured) const {
+    return captured.original_bytes == size() && captured.bytes.size() <= size() &&
+           std::equal(captured.bytes.begin(), captured.bytes.end(), bytes_.begin());
   }
   std::size_t size() const { return bytes_.size(); }
 

@@ -35,8 +35,7 @@ ReadBack read_back(const std::string& path) {
     const CapturedFrame captured{static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
                                      static_cast<std::uint64_t>(header->ts.tv_usec),
                                  {reinterpret_cast<const std::byte*>(bytes), header->caplen},
-                                 0,
-                                 {}};
+                                 header->len};
     result.right = result.right && header->len == header->caplen &&
                    captured.nanoseconds == time_of(result.records) &&
                    NumberedFrame(result.records).matches(captured);
@@ -65,6 +64,11 @@ BOOST_AUTO_TEST_CASE(is_a_nanosecond_ethernet_capture) {
 
 BOOST_AUTO_TEST_CASE(holds_every_frame_to_the_byte_and_the_nanosecond) {
   check_that_it_holds_every_frame<PcapFile>(path, read_back);
+}
+
+BOOST_AUTO_TEST_CASE(frames_that_are_cut) {
+  PcapFile file(path, 128);
+  check_that_cut_frames_keep_their_length(file, path, 128);
 }
 
 BOOST_AUTO_TEST_CASE(is_readable_from_the_first_moment) {

@@ -85,7 +85,7 @@ void read_packet(Bytes& block, ReadBack& result) {
   const std::string_view bytes = block.padded(captured);
   const Options options = read_options(block);
   const CapturedFrame frame{
-      nanoseconds, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}, 0, {}};
+      nanoseconds, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}, original};
   const std::string comment = comment_of(n);
   const Options expected = comment.empty() ? Options{} : Options{{1, comment}};
   result.right = result.right && interface == interface_of(n) && interface < result.interfaces.size() &&
@@ -179,6 +179,12 @@ BOOST_AUTO_TEST_CASE(libpcap_reads_it_too) {
   }
   BOOST_TEST(pcap_next_ex(file, &header, &bytes) == PCAP_ERROR_BREAK);
   pcap_close(file);
+}
+
+BOOST_AUTO_TEST_CASE(frames_that_are_cut) {
+  PcapngFile file(path, "urnic test", 128);
+  file.describe_interfaces(kInterfaces);
+  check_that_cut_frames_keep_their_length(file, path, 128);
 }
 
 BOOST_AUTO_TEST_CASE(is_readable_from_the_first_moment) {

@@ -53,7 +53,7 @@ inline std::span<const std::byte> bytes_of(std::uint64_t n) {
 
 inline void write_frame(FrameFile& file, std::uint64_t n) {
   const std::string comment = comment_of(n);
-  file.write({time_of(n), bytes_of(n), interface_of(n), comment});
+  file.write({time_of(n), bytes_of(n), bytes_of(n).size(), interface_of(n), comment});
 }
 
 // Runs `body` in a child, which then ends by SIGKILL.

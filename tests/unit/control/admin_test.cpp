@@ -279,6 +279,27 @@ BOOST_AUTO_TEST_CASE(a_capture_hands_over_its_ring_and_ends_with_its_connection)
   BOOST_TEST(program.next_status() == IBV_WC_SUCCESS);
 }
 
+BOOST_AUTO_TEST_CASE(a_capture_may_be_cut) {
+  RunningProcess process;
+  SocketProgram program(process.node(0));
+  std::vector<std::byte> memory(8192);
+  program.make_loopback(memory.data(), memory.size());
+  AdminProgram watcher(process);
+  for (const json& wrong : {json(63), json(-128), json("128"), json(128.5), json::array()})
+    BOOST_TEST(watcher.ask({{"cmd", "capture"}, {"snaplen", wrong}}).contains("error"));
+  BOOST_REQUIRE(!watcher.ask({{"cmd", "capture"}, {"snaplen", 100}}).contains("error"));
+  capture::CaptureReader reader(std::move(watcher.descriptors.at(0)), std::move(watcher.descriptors.at(1)));
+  program.post_write(1024);
+  BOOST_REQUIRE(program.next_status() == IBV_WC_SUCCESS);
+  capture::CapturedFrame frame;
+  BOOST_REQUIRE(reader.next(frame));  // Ethernet, IPv4, UDP, BTH, RETH, payload, ICRC
+  BOOST_TEST(frame.bytes.size() == 100u);
+  BOOST_TEST(frame.original_bytes == 14u + 20 + 8 + 12 + 16 + 1024 + 4);
+  BOOST_REQUIRE(reader.next(frame));  // the acknowledgement, with its AETH
+  BOOST_TEST(frame.bytes.size() == 14u + 20 + 8 + 12 + 4 + 4);
+  BOOST_TEST(frame.original_bytes == frame.bytes.size());
+}
+
 BOOST_AUTO_TEST_CASE(a_capture_may_be_of_one_device) {
   RunningProcess process;
   SocketProgram program(process.node(0));

@@ -44,6 +44,8 @@ class ShownMemory final : public memory::ApplicationMemory {
 
 struct Observer final : link::FrameObserver {
   int frames = 0;
+  std::size_t bytes = link::kNeverInPlace;
+  std::size_t reach() const override { return bytes; }
   void observe(const link::Observation&) override { ++frames; }
 };
 
@@ -253,6 +255,37 @@ BOOST_AUTO_TEST_CASE(where_others_read_it_too_it_is_copied_first) {
       BOOST_TEST(shown0.places == kPackets);
     }
   }
+}
+
+// What it captures of a packet ends before the ICRC, or the packet is copied first.
+BOOST_AUTO_TEST_CASE(a_cut_capture_leaves_long_payloads_where_they_are) {
+  Observer observer;
+  observer.bytes = 128;
+  TestQp qp0{program0, 3, {}}, qp1{program1, 70, {}};
+  connect(qp0, qp1);
+  frame_switch.add_observer(observer);
+  program0.fill(0, kLength, 1);
+  write(qp0);
+  finish(qp0);
+  BOOST_TEST(program1.holds(0, kLength, 1));
+  BOOST_TEST(shown0.places == kPackets);
+  BOOST_TEST(shown0.copies == 0);
+  BOOST_TEST(observer.frames >= 2 * kPackets);
+  const struct {
+    std::uint32_t length;
+    bool is_copied;
+  } cases[] = {{128, false}, {127, true}, {8, true}};
+  for (const auto& each : cases) {
+    shown0.copies = shown0.places = 0;
+    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+    head.remote_address = program1.address(0);
+    head.rkey = key1.value;
+    const abi::ScatterGather from[] = {sge0(0, each.length)};
+    qp0.post_send(head, from);
+    finish(qp0);
+    BOOST_TEST(shown0.copies == (each.is_copied ? 1 : 0));
+  }
+  frame_switch.remove_observer(observer);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

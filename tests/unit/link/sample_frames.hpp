@@ -1,6 +1,7 @@
 // RoCEv2 frames, and what becomes of them: ports, receivers and observers that remember.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,8 @@ struct RememberingObserver final : FrameObserver {
     std::vector<std::byte> bytes;
   };
   std::vector<Seen> all;
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
+  std::size_t reach() const override { return bytes; }
   void observe(const Observation& seen) override {
     all.push_back({seen.point, std::string(seen.device), seen.direction, std::string(seen.remarks),
                    bytes_of(seen.frame)});
