@@ -102,9 +102,9 @@ class Capture:
     memory for it. Afterwards `frames` and `lost` are the command's counts, and `found` is the result of `look_at` for
     the file's path. With `links`, the capture shows each packet before and after its link."""
 
-    def __init__(self, device, bytes_expected, folder="/dev/shm", links=False, look_at=None):
+    def __init__(self, device, bytes_expected, options=(), folder="/dev/shm", links=False, look_at=None):
         self._device, self._folder = device, folder
-        self._bytes_expected = bytes_expected
+        self._bytes_expected, self._options = bytes_expected, options
         self._name, self._look_at = "bench.pcapng" if links else "bench.pcap", look_at
 
     def __enter__(self):
@@ -113,7 +113,7 @@ class Capture:
             raise Failed(f"no room in {self._folder} for a capture of {self._bytes_expected >> 20} MiB")
         self._files = tempfile.TemporaryDirectory(prefix="urnic-bench-", dir=self._folder)
         path = os.path.join(self._files.name, self._name)
-        self._process = start([self._device.urnic, "capture", "--json", path], self._device.environment)
+        self._process = start([self._device.urnic, "capture", "--json", *self._options, path], self._device.environment)
         try:
             self._wait_for(path)
         except BaseException:

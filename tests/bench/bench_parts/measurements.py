@@ -16,7 +16,6 @@ TURN_BYTES = 4096
 TURNS = (1, 16, 256, 4096, 16384)
 PAIRS = (1, 2, 4, 8)
 DELAYS = (5, 50, 1000)  # microseconds
-CAPTURED_MESSAGES = 16384  # of 64 KiB: 1 GiB, which must fit into memory
 SIZES = tuple(2 << 2 * step for step in range(12))  # 2 B to 8 MiB
 ENGINES = "[engine]\nengines = 2\n"
 SETTLE_SECONDS = 1  # more than the engine needs to fall asleep after the last program
@@ -253,19 +252,23 @@ class BystanderBeside(Measurement):
 
 
 class CapturedWrite(Measurement):
-    """Writes a fixed amount of data, so that its capture fits into memory."""
+    """Writes a fixed amount of data, so that its capture fits into memory: all of each packet, its first bytes, or none."""
+    WAYS = {"off": ("a capture not made", 8),
+            "on": ("a capture into /dev/shm", 1),
+            "cut": ("a capture of each packet's first 128 bytes into /dev/shm", 8)}
 
-    def __init__(self, captured):
-        super().__init__(f"capture {'on' if captured else 'off'}", "GB/s",
-                         f"`ib_write_bw` 64 KiB, a capture {'into /dev/shm' if captured else 'not made'}, 1 GiB")
-        self.captured = captured
+    def __init__(self, way):
+        words, self.gib = self.WAYS[way]
+        super().__init__(f"capture {way}", "GB/s", f"`ib_write_bw` 64 KiB, {words}, {self.gib} GiB")
+        self.way = way
 
     def run(self, bench, device):
-        count = CAPTURED_MESSAGES
+        count = (self.gib << 30) // LARGE
         words = ["-s", str(LARGE), "-n", str(count), "-N"]
-        if not self.captured:
+        if self.way == "off":
             return {"value": perftest.bandwidth(device, "ib_write_bw", words, bench.timeout)}
-        with beside.Capture(device, count * LARGE * 17 // 16) as capture:
+        options, share = (("--snaplen", "128"), 24) if self.way == "cut" else ((), 1)  # 4 KiB become 144 bytes
+        with beside.Capture(device, count * LARGE * 17 // 16 // share, options) as capture:
             value = perftest.bandwidth(device, "ib_write_bw", words, bench.timeout)
         if capture.frames < count * LARGE // 4096:
             raise Failed(f"only {capture.frames} frames in the capture, {capture.lost} lost")
@@ -391,7 +394,7 @@ def everything():
                str(TURN_BYTES), "-q", str(count)) for count in (1, 16, 256)),
         *(Turns(count) for count in TURNS),
         *(Pairs(count) for count in PAIRS),
-        FileLimit(), CapturedWrite(False), CapturedWrite(True), *(Transit(delay) for delay in DELAYS),
+        FileLimit(), *map(CapturedWrite, CapturedWrite.WAYS), *(Transit(delay) for delay in DELAYS),
         ConnectRate(), ConnectByAddress(), Cmtime(), OpenConnections(), QpMemory(), Idle(0), Idle(1000), *(BystanderBeside(name) for name in ATTACKS),
         *(Sizes(program) for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")), TcpSizes("tcp_bw", "GB/s", 1e-9),
         *(LatencySizes(program) for program in ("ib_send_lat", "ib_write_lat", "ib_read_lat")),
