@@ -93,6 +93,8 @@ Option Option::expected(int least, int most) { return Option(option_->expected(l
 
 Option Option::no_more_words() { return Option(option_->allow_extra_args(false)); }
 
+Option Option::needs(Option other) { return Option(option_->needs(other.option_)); }
+
 Option Option::excludes(Option other) { return Option(option_->excludes(other.option_)); }
 
 Option Option::show_default() { return Option(option_->capture_default_str()); }

@@ -41,6 +41,8 @@ class Option {
   Option expected(int least, int most);
   // The next word after the value is not another value.
   Option no_more_words();
+  // Must stand beside the other option.
+  Option needs(Option other);
   // May not stand beside the other option.
   Option excludes(Option other);
   // The variable's present value, in the help.

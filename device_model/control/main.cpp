@@ -42,6 +42,7 @@ struct Options {
   std::string configuration;
   std::vector<std::string> udp;
   bool network = false;
+  bool outside = false;
   bool interfaces = false;
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
@@ -141,8 +142,12 @@ Configuration configuration_of(const Options& options) {
                                 : options.configuration.empty() ? default_configuration()
                                                                 : load_configuration(options.configuration);
   if (options.network) configuration.interfaces = Interfaces::own_network;
+  configuration.leads_outside |= options.outside;
+  if (configuration.leads_outside && configuration.interfaces != Interfaces::own_network)
+    throw std::runtime_error("--outside: only a network of the programs' own needs a way outside: --network");
   if (options.interfaces) configuration.interfaces = Interfaces::host;
   configuration.source.network = configuration.interfaces == Interfaces::own_network;
+  configuration.source.outside = configuration.leads_outside;
   configuration.source.interfaces = configuration.interfaces == Interfaces::host;
   return configuration;
 }
@@ -211,6 +216,8 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--network", options.network,
       "A network interface for each device, in a network namespace for the programs, see docs/network.md");
+  app.add_flag("--outside", options.outside,
+               "A way from that namespace to the networks of this host, by slirp4netns");
   app.add_flag("--interfaces", options.interfaces, "The same in this process's network namespace");
   app.add_option(
       "--ready-fd", options.ready_descriptor,

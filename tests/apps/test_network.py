@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Devices with network interfaces: urnic run --network, urnic up --interfaces."""
 
+import contextlib
 import json
 import os
 import pathlib
+import signal
 import unittest
 
 import fabric
@@ -270,9 +272,59 @@ class Interfaces(WithNetwork):
         self.fabric.down()
         file = self.fabric.home / "long.toml"
         for text, problem in (('network = true\n[[devices]]\nname = "urnic_of_a_long_name"\n', "at most 15 characters"),
-                              ("network = 1\n", "true or false"), ('network = true\n[lan]\ntap = "tap0"\n', "beside a LAN on one"), ("network = true\ninterfaces = true\n", "one network namespace")):
+                              ("network = 1\n", "true or false"), ('network = true\n[lan]\ntap = "tap0"\n', "beside a LAN on one"),
+                              ("network = true\ninterfaces = true\n", "one network namespace"),
+                              ("outside = true\n", "not true without network = true")):
             file.write_text(text)
             self.assertIn(problem, self.fabric.run(self.fabric.urnic, "up", "--config", file, status=1))
+
+
+# A host with a server on one of its addresses, and a command in the devices' network of urnic that asks it.
+OUTSIDE_HOST = """
+set -e
+ip link set lo up
+ip addr add 10.77.1.1/32 dev lo
+python3 -c 'import socket; server = socket.create_server(("10.77.1.1", 7000)); print("listens", flush=True)
+while True: connection, _ = server.accept(); connection.sendall(b"from outside"); connection.close()' > server.log &
+trap "kill $!" EXIT
+while ! grep -q listens server.log; do sleep 0.05; done
+{prefix} {urnic} run --network --outside -- python3 -c '
+import socket
+print(socket.create_connection(("10.77.1.1", 7000), 60, ("10.0.2.100", 0)).makefile().read(), open("/etc/resolv.conf").read())'
+"""
+
+
+def way_outside_processes():
+    found = set()
+    for process in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdigit() and b"slirp4netns" in (process / "cmdline").read_bytes():
+                found.add(process.name)
+    return found
+
+
+class Outside(WithNetwork):
+    def test_to_a_host_and_its_name_server(self):
+        # As that namespace's root, whose network needs no user namespace, and as a user.
+        for prefix in ("", "unshare -U --map-user=1000 --map-group=1000 --"):
+            with self.subTest(prefix), Network(user=self.user) as own:
+                said = own.run("unshare", "-Urn", "sh", "-c", OUTSIDE_HOST.format(prefix=prefix, urnic=own.urnic))
+                self.assertEqual(said.split("\n")[0], "from outside nameserver 10.0.2.3")
+
+    def test_it_ends_with_the_device_process(self):
+        before = way_outside_processes()
+        for end in (self.fabric.down, lambda: os.kill(self.fabric.device_process(), signal.SIGKILL)):
+            self.fabric.up("network = true\noutside = true\n")
+            self.assertIn("outside", self.fabric.run_on_urnic("ip", "-br", "addr"))
+            its = way_outside_processes() - before
+            self.assertTrue(its)
+            end()
+            fabric.wait_until(lambda: not its & way_outside_processes(), "the end of the way outside")
+
+    def test_without_the_program_for_it(self):
+        said = self.fabric.run("env", "PATH=/nonexistent", self.fabric.urnic, "up", "--network", "--outside", status=1)
+        self.assertIn("slirp4netns: it is not installed", said)
+        self.assertIn("--network", self.fabric.run(self.fabric.urnic, "up", "--outside", status=2))
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")

@@ -44,7 +44,7 @@ struct RunOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
-  bool network = false;
+  NetworkOptions network;
   CaptureRequest capture;
   bool wireshark = false;
   std::string faults;
@@ -155,11 +155,14 @@ int run_command(const RunOptions& options) {
   check_command(options.command.front());
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
-  const StartOptions start{directory, options.configuration, true, options.udp, options.network};
+  const StartOptions start{directory,   options.configuration,   true,
+                           options.udp, options.network.network, options.network.outside};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
+  if (options.network.network && !network.leads_outside() && isatty(STDERR_FILENO) == 1)
+    fmt::print(stderr, "urnic: the programs' network has the devices only; --outside leads to others\n");
 
   CaptureRequest request = options.capture;
   std::optional<WiresharkWindow> window;
@@ -215,7 +218,7 @@ void add_run(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
-  add_network_option(command, options->network);
+  add_network_options(command, options->network);
   add_name_option(command, options->name);
   command
       .add_option("--capture", options->capture.file,

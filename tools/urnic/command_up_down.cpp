@@ -24,7 +24,7 @@ struct UpOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
-  bool network = false;
+  NetworkOptions network;
   bool interfaces = false;
 };
 
@@ -32,8 +32,9 @@ void up(const UpOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
-  AdminClient client = connect_or_start(installation, {directory, options.configuration, false, options.udp,
-                                                       options.network, options.interfaces});
+  AdminClient client =
+      connect_or_start(installation, {directory, options.configuration, false, options.udp,
+                                      options.network.network, options.network.outside, options.interfaces});
   const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
@@ -68,7 +69,7 @@ void add_up(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
-  add_network_option(command, options->network);
+  add_network_options(command, options->network);
   command.add_flag("--interfaces", options->interfaces,
                    "A network interface for each device beside this host's own; needs CAP_NET_ADMIN");
   command.option("--interfaces").excludes(command.option("--network"));

@@ -34,6 +34,7 @@ std::vector<std::string> arguments(const Installation& installation, const Start
   if (!options.configuration.empty()) words.insert(words.end(), {"--config", options.configuration.string()});
   for (const std::string& address : options.udp) words.insert(words.end(), {"--udp", address});
   if (options.network) words.emplace_back("--network");
+  if (options.outside) words.emplace_back("--outside");
   if (options.interfaces) words.emplace_back("--interfaces");
   if (options.until_unused) words.insert(words.end(), {"--linger", kLinger});
   return words;

@@ -17,6 +17,7 @@ struct StartOptions {
   bool until_unused = false;            // it ends by itself once nothing uses it
   std::vector<std::string> udp;         // addresses of this host, a device for each
   bool network = false;                 // a network interface for each device, in a network of their own
+  bool outside = false;                 // with a way from there to the networks of this host
   bool interfaces = false;              // the same, in this network
 };
 

@@ -45,6 +45,8 @@ std::string differing_line(const std::string& there, const std::string& here) {
 std::string what_differs(const StartOptions& options, const nlohmann::json& source) {
   if (options.network && !source.at("network").get<bool>())
     return "without --network, which this command has";
+  if (options.outside && !source.at("outside").get<bool>())
+    return "without --outside, which this command has";
   if (options.interfaces && !source.at("interfaces").get<bool>())
     return "without --interfaces, which this command has";
   const std::string wanted_file = options.configuration.string();

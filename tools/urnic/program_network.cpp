@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "json/json.hpp"
@@ -42,33 +43,57 @@ void keep_network_rights() {
   for (const int capability : kKept) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
 }
 
-// A part of `file_system` in the place of a folder with the same name under /sys.
-void show_instead(int file_system, const char* folder) {
-  const memory::Descriptor part(
-      static_cast<int>(syscall(SYS_open_tree, file_system, folder, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
-  if (!part) return;
-  const std::string place = std::string("/sys/") + folder;
-  syscall(SYS_move_mount, part.get(), "", AT_FDCWD, place.c_str(), MOVE_MOUNT_F_EMPTY_PATH);
+// Mounts of this process and its children, which no other sees.
+bool begin_own_mounts() {
+  return unshare(CLONE_NEWNS) == 0 &&
+         syscall(SYS_mount, nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
+}
+
+// A file system of this kind, at no place yet; invalid: the system does not allow it.
+memory::Descriptor mount_unplaced(const char* kind) {
+  const memory::Descriptor made(static_cast<int>(syscall(SYS_fsopen, kind, FSOPEN_CLOEXEC)));
+  if (!made || syscall(SYS_fsconfig, made.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return {};
+  return memory::Descriptor(static_cast<int>(syscall(SYS_fsmount, made.get(), FSMOUNT_CLOEXEC, 0)));
+}
+
+// A folder or file of `file_system` in that place.
+void show_instead(int file_system, const char* part, const char* place) {
+  const memory::Descriptor shown(
+      static_cast<int>(syscall(SYS_open_tree, file_system, part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
+  if (!shown) return;
+  syscall(SYS_move_mount, shown.get(), "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS);
 }
 
 // The kernel shows in sysfs the interfaces of the network in which it was mounted. Where the system lets
 // nobody mount it, programs see there the interfaces that they saw before; the other ways to ask are not
 // affected.
 void show_interfaces_in_sysfs() {
-  if (unshare(CLONE_NEWNS) != 0 || syscall(SYS_mount, nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
-    return;
-  const memory::Descriptor sysfs(static_cast<int>(syscall(SYS_fsopen, "sysfs", FSOPEN_CLOEXEC)));
-  if (!sysfs || syscall(SYS_fsconfig, sysfs.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return;
-  const memory::Descriptor mounted(static_cast<int>(syscall(SYS_fsmount, sysfs.get(), FSMOUNT_CLOEXEC, 0)));
-  if (!mounted) return;
-  show_instead(mounted.get(), "class/net");
-  show_instead(mounted.get(), "devices/virtual/net");
+  const memory::Descriptor sysfs = mount_unplaced("sysfs");
+  if (!sysfs) return;
+  show_instead(sysfs.get(), "class/net", "/sys/class/net");
+  show_instead(sysfs.get(), "devices/virtual/net", "/sys/devices/virtual/net");
+}
+
+// The host's name server may listen on the host's loopback interface. slirp4netns passes on what is sent to
+// this address.
+void ask_the_way_outside_for_names() {
+  constexpr std::string_view kNameServer = "nameserver 10.0.2.3\n";
+  const memory::Descriptor files = mount_unplaced("tmpfs");
+  if (!files) return;
+  {
+    const memory::Descriptor file(
+        openat(files.get(), "resolv.conf", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+    if (!file || write(file.get(), kNameServer.data(), kNameServer.size()) < 0) return;
+  }
+  show_instead(files.get(), "resolv.conf", "/etc/resolv.conf");
 }
 
 }  // namespace
 
 ProgramNetwork::ProgramNetwork(AdminClient& admin) {
-  const auto names = admin.ask({{"cmd", "network"}}).at("namespaces").get<std::vector<std::string>>();
+  const nlohmann::json answer = admin.ask({{"cmd", "network"}});
+  leads_outside_ = answer.at("outside").get<bool>();
+  const auto names = answer.at("namespaces").get<std::vector<std::string>>();
   std::vector<memory::Descriptor> descriptors = admin.take_descriptors();
   if (names.size() != descriptors.size()) throw Failure("the device process did not hand over its network");
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -84,7 +109,10 @@ std::string ProgramNetwork::enter() const {
       return problem(each.kind == CLONE_NEWUSER ? "its user namespace cannot be entered"
                                                 : "its network namespace cannot be entered");
   }
-  show_interfaces_in_sysfs();
+  if (begin_own_mounts()) {
+    show_interfaces_in_sysfs();
+    if (leads_outside_) ask_the_way_outside_for_names();
+  }
   keep_network_rights();
   return {};
 }

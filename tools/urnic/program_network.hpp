@@ -14,6 +14,9 @@ class ProgramNetwork {
   // Asks the device process. Throws Failure.
   explicit ProgramNetwork(AdminClient& admin);
 
+  // To the networks of the host, too.
+  bool leads_outside() const { return leads_outside_; }
+
   // Puts this process, which has one thread, there, with the rights of a network's administrator; its user
   // stays. Nothing, if there is no such network. Returns what went wrong; empty: all is well.
   std::string enter() const;
@@ -24,6 +27,7 @@ class ProgramNetwork {
     memory::Descriptor descriptor;
   };
   std::vector<Namespace> namespaces_;
+  bool leads_outside_ = false;
 };
 
 }  // namespace urnic::cli

@@ -302,11 +302,8 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
 
 json AdminServer::source(const json&, AdminConnectionState&) {
   const ConfigurationSource& source = surroundings_.source;
-  return {{"udp", source.udp},
-          {"config", source.file},
-          {"text", source.text},
-          {"network", source.network},
-          {"interfaces", source.interfaces}};
+  return {{"udp", source.udp},         {"config", source.file},     {"text", source.text},
+          {"network", source.network}, {"outside", source.outside}, {"interfaces", source.interfaces}};
 }
 
 json AdminServer::make_way(const json& request, AdminConnectionState& state) {

@@ -23,7 +23,7 @@ json AdminServer::network(const json&, AdminConnectionState& state) {
     namespaces.push_back("network");
     state.descriptors.push_back(network.network.get());
   }
-  return {{"ok", true}, {"namespaces", namespaces}};
+  return {{"ok", true}, {"namespaces", namespaces}, {"outside", surroundings_.source.outside}};
 }
 
 }  // namespace urnic::control

@@ -306,6 +306,10 @@ void read_interfaces(const TableReader& root, Configuration& configuration) {
                 "not true beside network = true: the interfaces are in one network namespace");
   if (network) configuration.interfaces = Interfaces::own_network;
   if (interfaces) configuration.interfaces = Interfaces::host;
+  configuration.leads_outside = root.flag("outside").value_or(false);
+  if (configuration.leads_outside && !network)
+    root.refuse("outside", *root.table().get("outside"),
+                "not true without network = true: only a network of the programs' own needs a way outside");
 }
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
@@ -372,8 +376,8 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys(
-      {"device", "devices", "engine", "faults", "interfaces", "lan", "limits", "link", "logging", "network"});
+  root.known_keys({"device", "devices", "engine", "faults", "interfaces", "lan", "limits", "link", "logging",
+                   "network", "outside"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_lan(root, name, configuration);

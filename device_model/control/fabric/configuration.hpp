@@ -46,6 +46,7 @@ struct ConfigurationSource {
   std::string file;              // of --config; empty: none
   std::string text;              // what the file said
   bool network = false;          // --network, or as the file says
+  bool outside = false;          // --outside, or as the file says
   bool interfaces = false;       // --interfaces, or as the file says
 };
 
@@ -55,7 +56,8 @@ struct Configuration {
   transport::Nanoseconds idle_spin{50'000};
   std::optional<LanSettings> lan;
   Interfaces interfaces = Interfaces::none;
-  std::uint32_t engines = 1;  // threads among which the devices are divided
+  bool leads_outside = false;  // of own_network: to the networks of this host
+  std::uint32_t engines = 1;   // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;
   PrivateMemory private_memory = PrivateMemory::shared_when_it_pays;

@@ -15,6 +15,7 @@
 #include "device_model/control/fabric/interface_watch.hpp"
 #include "device_model/control/network/device_interfaces.hpp"
 #include "device_model/control/network/routes_between_devices.hpp"
+#include "device_model/control/network/way_outside.hpp"
 #include "device_model/link/frame_pool.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/network_headers.hpp"
@@ -114,6 +115,7 @@ HostNetwork open_host_network(const Configuration& configuration) {
     network.place = std::move(made.place);
     taps = std::move(made.contents);
     network.news = std::move(taps.back());
+    if (configuration.leads_outside) network.outside = open_way_outside(network.place);
   } else {
     for (OpenInterface& each : open_all(RouteSocket(), plans)) taps.push_back(std::move(each.tap));
     network.news = open_interface_news();

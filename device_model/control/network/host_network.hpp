@@ -15,6 +15,7 @@ struct HostNetwork {
   NetworkNamespace place;                   // invalid: that of this process
   std::vector<DeviceInterface> interfaces;  // empty: there is no such network
   memory::Descriptor news;                  // what InterfaceWatch listens to
+  memory::Descriptor outside;               // keeps the way outside open; invalid: there is none
 };
 
 // Makes what the configuration says. Call it before privileges are dropped and before any thread starts.
