@@ -254,6 +254,17 @@ class Interfaces(WithNetwork):
         self.assertEqual(watcher.wait(), 0, watcher)
         self.assertNotIn("urnic", watcher.output())
 
+    def test_ways_in_beside_urnic_run(self):
+        self.up()
+        network_of = ("readlink", "/proc/self/ns/net")
+        wrapper = self.fabric.home / "in the network"
+        said = self.fabric.start(self.fabric.urnic, "env", "--wrapper", wrapper)
+        self.assertEqual(said.wait(), 0, said)
+        inside = self.fabric.run_on_urnic(*network_of)
+        self.assertEqual(self.fabric.run("env", "-i", wrapper, *network_of), inside)
+        self.assertIn("urnic0", self.fabric.run("env", "-i", wrapper, "/usr/bin/ibv_devices"))
+        self.assertIn("'urnic run -- COMMAND' does", self.fabric.run(self.fabric.urnic, "env"))
+
     def test_commands_share_a_network(self):
         """The option alone, with a device process for the two of them."""
         network_of = ("readlink", "/proc/self/ns/net")

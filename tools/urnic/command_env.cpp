@@ -9,10 +9,12 @@
 #include <memory>
 
 #include "json/json.hpp"
+#include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/environment.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/program_network.hpp"
 
 namespace urnic::cli {
 
@@ -40,12 +42,19 @@ std::string exports(const std::map<std::string, std::string>& variables) {
   return lines;
 }
 
+// The device process that runs now has a network for its programs, which no variable leads into.
+bool has_network(const std::filesystem::path& run_directory) {
+  auto running = AdminClient::connect(run_directory);
+  return running && ProgramNetwork(*running).exists();
+}
+
 // Writes a script that runs its arguments with the devices, for launchers that clear the environment.
-void write_wrapper(const std::string& file, const std::map<std::string, std::string>& variables) {
+void write_wrapper(const std::string& file, const std::map<std::string, std::string>& variables,
+                   const std::string& prefix) {
   namespace fs = std::filesystem;
   std::ofstream stream(file);
   stream << "#!/bin/sh\n# " << file << " COMMAND [ARGUMENT...]: runs the command with urnic's RDMA devices.\n"
-         << exports(variables) << "exec \"$@\"\n";
+         << exports(variables) << "exec " << prefix << "\"$@\"\n";
   stream.close();
   if (!stream) throw Failure(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
   const auto executable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
@@ -53,8 +62,18 @@ void write_wrapper(const std::string& file, const std::map<std::string, std::str
 }
 
 void env(const EnvOptions& options) {
-  const auto variables = program_environment(find_installation(), named_run_directory(options.name));
-  if (!options.wrapper.empty()) return write_wrapper(options.wrapper, variables);
+  const std::filesystem::path directory = named_run_directory(options.name);
+  const auto variables = program_environment(find_installation(), directory);
+  const bool network = has_network(directory);
+  if (!options.wrapper.empty()) {
+    const std::string urnic = std::filesystem::read_symlink("/proc/self/exe").string();
+    return write_wrapper(options.wrapper, variables, network ? quoted(urnic) + " run -- " : "");
+  }
+  if (network) {
+    fmt::print(stderr,
+               "urnic: programs see the devices, but not their network interfaces, which variables cannot "
+               "lead to: 'urnic run -- COMMAND' does, and what 'urnic env --wrapper' writes\n");
+  }
   if (options.json) {
     fmt::print("{}\n", json_lines(variables));
     return;

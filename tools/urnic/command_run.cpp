@@ -51,13 +51,14 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-void check_command(const std::string& command) {
+// Returns why nothing can be preloaded into the command; empty: it can.
+std::optional<std::string> check_command(const std::string& command) {
   const auto program = find_command(command);
   if (!program) throw Failure(fmt::format("{}: no such command", command), exit_not_found);
   if (access(program->c_str(), X_OK) != 0) {
     throw Failure(fmt::format("{}: {}", program->string(), std::strerror(errno)), exit_not_executable);
   }
-  if (const auto obstacle = preload_obstacle(*program)) throw Failure(*obstacle, exit_not_executable);
+  return preload_obstacle(*program);
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const ProgramNetwork& network,
@@ -152,7 +153,7 @@ void capture_for_wireshark(std::optional<BackgroundCapture>& capture, AdminClien
 }
 
 int run_command(const RunOptions& options) {
-  check_command(options.command.front());
+  const std::optional<std::string> obstacle = check_command(options.command.front());
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   const StartOptions start{directory,   options.configuration,   true,
@@ -161,6 +162,8 @@ int run_command(const RunOptions& options) {
   AdminClient lease = connect_or_start(installation, start);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
+  // In the devices' network a program without the stand-in has the interfaces: ping, which has capabilities.
+  if (obstacle && !network.exists()) throw Failure(*obstacle, exit_not_executable);
   if (options.network.network && !network.leads_outside() && isatty(STDERR_FILENO) == 1)
     fmt::print(stderr, "urnic: the programs' network has the devices only; --outside leads to others\n");
 

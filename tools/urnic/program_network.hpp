@@ -14,6 +14,7 @@ class ProgramNetwork {
   // Asks the device process. Throws Failure.
   explicit ProgramNetwork(AdminClient& admin);
 
+  bool exists() const { return !namespaces_.empty(); }
   // To the networks of the host, too.
   bool leads_outside() const { return leads_outside_; }
 
