@@ -1,7 +1,8 @@
 // Any bytes as the stream of frames from a LAN: the reader gives frames of possible lengths, however the
 // stream is split, and address resolution believes nobody about its own addresses, keeps a bounded table, and
 // answers a frame with at most one. Queries of group memberships are answered with a report for each group at
-// most.
+// most. As a host's segment that its interface divides, a frame gives parts of possible lengths, which are
+// joined to no more than it was.
 //
 // An input is one byte, the length of the pieces in which the stream comes, and the stream.
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "device_model/link/frames/frame_stream.hpp"
+#include "device_model/link/frames/host_frames.hpp"
+#include "device_model/link/frames/tcp_segmenter.hpp"
 #include "device_model/link/membership/group_membership.hpp"
 #include "device_model/link/neighbours/neighbour_discovery.hpp"
 #include "tests/fuzz/require.hpp"
@@ -41,6 +44,7 @@ void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, Group
             "an impossible length");
     // In memory of exactly this length, so that the sanitizer sees a read behind it.
     const std::vector<std::byte> exact(frame.begin(), frame.end());
+    divide_and_join(exact);
     Answers answers;
     discovery.receive(exact, now, answers);
     require(answers.count <= 1, "more answers than questions");
@@ -48,6 +52,24 @@ void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, Group
       require(groups.run(now + std::chrono::hours(24)).size() <= kGroups, "more reports than groups");
   }
   reader.release();
+}
+
+void divide_and_join(std::span<const std::byte> frame) {
+  TcpSegmenter segmenter;
+  const std::size_t payload_bytes = 1 + std::to_integer<std::size_t>(frame.back()) * 4;
+  HostFrames joined(1 << 20);
+  joined.add({frame, {}, {}});
+  if (segmenter.begin(frame, payload_bytes, kMostFrameBytes)) {
+    std::vector<std::byte> part(kMostFrameBytes);
+    while (!segmenter.is_done()) {
+      const std::size_t length = segmenter.next(part.data());
+      require(length <= frame.size(), "a part is longer than the whole");
+      joined.add({std::span(part).first(length), {}, {}});
+    }
+  }
+  joined.for_each([&](std::span<const std::byte> each) {
+    require(each.size() <= sizeof(TapHeader) + 2 * frame.size(), "more was joined than there was");
+  });
 }
 
 }  // namespace

@@ -188,6 +188,7 @@ std::vector<std::pair<std::string, std::uint64_t>> link_values(Fabric& fabric, c
     link::HostInterfaceCounters host;
     fabric.engine(device).execute([&] { host = device.host_interface->counters(); });
     values.emplace_back("host_does_not_read", host.host_does_not_read);
+    values.emplace_back("host_impossible", host.impossible);
     values.emplace_back("host_received", host.received_frames);
     values.emplace_back("host_refused_sources", host.refused_sources);
     values.emplace_back("host_sent", host.sent_frames);

@@ -44,7 +44,8 @@ void HostInterface::take(Port& port, transport::Time now, const Load& most) {
   has_yielded_ = false;
   const std::size_t fitting = std::max<std::size_t>(room / kLikelyFrame, 1);
   const auto frames = static_cast<std::uint32_t>(std::min<std::size_t>(fitting, most.frames));
-  const auto received = carrier_.receive(now, {frames, most.bytes});
+  const auto received = tap_.receive(frames);
+  counters_.impossible = tap_.impossible();
   if (received.empty()) next_look_ = now + kBetweenLooks;
   for (const std::span<std::byte> frame : received) {
     ++given_;
@@ -64,7 +65,7 @@ void HostInterface::take(Port& port, transport::Time now, const Load& most) {
 
 void HostInterface::release() {
   given_ = 0;
-  carrier_.release();
+  tap_.release();
 }
 
 // The switch gives a frame to a group to its sender, too; a host does not hear itself.
@@ -77,11 +78,9 @@ void HostInterface::arrive(const wire::Frame& frame, const PacketOrigin&) {
   counters_.host_does_not_read += !has_room;
 }
 
-// A TAP interface takes each frame or refuses it: what is left is lost, as in a full queue of a NIC.
 void HostInterface::flush() {
   if (outgoing_.empty()) return;
-  const std::span<const std::byte> all = outgoing_.bytes();
-  if (carrier_.send(all) != all.size()) carrier_.send({});  // waits for no room
+  tap_.send(outgoing_);
   outgoing_.clear();
 }
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "device_model/link/frames/outgoing_frames.hpp"
-#include "device_model/link/frames/tap_carrier.hpp"
+#include "device_model/link/frames/host_frames.hpp"
+#include "device_model/link/frames/host_tap.hpp"
 #include "device_model/link/outer_port.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "wire/identifiers.hpp"
@@ -17,6 +17,7 @@ namespace urnic::link {
 struct HostInterfaceCounters {
   std::uint64_t received_frames = 0;     // from the host
   std::uint64_t sent_frames = 0;         // to the host
+  std::uint64_t impossible = 0;          // from the host, such as no interface could send
   std::uint64_t refused_sources = 0;     // from the host, with the source address of another
   std::uint64_t host_does_not_read = 0;  // to the host, which had no room
 };
@@ -26,9 +27,9 @@ class HostInterface final : public OuterPort {
  public:
   // `address` is the device's and the interface's. `device`: its number, for its packets' identities.
   HostInterface(memory::Descriptor tap, const wire::MacAddress& address, std::uint32_t device)
-      : carrier_(std::move(tap)), address_(address), device_(device) {}
+      : tap_(std::move(tap)), address_(address), device_(device) {}
 
-  int wake_descriptor() const { return carrier_.wake_descriptor(); }
+  int wake_descriptor() const { return tap_.wake_descriptor(); }
 
   // On a line with a rate it takes turns with the device's queue pairs: the first round in which the line
   // takes something after its own turn is theirs.
@@ -45,14 +46,14 @@ class HostInterface final : public OuterPort {
  private:
   static constexpr std::size_t kMostWaitingBytes = 1 << 20;
 
-  TapCarrier carrier_;
+  HostTap tap_;
   const wire::MacAddress address_;
   const std::uint32_t device_;
   std::uint32_t given_ = 0;
   std::optional<transport::Time> waits_until_;  // for room on the line
   transport::Time next_look_{};                 // it was empty a moment ago
   bool has_yielded_ = false;                    // the queue pairs have had their turn
-  OutgoingFrames outgoing_{kMostWaitingBytes};
+  HostFrames outgoing_{kMostWaitingBytes};
   HostInterfaceCounters counters_;
 };
 

@@ -29,9 +29,10 @@ ifreq request_for(const std::string& interface) {
   return request;
 }
 
-void attach(int tap, const std::string& interface) {
+void attach(int tap, const std::string& interface, TapOffloads offloads) {
   ifreq request = request_for(interface);
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
+  if (offloads == TapOffloads::offered) request.ifr_flags |= IFF_VNET_HDR;
   if (ioctl(tap, TUNSETIFF, &request) == 0) return;
   if (errno == EPERM)
     fail(interface,
@@ -44,10 +45,10 @@ void attach(int tap, const std::string& interface) {
 
 }  // namespace
 
-memory::Descriptor open_tap(const std::string& interface) {
+memory::Descriptor open_tap(const std::string& interface, TapOffloads offloads) {
   memory::Descriptor tap(open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!tap) fail(interface, "/dev/net/tun cannot be opened");
-  attach(tap.get(), interface);
+  attach(tap.get(), interface, offloads);
   return tap;
 }
 

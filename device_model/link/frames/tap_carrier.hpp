@@ -14,9 +14,11 @@
 
 namespace urnic::link {
 
+// With offloads each frame on the descriptor has a header in front (tap_header.hpp).
+enum class TapOffloads : bool { none, offered };
 // Opens the end of the TAP interface that is not the host's, and makes the interface if there is none of that
 // name. Throws std::system_error with a sentence.
-memory::Descriptor open_tap(const std::string& interface);
+memory::Descriptor open_tap(const std::string& interface, TapOffloads offloads = TapOffloads::none);
 // Brings the interface up if this user may.
 void bring_up(const std::string& interface);
 

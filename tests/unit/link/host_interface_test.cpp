@@ -1,5 +1,5 @@
 // A device's own network interface: its host's frames on the device's link. A socket that keeps messages
-// apart stands for the TAP.
+// apart stands for the TAP; a header is in front of each frame (tap_header.hpp).
 #include "device_model/link/frames/host_interface.hpp"
 
 #include <sys/socket.h>
@@ -31,6 +31,7 @@ struct WithHost : TwoPorts {
   void host_sends(const Sample& sample, bool to_all = false) const {
     std::vector<std::byte> frame = bytes_of(SampleFrame(sample).frame());
     if (to_all) std::fill_n(frame.begin(), 6, std::byte{0xFF});
+    frame.insert(frame.begin(), sizeof(TapHeader), std::byte{});
     BOOST_REQUIRE(::send(host.get(), frame.data(), frame.size(), 0) == static_cast<ssize_t>(frame.size()));
   }
   std::size_t host_receives() const {

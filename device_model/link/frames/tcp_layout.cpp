@@ -1,0 +1,104 @@
+#include "device_model/link/frames/tcp_layout.hpp"
+
+#include <cstring>
+
+#include "wire/byte_order.hpp"
+#include "wire/internet_checksum.hpp"
+#include "wire/network_codec.hpp"
+
+namespace urnic::link {
+namespace {
+
+constexpr std::size_t kIp = wire::kEthernetBytes;
+constexpr std::size_t kTcpBytes = 20;  // without options
+constexpr std::size_t kTcpChecksum = 16;
+constexpr std::size_t kIpv4Checksum = 10;
+constexpr std::uint16_t kIpv4Type = 0x0800;
+constexpr std::uint16_t kIpv6Type = 0x86DD;
+constexpr std::byte kTcp{6};
+constexpr std::uint16_t kFragment = 0x3FFF;  // More Fragments, and the offset
+
+// The offset of what follows the IP header; 0: no whole IP packet of TCP that ends with the frame.
+std::size_t behind_ipv4(std::span<const std::byte> frame) {
+  if (frame.size() < kIp + wire::kIpv4Bytes) return 0;
+  const auto* ip = frame.data() + kIp;
+  const auto first = std::to_integer<unsigned>(ip[0]);
+  const std::size_t header = (first & 0xF) * std::size_t{4};
+  if (first >> 4 != 4 || header < wire::kIpv4Bytes || ip[9] != kTcp) return 0;
+  if ((wire::load_be16(ip + 6) & kFragment) != 0 || wire::load_be16(ip + 2) != frame.size() - kIp) return 0;
+  return kIp + header;
+}
+
+std::size_t behind_ipv6(std::span<const std::byte> frame) {
+  if (frame.size() < kIp + wire::kIpv6Bytes) return 0;
+  const auto* ip = frame.data() + kIp;
+  if (std::to_integer<unsigned>(ip[0]) >> 4 != 6 || ip[6] != kTcp) return 0;
+  return wire::load_be16(ip + 4) == frame.size() - kIp - wire::kIpv6Bytes ? kIp + wire::kIpv6Bytes : 0;
+}
+
+void add_pseudo_header(wire::InternetSum& sum, std::span<const std::byte> frame, const TcpLayout& layout) {
+  constexpr std::size_t kIpv4Addresses = kIp + 12;
+  constexpr std::size_t kIpv6Addresses = kIp + 8;
+  sum.add(layout.ipv6 ? frame.subspan(kIpv6Addresses, 32) : frame.subspan(kIpv4Addresses, 8));
+  sum.add_be16(std::to_integer<std::uint16_t>(kTcp));
+  sum.add_be16(static_cast<std::uint16_t>(frame.size() - layout.tcp));
+}
+
+std::uint16_t ipv4_checksum(std::span<const std::byte> frame, const TcpLayout& layout) {
+  wire::InternetSum sum;
+  sum.add(frame.subspan(kIp, layout.tcp - kIp));
+  return sum.checksum();
+}
+
+std::uint16_t tcp_checksum(std::span<const std::byte> frame, const TcpLayout& layout) {
+  wire::InternetSum sum;
+  add_pseudo_header(sum, frame, layout);
+  sum.add(frame.subspan(layout.tcp));
+  return sum.checksum();
+}
+
+void store(std::span<std::byte> frame, std::size_t at, std::uint16_t as_in_memory) {
+  std::memcpy(frame.data() + at, &as_in_memory, sizeof as_in_memory);
+}
+
+}  // namespace
+
+std::optional<TcpLayout> tcp_layout(std::span<const std::byte> frame) {
+  if (frame.size() < kIp) return {};
+  const std::uint16_t type = wire::load_be16(frame.data() + 12);
+  TcpLayout layout{.ipv6 = type == kIpv6Type};
+  if (type == kIpv4Type) layout.tcp = behind_ipv4(frame);
+  if (type == kIpv6Type) layout.tcp = behind_ipv6(frame);
+  if (layout.tcp == 0 || frame.size() < layout.tcp + kTcpBytes) return {};
+  const std::size_t header = (std::to_integer<unsigned>(frame[layout.tcp + 12]) >> 4) * std::size_t{4};
+  layout.payload = layout.tcp + header;
+  if (header < kTcpBytes || frame.size() < layout.payload) return {};
+  return layout;
+}
+
+bool has_right_checksums(std::span<const std::byte> frame, const TcpLayout& layout) {
+  return (layout.ipv6 || ipv4_checksum(frame, layout) == 0) && tcp_checksum(frame, layout) == 0;
+}
+
+void set_ip_length(std::span<std::byte> frame, const TcpLayout& layout) {
+  if (layout.ipv6) {
+    const std::size_t length = frame.size() - kIp - wire::kIpv6Bytes;
+    return wire::store_be16(frame.data() + kIp + 4, static_cast<std::uint16_t>(length));
+  }
+  wire::store_be16(frame.data() + kIp + 2, static_cast<std::uint16_t>(frame.size() - kIp));
+  store(frame, kIp + kIpv4Checksum, 0);
+  store(frame, kIp + kIpv4Checksum, ipv4_checksum(frame, layout));
+}
+
+void set_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {
+  store(frame, layout.tcp + kTcpChecksum, 0);
+  store(frame, layout.tcp + kTcpChecksum, tcp_checksum(frame, layout));
+}
+
+void begin_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {
+  wire::InternetSum sum;
+  add_pseudo_header(sum, frame, layout);
+  store(frame, layout.tcp + kTcpChecksum, static_cast<std::uint16_t>(~sum.checksum()));
+}
+
+}  // namespace urnic::link
