@@ -73,6 +73,19 @@ print(receiver.recv(100)[6:12].hex(":"))
 """
 
 
+# Small frames to the other device, as fast as a program can.
+FLOOD = """
+import contextlib, socket
+interface = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+interface.bind(("urnic0", 0x88b5))
+frame = bytes.fromhex("0275726e0001" "0275726e0000" "88b5") + bytes(46)
+print("floods", flush=True)
+while True:
+    with contextlib.suppress(OSError):
+        interface.send(frame)
+"""
+
+
 def require_network():
     """SkipTest, with the reason, where an ordinary user may not have TAP interfaces and rules in a namespace."""
     network.require_namespaces("ip tuntap add dev try0 mode tap && ip rule add pref 77 lookup main")
@@ -245,6 +258,17 @@ class Interfaces(WithNetwork):
         own = "02:75:72:6e:00:00"
         self.assertEqual(self.fabric.run_on_urnic("python3", "-c", FORGE, "02:00:00:00:00:99", "02:75:72:6e:00:01", own), f"{own}\n")
         self.assertEqual(self.fabric.counters()["host_refused_sources"], 2)
+
+    def test_a_flood_leaves_room_for_roce(self):
+        self.up()
+        flood = self.fabric.start_on_urnic("python3", "-c", FLOOD)
+        flood.wait_for_output("floods")
+        self.fabric.run_pair(("ibv_rc_pingpong", "-g", "1", "-d", "urnic0", "-n", "300", "-c"),
+                             ("ibv_rc_pingpong", "-g", "1", "-d", "urnic1", "-n", "300", "-c"))
+        self.assertIsNone(flood.status, flood)
+        self.assertGreater(self.fabric.counters()["host_received"], 1000)
+        flood.kill()
+        self.assertEqual(self.fabric.tcp(100_000, ADDRESSES), [ADDRESSES[0]])
 
     def test_interfaces_end_with_the_device_process(self):
         self.up()

@@ -77,9 +77,18 @@ class NetworkTools(NetworkTest):
     def test_qperf_by_the_devices_address(self):
         port = fabric.free_port()
         self.serve("qperf", "-lp", port, tcp_port=port)
-        for words, least in ((("-cm", 1), ("rc_bw", "rc_lat", "rc_rdma_write_bw")), ((), ("tcp_bw", "tcp_lat"))):
-            said = self.run_on_urnic("qperf", "-lp", port, *words, "-t", 1, ADDRESSES[0], *least)
-            self.assertEqual(len(re.findall(r"(?:bw|latency) +=", said)), len(least), said)
+        for words, test in ((("-cm", 1), "rc_bw"), (("-cm", 1), "rc_lat"), (("-cm", 1), "rc_rdma_write_bw"),
+                            ((), "tcp_bw"), ((), "tcp_lat")):
+            self.assertRegex(self.qperf("-lp", port, *words, "-t", 1, ADDRESSES[0], test), r"(?:bw|latency) +=")
+
+    def qperf(self, *words):
+        """qperf 0.4.11 tells its port to the client before it listens there (rdma_listen): a fast client is rejected."""
+        for _ in range(5):
+            program = self.start("qperf", *words)
+            if program.wait() == 0 or "Event rejected" not in program.output():
+                break
+        self.assertEqual(program.status, 0, program)
+        return program.output()
 
 
 class NetworkUcx(NetworkTest):

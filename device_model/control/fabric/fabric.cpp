@@ -76,7 +76,7 @@ void Fabric::add_interface(DeviceInterface opened) {
   home.frame_switch.add_host(served.index, interface, served.device->host_port());
   served.device->set_host(interface);
   served.host_interface = &interface;
-  home.engine.wake_on(interface.wake_descriptor());
+  home.engine.wake_on_host(interface.wake_descriptor());
   fit_mtu(served, opened.interface.mtu);
   served.interface = std::move(opened.interface);
 }

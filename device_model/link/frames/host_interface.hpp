@@ -51,7 +51,8 @@ class HostInterface final : public OuterPort {
   const std::uint32_t device_;
   std::uint32_t given_ = 0;
   std::optional<transport::Time> waits_until_;  // for room on the line
-  transport::Time next_look_{};                 // it was empty a moment ago
+  transport::Nanoseconds pause_{0};             // before the next look: it was empty
+  transport::Time next_look_{};
   bool has_yielded_ = false;                    // the queue pairs have had their turn
   HostFrames outgoing_{kMostWaitingBytes};
   HostInterfaceCounters counters_;
