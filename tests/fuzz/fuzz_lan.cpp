@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -56,19 +57,22 @@ void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, Group
 
 void divide_and_join(std::span<const std::byte> frame) {
   TcpSegmenter segmenter;
-  const std::size_t payload_bytes = 1 + std::to_integer<std::size_t>(frame.back()) * 4;
+  const std::size_t payload_bytes = 64 + std::to_integer<std::size_t>(frame.back()) * 4;
   HostFrames joined(1 << 20);
+  std::deque<std::vector<std::byte>> parts;
   joined.add({frame, {}, {}});
   if (segmenter.begin(frame, payload_bytes, kMostFrameBytes)) {
-    std::vector<std::byte> part(kMostFrameBytes);
     while (!segmenter.is_done()) {
-      const std::size_t length = segmenter.next(part.data());
-      require(length <= frame.size(), "a part is longer than the whole");
-      joined.add({std::span(part).first(length), {}, {}});
+      std::vector<std::byte>& part = parts.emplace_back(kMostFrameBytes);
+      part.resize(segmenter.next(part.data()));
+      require(part.size() <= frame.size(), "a part is longer than the whole");
+      joined.add({part, {}, {}});
     }
   }
-  joined.for_each([&](std::span<const std::byte> each) {
-    require(each.size() <= sizeof(TapHeader) + 2 * frame.size(), "more was joined than there was");
+  joined.for_each([&](std::span<const iovec> pieces) {
+    std::size_t bytes = 0;
+    for (const iovec& piece : pieces) bytes += piece.iov_len;
+    require(bytes <= sizeof(TapHeader) + 2 * frame.size(), "more was joined than there was");
   });
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kIp = wire::kEthernetBytes;
 constexpr std::size_t kMostIpBytes = 65'535;
+constexpr std::size_t kMostPieces = 256;  // of a write; the kernel takes 1,024
 constexpr std::size_t kTcpSequence = 4;
 constexpr std::size_t kTcpAcknowledgment = 8;
 constexpr std::size_t kTcpOffsetAndFlags = 12;
@@ -62,17 +63,37 @@ std::uint32_t sequence_of(std::span<const std::byte> frame, const TcpLayout& lay
 
 }  // namespace
 
+void HostFrames::begin_entry(std::size_t frame_bytes) {
+  Entry& entry = entries_.emplace_back();
+  entry.head = heads_.size();
+  entry.first_piece = pieces_.size();
+  entry.frame_bytes = frame_bytes;
+  pieces_.emplace_back();
+  constexpr TapHeader kNone;
+  append_to_head(std::as_bytes(std::span(&kNone, 1)));
+}
+
+void HostFrames::append_to_head(std::span<const std::byte> bytes) {
+  heads_.insert(heads_.end(), bytes.begin(), bytes.end());
+  entries_.back().head_bytes += bytes.size();
+}
+
+void HostFrames::refer_to(std::span<const std::byte> bytes) {
+  pieces_.push_back({const_cast<std::byte*>(bytes.data()), bytes.size()});
+  ++entries_.back().pieces;
+}
+
 bool HostFrames::joins_last(std::span<const std::byte> frame, const TcpLayout& layout) {
   if (entries_.empty() || !entries_.back().is_open) return false;
   Entry& last = entries_.back();
   const std::size_t payload = frame.size() - layout.payload;
   if (payload > last.segment_bytes || last.frame_bytes + payload - kIp > kMostIpBytes) return false;
   if (layout.ipv6 != last.layout.ipv6 || layout.payload != last.layout.payload) return false;
-  const std::span<std::byte> before = frame_of(last);
+  const std::span<std::byte> before = headers_of(last);
   if (sequence_of(frame, layout) != last.next_sequence || !continues(before, frame, layout)) return false;
-  const bool is_last = pushes(frame, layout) || payload < last.segment_bytes;
+  const bool is_last = pushes(frame, layout) || payload < last.segment_bytes || last.pieces == kMostPieces;
   if (pushes(frame, layout)) before[layout.tcp + kTcpOffsetAndFlags + 1] |= kPush;
-  append(frame.subspan(layout.payload));
+  refer_to(frame.subspan(layout.payload));
   last.frame_bytes += payload;
   last.next_sequence += static_cast<std::uint32_t>(payload);
   last.is_joined = true;
@@ -81,37 +102,42 @@ bool HostFrames::joins_last(std::span<const std::byte> frame, const TcpLayout& l
 }
 
 bool HostFrames::add(const wire::Frame& frame) {
-  constexpr TapHeader kNone;
-  if (bytes_.size() + sizeof kNone + frame.size() > most_) return false;
+  if (waiting_bytes_ + frame.size() > most_) return false;
+  waiting_bytes_ += frame.size();
   const auto segment = joinable_segment(frame);
   if (segment && joins_last(frame.headers, *segment)) return true;
-  Entry& entry = entries_.emplace_back();
-  entry.begin = bytes_.size();
-  entry.frame_bytes = frame.size();
+  begin_entry(frame.size());
   if (segment) {
+    Entry& entry = entries_.back();
     entry.layout = *segment;
     entry.segment_bytes = frame.size() - segment->payload;
     entry.next_sequence =
         sequence_of(frame.headers, *segment) + static_cast<std::uint32_t>(entry.segment_bytes);
     entry.is_open = !pushes(frame.headers, *segment);
+    append_to_head(frame.headers.first(segment->payload));
+    refer_to(frame.headers.subspan(segment->payload));
+  } else if (frame.payload.empty() && frame.trailer.empty()) {
+    refer_to(frame.headers);
+  } else {
+    for (const auto piece : {frame.headers, frame.payload, frame.trailer}) append_to_head(piece);
   }
-  append(std::as_bytes(std::span(&kNone, 1)));
-  for (const auto piece : {frame.headers, frame.payload, frame.trailer}) append(piece);
   return true;
 }
 
 void HostFrames::clear() {
-  bytes_.clear();
+  waiting_bytes_ = 0;
+  heads_.clear();
+  pieces_.clear();
   entries_.clear();
 }
 
 // The kernel makes the sum of a joined segment if it ever needs it, as of one that its own TCP has made.
-std::span<const std::byte> HostFrames::finish(const Entry& entry) {
+std::span<const iovec> HostFrames::finish(const Entry& entry) {
   TapHeader header;
   if (entry.is_joined) {
-    const std::span<std::byte> frame = frame_of(entry);
-    set_ip_length(frame, entry.layout);
-    begin_tcp_checksum(frame, entry.layout);
+    const std::span<std::byte> headers = headers_of(entry);
+    set_ip_length(headers, entry.layout, entry.frame_bytes);
+    begin_tcp_checksum(headers, entry.layout, entry.frame_bytes);
     header.flags = kNeedsChecksum;
     header.gso_type = entry.layout.ipv6 ? kTcpIpv6Segments : kTcpIpv4Segments;
     header.header_bytes = static_cast<std::uint16_t>(entry.layout.payload);
@@ -121,8 +147,9 @@ std::span<const std::byte> HostFrames::finish(const Entry& entry) {
   } else if (entry.segment_bytes != 0) {
     header.flags = kChecksumIsRight;
   }
-  std::memcpy(bytes_.data() + entry.begin, &header, sizeof header);
-  return {bytes_.data() + entry.begin, sizeof header + entry.frame_bytes};
+  std::memcpy(heads_.data() + entry.head, &header, sizeof header);
+  pieces_[entry.first_piece] = {heads_.data() + entry.head, entry.head_bytes};
+  return std::span(pieces_).subspan(entry.first_piece, entry.pieces);
 }
 
 }  // namespace urnic::link

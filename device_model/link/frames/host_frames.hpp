@@ -3,6 +3,8 @@
 // takes it with one system call, and passes it through its layers once.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,12 +21,13 @@ class HostFrames {
   // Bytes that wait at most.
   explicit HostFrames(std::size_t most_bytes) : most_(most_bytes) {}
 
-  // Copies the frame. False: too many bytes wait, and it is lost.
+  // The bytes of a frame in one piece stay in place until `clear`; a frame in several pieces is copied.
+  // False: too many bytes wait, and it is lost.
   bool add(const wire::Frame& frame);
   bool empty() const { return entries_.empty(); }
   void clear();
 
-  // Calls `take` with each frame, behind its TapHeader, in order.
+  // Calls `take` with the pieces of each frame, behind its TapHeader, in order.
   template <typename Take>
   void for_each(Take take) {
     for (const Entry& each : entries_) take(finish(each));
@@ -32,7 +35,11 @@ class HostFrames {
 
  private:
   struct Entry {
-    std::size_t begin = 0;  // of its TapHeader
+    std::size_t head =
+        0;  // in `heads_`: the TapHeader, and the headers of a segment or all of a copied frame
+    std::size_t head_bytes = 0;
+    std::size_t first_piece = 0;  // in `pieces_`: kept for the head, then what follows it
+    std::size_t pieces = 1;
     std::size_t frame_bytes = 0;
     std::size_t segment_bytes = 0;  // of TCP payload in a segment; 0: no segment that may be joined
     std::uint32_t next_sequence = 0;
@@ -42,14 +49,19 @@ class HostFrames {
   };
 
   bool joins_last(std::span<const std::byte> frame, const TcpLayout& layout);
-  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  std::span<std::byte> frame_of(const Entry& entry) {
-    return {bytes_.data() + entry.begin + sizeof(TapHeader), entry.frame_bytes};
+  void begin_entry(std::size_t frame_bytes);
+  void append_to_head(std::span<const std::byte> bytes);
+  void refer_to(std::span<const std::byte> bytes);
+  // Of an entry that is a segment.
+  std::span<std::byte> headers_of(const Entry& entry) {
+    return {heads_.data() + entry.head + sizeof(TapHeader), entry.head_bytes - sizeof(TapHeader)};
   }
-  std::span<const std::byte> finish(const Entry& entry);
+  std::span<const iovec> finish(const Entry& entry);
 
   const std::size_t most_;
-  std::vector<std::byte> bytes_;
+  std::size_t waiting_bytes_ = 0;
+  std::vector<std::byte> heads_;
+  std::vector<iovec> pieces_;
   std::vector<Entry> entries_;
 };
 

@@ -53,7 +53,7 @@ class HostInterface final : public OuterPort {
   std::optional<transport::Time> waits_until_;  // for room on the line
   transport::Nanoseconds pause_{0};             // before the next look: it was empty
   transport::Time next_look_{};
-  bool has_yielded_ = false;                    // the queue pairs have had their turn
+  bool has_yielded_ = false;  // the queue pairs have had their turn
   HostFrames outgoing_{kMostWaitingBytes};
   HostInterfaceCounters counters_;
 };

@@ -87,8 +87,8 @@ std::span<const std::span<std::byte>> HostTap::receive(std::uint32_t most) {
 }
 
 void HostTap::send(HostFrames& frames) {
-  frames.for_each([this](std::span<const std::byte> frame) {
-    while (write(tap_.get(), frame.data(), frame.size()) < 0 && errno == EINTR) {
+  frames.for_each([this](std::span<const iovec> pieces) {
+    while (writev(tap_.get(), pieces.data(), static_cast<int>(pieces.size())) < 0 && errno == EINTR) {
     }
   });
 }

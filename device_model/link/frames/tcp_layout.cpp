@@ -36,12 +36,13 @@ std::size_t behind_ipv6(std::span<const std::byte> frame) {
   return wire::load_be16(ip + 4) == frame.size() - kIp - wire::kIpv6Bytes ? kIp + wire::kIpv6Bytes : 0;
 }
 
-void add_pseudo_header(wire::InternetSum& sum, std::span<const std::byte> frame, const TcpLayout& layout) {
+void add_pseudo_header(wire::InternetSum& sum, std::span<const std::byte> frame, const TcpLayout& layout,
+                       std::size_t frame_bytes) {
   constexpr std::size_t kIpv4Addresses = kIp + 12;
   constexpr std::size_t kIpv6Addresses = kIp + 8;
   sum.add(layout.ipv6 ? frame.subspan(kIpv6Addresses, 32) : frame.subspan(kIpv4Addresses, 8));
   sum.add_be16(std::to_integer<std::uint16_t>(kTcp));
-  sum.add_be16(static_cast<std::uint16_t>(frame.size() - layout.tcp));
+  sum.add_be16(static_cast<std::uint16_t>(frame_bytes - layout.tcp));
 }
 
 std::uint16_t ipv4_checksum(std::span<const std::byte> frame, const TcpLayout& layout) {
@@ -52,7 +53,7 @@ std::uint16_t ipv4_checksum(std::span<const std::byte> frame, const TcpLayout& l
 
 std::uint16_t tcp_checksum(std::span<const std::byte> frame, const TcpLayout& layout) {
   wire::InternetSum sum;
-  add_pseudo_header(sum, frame, layout);
+  add_pseudo_header(sum, frame, layout, frame.size());
   sum.add(frame.subspan(layout.tcp));
   return sum.checksum();
 }
@@ -80,14 +81,14 @@ bool has_right_checksums(std::span<const std::byte> frame, const TcpLayout& layo
   return (layout.ipv6 || ipv4_checksum(frame, layout) == 0) && tcp_checksum(frame, layout) == 0;
 }
 
-void set_ip_length(std::span<std::byte> frame, const TcpLayout& layout) {
+void set_ip_length(std::span<std::byte> headers, const TcpLayout& layout, std::size_t frame_bytes) {
   if (layout.ipv6) {
-    const std::size_t length = frame.size() - kIp - wire::kIpv6Bytes;
-    return wire::store_be16(frame.data() + kIp + 4, static_cast<std::uint16_t>(length));
+    const std::size_t length = frame_bytes - kIp - wire::kIpv6Bytes;
+    return wire::store_be16(headers.data() + kIp + 4, static_cast<std::uint16_t>(length));
   }
-  wire::store_be16(frame.data() + kIp + 2, static_cast<std::uint16_t>(frame.size() - kIp));
-  store(frame, kIp + kIpv4Checksum, 0);
-  store(frame, kIp + kIpv4Checksum, ipv4_checksum(frame, layout));
+  wire::store_be16(headers.data() + kIp + 2, static_cast<std::uint16_t>(frame_bytes - kIp));
+  store(headers, kIp + kIpv4Checksum, 0);
+  store(headers, kIp + kIpv4Checksum, ipv4_checksum(headers, layout));
 }
 
 void set_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {
@@ -95,10 +96,10 @@ void set_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {
   store(frame, layout.tcp + kTcpChecksum, tcp_checksum(frame, layout));
 }
 
-void begin_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {
+void begin_tcp_checksum(std::span<std::byte> headers, const TcpLayout& layout, std::size_t frame_bytes) {
   wire::InternetSum sum;
-  add_pseudo_header(sum, frame, layout);
-  store(frame, layout.tcp + kTcpChecksum, static_cast<std::uint16_t>(~sum.checksum()));
+  add_pseudo_header(sum, headers, layout, frame_bytes);
+  store(headers, layout.tcp + kTcpChecksum, static_cast<std::uint16_t>(~sum.checksum()));
 }
 
 }  // namespace urnic::link

@@ -21,11 +21,12 @@ std::optional<TcpLayout> tcp_layout(std::span<const std::byte> frame);
 
 // The sum of IPv4's header and of TCP's segment are right.
 bool has_right_checksums(std::span<const std::byte> frame, const TcpLayout& layout);
-// The IP packet ends with the frame: sets IP's length to that, and IPv4's check sum.
-void set_ip_length(std::span<std::byte> frame, const TcpLayout& layout);
+// The IP packet ends with the frame, which has `frame_bytes`, of which the headers suffice here: sets IP's
+// length to that, and IPv4's check sum.
+void set_ip_length(std::span<std::byte> headers, const TcpLayout& layout, std::size_t frame_bytes);
 // Sets TCP's check sum (RFC 9293 3.1).
 void set_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout);
 // Sets the field to the sum of the pseudo header alone, as a host does that leaves the rest to its interface.
-void begin_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout);
+void begin_tcp_checksum(std::span<std::byte> headers, const TcpLayout& layout, std::size_t frame_bytes);
 
 }  // namespace urnic::link

@@ -47,7 +47,7 @@ std::size_t TcpSegmenter::next(std::byte* to) {
   }
   ++parts_;
   const std::span<std::byte> frame(to, layout_.payload + taken);
-  set_ip_length(frame, layout_);
+  set_ip_length(frame, layout_, frame.size());
   set_tcp_checksum(frame, layout_);
   return frame.size();
 }

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
+#include <deque>
 #include <functional>
 
 #include "device_model/link/frames/tcp_segmenter.hpp"
@@ -20,7 +21,12 @@ struct Got {
 
 std::vector<Got> all_of(HostFrames& frames) {
   std::vector<Got> all;
-  frames.for_each([&](std::span<const std::byte> bytes) {
+  frames.for_each([&](std::span<const iovec> pieces) {
+    Bytes bytes;
+    for (const iovec& piece : pieces) {
+      const auto* first = static_cast<const std::byte*>(piece.iov_base);
+      bytes.insert(bytes.end(), first, first + piece.iov_len);
+    }
     Got& got = all.emplace_back();
     std::memcpy(&got.header, bytes.data(), sizeof got.header);
     got.frame.assign(bytes.begin() + sizeof got.header, bytes.end());
@@ -33,8 +39,8 @@ std::vector<Got> all_of(HostFrames& frames) {
 std::vector<Got> after(const TcpFrame& first, const TcpFrame& second, std::size_t payload = kMss,
                        std::size_t second_payload = kMss) {
   HostFrames frames(1 << 20);
-  for (const Bytes& each : {first.whole(payload), second.whole(second_payload)})
-    BOOST_REQUIRE(frames.add({each, {}, {}}));
+  const Bytes both[] = {first.whole(payload), second.whole(second_payload)};
+  for (const Bytes& each : both) BOOST_REQUIRE(frames.add({each, {}, {}}));
   return all_of(frames);
 }
 
@@ -51,8 +57,9 @@ BOOST_AUTO_TEST_CASE(segments_in_order_become_one) {
       HostFrames frames(1 << 20);
       TcpSegmenter segmenter;
       BOOST_REQUIRE(segmenter.begin(whole, kMss, 16'384));
+      std::deque<Bytes> parts;
       while (!segmenter.is_done()) {
-        Bytes part(16'384);
+        Bytes& part = parts.emplace_back(16'384);
         part.resize(segmenter.next(part.data()));
         BOOST_REQUIRE(frames.add({part, {}, {}}));
       }
@@ -147,8 +154,9 @@ BOOST_AUTO_TEST_CASE(a_segment_with_a_wrong_sum_passes_as_it_is) {
 BOOST_AUTO_TEST_CASE(an_ip_packet_has_its_longest) {
   HostFrames frames(1 << 20);
   TcpFrame frame;
+  std::deque<Bytes> parts;
   for (int i = 0; i < 100; ++i) {
-    const Bytes part = frame.whole(kMss);
+    const Bytes& part = parts.emplace_back(frame.whole(kMss));
     BOOST_TEST(frames.add({part, {}, {}}));
     frame.sequence += kMss;
   }
@@ -156,6 +164,20 @@ BOOST_AUTO_TEST_CASE(an_ip_packet_has_its_longest) {
   BOOST_REQUIRE(got.size() == 2u);
   BOOST_TEST(get16(got[0].frame, TcpFrame::kIp + 2) == got[0].frame.size() - TcpFrame::kIp);
   BOOST_TEST(got[0].frame.size() + kMss - TcpFrame::kIp > 65'535u);
+}
+
+// In several pieces: headers and trailer are their maker's, and change.
+BOOST_AUTO_TEST_CASE(a_frame_in_pieces_is_copied) {
+  HostFrames frames(1 << 20);
+  const Bytes whole = TcpFrame{}.whole(100);
+  Bytes copy = whole;
+  const std::span<const std::byte> all(copy);
+  BOOST_TEST(frames.add({all.first(54), all.subspan(54, 60), all.subspan(114)}));
+  std::fill(copy.begin(), copy.end(), std::byte{});
+  const auto got = all_of(frames);
+  BOOST_REQUIRE(got.size() == 1u);
+  BOOST_TEST((got[0].frame == whole));
+  BOOST_TEST(got[0].header.flags == 0);
 }
 
 BOOST_AUTO_TEST_CASE(no_more_waits_than_may) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <deque>
 
 #include "sample_frames.hpp"
 
@@ -19,6 +20,7 @@ struct WithHost : TwoPorts {
   memory::Descriptor host;
   memory::Descriptor tap = pair_with(host);
   HostInterface interface { std::move(tap), mac_of(0), 0 };
+  std::deque<std::vector<std::byte>> under_way;  // stay in place until a flush
 
   WithHost() { frame_switch.add_host(0, interface, *ports[0]); }
 
@@ -45,7 +47,7 @@ struct WithHost : TwoPorts {
     frame_switch.release();
   }
   void device_gets(const Sample& sample, bool to_all = false) {
-    std::vector<std::byte> frame = bytes_of(SampleFrame(sample).frame());
+    std::vector<std::byte>& frame = under_way.emplace_back(bytes_of(SampleFrame(sample).frame()));
     if (to_all) std::fill_n(frame.begin(), 6, std::byte{0xFF});
     interface.arrive({frame, {}, {}}, {});
   }
