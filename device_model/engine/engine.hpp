@@ -91,8 +91,8 @@ class Engine {
     sleeper_.add(descriptor);
     woken_by_frames_ = true;
   }
-  // The same for frames of this host. In a crowd the engine goes on as without them: no other engine waits for
-  // its answers.
+  // The same for frames of this host. In a crowd the engine goes on as without them: no other engine waits
+  // for its answers.
   void wake_on_host(int descriptor) { sleeper_.add(descriptor); }
   // The management datagrams of its devices; outlives this. Whoever posts one calls `send_management`.
   void set_management(ManagementTraffic& traffic) { management_ = &traffic; }
