@@ -9,7 +9,6 @@
 namespace urnic::link {
 namespace {
 
-constexpr std::size_t kIp = wire::kEthernetBytes;
 constexpr std::size_t kMostIpBytes = 65'535;
 constexpr std::size_t kMostPieces = 256;  // of a write; the kernel takes 1,024
 constexpr std::size_t kTcpSequence = 4;
@@ -24,7 +23,7 @@ constexpr std::byte kPush{0x08};
 // Segments of a stream in the middle of it: ACK alone, and with PSH the last ones.
 bool may_join(std::span<const std::byte> frame, const TcpLayout& layout) {
   const std::byte flags = frame[layout.tcp + kTcpOffsetAndFlags + 1];
-  const bool is_plain = layout.ipv6 || layout.tcp == kIp + wire::kIpv4Bytes;
+  const bool is_plain = layout.ipv6 || layout.tcp == layout.ip + wire::kIpv4Bytes;
   return is_plain && (flags & ~kPush) == kAck && frame.size() > layout.payload;
 }
 
@@ -39,10 +38,11 @@ bool same(std::span<const std::byte> one, std::span<const std::byte> other, std:
 
 // The headers are the same but for lengths, sums, IPv4's identification, the place in the stream and PSH.
 bool continues(std::span<const std::byte> last, std::span<const std::byte> next, const TcpLayout& layout) {
+  const std::size_t ip = layout.ip;
   const std::size_t tcp = layout.tcp;
-  const bool same_ip = layout.ipv6 ? same(last, next, 0, kIp + 4) && same(last, next, kIp + 6, tcp)
-                                   : same(last, next, 0, kIp + 2) && same(last, next, kIp + 6, kIp + 10) &&
-                                         same(last, next, kIp + 12, tcp);
+  const bool same_ip = layout.ipv6 ? same(last, next, 0, ip + 4) && same(last, next, ip + 6, tcp)
+                                   : same(last, next, 0, ip + 2) && same(last, next, ip + 6, ip + 10) &&
+                                         same(last, next, ip + 12, tcp);
   return same_ip && same(last, next, tcp, tcp + kTcpSequence) &&
          same(last, next, tcp + kTcpAcknowledgment, tcp + kTcpOffsetAndFlags + 1) &&
          same(last, next, tcp + kTcpWindow, tcp + kTcpChecksumField) &&
@@ -62,6 +62,15 @@ std::uint32_t sequence_of(std::span<const std::byte> frame, const TcpLayout& lay
 }
 
 }  // namespace
+
+// Of a round's usual number of frames.
+HostFrames::HostFrames(std::size_t most_bytes) : most_(most_bytes) {
+  constexpr std::size_t kFrames = 512;
+  constexpr std::size_t kHeadBytes = 128;
+  heads_.reserve(kFrames * kHeadBytes);
+  pieces_.reserve(2 * kFrames);
+  entries_.reserve(kFrames);
+}
 
 void HostFrames::begin_entry(std::size_t frame_bytes) {
   Entry& entry = entries_.emplace_back();
@@ -87,8 +96,9 @@ bool HostFrames::joins_last(std::span<const std::byte> frame, const TcpLayout& l
   if (entries_.empty() || !entries_.back().is_open) return false;
   Entry& last = entries_.back();
   const std::size_t payload = frame.size() - layout.payload;
-  if (payload > last.segment_bytes || last.frame_bytes + payload - kIp > kMostIpBytes) return false;
-  if (layout.ipv6 != last.layout.ipv6 || layout.payload != last.layout.payload) return false;
+  if (payload > last.segment_bytes || last.frame_bytes + payload - layout.ip > kMostIpBytes) return false;
+  if (layout.ip != last.layout.ip || layout.ipv6 != last.layout.ipv6 || layout.payload != last.layout.payload)
+    return false;
   const std::span<std::byte> before = headers_of(last);
   if (sequence_of(frame, layout) != last.next_sequence || !continues(before, frame, layout)) return false;
   const bool is_last = pushes(frame, layout) || payload < last.segment_bytes || last.pieces == kMostPieces;

@@ -19,7 +19,7 @@ namespace urnic::link {
 class HostFrames {
  public:
   // Bytes that wait at most.
-  explicit HostFrames(std::size_t most_bytes) : most_(most_bytes) {}
+  explicit HostFrames(std::size_t most_bytes);
 
   // The bytes of a frame in one piece stay in place until `clear`; a frame in several pieces is copied.
   // False: too many bytes wait, and it is lost.
@@ -35,8 +35,8 @@ class HostFrames {
 
  private:
   struct Entry {
-    std::size_t head =
-        0;  // in `heads_`: the TapHeader, and the headers of a segment or all of a copied frame
+    // In `heads_`: the TapHeader, and the headers of a segment or all of a copied frame.
+    std::size_t head = 0;
     std::size_t head_bytes = 0;
     std::size_t first_piece = 0;  // in `pieces_`: kept for the head, then what follows it
     std::size_t pieces = 1;

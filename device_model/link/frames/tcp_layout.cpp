@@ -9,45 +9,44 @@
 namespace urnic::link {
 namespace {
 
-constexpr std::size_t kIp = wire::kEthernetBytes;
 constexpr std::size_t kTcpBytes = 20;  // without options
 constexpr std::size_t kTcpChecksum = 16;
 constexpr std::size_t kIpv4Checksum = 10;
 constexpr std::uint16_t kIpv4Type = 0x0800;
 constexpr std::uint16_t kIpv6Type = 0x86DD;
+constexpr std::uint16_t kVlanType = 0x8100;
+constexpr std::size_t kVlanBytes = 4;
 constexpr std::byte kTcp{6};
 constexpr std::uint16_t kFragment = 0x3FFF;  // More Fragments, and the offset
 
 // The offset of what follows the IP header; 0: no whole IP packet of TCP that ends with the frame.
-std::size_t behind_ipv4(std::span<const std::byte> frame) {
-  if (frame.size() < kIp + wire::kIpv4Bytes) return 0;
-  const auto* ip = frame.data() + kIp;
+std::size_t behind_ipv4(std::span<const std::byte> frame, std::size_t at) {
+  if (frame.size() < at + wire::kIpv4Bytes) return 0;
+  const auto* ip = frame.data() + at;
   const auto first = std::to_integer<unsigned>(ip[0]);
   const std::size_t header = (first & 0xF) * std::size_t{4};
   if (first >> 4 != 4 || header < wire::kIpv4Bytes || ip[9] != kTcp) return 0;
-  if ((wire::load_be16(ip + 6) & kFragment) != 0 || wire::load_be16(ip + 2) != frame.size() - kIp) return 0;
-  return kIp + header;
+  if ((wire::load_be16(ip + 6) & kFragment) != 0 || wire::load_be16(ip + 2) != frame.size() - at) return 0;
+  return at + header;
 }
 
-std::size_t behind_ipv6(std::span<const std::byte> frame) {
-  if (frame.size() < kIp + wire::kIpv6Bytes) return 0;
-  const auto* ip = frame.data() + kIp;
+std::size_t behind_ipv6(std::span<const std::byte> frame, std::size_t at) {
+  if (frame.size() < at + wire::kIpv6Bytes) return 0;
+  const auto* ip = frame.data() + at;
   if (std::to_integer<unsigned>(ip[0]) >> 4 != 6 || ip[6] != kTcp) return 0;
-  return wire::load_be16(ip + 4) == frame.size() - kIp - wire::kIpv6Bytes ? kIp + wire::kIpv6Bytes : 0;
+  return wire::load_be16(ip + 4) == frame.size() - at - wire::kIpv6Bytes ? at + wire::kIpv6Bytes : 0;
 }
 
 void add_pseudo_header(wire::InternetSum& sum, std::span<const std::byte> frame, const TcpLayout& layout,
                        std::size_t frame_bytes) {
-  constexpr std::size_t kIpv4Addresses = kIp + 12;
-  constexpr std::size_t kIpv6Addresses = kIp + 8;
-  sum.add(layout.ipv6 ? frame.subspan(kIpv6Addresses, 32) : frame.subspan(kIpv4Addresses, 8));
+  sum.add(layout.ipv6 ? frame.subspan(layout.ip + 8, 32) : frame.subspan(layout.ip + 12, 8));
   sum.add_be16(std::to_integer<std::uint16_t>(kTcp));
   sum.add_be16(static_cast<std::uint16_t>(frame_bytes - layout.tcp));
 }
 
 std::uint16_t ipv4_checksum(std::span<const std::byte> frame, const TcpLayout& layout) {
   wire::InternetSum sum;
-  sum.add(frame.subspan(kIp, layout.tcp - kIp));
+  sum.add(frame.subspan(layout.ip, layout.tcp - layout.ip));
   return sum.checksum();
 }
 
@@ -65,11 +64,13 @@ void store(std::span<std::byte> frame, std::size_t at, std::uint16_t as_in_memor
 }  // namespace
 
 std::optional<TcpLayout> tcp_layout(std::span<const std::byte> frame) {
-  if (frame.size() < kIp) return {};
-  const std::uint16_t type = wire::load_be16(frame.data() + 12);
-  TcpLayout layout{.ipv6 = type == kIpv6Type};
-  if (type == kIpv4Type) layout.tcp = behind_ipv4(frame);
-  if (type == kIpv6Type) layout.tcp = behind_ipv6(frame);
+  if (frame.size() < wire::kEthernetBytes + kVlanBytes) return {};
+  const bool tagged = wire::load_be16(frame.data() + 12) == kVlanType;
+  const std::size_t ip = wire::kEthernetBytes + (tagged ? kVlanBytes : 0);
+  const std::uint16_t type = wire::load_be16(frame.data() + ip - 2);
+  TcpLayout layout{.ipv6 = type == kIpv6Type, .ip = ip};
+  if (type == kIpv4Type) layout.tcp = behind_ipv4(frame, ip);
+  if (type == kIpv6Type) layout.tcp = behind_ipv6(frame, ip);
   if (layout.tcp == 0 || frame.size() < layout.tcp + kTcpBytes) return {};
   const std::size_t header = (std::to_integer<unsigned>(frame[layout.tcp + 12]) >> 4) * std::size_t{4};
   layout.payload = layout.tcp + header;
@@ -83,12 +84,12 @@ bool has_right_checksums(std::span<const std::byte> frame, const TcpLayout& layo
 
 void set_ip_length(std::span<std::byte> headers, const TcpLayout& layout, std::size_t frame_bytes) {
   if (layout.ipv6) {
-    const std::size_t length = frame_bytes - kIp - wire::kIpv6Bytes;
-    return wire::store_be16(headers.data() + kIp + 4, static_cast<std::uint16_t>(length));
+    const std::size_t length = frame_bytes - layout.ip - wire::kIpv6Bytes;
+    return wire::store_be16(headers.data() + layout.ip + 4, static_cast<std::uint16_t>(length));
   }
-  wire::store_be16(headers.data() + kIp + 2, static_cast<std::uint16_t>(frame_bytes - kIp));
-  store(headers, kIp + kIpv4Checksum, 0);
-  store(headers, kIp + kIpv4Checksum, ipv4_checksum(headers, layout));
+  wire::store_be16(headers.data() + layout.ip + 2, static_cast<std::uint16_t>(frame_bytes - layout.ip));
+  store(headers, layout.ip + kIpv4Checksum, 0);
+  store(headers, layout.ip + kIpv4Checksum, ipv4_checksum(headers, layout));
 }
 
 void set_tcp_checksum(std::span<std::byte> frame, const TcpLayout& layout) {

@@ -8,15 +8,17 @@
 
 namespace urnic::link {
 
-// Offsets in the frame; the IP header lies behind the Ethernet header.
+// Offsets in the frame.
 struct TcpLayout {
   bool ipv6 = false;
+  std::size_t ip = 0;
   std::size_t tcp = 0;
   std::size_t payload = 0;
 };
 
-// Of a frame with one TCP segment that ends with the frame. Empty: another frame, also a fragment, one with a
-// VLAN tag, or with extension headers of IPv6. Nothing in `frame` is trusted; check sums are not looked at.
+// Of a frame with one TCP segment that ends with the frame. Empty: another frame, also a fragment, one with
+// two VLAN tags, or with extension headers of IPv6. Nothing in `frame` is trusted; check sums are not looked
+// at.
 std::optional<TcpLayout> tcp_layout(std::span<const std::byte> frame);
 
 // The sum of IPv4's header and of TCP's segment are right.

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "wire/byte_order.hpp"
-#include "wire/network_codec.hpp"
 
 namespace urnic::link {
 namespace {
@@ -42,7 +41,7 @@ std::size_t TcpSegmenter::next(std::byte* to) {
   if (!is_done()) tcp[13] &= ~kFinAndPush;
   if (parts_ != 0) tcp[13] &= ~kCongestionWindowReduced;
   if (!layout_.ipv6) {
-    std::byte* const identification = to + wire::kEthernetBytes + 4;
+    std::byte* const identification = to + layout_.ip + 4;
     wire::store_be16(identification, static_cast<std::uint16_t>(wire::load_be16(identification) + parts_));
   }
   ++parts_;

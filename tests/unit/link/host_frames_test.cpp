@@ -49,10 +49,12 @@ std::vector<Got> after(const TcpFrame& first, const TcpFrame& second, std::size_
 BOOST_AUTO_TEST_SUITE(host_frames)
 
 BOOST_AUTO_TEST_CASE(segments_in_order_become_one) {
-  for (const bool ipv6 : {false, true}) {
-    BOOST_TEST_CONTEXT("IPv6: " << ipv6) {
+  for (const unsigned kind : {0u, 1u, 2u, 3u}) {
+    const bool ipv6 = (kind & 1) != 0;
+    const bool tagged = (kind & 2) != 0;
+    BOOST_TEST_CONTEXT("IPv6: " << ipv6 << ", tagged: " << tagged) {
       constexpr std::size_t kPayload = 20 * kMss + 7;
-      const TcpFrame frame{.ipv6 = ipv6, .sequence = 0xFFFF'F000, .flags = 0x18};
+      const TcpFrame frame{.ipv6 = ipv6, .sequence = 0xFFFF'F000, .flags = 0x18, .tagged = tagged};
       const Bytes whole = frame.whole(kPayload);
       HostFrames frames(1 << 20);
       TcpSegmenter segmenter;
@@ -72,7 +74,7 @@ BOOST_AUTO_TEST_CASE(segments_in_order_become_one) {
       const Bytes pseudo(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(frame.tcp()));
       const unsigned length = 6 + static_cast<unsigned>(whole.size() - frame.tcp());
       BOOST_TEST(get16(got[0].frame, frame.tcp() + 16) ==
-                 sum16(pseudo, TcpFrame::kIp + (ipv6 ? 8 : 12), pseudo.size(), length));
+                 sum16(pseudo, frame.ip() + (frame.ipv6 ? 8 : 12), pseudo.size(), length));
       BOOST_TEST(got[0].header.flags == kNeedsChecksum);
       BOOST_TEST(got[0].header.gso_type == (ipv6 ? kTcpIpv6Segments : kTcpIpv4Segments));
       BOOST_TEST(got[0].header.segment_bytes == kMss);
@@ -114,6 +116,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_continue_stays_apart) {
       {"URG", [](TcpFrame& frame) { frame.flags |= 0x20; }},
       {"ECE", [](TcpFrame& frame) { frame.flags |= 0x40; }},
       {"IPv6", [](TcpFrame& frame) { frame.ipv6 = true; }},
+      {"a VLAN", [](TcpFrame& frame) { frame.tagged = true; }},
   };
   for (const auto& each : cases) {
     BOOST_TEST_CONTEXT(each.what) {
@@ -137,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_segment_with_a_wrong_sum_passes_as_it_is) {
   const TcpFrame first;
   TcpFrame next = first;
   next.sequence += kMss;
-  for (const std::size_t at : {TcpFrame::kIp + 8, first.headers() + 5}) {
+  for (const std::size_t at : {first.ip() + 8, first.headers() + 5}) {
     HostFrames frames(1 << 20);
     const Bytes right = first.whole(kMss);
     Bytes wrong = next.whole(kMss);
@@ -162,8 +165,8 @@ BOOST_AUTO_TEST_CASE(an_ip_packet_has_its_longest) {
   }
   const auto got = all_of(frames);
   BOOST_REQUIRE(got.size() == 2u);
-  BOOST_TEST(get16(got[0].frame, TcpFrame::kIp + 2) == got[0].frame.size() - TcpFrame::kIp);
-  BOOST_TEST(got[0].frame.size() + kMss - TcpFrame::kIp > 65'535u);
+  BOOST_TEST(get16(got[0].frame, frame.ip() + 2) == got[0].frame.size() - frame.ip());
+  BOOST_TEST(got[0].frame.size() + kMss - frame.ip() > 65'535u);
 }
 
 // In several pieces: headers and trailer are their maker's, and change.

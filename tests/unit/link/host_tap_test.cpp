@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_check_sum_is_completed) {
   Bytes left = right;
   put16(left, sample.tcp() + 16, 0);
   put16(left, sample.tcp() + 16,
-        sum16(left, TcpFrame::kIp + 12, sample.tcp(), 6 + static_cast<unsigned>(left.size() - sample.tcp())));
+        sum16(left, sample.ip() + 12, sample.tcp(), 6 + static_cast<unsigned>(left.size() - sample.tcp())));
   host_sends({.flags = kNeedsChecksum,
               .checksum_start = static_cast<std::uint16_t>(sample.tcp()),
               .checksum_offset = 16},

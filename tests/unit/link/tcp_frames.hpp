@@ -41,31 +41,33 @@ struct TcpFrame {
   unsigned source_port = 4000;
   unsigned identification = 9;
   unsigned timestamp = 5;
+  bool tagged = false;  // of a VLAN
 
-  static constexpr std::size_t kIp = 14;
-  std::size_t tcp() const { return kIp + (ipv6 ? 40 : 20); }
+  std::size_t ip() const { return tagged ? 18 : 14; }
+  std::size_t tcp() const { return ip() + (ipv6 ? 40 : 20); }
   // With the timestamp option (RFC 7323), as Linux sends it.
   std::size_t headers() const { return tcp() + 32; }
 
   Bytes whole(std::size_t payload) const {
     Bytes frame(headers() + payload);
     for (std::size_t i = 0; i < 12; ++i) frame[i] = static_cast<std::byte>(i < 6 ? 1 : 2);
-    put16(frame, 12, ipv6 ? 0x86DD : 0x0800);
+    if (tagged) put32(frame, 12, 0x81000005);
+    put16(frame, ip() - 2, ipv6 ? 0x86DD : 0x0800);
     if (ipv6) {
-      frame[kIp] = std::byte{0x60};
-      put16(frame, kIp + 4, static_cast<unsigned>(frame.size() - kIp - 40));
-      frame[kIp + 6] = std::byte{6};
-      frame[kIp + 7] = std::byte{64};
-      for (std::size_t i = 0; i < 32; ++i) frame[kIp + 8 + i] = static_cast<std::byte>(i * 7);
+      frame[ip()] = std::byte{0x60};
+      put16(frame, ip() + 4, static_cast<unsigned>(frame.size() - ip() - 40));
+      frame[ip() + 6] = std::byte{6};
+      frame[ip() + 7] = std::byte{64};
+      for (std::size_t i = 0; i < 32; ++i) frame[ip() + 8 + i] = static_cast<std::byte>(i * 7);
     } else {
-      frame[kIp] = std::byte{0x45};
-      put16(frame, kIp + 2, static_cast<unsigned>(frame.size() - kIp));
-      put16(frame, kIp + 4, identification);
-      put16(frame, kIp + 6, 0x4000);
-      frame[kIp + 8] = std::byte{64};
-      frame[kIp + 9] = std::byte{6};
-      for (std::size_t i = 0; i < 8; ++i) frame[kIp + 12 + i] = static_cast<std::byte>(192 + i);
-      put16(frame, kIp + 10, ~sum16(frame, kIp, kIp + 20) & 0xFFFF);
+      frame[ip()] = std::byte{0x45};
+      put16(frame, ip() + 2, static_cast<unsigned>(frame.size() - ip()));
+      put16(frame, ip() + 4, identification);
+      put16(frame, ip() + 6, 0x4000);
+      frame[ip() + 8] = std::byte{64};
+      frame[ip() + 9] = std::byte{6};
+      for (std::size_t i = 0; i < 8; ++i) frame[ip() + 12 + i] = static_cast<std::byte>(192 + i);
+      put16(frame, ip() + 10, ~sum16(frame, ip(), ip() + 20) & 0xFFFF);
     }
     put16(frame, tcp(), source_port);
     put16(frame, tcp() + 2, 80);
@@ -84,7 +86,7 @@ struct TcpFrame {
   // 0xFFFF: the check sum is right.
   unsigned segment_sum(const Bytes& frame) const {
     unsigned sum = 6 + static_cast<unsigned>(frame.size() - tcp());
-    sum = sum16(frame, ipv6 ? kIp + 8 : kIp + 12, tcp(), sum);
+    sum = sum16(frame, ipv6 ? ip() + 8 : ip() + 12, tcp(), sum);
     return sum16(frame, tcp(), frame.size(), sum);
   }
 };

@@ -27,10 +27,12 @@ std::vector<Bytes> parts_of(const Bytes& whole, std::size_t payload_bytes) {
 BOOST_AUTO_TEST_SUITE(tcp_segmenter)
 
 BOOST_AUTO_TEST_CASE(parts_are_the_packets_of_the_stream) {
-  for (const bool ipv6 : {false, true}) {
+  for (const unsigned kind : {0u, 1u, 2u, 3u}) {
+    const bool ipv6 = (kind & 1) != 0;
+    const bool tagged = (kind & 2) != 0;
     for (const std::size_t payload : {1u, 1448u, 1449u, 2896u, 40'001u, 60'000u}) {
-      BOOST_TEST_CONTEXT("IPv6: " << ipv6 << ", payload " << payload) {
-        TcpFrame frame{.ipv6 = ipv6, .sequence = 0xFFFF'FF00};
+      BOOST_TEST_CONTEXT("IPv6: " << ipv6 << ", tagged: " << tagged << ", payload " << payload) {
+        TcpFrame frame{.ipv6 = ipv6, .sequence = 0xFFFF'FF00, .tagged = tagged};
         const auto parts = parts_of(frame.whole(payload), 1448);
         BOOST_REQUIRE(parts.size() == (payload + 1447) / 1448);
         std::size_t left = payload;
@@ -71,12 +73,12 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_divided) {
     other[at] = static_cast<std::byte>(value);
     return !segmenter.begin(other, 1000, kMost);
   };
-  BOOST_TEST(changed(12, 0x81));                 // another protocol
-  BOOST_TEST(changed(TcpFrame::kIp, 0x44));      // an IP header that is too short
-  BOOST_TEST(changed(TcpFrame::kIp, 0x65));      // another version
-  BOOST_TEST(changed(TcpFrame::kIp + 6, 0x20));  // a fragment
-  BOOST_TEST(changed(TcpFrame::kIp + 9, 17));    // UDP
-  BOOST_TEST(changed(frame.tcp() + 12, 0x40));   // a TCP header that is too short
+  BOOST_TEST(changed(12, 0x81));                // another protocol
+  BOOST_TEST(changed(frame.ip(), 0x44));        // an IP header that is too short
+  BOOST_TEST(changed(frame.ip(), 0x65));        // another version
+  BOOST_TEST(changed(frame.ip() + 6, 0x20));    // a fragment
+  BOOST_TEST(changed(frame.ip() + 9, 17));      // UDP
+  BOOST_TEST(changed(frame.tcp() + 12, 0x40));  // a TCP header that is too short
   BOOST_TEST(segmenter.is_done());
 }
 
