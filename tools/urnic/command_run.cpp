@@ -152,17 +152,24 @@ void capture_for_wireshark(std::optional<BackgroundCapture>& capture, AdminClien
   }
 }
 
+// In the devices' network a program that nothing can be preloaded into has the interfaces: ping, which has
+// capabilities. Where there will be no such network, nothing is started for it.
+bool may_have_network(const RunOptions& options, const std::filesystem::path& directory) {
+  return options.network.network || !options.configuration.empty() ||
+         AdminClient::connect(directory).has_value();
+}
+
 int run_command(const RunOptions& options) {
   const std::optional<std::string> obstacle = check_command(options.command.front());
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
+  if (obstacle && !may_have_network(options, directory)) throw Failure(*obstacle, exit_not_executable);
   const StartOptions start{directory,   options.configuration,   true,
                            options.udp, options.network.network, options.network.outside};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
-  // In the devices' network a program without the stand-in has the interfaces: ping, which has capabilities.
   if (obstacle && !network.exists()) throw Failure(*obstacle, exit_not_executable);
   if (options.network.network && !network.leads_outside() && isatty(STDERR_FILENO) == 1)
     fmt::print(stderr, "urnic: the programs' network has the devices only; --outside leads to others\n");

@@ -419,6 +419,7 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                        {"config", ""},
                                                                        {"text", ""},
                                                                        {"network", false},
+                                                                       {"outside", false},
                                                                        {"interfaces", false}}));
   }
   const TemporaryDirectory folder;
@@ -429,13 +430,15 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                      {"config", file},
                                                                      {"text", "# a lab\n"},
                                                                      {"network", false},
+                                                                     {"outside", false},
                                                                      {"interfaces", false}}));
 }
 
 BOOST_AUTO_TEST_CASE(without_interfaces_there_is_no_network) {
   RunningProcess process;
   AdminProgram admin(process);
-  BOOST_TEST(admin.ask({{"cmd", "network"}}) == json({{"ok", true}, {"namespaces", json::array()}}));
+  BOOST_TEST(admin.ask({{"cmd", "network"}}) ==
+             json({{"ok", true}, {"namespaces", json::array()}, {"outside", false}}));
   BOOST_TEST(admin.descriptors.empty());
   const json status = admin.ask({{"cmd", "status"}});
   for (const json& device : status.at("devices")) BOOST_TEST(device.at("interface").is_null());
