@@ -27,7 +27,7 @@ inline std::uint32_t get32(const Bytes& from, std::size_t at) {
 // The ones' complement sum (RFC 1071), word by word.
 inline unsigned sum16(const Bytes& bytes, std::size_t begin, std::size_t end, unsigned sum = 0) {
   for (std::size_t i = begin; i < end; i += 2) {
-    sum += get16(bytes, i) & (i + 1 < end ? 0xFFFFu : 0xFF00u);
+    sum += i + 1 < end ? get16(bytes, i) : std::to_integer<unsigned>(bytes[i]) << 8;
     sum = (sum & 0xFFFF) + (sum >> 16);
   }
   return sum;
