@@ -24,6 +24,9 @@ inline constexpr std::size_t kMinRingBytes = 8192;
 // No link carries a longer frame: the longest, a jumbo Ethernet frame, stays below.
 inline constexpr std::size_t kMaxFrameBytes = 16384;
 
+// Least length at which a capture may cut frames.
+inline constexpr std::size_t kMinSnapshotBytes = 64;
+
 // A comment is one line.
 inline constexpr std::size_t kMaxCommentBytes = 256;
 

@@ -97,11 +97,11 @@ class Network(fabric.Fabric):
     def start_pair(self, server, client):
         port = fabric.free_port()
         first = self.start_on_urnic(*server, "-p", port)
-        fabric.wait_until(lambda: self._listens(first, port) or first.status is not None, f"a listening server: {first}")
+        fabric.wait_until(lambda: self.listens(first, port) or first.status is not None, f"a listening server: {first}")
         return first, self.start_on_urnic(*client, "-p", port, ADDRESSES[0])
 
     @staticmethod
-    def _listens(program, port):
+    def listens(program, port):
         """The program is a child of the command that was started."""
         try:
             children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command_line/command_line.hpp"
+#include "device_model/capture/ring_memory.hpp"
 
 namespace urnic::cli {
 
@@ -28,7 +29,7 @@ inline void add_snaplen_option(command_line::Command& command, int& bytes) {
                   "Keep only so many bytes of each packet, from the first on: 128 have all headers, and the "
                   "network stays faster")
       .type_name("BYTES")
-      .between(64, 16384);
+      .between(static_cast<int>(capture::kMinSnapshotBytes), static_cast<int>(capture::kMaxFrameBytes));
 }
 
 }  // namespace urnic::cli

@@ -45,7 +45,11 @@ std::string exports(const std::map<std::string, std::string>& variables) {
 // The device process that runs now has a network for its programs, which no variable leads into.
 bool has_network(const std::filesystem::path& run_directory) {
   auto running = AdminClient::connect(run_directory);
-  return running && ProgramNetwork(*running).exists();
+  try {
+    return running && ProgramNetwork(*running).exists();
+  } catch (const ConversationEnded&) {
+    return false;
+  }
 }
 
 // Writes a script that runs its arguments with the devices, for launchers that clear the environment.

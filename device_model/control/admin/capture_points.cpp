@@ -55,9 +55,9 @@ CapturePoints capture_points(const json& request) {
 std::size_t snapshot_bytes(const json& request) {
   const auto asked = request.find("snaplen");
   if (asked == request.end() || asked->is_null()) return capture::kMaxFrameBytes;
-  if (!asked->is_number_unsigned() || asked->get<std::uint64_t>() < kMinSnapshotBytes) {
+  if (!asked->is_number_unsigned() || asked->get<std::uint64_t>() < capture::kMinSnapshotBytes) {
     throw std::runtime_error(fmt::format("\"snaplen\" is {}: it must be a number of bytes, {} or more",
-                                         json_text(*asked), kMinSnapshotBytes));
+                                         json_text(*asked), capture::kMinSnapshotBytes));
   }
   return static_cast<std::size_t>(
       std::min<std::uint64_t>(asked->get<std::uint64_t>(), capture::kMaxFrameBytes));

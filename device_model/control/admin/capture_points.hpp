@@ -22,8 +22,7 @@ std::string_view short_name(link::CapturePoint point);
 CapturePoints capture_points(const nlohmann::json& request);
 
 // Reads "snaplen", how many bytes of a frame are kept at most; default: all. Throws std::runtime_error for
-// any value but a number from kMinSnapshotBytes on.
-inline constexpr std::size_t kMinSnapshotBytes = 64;
+// any value but a number from capture::kMinSnapshotBytes on.
 std::size_t snapshot_bytes(const nlohmann::json& request);
 
 }  // namespace urnic::control

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "device_model/link/frames/host_tap.hpp"
 #include "device_model/link/frames/tap_carrier.hpp"
 #include "wire/network_headers.hpp"
 
@@ -83,7 +82,6 @@ OpenInterface open_interface(const RouteSocket& kernel, const InterfacePlan& pla
   OpenInterface made{link::open_tap(plan.name, link::TapOffloads::offered),
                      if_nametoindex(plan.name.c_str())};
   if (made.index == 0) throw std::system_error(errno, std::generic_category(), plan.name + ": its index");
-  link::offer_offloads(made.tap.get());
   set_up(kernel, plan, made.index);
   bring_up(kernel, plan, made.index);
   for (const wire::Gid& address : plan.addresses) add_address(kernel, plan, made.index, address);

@@ -80,7 +80,7 @@ std::vector<std::string> words_for(const NetworkNamespace& place, int end, int r
   raw.push_back(nullptr);
   execvp(raw[0], raw.data());
   const std::string why = errno == ENOENT ? "it is not installed" : std::strerror(errno);
-  if (write(STDERR_FILENO, why.data(), why.size()) < 0) _exit(EXIT_FAILURE);
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, why.data(), why.size());
   _exit(EXIT_FAILURE);
 }
 

@@ -106,7 +106,6 @@ bool HostFrames::joins_last(std::span<const std::byte> frame, const TcpLayout& l
   refer_to(frame.subspan(layout.payload));
   last.frame_bytes += payload;
   last.next_sequence += static_cast<std::uint32_t>(payload);
-  last.is_joined = true;
   last.is_open = !is_last;
   return true;
 }
@@ -144,7 +143,8 @@ void HostFrames::clear() {
 // The kernel makes the sum of a joined segment if it ever needs it, as of one that its own TCP has made.
 std::span<const iovec> HostFrames::finish(const Entry& entry) {
   TapHeader header;
-  if (entry.is_joined) {
+  constexpr std::size_t kOfOneSegment = 2;  // the headers and the payload
+  if (entry.pieces > kOfOneSegment) {
     const std::span<std::byte> headers = headers_of(entry);
     set_ip_length(headers, entry.layout, entry.frame_bytes);
     begin_tcp_checksum(headers, entry.layout, entry.frame_bytes);

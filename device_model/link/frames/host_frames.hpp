@@ -43,8 +43,7 @@ class HostFrames {
     std::size_t frame_bytes = 0;
     std::size_t segment_bytes = 0;  // of TCP payload in a segment; 0: no segment that may be joined
     std::uint32_t next_sequence = 0;
-    bool is_open = false;    // another segment may follow
-    bool is_joined = false;  // of several segments
+    bool is_open = false;  // another segment may follow
     TcpLayout layout{};
   };
 

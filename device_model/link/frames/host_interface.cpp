@@ -13,7 +13,7 @@ constexpr std::size_t kAddressBytes = 6;
 // The longest frame that an interface of usual size sends; what is longer goes ahead of its line by the rest.
 constexpr std::size_t kLikelyFrame = 1514;
 // A look at an interface that has sent nothing costs a system call, for which RoCE packets of busy rounds
-// wait: with one each 10 µs they took a third more time. So an interface that stays silent is looked at
+// wait: with one each 10 µs they took 1.6 times as long. So an interface that stays silent is looked at
 // ever more rarely.
 constexpr transport::Nanoseconds kShortestPause{10'000};
 constexpr transport::Nanoseconds kLongestPause{320'000};

@@ -1,14 +1,11 @@
 #include "device_model/link/frames/host_tap.hpp"
 
-#include <linux/if_tun.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "wire/internet_checksum.hpp"
@@ -30,12 +27,6 @@ bool complete_checksum(std::span<std::byte> frame, std::size_t start, std::size_
 }
 
 }  // namespace
-
-void offer_offloads(int tap) {
-  constexpr unsigned long kOffloads = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
-  if (ioctl(tap, TUNSETOFFLOAD, kOffloads) != 0)
-    throw std::system_error(errno, std::generic_category(), "TUNSETOFFLOAD");
-}
 
 HostTap::HostTap(memory::Descriptor tap)
     : tap_(std::move(tap)), bytes_(new std::byte[kFrames * kMostFrameBytes]) {

@@ -19,12 +19,9 @@
 
 namespace urnic::link {
 
-// Turns the offloads of a TAP interface on, whose end this is. Throws std::system_error.
-void offer_offloads(int tap);
-
 class HostTap {
  public:
-  // Each frame that is read or written has a TapHeader in front.
+  // From open_tap, with offloads: each frame that is read or written has a TapHeader in front.
   explicit HostTap(memory::Descriptor tap);
 
   int wake_descriptor() const { return wake_.descriptor(); }

@@ -33,7 +33,12 @@ void attach(int tap, const std::string& interface, TapOffloads offloads) {
   ifreq request = request_for(interface);
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
   if (offloads == TapOffloads::offered) request.ifr_flags |= IFF_VNET_HDR;
-  if (ioctl(tap, TUNSETIFF, &request) == 0) return;
+  constexpr unsigned long kOffloads = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+  if (ioctl(tap, TUNSETIFF, &request) == 0) {
+    if (offloads == TapOffloads::offered && ioctl(tap, TUNSETOFFLOAD, kOffloads) != 0)
+      fail(interface, "TUNSETOFFLOAD");
+    return;
+  }
   if (errno == EPERM)
     fail(interface,
          "it is not this user's, and to make one needs CAP_NET_ADMIN: let root run 'ip tuntap add dev " +

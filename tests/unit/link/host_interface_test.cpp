@@ -129,6 +129,21 @@ BOOST_AUTO_TEST_CASE(an_empty_interface_is_left_alone_for_a_moment) {
   BOOST_TEST(receivers[1].arrivals.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_silent_interface_is_looked_at_ever_more_rarely) {
+  for (int i = 0; i < 2; ++i) {
+    for (const int microseconds : {10, 20, 40, 80, 160, 320, 320}) {
+      round();  // finds nothing
+      round();  // does not look
+      BOOST_REQUIRE(frame_switch.next_due().has_value());
+      BOOST_TEST((*frame_switch.next_due() - now).count() == microseconds * 1000);
+      now = *frame_switch.next_due();
+    }
+    host_sends({.from = 0, .to = 1});
+    round();
+    BOOST_TEST(receivers[1].arrivals.size() == i + 1u);
+  }
+}
+
 // The line is the queue pairs', too, and theirs is every second turn. What waits in the interface waits as in
 // a NIC's queue.
 BOOST_AUTO_TEST_CASE(the_host_waits_for_its_line) {
