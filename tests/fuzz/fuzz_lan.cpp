@@ -38,23 +38,6 @@ struct Answers final : NeighbourDiscovery::Sender {
   void send(std::span<const std::byte>) override { ++count; }
 };
 
-void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, GroupMembership& groups,
-                 urnic::transport::Time now) {
-  for (auto frame = reader.next(); !frame.empty(); frame = reader.next()) {
-    require(frame.size() >= urnic::wire::kEthernetBytes && frame.size() <= kMostFrameBytes,
-            "an impossible length");
-    // In memory of exactly this length, so that the sanitizer sees a read behind it.
-    const std::vector<std::byte> exact(frame.begin(), frame.end());
-    divide_and_join(exact);
-    Answers answers;
-    discovery.receive(exact, now, answers);
-    require(answers.count <= 1, "more answers than questions");
-    if (groups.receive(exact, now))
-      require(groups.run(now + std::chrono::hours(24)).size() <= kGroups, "more reports than groups");
-  }
-  reader.release();
-}
-
 void divide_and_join(std::span<const std::byte> frame) {
   TcpSegmenter segmenter;
   const std::size_t payload_bytes = 64 + std::to_integer<std::size_t>(frame.back()) * 4;
@@ -74,6 +57,23 @@ void divide_and_join(std::span<const std::byte> frame) {
     for (const iovec& piece : pieces) bytes += piece.iov_len;
     require(bytes <= sizeof(TapHeader) + 2 * frame.size(), "more was joined than there was");
   });
+}
+
+void take_frames(FrameStreamReader& reader, NeighbourDiscovery& discovery, GroupMembership& groups,
+                 urnic::transport::Time now) {
+  for (auto frame = reader.next(); !frame.empty(); frame = reader.next()) {
+    require(frame.size() >= urnic::wire::kEthernetBytes && frame.size() <= kMostFrameBytes,
+            "an impossible length");
+    // In memory of exactly this length, so that the sanitizer sees a read behind it.
+    const std::vector<std::byte> exact(frame.begin(), frame.end());
+    divide_and_join(exact);
+    Answers answers;
+    discovery.receive(exact, now, answers);
+    require(answers.count <= 1, "more answers than questions");
+    if (groups.receive(exact, now))
+      require(groups.run(now + std::chrono::hours(24)).size() <= kGroups, "more reports than groups");
+  }
+  reader.release();
 }
 
 }  // namespace
