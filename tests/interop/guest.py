@@ -170,11 +170,11 @@ class Guest:
         """Does not connect, because servers take one connection only."""
         self.run(f"until grep -q ':{port:04X} .* 0A ' /proc/net/tcp /proc/net/tcp6; do sleep 0.2; done")
 
-    def gid_index(self, address):
+    def gid_index(self, address, device="rxe0"):
         """Of Soft-RoCE's GID that is the IPv4 or IPv6 address."""
         ip = ipaddress.ip_address(address)
         wanted = (ipaddress.ip_address(f"::ffff:{ip}") if ip.version == 4 else ip).exploded
-        folder = "/sys/class/infiniband/rxe0/ports/1/gids"
+        folder = f"/sys/class/infiniband/{device}/ports/1/gids"
         found = self.run(f"cd {folder}; grep -lx '{wanted}' *").split()
         return int(found[0])
 
