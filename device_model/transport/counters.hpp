@@ -22,6 +22,8 @@ struct Counters {
   std::uint64_t selective_acks_sent = 0;   // tx_selective_acks
   std::uint64_t selective_ack_offers_sent = 0;  // tx_selective_ack_offers
   std::uint64_t rnr_nak_sent = 0;
+  std::uint64_t congestion_marks = 0;            // np_ecn_marked_roce_packets
+  std::uint64_t congestion_notifications = 0;    // np_cnp_sent
   std::uint64_t responder_access_errors = 0;     // resp_remote_access_errors
   std::uint64_t responder_invalid_requests = 0;  // resp_remote_invalid_request
   std::uint64_t responder_operation_errors = 0;  // resp_remote_operation_errors
@@ -50,6 +52,9 @@ struct Counters {
   std::uint64_t retry_exceeded = 0;
   std::uint64_t rnr_retry_exceeded = 0;
   std::uint64_t bad_responses = 0;
+  std::uint64_t notifications_handled = 0;  // rp_cnp_handled
+  std::uint64_t notifications_ignored = 0;  // rp_cnp_ignored: of QPs without congestion control
+  std::uint64_t slow_restarts = 0;          // roce_slow_restart
 };
 
 }  // namespace urnic::transport

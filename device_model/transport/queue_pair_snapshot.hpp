@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device_model/transport/congestion_snapshot.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
@@ -28,6 +29,7 @@ struct RequesterSnapshot {
   bool selective_acks = false;               // the peer gives them, and they are read
   bool peer_is_stranger = false;             // it is outside of this process, and has not offered any
   std::optional<Nanoseconds> ack_timeout{};  // empty: the local ACK timer is off
+  CongestionSnapshot congestion{};
 };
 
 // Of a reliable connection's responder.

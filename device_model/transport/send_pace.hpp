@@ -1,12 +1,14 @@
 // How fast a QP may send requests: an account of time that its packets use up as they would on a line of that
 // rate. It may be ahead by a burst, and gets no credit for silence. A program sets the rate
-// (IBV_QP_RATE_LIMIT). Responses are not paced: the peer waits for them.
+// (IBV_QP_RATE_LIMIT), and so may congestion control: the slower one counts. Acknowledgements are not paced:
+// the peer waits for them.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "device_model/transport/send_rate.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
@@ -16,10 +18,16 @@ class SendPace {
   // From now on no faster than `rate_kbps`; 0: without a limit, as at the start. Packets may leave together
   // until they have used up `burst_bytes`; 0: one at a time.
   void limit(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
-    *this = {};
-    if (rate_kbps == 0) return;
-    nanoseconds_per_byte_ = 8e6 / rate_kbps;
-    burst_ = burst_bytes;
+    limit_ = rate_kbps == 0 ? 0 : 8e6 / rate_kbps;
+    limit_burst_ = burst_bytes;
+    free_at_ = {};
+    burst_left_ = 0;
+    choose();
+  }
+  // What congestion control allows, as often as that changes.
+  void allow(SendRate rate) {
+    allowed_ = rate.nanoseconds_per_byte();
+    choose();
   }
   bool is_limited() const { return nanoseconds_per_byte_ != 0; }
 
@@ -39,7 +47,23 @@ class SendPace {
   }
 
  private:
+  // Packets that congestion control lets leave together: what its rate sends in this time, which is less than
+  // any notification takes. Each one alone would cost the engine a turn.
+  static constexpr double kTogether = 4'000;  // nanoseconds
+
+  void choose() {
+    nanoseconds_per_byte_ = std::max(limit_, allowed_);
+    burst_ = limit_burst_;
+    if (allowed_ > limit_) burst_ = static_cast<std::size_t>(kTogether / allowed_);
+    if (is_limited()) return;
+    free_at_ = {};
+    burst_left_ = 0;
+  }
+
   double nanoseconds_per_byte_ = 0;  // 0: no limit
+  double limit_ = 0;                 // the program's
+  double allowed_ = 0;               // by congestion control
+  std::size_t limit_burst_ = 0;
   std::size_t burst_ = 0;
   std::size_t burst_left_ = 0;
   Time burst_began_{};

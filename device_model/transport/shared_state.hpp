@@ -1,6 +1,7 @@
 // What a QP's requester and responder both look at. The QueuePair owns it; both halves hold a reference.
 #pragma once
 
+#include "device_model/transport/notification_point.hpp"
 #include "device_model/transport/peer_port.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "device_model/transport/selective_ack_offers.hpp"
@@ -17,6 +18,7 @@ struct SharedState {
   bool failed = false;
   SelectiveAckOffers offers = {};
   PeerPort peer_port = {};
+  NotificationPoint notifications = {};
 };
 
 }  // namespace urnic::transport

@@ -12,8 +12,10 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 
 TRANSPORT = {
     "device_model/transport": {"wire"},
+    "device_model/transport/congestion": {"wire", "device_model/transport"},
     "device_model/transport/recovery": {"wire", "device_model/transport"},
-    "device_model/transport/requester": {"wire", "device_model/transport", "device_model/transport/recovery"},
+    "device_model/transport/requester": {"wire", "device_model/transport", "device_model/transport/congestion",
+                                         "device_model/transport/recovery"},
     "device_model/transport/responder": {"wire", "device_model/transport"},
     "device_model/transport/unreliable": {"wire", "device_model/transport"},
     "device_model/transport/reliable": {"wire", "device_model/transport", "device_model/transport/requester",

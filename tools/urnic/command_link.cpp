@@ -8,9 +8,9 @@
 #include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
-#include "tools/urnic/failure.hpp"
 #include "tools/urnic/lan_line.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "tools/urnic/setting_arguments.hpp"
 
 namespace urnic::cli {
 
@@ -27,25 +27,6 @@ struct LinkOptions {
   std::vector<std::string> settings;
   bool json = false;
 };
-
-// Numbers as JSON numbers, all else as text: the device process checks the values.
-json value_of(const std::string& text) {
-  const json parsed = parse_json(text);
-  return parsed.is_number() ? parsed : json(text);
-}
-
-json parse_settings(const std::vector<std::string>& settings) {
-  json values = json::object();
-  for (const std::string& setting : settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw Failure(fmt::format("'{}': a setting is given as KEY=VALUE, such as loss=0.01", setting),
-                    exit_usage);
-    }
-    values[setting.substr(0, equals)] = value_of(setting.substr(equals + 1));
-  }
-  return values;
-}
 
 std::string remarks(const json& settings, const json& defaults) {
   std::string text;
@@ -115,7 +96,7 @@ void set(const LinkOptions& options) {
   const json request{{"cmd", "link"},
                      {"device", options.device},
                      {"direction", options.direction},
-                     {"set", parse_settings(options.settings)}};
+                     {"set", parse_settings(options.settings, "loss=0.01")}};
   print_links(answer_of_device_process(options.name, request), options.json);
 }
 

@@ -71,12 +71,30 @@ nlohmann::json ask_queue_pairs(AdminClient& client) {
   }
 }
 
+// Of a queue pair with congestion control: what it may send now, and why.
+std::string allowance_of(const nlohmann::json& requester) {
+  const nlohmann::json congestion = requester.value("congestion", nlohmann::json());
+  if (congestion.is_null()) return {};
+  std::string text = fmt::format(", {}", plain(congestion.at("algorithm")));
+  if (!congestion.at("rate_gbps").is_null())
+    text += fmt::format(" {:.3f} Gbit/s", congestion.at("rate_gbps").get<double>());
+  if (congestion.contains("alpha"))
+    text += fmt::format(" (target {:.3f}, alpha {:.3f})", congestion.at("target_gbps").get<double>(),
+                        congestion.at("alpha").get<double>());
+  if (congestion.contains("window_bytes"))
+    text += fmt::format(" window {} bytes (round trip {:.1f} us, target {:.1f})",
+                        plain(congestion.at("window_bytes")), congestion.at("round_trip_us").get<double>(),
+                        congestion.at("target_delay_us").get<double>());
+  return text + fmt::format(", {} notifications", plain(congestion.at("notifications")));
+}
+
 std::string details_of(const nlohmann::json& queue_pair) {
   std::string text;
   const auto add = [&text](const nlohmann::json& of, const char* member, const char* words) {
     if (of.value(member, false)) text += fmt::format(", {}", words);
   };
   const nlohmann::json requester = queue_pair.value("requester", nlohmann::json::object());
+  text += allowance_of(requester);
   add(requester, "waits_for_receive", "waits for a receive (RNR)");
   add(requester, "waits_for_credit", "waits for a credit");
   add(requester, "selective_acks", "selective acks agreed");

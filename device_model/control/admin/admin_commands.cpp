@@ -15,6 +15,7 @@
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/wire_description.hpp"
+#include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/limits.hpp"
@@ -203,6 +204,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"raw_packets", name(settings.raw_packets)},
           {"number_seed", settings.number_seed ? json(*settings.number_seed) : json()},
           {"recovery", name(settings.recovery.mode)},
+          {"congestion", name(settings.congestion.algorithm)},
           {"mtu", settings.mtu},
           {"wire", describe_wire(device)},
           {"interface", device.interface ? json(device.interface->name) : json()},

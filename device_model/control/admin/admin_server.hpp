@@ -80,7 +80,7 @@ class AdminServer {
   nlohmann::json station(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
-  // recovery_commands.cpp
+  // set_command.cpp
   nlohmann::json set(const nlohmann::json& request, AdminConnectionState& state);
   // gid_commands.cpp
   nlohmann::json gid(const nlohmann::json& request, AdminConnectionState& state);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/objects/program_context.hpp"
@@ -104,6 +105,25 @@ json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json();
 }
 
+// Null: no congestion control.
+json describe(const transport::CongestionSnapshot& congestion) {
+  using transport::CongestionAlgorithm;
+  if (congestion.algorithm == CongestionAlgorithm::off) return nullptr;
+  json description{{"algorithm", control::name(congestion.algorithm)}, {"notifications", congestion.marks}};
+  const transport::SendAllowance& allowed = congestion.allowance;
+  description["rate_gbps"] = allowed.rate.is_limited() ? json(allowed.rate.gbps()) : json();
+  if (congestion.algorithm == CongestionAlgorithm::dcqcn) {
+    description["target_gbps"] = congestion.target_rate.gbps();
+    description["alpha"] = congestion.alpha;
+    return description;
+  }
+  description["round_trip_us"] = microseconds(congestion.round_trip);
+  if (congestion.algorithm != CongestionAlgorithm::rtt) return description;
+  description["window_bytes"] = allowed.window;
+  description["target_delay_us"] = microseconds(congestion.target_delay);
+  return description;
+}
+
 json describe(const transport::RequesterSnapshot& requester) {
   return {{"recovery", control::name(requester.recovery)},
           {"next_psn", requester.next_psn.value()},
@@ -118,6 +138,7 @@ json describe(const transport::RequesterSnapshot& requester) {
           {"waits_for_credit", requester.waits_for_credit},
           {"selective_acks", requester.selective_acks},
           {"peer_is_stranger", requester.peer_is_stranger},
+          {"congestion", describe(requester.congestion)},
           {"ack_timeout_us", requester.ack_timeout ? json(microseconds(*requester.ack_timeout)) : json()}};
 }
 

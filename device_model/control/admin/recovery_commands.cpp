@@ -6,13 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "device_model/control/admin/admin_lookup.hpp"
-#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/queue_pair_changes.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
-#include "device_model/control/objects/program_context.hpp"
-#include "device_model/control/uverbs/control_server.hpp"
-#include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "json/json.hpp"
 
@@ -33,36 +29,8 @@ std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDev
   transport::RecoverySettings settings = device.settings.recovery;
   settings.mode = mode;
   if (!qpn) device.settings.recovery = settings;
-  std::size_t changed = 0;
-  for (const auto& context : control.contexts().all()) {
-    if (&context->device != &device) continue;
-    for (const auto& [handle, qp] : context->qps) {
-      engine::QueuePairContext& hosted = *qp->shared->hosted;
-      if (qpn && hosted.qpn().value != *qpn) continue;
-      fabric.engine(device).execute([&] { hosted.set_recovery(settings); });
-      ++changed;
-    }
-  }
-  return changed;
-}
-
-json AdminServer::set(const json& request, AdminConnectionState&) {
-  Fabric& fabric = surroundings_.fabric;
-  ServedDevice* const only = find_device(fabric, request);
-  const transport::RecoveryMode mode = read_recovery(request.value("recovery", json()));
-  std::optional<std::uint32_t> qpn;
-  if (const auto qp = request.find("qp"); qp != request.end() && !qp->is_null()) {
-    if (!qp->is_number_unsigned() || qp->get<std::uint64_t>() > 0xFFFFFF)
-      throw std::runtime_error(fmt::format("qp = {}: allowed is a QP's number", json_text(*qp)));
-    qpn = qp->get<std::uint32_t>();
-  }
-  std::size_t changed = 0;
-  for (const auto& device : fabric.devices()) {
-    if (only != nullptr && device.get() != only) continue;
-    changed += set_recovery(fabric, surroundings_.control, *device, mode, qpn);
-  }
-  if (qpn && changed == 0) throw std::runtime_error(fmt::format("there is no QP {}", *qpn));
-  return {{"ok", true}, {"queue_pairs", changed}};
+  return change_queue_pairs(fabric, control, device, qpn,
+                            [&](engine::QueuePairContext& queue_pair) { queue_pair.set_recovery(settings); });
 }
 
 }  // namespace urnic::control

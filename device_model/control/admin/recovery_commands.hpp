@@ -1,4 +1,4 @@
-// Loss recovery of QPs: the admin socket's request "set", and changes of a link that come with one.
+// Loss recovery of QPs, as the admin socket's requests change it.
 #pragma once
 
 #include <cstddef>

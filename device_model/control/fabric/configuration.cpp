@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "device_model/control/fabric/congestion_keys.hpp"
+#include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
@@ -76,13 +78,14 @@ bool read_gids(const TableReader& reader, std::string_view key, std::string_view
 // The whole numbers that every TOML and JSON reader supports, as for the links' seed.
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
-constexpr std::array<std::string_view, 11> kCommonKeys{"mtu",
+constexpr std::array<std::string_view, 12> kCommonKeys{"mtu",
                                                        "vendor_id",
                                                        "vendor_part_id",
                                                        "hardware_version",
                                                        "raw_packets",
                                                        "number_seed",
                                                        "recovery",
+                                                       "congestion",
                                                        "reordering_packets",
                                                        "irn_window_packets",
                                                        "irn_timeout_low_us",
@@ -111,6 +114,8 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
   if (const auto seed = reader.integer("number_seed", 0, kLargestSeed))
     device.number_seed = static_cast<std::uint64_t>(*seed);
   read_recovery(reader, device.recovery);
+  if (const auto algorithm = reader.word("congestion", kCongestionNames))
+    device.congestion.algorithm = static_cast<transport::CongestionAlgorithm>(*algorithm);
   reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
   if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {
     reader.refuse("mtu", *reader.table().get("mtu"), "256, 512, 1024, 2048 or 4096");
@@ -265,6 +270,22 @@ void read_logging(const TableReader& root, const std::string& file, Configuratio
   if (const auto level = reader.word("level", levels)) configuration.log_level = levels[*level];
 }
 
+// The algorithms' settings, for all devices.
+void read_congestion(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("congestion");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "congestion.");
+  std::vector<std::string_view> names;
+  for (const CongestionKey& key : congestion_keys()) names.push_back(key.name);
+  reader.known_keys(names);
+  for (const CongestionKey& key : congestion_keys()) {
+    const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+    if (!value) continue;
+    if (!key.accepts(*value)) reader.refuse(key.name, *table->get(key.name), key.allowed);
+    for (DeviceSettings& device : configuration.devices) key.set(device.congestion, *value);
+  }
+}
+
 constexpr std::array<std::string_view, 2> kIcrcNames{"when_seen", "always"};
 constexpr std::array<std::string_view, 2> kSharedMemoryNames{"mapped", "copied"};
 constexpr std::array<std::string_view, 3> kPrivateMemoryNames{"when_it_pays", "shared", "copied"};
@@ -341,6 +362,13 @@ void read_limits(const TableReader& root, const std::string& file, Configuration
 
 }  // namespace
 
+transport::CongestionSettings congestion_of(const DeviceSettings& device) {
+  transport::CongestionSettings settings = device.congestion;
+  const double rate = device.transmit_link.rate_gbps;
+  if (rate > 0) settings.line = std::min(settings.line, transport::SendRate::gbps(rate));
+  return settings;
+}
+
 Configuration default_configuration() { return parse_configuration("", "defaults"); }
 
 Configuration udp_configuration(const std::vector<std::string>& devices) {
@@ -376,10 +404,11 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"device", "devices", "engine", "faults", "interfaces", "lan", "limits", "link", "logging",
-                   "network", "outside"});
+  root.known_keys({"congestion", "device", "devices", "engine", "faults", "interfaces", "lan", "limits",
+                   "link", "logging", "network", "outside"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
+  read_congestion(root, name, configuration);
   read_lan(root, name, configuration);
   read_interfaces(root, configuration);
   read_limits(root, name, configuration);

@@ -15,6 +15,7 @@
 #include "device_model/control/fabric/wire_kind.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/settings/setting_error.hpp"
+#include "device_model/transport/congestion_settings.hpp"
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/identifiers.hpp"
@@ -36,9 +37,13 @@ struct DeviceSettings {
   RawPackets raw_packets = RawPackets::all;
   std::optional<std::uint64_t> number_seed;                        // empty: random
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs by default
+  transport::CongestionSettings congestion;                        // the same
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;
 };
+
+// The congestion control of the device's QPs: their line is no faster than the device's link.
+transport::CongestionSettings congestion_of(const DeviceSettings& device);
 
 // Which options a device process was started with. A later command with the same ones joins it.
 struct ConfigurationSource {

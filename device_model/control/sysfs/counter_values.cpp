@@ -78,6 +78,8 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"duplicate_request", c.duplicate_request},
       {"implied_nak_seq_err", c.implied_nak_sequence_error},
       {"local_ack_timeout_err", c.local_ack_timeout},
+      {"np_cnp_sent", c.congestion_notifications},
+      {"np_ecn_marked_roce_packets", c.congestion_marks},
       {"out_of_buffer", c.rnr_nak_sent + c.messages_without_receive},
       {"out_of_sequence", c.out_of_sequence},
       {"packet_seq_err", c.packet_sequence_error},
@@ -95,6 +97,9 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"resp_remote_operation_errors", c.responder_operation_errors},  // urnic's own
       {"retrans_pkts", c.retransmitted_packets},                       // efa
       {"rnr_nak_retry_err", c.rnr_nak_retry},
+      {"roce_slow_restart", c.slow_restarts},
+      {"rp_cnp_handled", c.notifications_handled},
+      {"rp_cnp_ignored", c.notifications_ignored},
       {"rx_atomic_requests", c.received_atomic_requests},
       {"rx_qkey_violations", c.qkey_violations},             // urnic's own
       {"rx_datagram_discards", c.messages_without_receive},  // urnic's own

@@ -146,6 +146,7 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .window_packets = window(session.device),
       .congestion_window_packets = congestion_window(session.device),
       .recovery = session.device.settings.recovery,
+      .congestion = congestion_of(session.device.settings),
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device_model/abi/queues.hpp"
+#include "device_model/transport/congestion_settings.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 
 namespace urnic::engine {
@@ -48,6 +49,7 @@ struct QueuePairConfig {
   std::uint32_t window_packets = transport::QpConfig{}.window_packets;
   std::uint32_t congestion_window_packets = transport::QpConfig{}.congestion_window_packets;
   transport::RecoverySettings recovery{.mode = transport::RecoveryMode::gbn};
+  transport::CongestionSettings congestion{};
 };
 
 }  // namespace urnic::engine

@@ -112,6 +112,7 @@ void QueuePairContext::install() {
     throw;
   }
   config_.device->queue_pairs.install(*this);
+  if (transport::is_on(config_.congestion)) set_congestion(config_.congestion);
 }
 
 void QueuePairContext::modify(QpState state, const transport::QpParameters& parameters,
@@ -120,7 +121,7 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
   if (stall_ != nullptr && (state == QpState::reset || state == QpState::error)) round_.end_wait(*this);
   if (path) {
     path_ = *path;
-    frame_template_.emplace(path_);
+    make_frame_template();
   }
   if (state == QpState::reset) {
     frame_template_.reset();
@@ -137,6 +138,24 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
 void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {
   machine_.set_recovery(settings);
   round_.touch(*this);
+}
+
+void QueuePairContext::set_congestion(const transport::CongestionSettings& settings) {
+  machine_.set_congestion(settings, round_.now());
+  ecn_capable_ = machine_.is_reliable() && transport::reacts_to_marks(settings);
+  notification_dscp_ = settings.notification_dscp;
+  if (frame_template_) make_frame_template();
+  ready_hook.unlink();  // it may be waiting at the old rate
+  round_.touch(*this);
+}
+
+// ECT(0) where the program has set no ECN bits itself (RFC 3168, section 5).
+void QueuePairContext::make_frame_template() {
+  constexpr std::uint8_t kEcnMask = 3;
+  constexpr std::uint8_t kEct0 = 2;
+  wire::NetworkHeaders network = path_;
+  if (ecn_capable_ && (network.traffic_class & kEcnMask) == 0) network.traffic_class |= kEct0;
+  frame_template_.emplace(network);
 }
 
 void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes) {
@@ -358,10 +377,22 @@ link::PacketOrigin QueuePairContext::origin_of(const wire::TransportHeaders& hea
 void QueuePairContext::transmit(PacketAction& packet) {
   const wire::FrameTemplate* const frames = frames_to(packet.address);
   if (frames == nullptr) return transmit_frame(packet);
+  if (packet.headers.bth.opcode == wire::kCongestionNotification) [[unlikely]]
+    return transmit_notification(packet);
   if (packet.atomic_original != nullptr) packet.headers.atomic_original = *packet.atomic_original;
   wire::FrameStorage storage;
   const wire::Frame frame =
       frames->encode(packet.headers, {packet.payload, packet.length}, storage, config_.device->icrc);
+  config_.device->port.transmit(frame, origin_of(packet.headers), round_.now());
+}
+
+// It has a traffic class of its own, so that it does not wait where it reports a queue (IBTA A17.9.3).
+void QueuePairContext::transmit_notification(const PacketAction& packet) {
+  wire::NetworkHeaders network = path_;
+  network.traffic_class = static_cast<std::uint8_t>(notification_dscp_ << 2);
+  wire::FrameStorage storage;
+  const wire::Frame frame = wire::FrameTemplate(network).encode(
+      packet.headers, {packet.payload, packet.length}, storage, config_.device->icrc);
   config_.device->port.transmit(frame, origin_of(packet.headers), round_.now());
 }
 

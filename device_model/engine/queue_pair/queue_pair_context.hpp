@@ -70,6 +70,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
   // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
+  // As transport::QueuePair::set_congestion.
+  void set_congestion(const transport::CongestionSettings& settings);
   // As transport::SendPace::limit, of its requests.
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
   // The doorbell was rung. False: without effect; no `after_input` follows.
@@ -171,6 +173,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   std::size_t path_takes_in_place_from() const;
   const wire::FrameTemplate* frames_to(const transport::DatagramAddress* address) const;
   void transmit_frame(const PacketAction& packet);
+  [[gnu::cold]] void transmit_notification(const PacketAction& packet);
+  void make_frame_template();
   link::PacketOrigin origin_of(const wire::TransportHeaders& headers);
   void settle_report(Reported reported);
   [[gnu::cold]] bool take_held(const HeldInput& input);
@@ -205,6 +209,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   std::size_t in_place_from_ = link::kNeverInPlace;
   std::optional<wire::FrameTemplate> frame_template_;
   wire::NetworkHeaders path_;
+  bool ecn_capable_ = false;  // its packets may be marked
+  std::uint8_t notification_dscp_ = 0;
   EventListeners listeners_;
 };
 

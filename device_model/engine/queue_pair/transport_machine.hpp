@@ -60,6 +60,9 @@ class TransportMachine {
   void set_recovery(const transport::RecoverySettings& settings) {
     if (is_reliable()) reliable_->set_recovery(settings);
   }
+  void set_congestion(const transport::CongestionSettings& settings, transport::Time now) {
+    if (is_reliable()) reliable_->set_congestion(settings, now);
+  }
   void prefetch_next_request() const {
     if (is_reliable()) reliable_->prefetch_next_request();
   }

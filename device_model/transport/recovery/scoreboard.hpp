@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "device_model/transport/lazy_array.hpp"
 #include "device_model/transport/packet_number.hpp"
-#include "device_model/transport/recovery/lazy_array.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {

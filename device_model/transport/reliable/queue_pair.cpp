@@ -1,5 +1,7 @@
 #include "device_model/transport/reliable/queue_pair.hpp"
 
+#include <array>
+
 #include "device_model/transport/partition_key.hpp"
 #include "wire/selective_ack_offer.hpp"
 
@@ -51,6 +53,7 @@ void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, 
       responder_.reset();
       shared_.offers.forget_peer();
       shared_.peer_port.forget();
+      shared_.notifications.forget_peer();
       return;
     case QpState::error:
       enter_error();
@@ -84,6 +87,11 @@ void QueuePair::set_recovery(const RecoverySettings& settings) {
   requester_.use(settings);
 }
 
+void QueuePair::set_congestion(const CongestionSettings& settings, Time now) {
+  shared_.notifications.use(settings);
+  requester_.use(settings, now);
+}
+
 void QueuePair::doorbell() {
   if (shared_.state == QpState::error) {
     // Work requests that are posted in the error state complete with flushed (IBTA 10.3.1.7).
@@ -107,6 +115,8 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
   const wire::Bth& bth = packet.headers.bth;
   if (bth.opcode == wire::kSelectiveAckOffer) [[unlikely]]
     return take_offer(packet);
+  if (bth.opcode == wire::kCongestionNotification) [[unlikely]]
+    return take_notification(bth, now);
   const wire::OpcodeTraits& traits = wire::traits(bth.opcode);
   // The upper three bits of an opcode name the service. An opcode whose lower bits are reserved is a request
   // that the responder refuses (IBTA 9.7.4.1.4).
@@ -120,11 +130,15 @@ void QueuePair::receive(const InboundPacket& packet, Time now) {
       shared_.config.host->event(AsyncEvent::communication_established);
     }
     established_ = true;
+    if (packet.congestion_experienced) [[unlikely]]
+      take_mark(traits, now);
     responder_.receive(packet);
   } else {
     if (!requests(shared_.state)) return;
     if (has_other_port(packet) && !requester_.takes_from_other_port(packet)) [[unlikely]]
       return drop_for_port();
+    if (packet.congestion_experienced) [[unlikely]]
+      take_mark(traits, now);
     requester_.receive(packet, now);
   }
   settle();
@@ -164,6 +178,37 @@ void QueuePair::send_offer() {
   shared_.offers.sent();
 }
 
+// IBTA A17.9.3: the notification names the queue pair whose packet was marked, and no PSN.
+void QueuePair::take_notification(const wire::Bth& bth, Time now) {
+  if (!pkeys_match(bth.pkey, shared_.parameters.pkey) || !requests(shared_.state)) return;
+  const bool reacts = requester_.notified(now);
+  ++(reacts ? shared_.config.counters->notifications_handled
+            : shared_.config.counters->notifications_ignored);
+}
+
+// Packets without data are not answered: they are short, and their sender could do nothing about the queue.
+void QueuePair::take_mark(const wire::OpcodeTraits& traits, Time now) {
+  if (!shared_.notifications.is_on() || !(traits.carries_payload || traits.request)) return;
+  ++shared_.config.counters->congestion_marks;
+  shared_.notifications.marked(now);
+}
+
+// IBTA A17.9.3: BECN is set, the PSN is 0, and 16 reserved bytes follow the BTH.
+void QueuePair::send_notification() {
+  static constexpr std::array<std::byte, 16> kReserved{};
+  wire::TransportHeaders headers;
+  headers.bth.opcode = wire::kCongestionNotification;
+  headers.bth.pkey = shared_.parameters.pkey;
+  headers.bth.destination = shared_.parameters.destination;
+  headers.bth.becn = true;
+  ++shared_.config.counters->congestion_notifications;
+  shared_.config.host->send({.headers = headers,
+                             .bytes = kReserved,
+                             .gather = {},
+                             .tag = {.stream = Stream::responder, .psn = headers.bth.psn}});
+  shared_.notifications.sent();
+}
+
 // Responses go first, because the peer waits for them. While both halves have packets to send, half of the
 // room is kept for requests: otherwise a peer that reads without pause would silence this side's requester.
 std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
@@ -171,6 +216,10 @@ std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
   if (takes_requests(shared_.state)) {
     if (shared_.offers.owed() && packets > 0) [[unlikely]] {
       send_offer();
+      ++sent;
+    }
+    if (shared_.notifications.owed() && sent < packets) [[unlikely]] {
+      send_notification();
       ++sent;
     }
     sent += responder_.pump(room_for_responses(now, packets - sent));

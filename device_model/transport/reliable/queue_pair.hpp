@@ -41,6 +41,11 @@ class QueuePair {
   // acknowledged. Allocates.
   void set_recovery(const RecoverySettings& settings);
 
+  // Controls congestion as `settings` say, from now on (congestion/). Allocates.
+  void set_congestion(const CongestionSettings& settings, Time now);
+  // Null: there is none.
+  const SenderControl* congestion() const { return requester_.control(); }
+
   // Prefetches memory outside this object that the next send request needs.
   void prefetch_next_request() const { requester_.prefetch_next_request(); }
 
@@ -61,7 +66,8 @@ class QueuePair {
   SendPace& pace() { return requester_.pace(); }
   const SendPace& pace() const { return requester_.pace(); }
   bool owes_responses() const {
-    return takes_requests(shared_.state) && (responder_.wants_pump() || shared_.offers.owed());
+    return takes_requests(shared_.state) &&
+           (responder_.wants_pump() || shared_.offers.owed() || shared_.notifications.owed());
   }
 
   // The responder is about to tell its peer of a hole. The sooner it does, the fewer packets must be held
@@ -106,6 +112,10 @@ class QueuePair {
   // Offers of selective acks, to and from a peer outside of this process.
   [[gnu::cold]] void take_offer(const InboundPacket& packet);
   [[gnu::cold]] void send_offer();
+  // Congestion notifications, from and to the peer.
+  [[gnu::cold]] void take_notification(const wire::Bth& bth, Time now);
+  [[gnu::cold]] void take_mark(const wire::OpcodeTraits& traits, Time now);
+  [[gnu::cold]] void send_notification();
   std::uint32_t room_for_responses(Time now, std::uint32_t packets);
   // After each call into a half: enters the error state, or raises send_queue_drained.
   void settle();

@@ -59,6 +59,7 @@ void Requester::fail_here(std::uint32_t index, WorkStatus status) {
   next_new_ = end;
   response_expected_until_ = std::min(response_expected_until_, end);
   recovery_->truncate(end);
+  if (control_ != nullptr) control_->truncate(end);
   window_.stop_sending_at(index);
   flow_control_.truncate(end);
   if (!response_expected()) ack_timer_.stop();
@@ -124,6 +125,7 @@ void Requester::redo_running_queue(const AccessTag& tag) {
   if (send_again) {
     executed_until_ = std::min(executed_until_, unacknowledged_);
     recovery_->discarded(unacknowledged_);
+    if (control_ != nullptr) control_->discarded(unacknowledged_);
   }
   reads_.recount(window_, unacknowledged_);
   complete_finished();

@@ -136,6 +136,7 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
     if (!part) return 0;
     packets = *part;
   }
+  if (control_ != nullptr && !timed_out_packet_waits_) control_->lost(now);
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
   slot.repeat_end = packets.end();
@@ -212,7 +213,11 @@ std::uint32_t Requester::copies_of(const SendSlot& slot, PacketNumber packet) co
 bool Requester::wants_ack(const SendSlot& slot, std::uint32_t at) const {
   const PacketNumber number = slot.first + at;
   const std::uint32_t chosen = recovery_->ack_interval();
-  const std::uint32_t interval = chosen != 0 ? std::min(chosen, ack_interval_) : ack_interval_;
+  std::uint32_t interval = chosen != 0 ? std::min(chosen, ack_interval_) : ack_interval_;
+  if (control_ != nullptr) {
+    if (control_->is_last_in_window(arrived_ahead())) return true;
+    interval = std::min(interval, control_->ack_interval());
+  }
   return at + 1 == slot.packets || is_read_or_atomic(slot.request.opcode) || flow_control_.is_probe(number) ||
          (number.value() + 1) % interval == 0;
 }
@@ -250,9 +255,9 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   packet.tag = next_tag(number, index);
   window_.at(index).last_send = packet.tag.action;
   shared_.config.host->send(packet);
-  if (pace_.is_limited()) pace_.sent(now, shared_.config.host->frame_bytes(packet));
-
   const PacketRange covered{number, segment.packets};
+  if (pace_.is_limited() || control_ != nullptr) [[unlikely]]
+    pace_departure(packet, covered, now);
   if (is_guess) return segment.packets;
   recovery_->sent(covered, bth.ack_request, now);
   if (bth.ack_request) {

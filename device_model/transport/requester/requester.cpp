@@ -60,6 +60,7 @@ void Requester::start(Time now) {
   started_ = true;
   first_psn_ = shared_.parameters.send_psn;
   path_mtu_ = shared_.parameters.path_mtu;
+  if (control_ != nullptr) begin_anew(now);
   parameters_changed(now);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/transport/congestion/sender_control.hpp"
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/queue_pair_detail.hpp"
 #include "device_model/transport/queue_pair_snapshot.hpp"
@@ -51,6 +52,13 @@ class Requester {
   // Recovers as `settings` say once everything under way is acknowledged. Allocates.
   void use(const RecoverySettings& settings);
 
+  // Controls congestion as `settings` say, from now on. Allocates.
+  void use(const CongestionSettings& settings, Time now);
+  // Null: there is none.
+  const SenderControl* control() const { return control_.get(); }
+  // The peer has sent a congestion notification. False: nobody reacts to it here.
+  bool notified(Time now);
+
   // As QueuePair::prefetch_next_request.
   void prefetch_next_request() const {
     window_.prefetch_next();
@@ -90,6 +98,14 @@ class Requester {
  private:
   // requester.cpp
   void take_next_recovery();
+
+  // request_congestion.cpp; all but the first only if there is a control
+  bool control_has_room() const {
+    return control_ == nullptr || control_->has_room(arrived_ahead()) || !response_expected();
+  }
+  [[gnu::noinline]] void pace_departure(const OutboundPacket& packet, PacketRange packets, Time now);
+  std::uint32_t arrived_ahead() const { return selective_ != nullptr ? selective_->arrived_ahead() : 0; }
+  void begin_anew(Time now);
 
   // requester_detail.cpp
   std::vector<PsnSpan> packets_in_detail() const;
@@ -184,6 +200,7 @@ class Requester {
   std::uint64_t in_flight() const { return next_new_ - unacknowledged_; }
   // What the peer has taken is not in the network, even if an earlier packet is missing.
   bool window_has_room() const {
+    if (!control_has_room()) return false;
     if (in_flight() < congestion_window_) return true;
     return selective_ != nullptr && in_flight() < window_packets_ &&
            in_flight() - selective_->arrived_ahead() < congestion_window_;
@@ -223,6 +240,7 @@ class Requester {
   ReadsUnderWay reads_;
   SelectiveAckAgreement selective_acks_;
   SendPace pace_;
+  std::unique_ptr<SenderControl> control_;  // or null
 
   bool started_ = false;
   wire::Psn first_psn_;

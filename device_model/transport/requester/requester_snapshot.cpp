@@ -17,6 +17,7 @@ RequesterSnapshot Requester::snapshot() const {
                         .selective_acks = selective_acks_.agreed(),
                         .peer_is_stranger = selective_acks_.peer_is_stranger()};
   if (ack_timer_.interval() != Nanoseconds::max()) now.ack_timeout = ack_timer_.interval();
+  if (control_ != nullptr) now.congestion = control_->snapshot();
   if (selective_ == nullptr) return now;
   for (PacketNumber packet = unacknowledged_; packet < next_new_ && selective_->covers(packet);
        packet = packet + 1) {

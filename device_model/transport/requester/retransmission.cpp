@@ -55,6 +55,11 @@ void Requester::progress_to(PacketNumber until, LossRecovery::Source source, Tim
   // IBTA 9.7.6.1.3, 9.7.5.2.8: both counters start anew with every progress.
   retries_.reload(shared_.parameters);
   implied_nak_taken_ = false;
+  if (control_ != nullptr) {
+    // A packet that had arrived before waited for others.
+    control_->acknowledged(until, !has_arrived(PacketNumber(until.value() - 1)), now);
+    pace_.allow(control_->rate(now));
+  }
   recovery_->acknowledged(until, source, now);
   rnr_wait_.acknowledged(until);
   wait_anew(now);
@@ -153,6 +158,11 @@ void Requester::ack_timeout(Time now) {
   ack_timer_.stop();
   if (!take_transport_retry()) return;
   ++shared_.config.counters->local_ack_timeout;
+  if (control_ != nullptr) {
+    control_->timed_out(now);
+    pace_.allow(control_->rate(now));
+    ++shared_.config.counters->slow_restarts;
+  }
   implied_nak_taken_ = false;
   recovery_->timed_out(overdue(), now);
   if (selective_ == nullptr) return;

@@ -26,6 +26,8 @@ void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now
     }
   }
   ++run.count;  // the latest
+  const PacketNumber latest(run.end().value() - 1);
+  if (control_ != nullptr && !has_arrived(latest)) control_->arrived(latest, now);
   take_early_arrivals(run, now);
 }
 

@@ -1,5 +1,5 @@
 // Address space that is kept for the next queue pair.
-#include "device_model/transport/recovery/lazy_pages.hpp"
+#include "device_model/transport/lazy_pages.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -53,6 +53,11 @@ inline constexpr std::array<NamedCounter, sizeof(Counters) / sizeof(std::uint64_
     {"duplicate_acknowledgements", &Counters::duplicate_acknowledgements},
     {"retry_exceeded", &Counters::retry_exceeded},
     {"rnr_retry_exceeded", &Counters::rnr_retry_exceeded},
+    {"congestion_marks", &Counters::congestion_marks},
+    {"congestion_notifications", &Counters::congestion_notifications},
+    {"notifications_handled", &Counters::notifications_handled},
+    {"notifications_ignored", &Counters::notifications_ignored},
+    {"slow_restarts", &Counters::slow_restarts},
     {"bad_responses", &Counters::bad_responses},
 }};
 

@@ -16,10 +16,14 @@ struct Packet {
   std::vector<std::byte> payload;
   SelectiveAcks selective_acks = SelectiveAcks::no;
   std::uint16_t source_port = 0;
+  bool congestion_experienced = false;
 
   InboundPacket inbound() const {
-    return {
-        .headers = headers, .payload = payload, .selective_acks = selective_acks, .source_port = source_port};
+    return {.headers = headers,
+            .payload = payload,
+            .congestion_experienced = congestion_experienced,
+            .selective_acks = selective_acks,
+            .source_port = source_port};
   }
 };
 

@@ -1,4 +1,4 @@
-#include "device_model/transport/recovery/lazy_pages.hpp"
+#include "device_model/transport/lazy_pages.hpp"
 
 #include <sys/mman.h>
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "device_model/transport/recovery/lazy_pages.hpp"
+#include "device_model/transport/lazy_pages.hpp"
 
 namespace urnic::transport {
 

@@ -1,0 +1,83 @@
+#include "device_model/transport/congestion/sender_control.hpp"
+
+#include <algorithm>
+
+namespace urnic::transport {
+
+SenderControl::SenderControl(const CongestionSettings& settings, std::uint32_t most_packets)
+    : algorithm_(make_congestion_control(settings)),
+      idle_(settings.slow_restart ? settings.idle : Nanoseconds::max()),
+      record_(most_packets) {}
+
+void SenderControl::start(std::uint32_t packet_bytes, Time now) {
+  packet_bytes_ = packet_bytes;
+  has_sent_ = false;
+  record_.clear();
+  algorithm_->start(packet_bytes, now);
+  ask(now);
+}
+
+bool SenderControl::wake(Time now) {
+  if (!has_sent_ || now - last_sent_ < idle_) return false;
+  algorithm_->woken(now);
+  ask(now);
+  return true;
+}
+
+void SenderControl::sent(PacketNumber packet, std::uint32_t bytes, Time now) {
+  record_.sent(packet, bytes, now);
+  has_sent_ = true;
+  last_sent_ = now;
+  algorithm_->sent(bytes, now);
+}
+
+void SenderControl::sent_again(PacketRange packets, std::uint32_t bytes, Time now) {
+  record_.sent_again(packets);
+  last_sent_ = now;
+  algorithm_->sent(bytes, now);
+}
+
+// A packet that had arrived before waited for others: how long the acknowledgement took says nothing of the
+// path.
+void SenderControl::acknowledged(PacketNumber until, bool in_turn, Time now) {
+  const FlightRecord::Acknowledged taken = record_.acknowledge(until, now);
+  algorithm_->acknowledged({.bytes = taken.bytes,
+                            .round_trip = in_turn ? taken.round_trip : Nanoseconds{0},
+                            .under_way = record_.bytes()},
+                           now);
+  ask(now);
+}
+
+void SenderControl::arrived(PacketNumber packet, Time now) {
+  const Nanoseconds round_trip = record_.round_trip_of(packet, now);
+  if (round_trip == Nanoseconds{0}) return;
+  algorithm_->acknowledged({.bytes = 0, .round_trip = round_trip, .under_way = record_.bytes()}, now);
+  ask(now);
+}
+
+void SenderControl::marked(Time now) {
+  algorithm_->marked(now);
+  ask(now);
+}
+
+void SenderControl::lost(Time now) {
+  algorithm_->lost(now);
+  ask(now);
+}
+
+void SenderControl::timed_out(Time now) {
+  algorithm_->timed_out(now);
+  ask(now);
+}
+
+std::uint32_t SenderControl::ack_interval() const {
+  const std::uint64_t packets = allowed_.window / packet_bytes_;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(packets / 4, 1, 1u << 20));
+}
+
+SendRate SenderControl::rate(Time now) {
+  ask(now);
+  return allowed_.rate;
+}
+
+}  // namespace urnic::transport
