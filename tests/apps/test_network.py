@@ -322,7 +322,7 @@ ip addr add 10.77.1.1/32 dev lo
 python3 -c 'import socket; server = socket.create_server(("10.77.1.1", 7000)); print("listens", flush=True)
 while True: connection, _ = server.accept(); connection.sendall(b"from outside"); connection.close()' > server.log &
 trap "kill $!" EXIT
-while ! grep -q listens server.log; do sleep 0.05; done
+while ! grep -qs listens server.log; do sleep 0.05; done
 {prefix} {urnic} run --network --outside -- python3 -c '
 import socket
 print(socket.create_connection(("10.77.1.1", 7000), 60, ("10.0.2.100", 0)).makefile().read(), open("/etc/resolv.conf").read())'
