@@ -62,7 +62,7 @@ struct DeviceProcess::Impl {
         network(std::move(opened.network)),
         sysfs(directory.sysfs(), with_interfaces()),
         ways_out(loop, fabric, changes_shown()),
-        interfaces(loop, fabric, changes_shown(), std::move(network.news)),
+        interfaces(loop, fabric, own_changes(), std::move(network.news)),
         counters(loop, fabric, sysfs),
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("no users left"); }),
@@ -117,6 +117,13 @@ struct DeviceProcess::Impl {
                   show_gid(port, index, device.settings.gids[index]);
                   show_interface(port, index, interface_of(device, index)->name);
                 }};
+  }
+
+  InterfaceWatch::Changes own_changes() {
+    InterfaceWatch::Changes changes = changes_shown();
+    if (network.routes)
+      changes.own = [this](const std::vector<InterfaceState>& now) { network.routes->follow(now); };
+    return changes;
   }
 
   void look_at_use() {

@@ -18,8 +18,9 @@ TCP_EXCHANGE = """
 import json, socket, sys
 size, pairs, seen = int(sys.argv[1]), json.loads(sys.argv[2]), []
 for source, destination in pairs:
-    with socket.create_server((destination, 0)) as server:
-        client = socket.create_connection(server.getsockname(), source_address=(source, 0) if source else None)
+    family = socket.AF_INET6 if ":" in destination else socket.AF_INET
+    with socket.create_server((destination, 0), family=family) as server:
+        client = socket.create_connection(server.getsockname()[:2], source_address=(source, 0) if source else None)
         accepted, peer = server.accept()
         for one, other in ((client, accepted), (accepted, client)):
             one.setblocking(False)
@@ -94,11 +95,11 @@ def require_network():
 class Network(fabric.Fabric):
     """A fabric whose programs run in the devices' network."""
 
-    def start_pair(self, server, client):
+    def start_pair(self, server, client, address=ADDRESSES[0]):
         port = fabric.free_port()
         first = self.start_on_urnic(*server, "-p", port)
         fabric.wait_until(lambda: self.listens(first, port) or first.status is not None, f"a listening server: {first}")
-        return first, self.start_on_urnic(*client, "-p", port, ADDRESSES[0])
+        return first, self.start_on_urnic(*client, "-p", port, address)
 
     @staticmethod
     def listens(program, port):
@@ -114,6 +115,22 @@ class Network(fabric.Fabric):
 
     def counters(self, device="urnic0"):
         return json.loads(self.run(self.urnic, "counters", "--json"))[device]
+
+    def ways(self):
+        """Rules, and routes of the tables for packets between devices."""
+        tables = [str(10000 + number) for number in range(len(fabric.DEVICES) + 1)]
+        asked = [(family, "rule") for family in ("-4", "-6")]
+        asked += [(family, "route", "show", "table", table) for family in ("-4", "-6") for table in tables]
+        # A table without a route is none to ip: an error then.
+        script = "; ".join(f"ip {' '.join(words)} 2>/dev/null | sed 's/^/{' '.join(words)}: /'" for words in asked)
+        return set(self.run_on_urnic("sh", "-c", script).splitlines())
+
+    def crossed(self, *pairs):
+        """How many bytes more have crossed the first device's link each way after an exchange of 200,000 by each pair of addresses."""
+        before = self.counters()
+        peers = self.tcp(200_000, *pairs)
+        after = self.counters()
+        return peers, [4 * (after[each] - before[each]) for each in ("port_xmit_data", "port_rcv_data")]
 
     def tcp(self, size, *pairs):
         return json.loads(self.run_on_urnic("python3", "-c", TCP_EXCHANGE, size, json.dumps(pairs)))
@@ -172,6 +189,65 @@ class Interfaces(WithNetwork):
             self.assertGreater(4 * (after[counter] - before[counter]), 800_000, counter)
         self.assertEqual(self.fabric.tcp(200_000, (one, one)), [one])
         self.assertLess(4 * (self.fabric.counters()["port_xmit_data"] - after["port_xmit_data"]), 20_000)
+
+    def change_addresses(self, word, addresses):
+        """Of both devices, and waits until the rules and the GIDs are so."""
+        for device, own in zip(fabric.DEVICES, addresses):
+            for address in own:
+                self.fabric.run_on_urnic("ip", "address", word, f"{address}/{64 if ':' in address else 24}", "dev", device)
+        gids = [f"::ffff:{each}".replace("::ffff:fd", "fd") for own in addresses for each in own]
+        def is_so():
+            shown = "".join(each for each in self.fabric.ways() if "rule: 30:" in each)
+            listed = {gid for device in self.fabric.status()["devices"] for gid in device["gids"]}
+            there = [f"from {each} " in shown for own in addresses for each in own] + [gid in listed for gid in gids]
+            return all(there) if word == "add" else not any(there)
+        fabric.wait_until(is_so, f"rules and GIDs after ip address {word}")
+
+    def test_addresses_that_are_added_lead_over_the_links(self):
+        self.up()
+        first = self.fabric.ways()
+        (one, one6), (two, two6) = added = (("10.1.2.1", "fd00::1"), ("10.1.2.2", "fd00::2"))
+        self.change_addresses("add", added)
+        # IPv6 ones may be used when the kernel has made sure that nobody else has them.
+        fabric.wait_until(lambda: sum("table 1000" in each and "fd00::" in each for each in self.fabric.ways()) >= 6, "IPv6 routes")
+        pairs = ((one, two), (two, one), (ADDRESSES[0], two), (one, ADDRESSES[1]), (one6, two6), (two6, one6), (None, two), (None, one6))
+        peers, carried = self.fabric.crossed(*pairs)
+        self.assertEqual(peers, [source or {two: ADDRESSES[0], one6: two6}[destination] for source, destination in pairs])
+        for number in carried:
+            self.assertGreater(number, len(pairs) * 200_000)
+        peers, carried = self.fabric.crossed((one, one), (one, ADDRESSES[0]), (ADDRESSES[0], one), (one6, one6))
+        self.assertEqual(peers, [one, one, ADDRESSES[0], one6])
+        self.assertLess(max(carried), 20_000)
+
+        writes = ("ib_write_bw", "-F", "-n", "200", "-x", "2")
+        fabric.end_pair(*self.fabric.start_pair((*writes, "-d", "urnic0"), (*writes, "-d", "urnic1"), one), fabric.PATIENCE, self.fabric.log)
+        server = self.fabric.start_on_urnic("rping", "-s", "-a", one, "-C", "20", "-V")
+        fabric.wait_until(lambda: "LISTEN" in self.fabric.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
+        self.fabric.run_on_urnic("rping", "-c", "-a", one, "-I", two, "-C", "20", "-V")
+        self.assertEqual(server.wait(), 0, server)
+
+        self.change_addresses("del", added)
+        fabric.wait_until(lambda: self.fabric.ways() == first, "the rules and routes of before")
+
+    def test_the_first_address_may_be_another_one(self):
+        """The kernel takes away the routes whose source address is gone."""
+        self.up()
+        others = ("10.1.2.1", "10.1.2.2")
+        self.change_addresses("add", ((others[0],), (others[1],)))
+        self.change_addresses("del", ((ADDRESSES[0],), (ADDRESSES[1],)))
+        peers, carried = self.fabric.crossed(others, (None, others[1]), (None, others[0]))
+        self.assertEqual(peers, [others[0], *others])
+        self.assertGreater(min(carried), 600_000)
+
+    def test_an_interface_that_was_down_has_its_routes_again(self):
+        self.up()
+        first = {each for each in self.fabric.ways() if each.startswith("-4")}
+        self.fabric.run_on_urnic("ip", "link", "set", "urnic0", "down")
+        self.fabric.run_on_urnic("ip", "link", "set", "urnic0", "up")
+        fabric.wait_until(lambda: first <= self.fabric.ways(), "the routes of before")
+        peers, carried = self.fabric.crossed(ADDRESSES, ADDRESSES[::-1])
+        self.assertEqual(peers, list(ADDRESSES))
+        self.assertGreater(min(carried), 400_000)
 
     def test_programs_find_each_other_by_the_devices_addresses(self):
         self.up()
@@ -370,6 +446,8 @@ class InterfacesAsRoot(WithNetwork):
     test_tcp = Interfaces.test_tcp_crosses_the_links
     test_programs = Interfaces.test_programs_find_each_other_by_the_devices_addresses
     test_the_port = Interfaces.test_the_port_follows_the_interface
+    change_addresses = Interfaces.change_addresses
+    test_added_addresses = Interfaces.test_addresses_that_are_added_lead_over_the_links
 
 
 class BesideTheHosts(unittest.TestCase):

@@ -163,26 +163,42 @@ void InterfaceWatch::take_messages() {
   auto left = static_cast<unsigned>(std::max<ssize_t>(received, 0));
   for (const auto* message = reinterpret_cast<const nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
        message = NLMSG_NEXT(message, left)) {
-    switch (message->nlmsg_type) {
-      case RTM_NEWLINK:
-      case RTM_DELLINK:
-        take_link(*message);
-        break;
-      case RTM_NEWADDR:
-      case RTM_DELADDR:
-        take_address(*message);
-        break;
-      case NLMSG_DONE:
-        end_list();
-        break;
-      case NLMSG_ERROR:
-        log::error("the kernel does not tell the state of network interfaces");
-        list_.request = 0;
-        break;
-      default:
-        break;
-    }
+    take_message(*message);
   }
+  if (received > 0 && changes_.own) tell_of_own();
+}
+
+void InterfaceWatch::take_message(const nlmsghdr& message) {
+  switch (message.nlmsg_type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+      take_link(message);
+      break;
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+      take_address(message);
+      break;
+    case NLMSG_DONE:
+      end_list();
+      break;
+    case NLMSG_ERROR:
+      log::error("the kernel does not tell the state of network interfaces");
+      list_.request = 0;
+      break;
+    default:
+      break;
+  }
+}
+
+// Also of an address that is known: the kernel names it again once others may send from it.
+void InterfaceWatch::tell_of_own() {
+  std::vector<InterfaceState> interfaces;
+  for (const Watched& watched : watched_) {
+    InterfaceState state{watched.device.interface->index, watched.carrier, watched.device.settings.gids};
+    std::erase(state.addresses, wire::Gid{});
+    interfaces.push_back(std::move(state));
+  }
+  changes_.own(interfaces);
 }
 
 void InterfaceWatch::take_link(const nlmsghdr& message) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_model/control/fabric/device_interface.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/link/udp/local_interface.hpp"
@@ -30,6 +31,8 @@ class InterfaceWatch {
   struct Changes {
     std::function<void(const ServedDevice& device)> link;                    // up or down
     std::function<void(const ServedDevice& device, std::size_t index)> gid;  // or its interface
+    // The devices' own interfaces, in the devices' order, after news of one of them.
+    std::function<void(const std::vector<InterfaceState>& interfaces)> own = {};
   };
 
   // Opens a netlink socket if a device's port leads to an interface. Throws std::system_error.
@@ -64,6 +67,8 @@ class InterfaceWatch {
   void ask(std::uint16_t request);
   void end_list();
   void take_messages();
+  void take_message(const nlmsghdr& message);
+  void tell_of_own();
   void take_link(const nlmsghdr& message);
   void take_address(const nlmsghdr& message);
   void keep_listed_addresses(Watched& watched);

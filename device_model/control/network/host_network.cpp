@@ -14,7 +14,6 @@
 
 #include "device_model/control/fabric/interface_watch.hpp"
 #include "device_model/control/network/device_interfaces.hpp"
-#include "device_model/control/network/routes_between_devices.hpp"
 #include "device_model/control/network/way_outside.hpp"
 #include "device_model/link/frame_pool.hpp"
 #include "wire/network_codec.hpp"
@@ -67,21 +66,23 @@ void bring_loopback_up(const RouteSocket& kernel) {
   kernel.carry_out(RouteRequest(RTM_NEWLINK, 0, header), "lo: up");
 }
 
-// Runs in the new namespace. The interfaces' ends, in order, then the news of that namespace.
+// Runs in the new namespace. The interfaces' ends, in order, then the news of that namespace, then a socket
+// for requests there.
 std::vector<memory::Descriptor> fill(const std::vector<Plan>& plans) {
-  const RouteSocket kernel;
+  RouteSocket kernel;
   bring_loopback_up(kernel);
-  std::vector<OpenInterface> opened = open_all(kernel, plans);
-  std::vector<RoutedInterface> routed;
-  routed.reserve(plans.size());
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    routed.push_back({plans[i].interface.name, opened[i].index, plans[i].interface.addresses});
-  route_between_devices(kernel, routed);
   std::vector<memory::Descriptor> contents;
-  contents.reserve(opened.size() + 1);
-  for (OpenInterface& each : opened) contents.push_back(std::move(each.tap));
+  contents.reserve(plans.size() + 2);
+  for (OpenInterface& each : open_all(kernel, plans)) contents.push_back(std::move(each.tap));
   contents.push_back(open_interface_news());
+  contents.push_back(std::move(kernel).release());
   return contents;
+}
+
+memory::Descriptor take_last(std::vector<memory::Descriptor>& descriptors) {
+  memory::Descriptor last = std::move(descriptors.back());
+  descriptors.pop_back();
+  return last;
 }
 
 // `any` is a socket of the interface's network namespace.
@@ -102,6 +103,17 @@ void refuse_second_interface(const Configuration& configuration) {
         "tap from [lan]");
 }
 
+RoutesBetweenDevices routes_between(const std::vector<Plan>& plans,
+                                    const std::vector<DeviceInterface>& interfaces, RouteSocket kernel) {
+  std::vector<std::string> names;
+  std::vector<InterfaceState> states;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    names.push_back(plans[i].interface.name);
+    states.push_back({interfaces[i].interface.index, true, plans[i].interface.addresses});
+  }
+  return {std::move(kernel), names, states};
+}
+
 }  // namespace
 
 HostNetwork open_host_network(const Configuration& configuration) {
@@ -110,11 +122,13 @@ HostNetwork open_host_network(const Configuration& configuration) {
   refuse_second_interface(configuration);
   const std::vector<Plan> plans = plans_of(configuration);
   std::vector<memory::Descriptor> taps;
+  memory::Descriptor kernel;  // of a place of its own
   if (configuration.interfaces == Interfaces::own_network) {
     FilledNamespace made = make_network_namespace([&] { return fill(plans); });
     network.place = std::move(made.place);
     taps = std::move(made.contents);
-    network.news = std::move(taps.back());
+    kernel = take_last(taps);
+    network.news = take_last(taps);
     if (configuration.leads_outside) network.outside = open_way_outside(network.place);
   } else {
     for (OpenInterface& each : open_all(RouteSocket(), plans)) taps.push_back(std::move(each.tap));
@@ -126,6 +140,7 @@ HostNetwork open_host_network(const Configuration& configuration) {
                                   std::move(taps[i]),
                                   {plan.name, index_of(network.news.get(), plan.name), plan.mtu}});
   }
+  if (kernel) network.routes = routes_between(plans, network.interfaces, RouteSocket(std::move(kernel)));
   return network;
 }
 

@@ -36,11 +36,16 @@ void keep_numbers(uid_t user, gid_t group) {
   write_text("/proc/self/gid_map", fmt::format("{} {} 1", group, group));
 }
 
-// Whether a user namespace was needed.
+// Whether a user namespace was needed to enter it. Where none was, one owns the network yet if there may be:
+// this process's user has all rights in what his user namespace owns, also when his privileges are dropped
+// (user_namespaces(7)).
 bool enter_new_network() {
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  if (unshare(CLONE_NEWNET) == 0) return false;
+  if (unshare(CLONE_NEWNET) == 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) keep_numbers(user, group);
+    return false;
+  }
   if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
     fail(
         "a network namespace needs a user namespace, and this system lets its users make none ('urnic "

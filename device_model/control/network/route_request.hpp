@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "device_model/memory/descriptor.hpp"
 #include "wire/identifiers.hpp"
@@ -50,11 +51,14 @@ class RouteRequest {
 // Whether this kernel has the protocol family: IPv6 may be left out or turned off (ipv6.disable=1).
 bool has_family(std::uint8_t family);
 
-// A socket of the network namespace in which it was made.
+// A socket of the network namespace in which it was made. The kernel asks for CAP_NET_ADMIN there both of the
+// process that made it and of the one that uses it; who owns the namespace's user namespace has it.
 class RouteSocket {
  public:
   // Throws std::system_error.
   RouteSocket();
+  explicit RouteSocket(memory::Descriptor made) : socket_(std::move(made)) {}
+  memory::Descriptor release() && { return std::move(socket_); }
 
   // Sends the request and takes the kernel's answer. Throws std::system_error, whose text begins with `what`.
   void carry_out(const RouteRequest& request, const std::string& what) const;
