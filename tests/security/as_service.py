@@ -32,7 +32,8 @@ DIFFERS, BELOW, EQUALS, ABOVE, HAS_BITS = 1, 2, 4, 6, 7
 NO_NEW_PRIVILEGES = 38
 HIGHEST_ORDINARY_POLICY = 5  # SCHED_IDLE; SCHED_OTHER, SCHED_BATCH
 REALTIME_POLICIES_BELOW = (1, 2, 4)
-NAMESPACES = (0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x00020000)
+NAMESPACES = {"cgroup": 0x02000000, "uts": 0x04000000, "ipc": 0x08000000, "user": 0x10000000, "pid": 0x20000000,
+              "net": 0x40000000, "mnt": 0x00020000}
 SHM_EXECUTABLE = 0o100000
 ASK_PERSONALITY = 0xFFFFFFFF
 
@@ -126,12 +127,16 @@ def deny_written_code():
     rules.load()
 
 
-def restrict_namespaces():
+def restrict_namespaces(values):
+    """All but those that are named. Where some are allowed, a kind must be said to enter one (seccomp-util.c of systemd)."""
+    allowed = set(" ".join(values).split())
+    if not allowed < set(NAMESPACES):
+        sys.exit(f"RestrictNamespaces={values}: only kinds of namespaces are known")
     rules = Filter()
-    for kind in NAMESPACES:
-        for name in ("unshare", "clone"):
-            rules.refuse(errno.EPERM, name, compare(0, HAS_BITS, kind))
-    rules.refuse(errno.EPERM, "setns")
+    for kind in set(NAMESPACES) - allowed:
+        for name, argument in (("unshare", 0), ("clone", 0), ("setns", 1)):
+            rules.refuse(errno.EPERM, name, compare(argument, HAS_BITS, NAMESPACES[kind]))
+    rules.refuse(errno.EPERM, "setns", compare(1, EQUALS, 0))
     rules.refuse(errno.ENOSYS, "clone3")
     rules.load()
 
@@ -171,7 +176,7 @@ SETTINGS = {
     "RestrictRealtime": switch(restrict_realtime),
     "RestrictSUIDSGID": switch(restrict_suid_sgid),
     "MemoryDenyWriteExecute": switch(deny_written_code),
-    "RestrictNamespaces": switch(restrict_namespaces),
+    "RestrictNamespaces": restrict_namespaces,
     "RestrictAddressFamilies": restrict_address_families,
     "SystemCallArchitectures": restrict_architectures,
 }

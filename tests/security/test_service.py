@@ -45,11 +45,15 @@ REFUSED = {
     "personality": "EPERM",
     "set-user-ID file": "EPERM",
     "set-group-ID file": "EPERM",
-    "new namespace": "EPERM",
+    "new mount namespace": "EPERM",
+    "other mount namespace": "EPERM",
+    "new process namespace": "EPERM",
+    "other process namespace": "EPERM",
     "other namespace": "EPERM",
     "foreign call": f"signal {signal.SIGSYS.value}",
 }
-NEEDED = ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK")
+NEEDED = ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "new network namespace", "other network namespace", "new user namespace",
+          "other user namespace")
 
 
 def has_ipv6():
@@ -159,6 +163,20 @@ class UserService(unittest.TestCase):
         if "::1" in addresses:
             self.pingpong(service, service, "-g", "0", devices=("urnic2", "urnic2"))
         self.ends_well(service)
+
+    def test_a_network_of_the_programs(self):
+        network.require_namespaces("ip tuntap add dev try0 mode tap")
+        ways = [""] + (["outside = true\n"] if shutil.which("slirp4netns") else [])
+        for outside in ways:
+            with self.subTest(outside), Service() as service:
+                service.up("network = true\n" + outside)
+                shown = service.run_on_urnic("ip", "-br", "address")
+                for expected in ("192.0.2.1/24", "192.0.2.2/24", *(["10.0.2.100/24"] if outside else [])):
+                    self.assertIn(expected, shown)
+                words = ("ibv_rc_pingpong", "-c", "-g", "1")
+                both = f"{' '.join(words)} -d urnic0 & sleep 1; {' '.join(words)} -d urnic1 192.0.2.1 && wait $!"
+                self.assertIn("1000 iters in ", service.run_on_urnic("sh", "-c", both))
+                self.ends_well(service)
 
     def way_to_memory(self, on):
         """How the device process reads a program's memory."""

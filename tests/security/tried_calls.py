@@ -22,7 +22,7 @@ C.mmap.restype = ctypes.c_void_p
 C.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
 C.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 C.personality.argtypes = (ctypes.c_ulong,)
-NEW_NETWORK = 0x40000000
+NEW_NETWORK, NEW_USER, NEW_MOUNTS, NEW_PROCESSES = 0x40000000, 0x10000000, 0x00020000, 0x20000000
 NO_RANDOM_ADDRESSES = 0x0040000
 WRONG = 1  # no kind of namespace
 
@@ -62,7 +62,9 @@ def calls(folder):
     tried["personality"] = lambda: called(C.personality(NO_RANDOM_ADDRESSES))
     tried["set-user-ID file"] = lambda: file.chmod(0o4700)
     tried["set-group-ID file"] = lambda: os.close(os.open(folder / "other", os.O_CREAT | os.O_RDWR, 0o2700))
-    tried["new namespace"] = lambda: called(C.unshare(NEW_NETWORK | WRONG))
+    for name, kind in (("mount", NEW_MOUNTS), ("process", NEW_PROCESSES), ("network", NEW_NETWORK), ("user", NEW_USER)):
+        tried[f"new {name} namespace"] = lambda kind=kind: called(C.unshare(kind | WRONG))
+        tried[f"other {name} namespace"] = lambda kind=kind: called(C.setns(-1, kind))
     tried["other namespace"] = lambda: called(C.setns(-1, 0))
     if platform.machine() == "x86_64":
         tried["foreign call"] = lambda: foreign_call(folder)
