@@ -74,6 +74,27 @@ print(receiver.recv(100)[6:12].hex(":"))
 """
 
 
+# Sends RoCE packets: RDMA WRITE Only with a key that nobody has, for which a responder that takes it ends its connection.
+FORGE_ROCE = """
+import json, socket, struct, sys, zlib
+def ip_header(source, destination, length, tos, ttl, total):
+    return struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0x4000, ttl, 17, total, socket.inet_aton(source), socket.inet_aton(destination))
+def packet(source, destination, qpn, psn):
+    body = struct.pack("!BBHIIQII", 0x0A, 0x40, 0xFFFF, qpn, 1 << 31 | psn, 0, 0, 8) + bytes(8)
+    udp = struct.pack("!HHH", 0xC000, 4791, 8 + len(body) + 4)
+    fields = source, destination, 20 + 8 + len(body) + 4
+    masked = ip_header(*fields, 0xFF, 0xFF, 0xFFFF) + udp + bytes(2 * [255]) + body[:4] + bytes([255]) + body[5:]
+    icrc = struct.pack("<I", zlib.crc32(bytes(8 * [255]) + masked))
+    total = sum(struct.unpack("!10H", ip_header(*fields, 0, 64, 0)))
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    return ip_header(*fields, 0, 64, total) + udp + bytes(2) + body + icrc
+for each in json.loads(sys.argv[1]):
+    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    sender.bind((each["by"], 0))
+    macs = b"".join(bytes.fromhex(each[end].replace(":", "")) for end in ("to_mac", "from_mac"))
+    sender.send(macs + bytes.fromhex("0800") + packet(each["source"], each["destination"], each["qpn"], each["psn"]))
+"""
+
 # Small frames to the other device, as fast as a program can.
 FLOOD = """
 import contextlib, socket
@@ -334,6 +355,46 @@ class Interfaces(WithNetwork):
         own = "02:75:72:6e:00:00"
         self.assertEqual(self.fabric.run_on_urnic("python3", "-c", FORGE, "02:00:00:00:00:99", "02:75:72:6e:00:01", own), f"{own}\n")
         self.assertEqual(self.fabric.counters()["host_refused_sources"], 2)
+
+    def queue_pairs(self):
+        """By device, of a connection at rest."""
+        before = None
+        while True:
+            now = json.loads(self.fabric.run(self.fabric.urnic, "status", "--qps", "--json"))
+            if now == before:
+                return {each["device"]: each for each in now}
+            before = now
+
+    def test_no_connection_takes_a_packet_that_a_program_makes(self):
+        """The program is the network's administrator, and knows all that is to know of the connection."""
+        self.up(3 * "[[devices]]\n")
+        bystander = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_bystander"))
+        bystander.wait_for_output("running")
+        os.killpg(bystander.pid, signal.SIGSTOP)
+        ends = self.queue_pairs()
+        macs = [f"02:75:72:6e:00:0{number}" for number in range(3)]
+        forged = []
+        for own, other in ((0, 1), (1, 0)):
+            its = ends[fabric.DEVICES[own]]
+            packet = {"to_mac": macs[own], "source": ADDRESSES[other], "destination": ADDRESSES[own],
+                      "qpn": its["qpn"], "psn": its["responder"]["expected_psn"]}
+            # By the interface of the connection's other end; by a third one as itself, and in the other's name.
+            forged += [{**packet, "by": f"urnic{by}", "from_mac": macs[name]} for by, name in ((other, other), (2, 2), (2, other))]
+        self.fabric.run_on_urnic("python3", "-c", FORGE_ROCE, json.dumps(forged))
+        fabric.wait_until(lambda: self.fabric.counters("urnic2")["host_refused_sources"] >= 2, "packets in another's name")
+        for device in fabric.DEVICES:
+            fabric.wait_until(lambda device=device: self.fabric.counters(device)["rx_wrong_origin"] >= 2, f"packets for {device}")
+        self.assertEqual(self.fabric.counters("urnic2")["host_refused_sources"], 2)
+        for device in fabric.DEVICES:
+            counters = self.fabric.counters(device)
+            self.assertEqual((counters["rx_wrong_origin"], counters["rx_icrc_encapsulated"], counters["resp_remote_access_errors"]), (2, 0, 0))
+        self.assertEqual(self.queue_pairs(), ends)
+
+        received = self.fabric.counters()["rx_send_requests"]
+        os.killpg(bystander.pid, signal.SIGCONT)
+        fabric.wait_until(lambda: bystander.status is not None or self.fabric.counters()["rx_send_requests"] > received + 100, "more messages")
+        bystander.process.send_signal(signal.SIGTERM)
+        self.assertEqual(bystander.wait(), 0, bystander)
 
     def test_a_flood_leaves_room_for_roce(self):
         self.up()
