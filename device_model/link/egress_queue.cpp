@@ -19,14 +19,21 @@ std::uint64_t picoseconds_per_byte(double rate_gbps) {
 EgressQueue::EgressQueue(const LinkSettings& settings)
     : picoseconds_per_byte_(picoseconds_per_byte(settings.rate_gbps)),
       queue_packets_(std::max(settings.queue_packets, 1u)),
-      begins_(has_rate() ? queue_packets_ : 0) {}
+      packets_(has_rate() ? queue_packets_ : 0) {}
 
 std::uint32_t EgressQueue::waiting(transport::Time now) {
-  while (waiting_ != 0 && begins_[first_] <= now) {
-    first_ = first_ + 1 == begins_.size() ? 0 : first_ + 1;
+  while (waiting_ != 0 && packets_[first_].begins <= now) {
+    leaving_bytes_ = packets_[first_].bytes;
+    waiting_bytes_ -= leaving_bytes_;
+    first_ = first_ + 1 == packets_.size() ? 0 : first_ + 1;
     --waiting_;
   }
   return waiting_;
+}
+
+std::uint64_t EgressQueue::bytes(transport::Time now) {
+  if (waiting(now) == 0 && clear_at_ <= now) return 0;
+  return waiting_bytes_ + leaving_bytes_;
 }
 
 transport::Time EgressQueue::accept(transport::Time now, std::uint32_t bytes) {
@@ -34,9 +41,11 @@ transport::Time EgressQueue::accept(transport::Time now, std::uint32_t bytes) {
   if (clear_at_ <= now) {
     if (clear_at_ < now) clear_fraction_ = 0;
     clear_at_ = now;
+    leaving_bytes_ = bytes;
   } else {
-    begins_[(first_ + waiting_) % begins_.size()] = clear_at_;
+    packets_[(first_ + waiting_) % packets_.size()] = {clear_at_, bytes};
     ++waiting_;
+    waiting_bytes_ += bytes;
   }
   clear_fraction_ += (std::uint64_t{bytes} + kEthernetOverheadBytes) * picoseconds_per_byte_;
   clear_at_ += transport::Nanoseconds(static_cast<std::int64_t>(clear_fraction_ / kPicosecondsPerNanosecond));

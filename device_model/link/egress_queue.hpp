@@ -1,5 +1,5 @@
 // A line of a given rate and the queue in front of it: when a packet that arrives now has left, and how many
-// packets wait then.
+// packets and bytes are there then.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,8 @@ class EgressQueue {
   bool has_rate() const { return picoseconds_per_byte_ != 0; }
   // Accepted packets that have not begun to leave. `now` never decreases.
   std::uint32_t waiting(transport::Time now);
+  // Bytes of the accepted packets that have not left: the one on the line counts until its last bit is sent.
+  std::uint64_t bytes(transport::Time now);
   bool is_full(transport::Time now) { return has_rate() && waiting(now) >= queue_packets_; }
   // Queues a packet of `bytes` and returns when its last bit has left. Must not be full.
   transport::Time accept(transport::Time now, std::uint32_t bytes);
@@ -36,10 +38,16 @@ class EgressQueue {
   std::uint32_t queue_packets_;
   transport::Time clear_at_{};
   std::uint64_t clear_fraction_ = 0;  // added to clear_at_
-  // When each waiting packet begins to leave; a ring buffer.
-  std::vector<transport::Time> begins_;
+  struct Waiting {
+    transport::Time begins;  // to leave
+    std::uint32_t bytes;
+  };
+  // A ring buffer.
+  std::vector<Waiting> packets_;
   std::size_t first_ = 0;
   std::uint32_t waiting_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint32_t leaving_bytes_ = 0;  // of the packet that began to leave last
 };
 
 }  // namespace urnic::link

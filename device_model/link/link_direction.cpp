@@ -9,6 +9,7 @@ LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device,
     : settings_(settings),
       only_loses_(link::only_loses(settings)),
       random_(settings, device, direction),
+      early_marking_(settings),
       bursts_(settings, device, direction),
       egress_queue_(settings) {}
 
@@ -22,6 +23,8 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
     }
     const std::uint32_t threshold = settings_.ecn_threshold_packets;
     passage.congestion = threshold != 0 && egress_queue_.waiting(now) >= threshold;
+    if (early_marking_.possible() && early_marking_.marks(egress_queue_.bytes(now), random_.marking(packet)))
+      passage.congestion = true;
     left = egress_queue_.accept(now, bytes);
   }
 

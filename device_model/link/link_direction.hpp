@@ -9,6 +9,7 @@
 #include "device_model/link/egress_queue.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/link/packet_identity.hpp"
+#include "device_model/link/random_early_marking.hpp"
 #include "device_model/link/random_impairments.hpp"
 
 namespace urnic::link {
@@ -72,6 +73,7 @@ class LinkDirection {
   LinkSettings settings_;
   bool only_loses_;
   RandomImpairments random_;
+  RandomEarlyMarking early_marking_;
   BurstModel bursts_;
   EgressQueue egress_queue_;
   transport::Time last_due_{};

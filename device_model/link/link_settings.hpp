@@ -35,6 +35,12 @@ struct LinkSettings {
   // ECN-capable packets (ECT) that find this many waiting are marked "congestion experienced"; 0: none is
   // marked. Other packets pass unmarked; only the queue's end limits them.
   std::uint32_t ecn_threshold_packets = 0;
+  // Random early marking, by the bytes of frames that a packet finds in the queue (random_early_marking.hpp):
+  // up to `ecn_min_bytes` none is marked, from there to `ecn_max_bytes` the probability rises from 0 to
+  // `ecn_probability`, and above all are marked. 0 as the largest: none is.
+  std::uint32_t ecn_min_bytes = 0;
+  std::uint32_t ecn_max_bytes = 0;
+  double ecn_probability = 0;
 
   std::uint64_t seed = 1;
 

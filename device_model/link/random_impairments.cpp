@@ -5,7 +5,7 @@ namespace urnic::link {
 namespace {
 
 // Each question about a packet has its own hash: changing one setting leaves the other answers as they were.
-enum class Question : std::uint64_t { loss = 1, duplicate, reorder, corrupt, corruption, jitter };
+enum class Question : std::uint64_t { loss = 1, duplicate, reorder, corrupt, corruption, jitter, marking };
 
 std::uint64_t draw(std::uint64_t packet, Question question) {
   return mix(packet + static_cast<std::uint64_t>(question) * 0xD1B54A32D192ED03u);
@@ -43,6 +43,10 @@ std::uint64_t RandomImpairments::key_of(const PacketIdentity& packet) {
 
 bool RandomImpairments::loses(const PacketIdentity& packet) {
   return loss_.possible() && happens(loss_, key_of(packet), Question::loss);
+}
+
+std::uint64_t RandomImpairments::marking(const PacketIdentity& packet) {
+  return draw(key_of(packet), Question::marking);
 }
 
 PacketImpairments RandomImpairments::of(const PacketIdentity& packet) {

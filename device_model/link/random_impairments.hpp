@@ -28,6 +28,8 @@ class RandomImpairments {
   PacketImpairments of(const PacketIdentity& packet);
   // Only whether the packet is lost.
   bool loses(const PacketIdentity& packet);
+  // 64 random bits that decide whether a queue marks the packet (random_early_marking.hpp).
+  std::uint64_t marking(const PacketIdentity& packet);
 
  private:
   // The key of all hashes for the packet.

@@ -113,11 +113,27 @@ LinkChange read_change(const json& request) {
   return change;
 }
 
-void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
-  for (const auto& [key, value] : change.values) {
-    if (change.transmit) key->set(device.settings.transmit_link, value);
-    if (change.receive) key->set(device.settings.receive_link, value);
+LinkSettings changed(LinkSettings settings, const LinkChange& change) {
+  for (const auto& [key, value] : change.values) key->set(settings, value);
+  return settings;
+}
+
+void check(const LinkChange& change, const ServedDevice& device) {
+  for (const bool transmit : {true, false}) {
+    if (!(transmit ? change.transmit : change.receive)) continue;
+    const LinkSettings settings =
+        changed(transmit ? device.settings.transmit_link : device.settings.receive_link, change);
+    const auto wrong = contradiction(settings);
+    if (!wrong) continue;
+    throw std::runtime_error(fmt::format("{} {}: {} = {}: allowed is {}", device.settings.name,
+                                         transmit ? "tx" : "rx", wrong->key,
+                                         find_link_key(wrong->key)->get(settings), wrong->allowed));
   }
+}
+
+void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
+  if (change.transmit) device.settings.transmit_link = changed(device.settings.transmit_link, change);
+  if (change.receive) device.settings.receive_link = changed(device.settings.receive_link, change);
   fabric.engine(device).execute([&] {
     fabric.configure_link(device);
     if (!change.up) return;
@@ -139,8 +155,11 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     if (!request.contains("device"))
       throw std::runtime_error("\"device\" must name the device whose link is meant, or be \"all\"");
     const LinkChange change = read_change(request);
+    const auto concerns = [only](const auto& device) { return only == nullptr || device.get() == only; };
+    for (const auto& device : fabric.devices())
+      if (concerns(device)) check(change, *device);
     for (const auto& device : fabric.devices()) {
-      if (only != nullptr && device.get() != only) continue;
+      if (!concerns(device)) continue;
       apply(fabric, change, *device);
       if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
       if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});

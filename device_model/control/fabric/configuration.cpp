@@ -226,6 +226,16 @@ void read_devices(const TableReader& root, const std::string& file, Configuratio
 constexpr std::array<std::string_view, 3> kDirectionNames{"tx", "rx", "both"};
 constexpr std::size_t kMaxLinkSections = 1024;
 
+// The section may not have the key of which the error tells: an earlier one set it.
+void check_together(const TableReader& reader, const link::LinkSettings& settings) {
+  const auto wrong = contradiction(settings);
+  if (!wrong) return;
+  const toml::node* const node = reader.table().get(wrong->key);
+  if (node != nullptr) reader.refuse(wrong->key, *node, wrong->allowed);
+  reader.fail(reader.table().source(), fmt::format("link.{} = {}: allowed is {}", wrong->key,
+                                                   find_link_key(wrong->key)->get(settings), wrong->allowed));
+}
+
 void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
   for (const LinkKey& key : link_keys()) {
     const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
@@ -233,6 +243,7 @@ void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
     if (!key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);
     key.set(settings, *value);
   }
+  check_together(reader, settings);
 }
 
 // Later sections override earlier ones for the same link, key by key.

@@ -11,6 +11,10 @@ using link::LinkSettings;
 using transport::Nanoseconds;
 
 constexpr std::string_view kProbability = "a probability from 0 to 1, such as 0.01";
+constexpr double kMostBytes = 1e9;
+constexpr std::string_view kBytes = "a whole number of bytes from 0 to 1000000000";
+constexpr std::string_view kBytesOrNoMarks =
+    "a whole number of bytes from 1 to 1000000000, or 0 for no marks by bytes";
 constexpr std::string_view kMicroseconds = "microseconds, from 0 to 10000000, such as 2.5";
 
 Nanoseconds from_microseconds(double microseconds) { return Nanoseconds(std::llround(microseconds * 1000)); }
@@ -69,6 +73,9 @@ constexpr std::array kKeys{
     probability<&LinkSettings::corrupt>("corrupt"),
     count<&LinkSettings::ecn_threshold_packets>("ecn_threshold_packets", 0, 65536,
                                                 "a whole number from 1 to 65536, or 0 for no marks"),
+    count<&LinkSettings::ecn_min_bytes>("ecn_min_bytes", 0, kMostBytes, kBytes),
+    count<&LinkSettings::ecn_max_bytes>("ecn_max_bytes", 0, kMostBytes, kBytesOrNoMarks),
+    probability<&LinkSettings::ecn_probability>("ecn_probability"),
     LinkKey{"seed", 0, 9007199254740991, true, "a whole number from 0 to 9007199254740991",
             [](LinkSettings& settings, double value) { settings.seed = static_cast<std::uint64_t>(value); },
             [](const LinkSettings& settings) { return static_cast<double>(settings.seed); }},
@@ -88,6 +95,14 @@ const LinkKey* find_link_key(std::string_view name) {
   const auto found =
       std::find_if(kKeys.begin(), kKeys.end(), [&](const LinkKey& key) { return key.name == name; });
   return found == kKeys.end() ? nullptr : &*found;
+}
+
+std::optional<LinkContradiction> contradiction(const LinkSettings& settings) {
+  if (settings.ecn_probability > 0 && settings.ecn_max_bytes == 0)
+    return {{"ecn_probability", "0 without ecn_max_bytes, up to which the probability rises"}};
+  if (settings.ecn_min_bytes > settings.ecn_max_bytes)
+    return {{"ecn_min_bytes", "no more than ecn_max_bytes, from which on every packet is marked"}};
+  return std::nullopt;
 }
 
 }  // namespace urnic::control

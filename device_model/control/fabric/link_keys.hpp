@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,5 +26,12 @@ struct LinkKey {
 std::span<const LinkKey> link_keys();
 // Null if no key has this name.
 const LinkKey* find_link_key(std::string_view name);
+
+// Two settings that cannot stand together although each is allowed.
+struct LinkContradiction {
+  std::string_view key;
+  std::string_view allowed;
+};
+std::optional<LinkContradiction> contradiction(const link::LinkSettings& settings);
 
 }  // namespace urnic::control

@@ -182,6 +182,9 @@ BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
     reorder_hold_us = 7
     corrupt = 0.04
     ecn_threshold_packets = 6
+    ecn_min_bytes = 5000
+    ecn_max_bytes = 200000
+    ecn_probability = 0.01
     seed = 42
   )",
                                                           "lab.toml");
@@ -199,6 +202,9 @@ BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
                                     .reorder_hold = transport::Nanoseconds(7000),
                                     .corrupt = 0.04,
                                     .ecn_threshold_packets = 6,
+                                    .ecn_min_bytes = 5000,
+                                    .ecn_max_bytes = 200'000,
+                                    .ecn_probability = 0.01,
                                     .seed = 42};
   BOOST_TEST((configuration.devices[0].transmit_link == expected));
   BOOST_TEST((configuration.devices[0].receive_link == link::LinkSettings{}));
@@ -247,6 +253,14 @@ BOOST_AUTO_TEST_CASE(wrong_settings_of_links_and_recovery) {
   check_error("[[link]]\nloss = \"much\"\n", "2", "link.loss", "a probability from 0 to 1");
   check_error("[[link]]\nrate_gbps = 0.0001\n", "2", "link.rate_gbps", "from 0.001 to 1000, or 0");
   check_error("[[link]]\nqueue_packets = 1.5\n", "2", "link.queue_packets = 1.5", "a whole number");
+  check_error("[[link]]\necn_max_bytes = -1\n", "2", "link.ecn_max_bytes = -1", "0 for no marks by bytes");
+  check_error("[[link]]\necn_probability = 0.1\n", "2", "link.ecn_probability = 0.1",
+              "0 without ecn_max_bytes");
+  check_error("[[link]]\necn_max_bytes = 10\necn_min_bytes = 11\n", "3", "link.ecn_min_bytes = 11",
+              "no more than ecn_max_bytes");
+  check_error(
+      "[[link]]\necn_max_bytes = 10\necn_min_bytes = 10\n[[link]]\ndevice = \"urnic1\"\necn_max_bytes = 9\n",
+      "4", "link.ecn_min_bytes = 10", "no more than ecn_max_bytes");
   check_error("[[link]]\ndelay = 3\n", "2", "link.delay: no such setting", "delay_us");
   check_error("[[link]]\ndevice = \"urnic9\"\n", "2", "urnic9", "\"all\", \"urnic0\", \"urnic1\"");
   check_error("[[link]]\ndirection = \"out\"\n", "2", "out", "\"tx\", \"rx\", \"both\"");

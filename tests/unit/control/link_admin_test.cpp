@@ -53,6 +53,23 @@ BOOST_AUTO_TEST_CASE(a_wrong_setting_changes_nothing) {
   BOOST_TEST(link.at("tx").at("settings").at("delay_us") == 0);
 }
 
+// Each setting alone is allowed. Settings of one request are looked at together, whatever their order.
+BOOST_AUTO_TEST_CASE(settings_that_contradict_one_another_change_nothing) {
+  BOOST_TEST(error(set_link({{"ecn_probability", 0.5}})) ==
+             "urnic0 tx: ecn_probability = 0.5: allowed is 0 without ecn_max_bytes, up to which the "
+             "probability rises");
+  admin.ask(set_link({{"ecn_max_bytes", 1000}, {"ecn_min_bytes", 10}, {"ecn_probability", 0.5}}, "rx"));
+  json request = set_link({{"ecn_min_bytes", 100}});
+  request["device"] = "all";
+  BOOST_TEST(error(request).find("urnic0 tx: ecn_min_bytes = 100: allowed is no more than ecn_max_bytes") ==
+             0);
+  request = set_link({{"ecn_min_bytes", 1001}}, "rx");
+  BOOST_TEST(error(request).find("urnic0 rx: ecn_min_bytes = 1001") == 0);
+  const json rx = admin.ask({{"cmd", "link"}, {"device", "urnic0"}}).at("links").at("urnic0").at("rx");
+  BOOST_TEST(rx.at("settings").at("ecn_min_bytes") == 10);
+  BOOST_TEST(rx.at("settings").at("ecn_max_bytes") == 1000);
+}
+
 // As in a configuration.
 BOOST_AUTO_TEST_CASE(all_means_every_device) {
   json request = set_link({{"loss", 0.25}, {"state", "down"}, {"recovery", "irn"}}, "tx");

@@ -168,6 +168,16 @@ BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
   BOOST_TEST(counters.not_ecn_capable == 2);
 }
 
+BOOST_AUTO_TEST_CASE(marks_by_the_bytes_that_wait) {
+  frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 1, .ecn_max_bytes = 1});
+  for (int i = 0; i < 3; ++i) send({.traffic_class = 0x2A});
+  advance(1'000'000);
+  BOOST_REQUIRE_EQUAL(receivers[1].arrivals.size(), 3);
+  BOOST_TEST(receivers[1].arrivals[0].parsed.network.traffic_class == 0x2A);
+  BOOST_TEST(receivers[1].arrivals[1].parsed.network.traffic_class == 0x2B);
+  BOOST_TEST(frame_switch.link(1).channel(Direction::receive).counters().by_link.congestion_marked == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_full_queue_at_the_receiving_side_drops) {
   frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 1, .queue_packets = 2});
   for (std::uint32_t psn = 100; psn < 105; ++psn) send_psn(psn);

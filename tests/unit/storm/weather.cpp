@@ -68,6 +68,9 @@ link::LinkSettings random_link(Chance& chance) {
   settings.reorder_hold = random_span(chance, 2000);
   settings.corrupt = sometimes(4, 0.05);
   settings.ecn_threshold_packets = chance.one_of({0u, 2u});
+  settings.ecn_min_bytes = chance.one_of({0u, 2000u});
+  settings.ecn_max_bytes = settings.ecn_min_bytes + chance.one_of({0u, 20'000u});
+  settings.ecn_probability = settings.ecn_max_bytes != 0 ? sometimes(2, 0.5) : 0;
   settings.seed = chance.up_to(1'000'000);
   return settings;
 }
