@@ -26,6 +26,8 @@ constexpr std::string_view text(DropCause cause) {
       return "dropped by a fault";
     case DropCause::buffer_full:
       return "dropped, too many frames under way";
+    case DropCause::shared_buffer_full:
+      return "dropped, the switch's memory has no more for the queue";
   }
   return {};
 }
@@ -51,6 +53,13 @@ LinkChannel::LinkChannel(Link& link, Direction direction, FramesInFlight& in_fli
 
 void LinkChannel::configure(const LinkSettings& settings) {
   model_ = LinkDirection(settings, device_, direction_);
+  if (buffer_ != nullptr) model_.use(*buffer_);
+}
+
+void LinkChannel::share(SharedBuffer& buffer) {
+  buffer_ = &buffer;
+  buffer.add(model_.queue());
+  model_.use(buffer);
 }
 
 Remarks& LinkChannel::remark(FrameInFlight& flight) { return flight.remarks.next().add(name_).add(": "); }

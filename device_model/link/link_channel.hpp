@@ -28,6 +28,8 @@ class LinkChannel {
   void configure(const LinkSettings& settings);
   const LinkSettings& settings() const { return model_.settings(); }
   void set_faults(FaultHook* faults) { faults_ = faults; }
+  // Its queue shares `buffer` with others from now on. `buffer` outlives the channel.
+  void share(SharedBuffer& buffer);
 
   void enter(FrameInFlight& flight, transport::Time now);
   // A frame that this channel has put in flight reaches the channel's end at `due`.
@@ -68,6 +70,7 @@ class LinkChannel {
   FramesInFlight& in_flight_;
   Forwarder& forwarder_;
   FaultHook* faults_ = nullptr;
+  SharedBuffer* buffer_ = nullptr;
   LinkDirection model_;
   std::uint32_t under_way_ = 0;  // of the frames in flight
   HeldBehind<PooledFrame*> held_;

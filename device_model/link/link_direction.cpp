@@ -21,6 +21,10 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
       passage.drop = DropCause::queue_full;
       return passage;
     }
+    if (buffer_ != nullptr && buffer_->limits() && !buffer_->has_room(egress_queue_, now, bytes)) {
+      passage.drop = DropCause::shared_buffer_full;
+      return passage;
+    }
     const std::uint32_t threshold = settings_.ecn_threshold_packets;
     passage.congestion = threshold != 0 && egress_queue_.waiting(now) >= threshold;
     if (early_marking_.possible() && early_marking_.marks(egress_queue_.bytes(now), random_.marking(packet)))

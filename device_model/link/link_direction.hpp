@@ -11,19 +11,21 @@
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/link/random_early_marking.hpp"
 #include "device_model/link/random_impairments.hpp"
+#include "device_model/link/shared_buffer.hpp"
 
 namespace urnic::link {
 
 enum class DropCause : std::uint8_t {
   none,
-  loss,         // random, packet by packet
-  burst,        // a burst of losses
-  queue_full,   // the line's queue
-  cut,          // the link is down
-  fault,        // a rule of the fault plan
-  buffer_full,  // no room to keep another packet under way
+  loss,                // random, packet by packet
+  burst,               // a burst of losses
+  queue_full,          // the line's queue
+  cut,                 // the link is down
+  fault,               // a rule of the fault plan
+  buffer_full,         // no room to keep another packet under way
+  shared_buffer_full,  // the switch's memory has no more for this queue
 };
-inline constexpr std::size_t kDropCauses = 7;
+inline constexpr std::size_t kDropCauses = 8;
 
 // What happens to a packet that enters.
 struct Passage {
@@ -67,6 +69,10 @@ class LinkDirection {
   // When the line is idle, unless other packets enter.
   transport::Time clear_at() const { return egress_queue_.clear_at(); }
 
+  // The queue, if there is one, is in this memory, with others. It outlives its use.
+  void use(const SharedBuffer& buffer) { buffer_ = &buffer; }
+  EgressQueue& queue() { return egress_queue_; }
+
   const LinkSettings& settings() const { return settings_; }
 
  private:
@@ -76,6 +82,7 @@ class LinkDirection {
   RandomEarlyMarking early_marking_;
   BurstModel bursts_;
   EgressQueue egress_queue_;
+  const SharedBuffer* buffer_ = nullptr;
   transport::Time last_due_{};
 };
 

@@ -240,6 +240,7 @@ Link& Switch::link(std::uint32_t port) {
   if (at.link == nullptr) {
     Forwarder& forwarder = *this;
     at.link = std::make_unique<Link>(at.number, at.device, in_flight_, forwarder);
+    at.link->channel(Direction::receive).share(buffer_);
     links_.push_back(at.link.get());
   }
   return *at.link;

@@ -69,6 +69,8 @@ class Switch final : public Uplink, private Forwarder {
   // `existing_link` returns null if `link` was never called.
   Link& link(std::uint32_t port);
   const Link* existing_link(std::uint32_t port) const;
+  // The memory of the queues towards this switch's ports.
+  SharedBuffer& buffer() { return buffer_; }
   std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
 
   // At most a handful; called in the order of addition, at every capture point (observation.hpp).
@@ -133,6 +135,7 @@ class Switch final : public Uplink, private Forwarder {
   void grow();
 
   FramesInFlight in_flight_;
+  SharedBuffer buffer_;
   Load arrived_;  // at devices, since the latest delivery of due frames began
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<std::unique_ptr<SwitchPort>> outer_ends_;

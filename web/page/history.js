@@ -4,7 +4,7 @@ const kMost = 600; // samples; five minutes at two a second
 
 const kGoodAway = ["duplicate_request", "rx_held_duplicates", "rx_held_discards", "out_of_buffer"];
 const kLost = ["link_tx_lost", "link_tx_burst_lost", "link_tx_queue_full", "link_tx_buffer_full", "link_tx_cut_dropped", "link_tx_fault_dropped",
-  "link_rx_lost", "link_rx_burst_lost", "link_rx_queue_full", "link_rx_buffer_full", "link_rx_cut_dropped", "link_rx_fault_dropped"];
+  "link_rx_lost", "link_rx_burst_lost", "link_rx_queue_full", "link_rx_buffer_full", "link_rx_shared_buffer_full", "link_rx_cut_dropped", "link_rx_fault_dropped"];
 
 const sum = (counters, names) => names.reduce((total, name) => total + (counters[name] ?? 0), 0);
 

@@ -53,6 +53,7 @@ wire::MacAddress default_mac(std::size_t device) {
 constexpr std::size_t kMaxDevices = 254;
 // Each engine has a trunk to each other engine.
 constexpr std::uint32_t kMaxEngines = 16;
+constexpr std::int64_t kMostBufferBytes = 1'000'000'000'000;
 
 // "gids" of a device on the switch, "addresses" of one on a UDP wire. False: the key is not there.
 bool read_gids(const TableReader& reader, std::string_view key, std::string_view kind,
@@ -318,6 +319,21 @@ void read_engine(const TableReader& root, const std::string& file, Configuration
   configuration.idle_spin = std::chrono::microseconds(microseconds);
 }
 
+void read_switch(const TableReader& root, const std::string& file, Configuration& configuration) {
+  const toml::table* table = root.section("switch");
+  if (table == nullptr) return;
+  const TableReader reader(*table, file, "switch.");
+  reader.known_keys({"buffer_bytes", "buffer_alpha"});
+  link::SharedBufferSettings& buffer = configuration.switch_buffer;
+  if (const auto bytes = reader.integer("buffer_bytes", 0, kMostBufferBytes))
+    buffer.bytes = static_cast<std::uint64_t>(*bytes);
+  const auto alpha = reader.number("buffer_alpha", 0.001, 1000, "a factor from 0.001 to 1000, such as 0.5");
+  if (alpha) buffer.alpha = *alpha;
+  if (alpha && buffer.bytes == 0)
+    reader.refuse("buffer_alpha", *table->get("buffer_alpha"),
+                  "nothing without buffer_bytes, of which it says a queue's part");
+}
+
 // Devices have no larger MTU than the LAN.
 void read_lan(const TableReader& root, const std::string& file, Configuration& configuration) {
   const toml::table* table = root.section("lan");
@@ -416,11 +432,12 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   Configuration configuration;
   const TableReader root(parsed, name, "");
   root.known_keys({"congestion", "device", "devices", "engine", "faults", "interfaces", "lan", "limits",
-                   "link", "logging", "network", "outside"});
+                   "link", "logging", "network", "outside", "switch"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_congestion(root, name, configuration);
   read_lan(root, name, configuration);
+  read_switch(root, name, configuration);
   read_interfaces(root, configuration);
   read_limits(root, name, configuration);
   read_logging(root, name, configuration);

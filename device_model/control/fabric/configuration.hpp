@@ -14,6 +14,7 @@
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/control/fabric/wire_kind.hpp"
 #include "device_model/link/link_settings.hpp"
+#include "device_model/link/shared_buffer.hpp"
 #include "device_model/settings/setting_error.hpp"
 #include "device_model/transport/congestion_settings.hpp"
 #include "device_model/transport/recovery_settings.hpp"
@@ -60,6 +61,7 @@ struct Configuration {
   std::vector<DeviceSettings> devices;
   transport::Nanoseconds idle_spin{50'000};
   std::optional<LanSettings> lan;
+  link::SharedBufferSettings switch_buffer;  // of each engine's switch
   Interfaces interfaces = Interfaces::none;
   bool leads_outside = false;  // of own_network: to the networks of this host
   std::uint32_t engines = 1;   // threads among which the devices are divided

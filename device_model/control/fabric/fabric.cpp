@@ -52,6 +52,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
     engine::EngineConfig config{.idle_spin = configuration.idle_spin};
     if (engines > 1) config.thread_name += fmt::format("-{}", i);
     units_.push_back(std::make_unique<EngineUnit>(static_cast<std::uint32_t>(i), config));
+    units_.back()->frame_switch.buffer().configure(configuration.switch_buffer);
     units_.back()->engine.add_uplink(units_.back()->frame_switch);
   }
   if (engines > 1) connect_engines();

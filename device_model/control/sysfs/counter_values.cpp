@@ -151,6 +151,7 @@ std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& coun
       {"packets", counters.packets},
       {"queue_full", counters.drops(DropCause::queue_full)},
       {"reordered", counters.by_link.reordered},
+      {"shared_buffer_full", counters.drops(DropCause::shared_buffer_full)},
   };
 }
 

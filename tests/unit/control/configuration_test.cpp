@@ -211,6 +211,18 @@ BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
   BOOST_TEST((configuration.devices[1].transmit_link == link::LinkSettings{}));
 }
 
+BOOST_AUTO_TEST_CASE(the_switch_has_a_buffer_in_bytes) {
+  BOOST_TEST((default_configuration().switch_buffer == link::SharedBufferSettings{.bytes = 0, .alpha = 1}));
+  const Configuration configuration =
+      parse_configuration("[switch]\nbuffer_bytes = 12000000\nbuffer_alpha = 0.5\n", "lab.toml");
+  BOOST_TEST((configuration.switch_buffer == link::SharedBufferSettings{.bytes = 12'000'000, .alpha = 0.5}));
+  check_error("[switch]\nbuffer_bytes = -1\n", "2", "switch.buffer_bytes = -1", "from 0 to 1000000000000");
+  check_error("[switch]\nbuffer_bytes = 1\nbuffer_alpha = 0\n", "3", "switch.buffer_alpha = 0",
+              "0.001 to 1000");
+  check_error("[switch]\nbuffer_alpha = 2\n", "2", "switch.buffer_alpha = 2", "nothing without buffer_bytes");
+  check_error("[switch]\nbuffer = 2\n", "2", "switch.buffer: no such setting", "buffer_bytes");
+}
+
 BOOST_AUTO_TEST_CASE(sections_of_links_add_up) {
   const Configuration configuration = parse_configuration(
       "[[link]]\nloss = 0.1\ndelay_us = 1\n[[link]]\ndevice = \"urnic1\"\ndirection = \"rx\"\nloss = 0\n",
