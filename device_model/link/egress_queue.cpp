@@ -36,6 +36,26 @@ std::uint64_t EgressQueue::bytes(transport::Time now) {
   return waiting_bytes_ + leaving_bytes_;
 }
 
+void EgressQueue::hold(transport::Time now, transport::Time time) {
+  if (clear_at_ <= now) leaving_bytes_ = 0;
+  if (clear_at_ >= time) return;
+  clear_at_ = time;
+  clear_fraction_ = 0;
+}
+
+// From the last packet on: the first that is too many must have left.
+transport::Time EgressQueue::shrunk_at(std::uint64_t bytes) const {
+  std::uint64_t behind = 0;
+  transport::Time left = clear_at_;
+  for (std::uint32_t i = waiting_; i != 0; --i) {
+    const Waiting& packet = packets_[(first_ + i - 1) % packets_.size()];
+    behind += packet.bytes;
+    if (behind > bytes) return left;
+    left = packet.begins;
+  }
+  return behind + leaving_bytes_ > bytes ? left : transport::Time{};
+}
+
 transport::Time EgressQueue::accept(transport::Time now, std::uint32_t bytes) {
   if (!has_rate()) return now;
   if (clear_at_ <= now) {

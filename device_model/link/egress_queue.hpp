@@ -27,6 +27,10 @@ class EgressQueue {
   bool is_full(transport::Time now) { return has_rate() && waiting(now) >= queue_packets_; }
   // Queues a packet of `bytes` and returns when its last bit has left. Must not be full.
   transport::Time accept(transport::Time now, std::uint32_t bytes);
+  // Nothing more begins to leave before `time`.
+  void hold(transport::Time now, transport::Time time);
+  // When no more than `bytes` are left, unless other packets enter; in the past if it is so already.
+  transport::Time shrunk_at(std::uint64_t bytes) const;
   // When all accepted packets have left; in the past if the line is idle.
   transport::Time clear_at() const { return clear_at_; }
   // The time that `bytes` take, rounded up; and the bytes that the line carries in `span`.

@@ -52,14 +52,34 @@ LinkChannel::LinkChannel(Link& link, Direction direction, FramesInFlight& in_fli
       held_(FramesInFlight::kFrames) {}
 
 void LinkChannel::configure(const LinkSettings& settings) {
+  counters_.pauses_caused += model_.back_pressure().caused();
   model_ = LinkDirection(settings, device_, direction_);
+  prepare_model();
+}
+
+void LinkChannel::prepare_model() {
   if (buffer_ != nullptr) model_.use(*buffer_);
+  if (pause_ != nullptr && direction_ == Direction::transmit) model_.obey(*pause_);
 }
 
 void LinkChannel::share(SharedBuffer& buffer) {
   buffer_ = &buffer;
   buffer.add(model_.queue());
-  model_.use(buffer);
+  prepare_model();
+}
+
+void LinkChannel::set_pause(const Pause& pause) {
+  pause_ = &pause;
+  prepare_model();
+}
+
+LinkCounters LinkChannel::counters() const {
+  LinkCounters counters = counters_;
+  counters.pauses_caused += model_.back_pressure().caused();
+  if (pause_ == nullptr || direction_ == Direction::transmit) return counters;
+  counters.pauses = pause_->count();
+  counters.paused = pause_->duration();
+  return counters;
 }
 
 Remarks& LinkChannel::remark(FrameInFlight& flight) { return flight.remarks.next().add(name_).add(": "); }
@@ -117,7 +137,7 @@ void LinkChannel::pass(FrameInFlight& flight, const Verdict& verdict, transport:
     return forwarder_.hand_on(flight, direction_, now);
   }
   const auto bytes = static_cast<std::uint32_t>(flight.frame.size());
-  Passage passage = model_.enter(now, bytes, flight.origin.identity);
+  Passage passage = model_.enter(now, bytes, flight.origin.identity, flight.from->pause);
   if (passage.drop != DropCause::none) return drop(flight, passage.drop);
   if (verdict.touched || passage.is_touched() || !delivers_at_once(passage, now)) {
     return pass_touched(flight, verdict, passage, now);

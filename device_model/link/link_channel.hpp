@@ -30,6 +30,9 @@ class LinkChannel {
   void set_faults(FaultHook* faults) { faults_ = faults; }
   // Its queue shares `buffer` with others from now on. `buffer` outlives the channel.
   void share(SharedBuffer& buffer);
+  // `pause` is of its device, and outlives the channel. From the device nothing leaves meanwhile; towards it
+  // it is counted, because that is the way of the frames that say so.
+  void set_pause(const Pause& pause);
 
   void enter(FrameInFlight& flight, transport::Time now);
   // A frame that this channel has put in flight reaches the channel's end at `due`.
@@ -42,9 +45,10 @@ class LinkChannel {
   bool empty() const { return under_way_ == 0 && held_.empty(); }
 
   const LinkDirection& model() const { return model_; }
-  const LinkCounters& counters() const { return counters_; }
+  LinkCounters counters() const;
 
  private:
+  void prepare_model();
   void pass(FrameInFlight& flight, const Verdict& verdict, transport::Time now);
   void pass_touched(FrameInFlight& flight, const Verdict& verdict, Passage& passage, transport::Time now);
   bool delivers_at_once(const Passage& passage, transport::Time now) const;
@@ -71,6 +75,7 @@ class LinkChannel {
   Forwarder& forwarder_;
   FaultHook* faults_ = nullptr;
   SharedBuffer* buffer_ = nullptr;
+  const Pause* pause_ = nullptr;
   LinkDirection model_;
   std::uint32_t under_way_ = 0;  // of the frames in flight
   HeldBehind<PooledFrame*> held_;

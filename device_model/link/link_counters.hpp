@@ -24,6 +24,9 @@ struct LinkCounters {
   TouchCounters by_fault;             // by rules of the fault plan
   std::uint64_t not_ecn_capable = 0;  // would have been marked, by settings or fault plan
   std::uint64_t answered = 0;         // by a fault, instead of the receiver
+  std::uint64_t pauses = 0;           // of the device by the switch, and how long they were
+  transport::Nanoseconds paused{0};
+  std::uint64_t pauses_caused = 0;                   // of devices that feed the queue
   std::array<std::uint64_t, kDropCauses> dropped{};  // by DropCause
 
   std::uint64_t& drops(DropCause cause) { return dropped[static_cast<std::size_t>(cause)]; }

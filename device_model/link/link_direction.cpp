@@ -11,11 +11,14 @@ LinkDirection::LinkDirection(const LinkSettings& settings, std::uint32_t device,
       random_(settings, device, direction),
       early_marking_(settings),
       bursts_(settings, device, direction),
-      egress_queue_(settings) {}
+      egress_queue_(settings),
+      back_pressure_(settings, direction) {}
 
-Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet) {
+Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet,
+                             Pause* feeder) {
   Passage passage;
   transport::Time left = now;
+  if (pause_ != nullptr) left = std::max(left, pause_->end());
   if (egress_queue_.has_rate()) {
     if (egress_queue_.is_full(now)) {
       passage.drop = DropCause::queue_full;
@@ -29,7 +32,9 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
     passage.congestion = threshold != 0 && egress_queue_.waiting(now) >= threshold;
     if (early_marking_.possible() && early_marking_.marks(egress_queue_.bytes(now), random_.marking(packet)))
       passage.congestion = true;
+    if (left > now) egress_queue_.hold(now, left);
     left = egress_queue_.accept(now, bytes);
+    if (back_pressure_.possible()) back_pressure_.entered(egress_queue_, now, feeder);
   }
 
   // A packet that is lost on the wire has used the line for its time.
@@ -54,6 +59,7 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
 }
 
 std::size_t LinkDirection::room(transport::Time now, transport::Nanoseconds ahead, std::size_t least) const {
+  if (pause_ != nullptr && pause_->end() > now) return 0;
   if (!egress_queue_.has_rate()) return std::numeric_limits<std::size_t>::max();
   const transport::Time clear = egress_queue_.clear_at();
   if (clear <= now) return std::max(egress_queue_.bytes_in(ahead), least);
@@ -62,7 +68,8 @@ std::size_t LinkDirection::room(transport::Time now, transport::Nanoseconds ahea
 
 transport::Time LinkDirection::room_at(transport::Nanoseconds ahead, std::size_t least) const {
   const transport::Nanoseconds wanted = std::max(ahead / 2, egress_queue_.time_of(least));
-  return egress_queue_.clear_at() - std::max(ahead - wanted, transport::Nanoseconds(0));
+  const transport::Time line = egress_queue_.clear_at() - std::max(ahead - wanted, transport::Nanoseconds(0));
+  return pause_ != nullptr ? std::max(line, pause_->end()) : line;
 }
 
 }  // namespace urnic::link

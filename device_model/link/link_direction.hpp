@@ -5,10 +5,12 @@
 
 #include <cstdint>
 
+#include "device_model/link/back_pressure.hpp"
 #include "device_model/link/burst_model.hpp"
 #include "device_model/link/egress_queue.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/link/packet_identity.hpp"
+#include "device_model/link/pause.hpp"
 #include "device_model/link/random_early_marking.hpp"
 #include "device_model/link/random_impairments.hpp"
 #include "device_model/link/shared_buffer.hpp"
@@ -54,8 +56,9 @@ class LinkDirection {
   LinkDirection(const LinkSettings& settings, std::uint32_t device, Direction direction);
 
   // A packet of `bytes` (a whole frame, without what EgressQueue adds) enters at `now`, which never
-  // decreases.
-  Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet);
+  // decreases. `feeder`: of the device that sent it, if that can be paused.
+  Passage enter(transport::Time now, std::uint32_t bytes, const PacketIdentity& packet,
+                Pause* feeder = nullptr);
 
   // All that `enter` can do is to lose the packet, if that: `loses` alone is faster.
   bool only_loses() const { return only_loses_; }
@@ -72,6 +75,9 @@ class LinkDirection {
   // The queue, if there is one, is in this memory, with others. It outlives its use.
   void use(const SharedBuffer& buffer) { buffer_ = &buffer; }
   EgressQueue& queue() { return egress_queue_; }
+  const BackPressure& back_pressure() const { return back_pressure_; }
+  // Nothing leaves during these pauses, if its settings have `pfc`. It outlives its use.
+  void obey(const Pause& pause) { pause_ = settings_.pfc ? &pause : nullptr; }
 
   const LinkSettings& settings() const { return settings_; }
 
@@ -83,6 +89,8 @@ class LinkDirection {
   BurstModel bursts_;
   EgressQueue egress_queue_;
   const SharedBuffer* buffer_ = nullptr;
+  BackPressure back_pressure_;
+  const Pause* pause_ = nullptr;
   transport::Time last_due_{};
 };
 

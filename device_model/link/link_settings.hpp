@@ -42,6 +42,13 @@ struct LinkSettings {
   std::uint32_t ecn_max_bytes = 0;
   double ecn_probability = 0;
 
+  // Priority flow control (back_pressure.hpp, pause.hpp). Towards a device: a queue above `pfc_xoff_bytes`
+  // pauses the devices that feed it, until it has shrunk to `pfc_xon_bytes`. From a device: a paused device
+  // sends nothing.
+  bool pfc = false;
+  std::uint32_t pfc_xoff_bytes = 100'000;
+  std::uint32_t pfc_xon_bytes = 50'000;
+
   std::uint64_t seed = 1;
 
   friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
@@ -51,13 +58,13 @@ struct LinkSettings {
 constexpr bool is_impaired(const LinkSettings& settings) {
   return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
          settings.loss > 0 || settings.burst_start > 0 || settings.duplicate > 0 || settings.reorder > 0 ||
-         settings.corrupt > 0;
+         settings.corrupt > 0 || settings.pfc;
 }
 
 // All packets, or some, arrive later than they are sent.
 constexpr bool takes_time(const LinkSettings& settings) {
   return settings.rate_gbps > 0 || settings.delay.count() > 0 || settings.jitter.count() > 0 ||
-         settings.reorder > 0;
+         settings.reorder > 0 || settings.pfc;
 }
 
 // All that happens to a packet is that it is lost, if that: others arrive at once, and unchanged.

@@ -120,22 +120,27 @@ void Switch::grow() {
 }
 
 Port& Switch::attach(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device) {
-  add_port(address, receiver, device, nullptr);
-  return *ports_.back();
+  SwitchPort& port = add_port(address, receiver, device, nullptr);
+  port.pause = &port.own_pause;
+  return port;
 }
 
-void Switch::attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device) {
-  add_port(address, elsewhere, device, &trunk);
+Pause& Switch::pause(std::uint32_t port) { return ports_[port]->own_pause; }
+
+void Switch::attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device,
+                           Pause* pause) {
+  add_port(address, elsewhere, device, &trunk).pause = pause;
   if (std::find(trunks_.begin(), trunks_.end(), &trunk) == trunks_.end()) trunks_.push_back(&trunk);
 }
 
-void Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
-                      Trunk* trunk) {
+SwitchPort& Switch::add_port(const wire::MacAddress& address, FrameReceiver& receiver,
+                             std::string_view device, Trunk* trunk) {
   if (port_of(packed(address)) != nullptr)
     throw std::invalid_argument("two devices on one switch have the same MAC address");
   if ((ports_.size() + 1) * 2 > routes_.size()) grow();
   ports_.push_back(std::make_unique<SwitchPort>(*this, receiver, device, ports(), trunk));
   insert(routes_, {packed(address), ports_.back().get()});
+  return *ports_.back();
 }
 
 // Addresses stay in the table, without a port, because others may lie behind them.
@@ -241,6 +246,8 @@ Link& Switch::link(std::uint32_t port) {
     Forwarder& forwarder = *this;
     at.link = std::make_unique<Link>(at.number, at.device, in_flight_, forwarder);
     at.link->channel(Direction::receive).share(buffer_);
+    for (const auto direction : {Direction::transmit, Direction::receive})
+      at.link->channel(direction).set_pause(at.own_pause);
     links_.push_back(at.link.get());
   }
   return *at.link;

@@ -35,7 +35,11 @@ class Switch final : public Uplink, private Forwarder {
 
   // As `attach`, for a device of another engine, which `trunk` leads to. Port numbers count attachments: all
   // switches attach the same devices in the same order.
-  void attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device = {});
+  // `pause`: of that device at the other engine's switch, or null.
+  void attach_remote(const wire::MacAddress& address, Trunk& trunk, std::string_view device = {},
+                     Pause* pause = nullptr);
+  // When the device at port number `port`, which is attached here, may not send. It lives as long as this.
+  Pause& pause(std::uint32_t port);
 
   // From now on the device at port number `port` is on a wire of its own: its frames leave by `outside`,
   // whatever their destination address, and frames from there go to it. `outside` outlives its use.
@@ -116,8 +120,8 @@ class Switch final : public Uplink, private Forwarder {
   bool goes_to_many(const wire::Frame& frame) const;
   SwitchPort* port_for(const wire::Frame& frame) const;
   SwitchPort& port_numbered(std::uint32_t number) const;
-  void add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
-                Trunk* trunk);
+  SwitchPort& add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
+                       Trunk* trunk);
   bool trunks_have_room() const;
   void put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now);
   void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view remarks);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "device_model/link/link.hpp"
+#include "device_model/link/pause.hpp"
 #include "device_model/link/port.hpp"
 
 namespace urnic::link {
@@ -51,6 +52,8 @@ class SwitchPort final : public Port {
   bool isolated = false;               // no frame of another port's comes here
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
+  Pause own_pause;                     // of a device that is attached here
+  Pause* pause = nullptr;  // when the device may not send; null: it is not a device, or cannot be paused
 
  private:
   Switch& frame_switch_;

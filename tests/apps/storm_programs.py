@@ -2,7 +2,8 @@
 
 # The keys of a link and their values on a perfect wire (docs/configuration.md).
 PERFECT = {"rate_gbps": 0, "delay_us": 0, "jitter_us": 0, "queue_packets": 1024, "loss": 0, "burst_start": 0,
-           "duplicate": 0, "reorder": 0, "corrupt": 0, "ecn_threshold_packets": 0, "ecn_min_bytes": 0, "ecn_max_bytes": 0, "ecn_probability": 0}
+           "duplicate": 0, "reorder": 0, "corrupt": 0, "ecn_threshold_packets": 0, "ecn_min_bytes": 0, "ecn_max_bytes": 0, "ecn_probability": 0, "pfc": "false",
+           "pfc_xoff_bytes": 100000, "pfc_xon_bytes": 50000}
 DEVICES = ("urnic0", "urnic1")
 OPCODES = ("Acknowledge", "RDMA Write Middle", "RDMA Read Response Middle", "Send Only", "RDMA Read Request")
 

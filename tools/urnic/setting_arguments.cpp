@@ -13,7 +13,7 @@ namespace {
 
 json value_of(const std::string& text) {
   const json parsed = parse_json(text);
-  return parsed.is_number() ? parsed : json(text);
+  return parsed.is_number() || parsed.is_boolean() ? parsed : json(text);
 }
 
 }  // namespace

@@ -31,14 +31,23 @@ using link::Direction;
 using link::LinkSettings;
 using nlohmann::json;
 
-json number(double value, bool whole) {
-  if (whole) return static_cast<std::uint64_t>(value);
+json value_of(const LinkKey& key, const LinkSettings& settings) {
+  const double value = key.get(settings);
+  if (key.flag) return value != 0;
+  if (key.whole) return static_cast<std::uint64_t>(value);
   return value;
+}
+
+// Empty: not allowed for `key`.
+std::optional<double> value_for(const LinkKey& key, const json& value) {
+  if (key.flag) return value.is_boolean() ? std::optional(value.get<bool>() ? 1.0 : 0.0) : std::nullopt;
+  if (!value.is_number() || !key.accepts(value.get<double>())) return std::nullopt;
+  return value.get<double>();
 }
 
 json describe_settings(const LinkSettings& settings) {
   json values = json::object();
-  for (const LinkKey& key : link_keys()) values[std::string(key.name)] = number(key.get(settings), key.whole);
+  for (const LinkKey& key : link_keys()) values[std::string(key.name)] = value_of(key, settings);
   return values;
 }
 
@@ -106,9 +115,10 @@ LinkChange read_change(const json& request) {
       throw std::runtime_error(
           fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
     }
-    if (!value.is_number() || !key->accepts(value.get<double>()))
+    const std::optional<double> taken = value_for(*key, value);
+    if (!taken)
       throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, json_text(value), key->allowed));
-    change.values.emplace_back(key, value.get<double>());
+    change.values.emplace_back(key, *taken);
   }
   return change;
 }

@@ -239,6 +239,10 @@ void check_together(const TableReader& reader, const link::LinkSettings& setting
 
 void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
   for (const LinkKey& key : link_keys()) {
+    if (key.flag) {
+      if (const auto flag = reader.flag(key.name)) key.set(settings, *flag ? 1 : 0);
+      continue;
+    }
     const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
     if (!value) continue;
     if (!key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);

@@ -186,7 +186,8 @@ void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
   for (const auto& other : units_) {
     if (other.get() == &home) continue;
     link::Trunk& trunk = *trunks_[other->number * units_.size() + home.number];
-    other->frame_switch.attach_remote(settings.mac, trunk, settings.name);
+    other->frame_switch.attach_remote(settings.mac, trunk, settings.name,
+                                      &home.frame_switch.pause(served->index));
   }
   served->multicast.on_change([this, device = served.get()](const wire::Gid& group, bool joined) {
     groups_changed(*device, group, joined);

@@ -76,6 +76,11 @@ constexpr std::array kKeys{
     count<&LinkSettings::ecn_min_bytes>("ecn_min_bytes", 0, kMostBytes, kBytes),
     count<&LinkSettings::ecn_max_bytes>("ecn_max_bytes", 0, kMostBytes, kBytesOrNoMarks),
     probability<&LinkSettings::ecn_probability>("ecn_probability"),
+    LinkKey{"pfc", 0, 1, true, "true or false",
+            [](LinkSettings& settings, double value) { settings.pfc = value != 0; },
+            [](const LinkSettings& settings) { return settings.pfc ? 1.0 : 0.0; }, 0, true},
+    count<&LinkSettings::pfc_xoff_bytes>("pfc_xoff_bytes", 0, kMostBytes, kBytes),
+    count<&LinkSettings::pfc_xon_bytes>("pfc_xon_bytes", 0, kMostBytes, kBytes),
     LinkKey{"seed", 0, 9007199254740991, true, "a whole number from 0 to 9007199254740991",
             [](LinkSettings& settings, double value) { settings.seed = static_cast<std::uint64_t>(value); },
             [](const LinkSettings& settings) { return static_cast<double>(settings.seed); }},
@@ -102,6 +107,8 @@ std::optional<LinkContradiction> contradiction(const LinkSettings& settings) {
     return {{"ecn_probability", "0 without ecn_max_bytes, up to which the probability rises"}};
   if (settings.ecn_min_bytes > settings.ecn_max_bytes)
     return {{"ecn_min_bytes", "no more than ecn_max_bytes, from which on every packet is marked"}};
+  if (settings.pfc_xon_bytes > settings.pfc_xoff_bytes)
+    return {{"pfc_xon_bytes", "no more than pfc_xoff_bytes, above which pauses begin"}};
   return std::nullopt;
 }
 

@@ -19,6 +19,7 @@ struct LinkKey {
   void (*set)(link::LinkSettings&, double);
   double (*get)(const link::LinkSettings&);
   double least_above_zero = 0;
+  bool flag = false;  // true or false, as 1 or 0
 
   bool accepts(double value) const;
 };

@@ -13,7 +13,7 @@ namespace {
 // and switch.
 std::uint64_t transmit_discards(const link::Link* link) {
   if (link == nullptr) return 0;
-  const link::LinkCounters& counters = link->channel(link::Direction::transmit).counters();
+  const link::LinkCounters counters = link->channel(link::Direction::transmit).counters();
   return counters.drops(link::DropCause::cut) + counters.drops(link::DropCause::queue_full);
 }
 
@@ -149,6 +149,9 @@ std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& coun
       {"fault_reordered", counters.by_fault.reordered},
       {"lost", counters.drops(DropCause::loss)},
       {"packets", counters.packets},
+      {"pauses_caused", counters.pauses_caused},
+      {"prio3_pause", counters.pauses},
+      {"prio3_pause_duration", static_cast<std::uint64_t>(counters.paused.count()) / 1000},
       {"queue_full", counters.drops(DropCause::queue_full)},
       {"reordered", counters.by_link.reordered},
       {"shared_buffer_full", counters.drops(DropCause::shared_buffer_full)},

@@ -185,6 +185,9 @@ BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
     ecn_min_bytes = 5000
     ecn_max_bytes = 200000
     ecn_probability = 0.01
+    pfc = true
+    pfc_xoff_bytes = 3000
+    pfc_xon_bytes = 2000
     seed = 42
   )",
                                                           "lab.toml");
@@ -205,6 +208,9 @@ BOOST_AUTO_TEST_CASE(every_setting_of_a_link_is_taken) {
                                     .ecn_min_bytes = 5000,
                                     .ecn_max_bytes = 200'000,
                                     .ecn_probability = 0.01,
+                                    .pfc = true,
+                                    .pfc_xoff_bytes = 3000,
+                                    .pfc_xon_bytes = 2000,
                                     .seed = 42};
   BOOST_TEST((configuration.devices[0].transmit_link == expected));
   BOOST_TEST((configuration.devices[0].receive_link == link::LinkSettings{}));
@@ -273,6 +279,9 @@ BOOST_AUTO_TEST_CASE(wrong_settings_of_links_and_recovery) {
   check_error(
       "[[link]]\necn_max_bytes = 10\necn_min_bytes = 10\n[[link]]\ndevice = \"urnic1\"\necn_max_bytes = 9\n",
       "4", "link.ecn_min_bytes = 10", "no more than ecn_max_bytes");
+  check_error("[[link]]\npfc = 1\n", "2", "link.pfc = 1", "true or false");
+  check_error("[[link]]\npfc_xoff_bytes = 10\n", "1", "link.pfc_xon_bytes = 50000",
+              "no more than pfc_xoff_bytes");
   check_error("[[link]]\ndelay = 3\n", "2", "link.delay: no such setting", "delay_us");
   check_error("[[link]]\ndevice = \"urnic9\"\n", "2", "urnic9", "\"all\", \"urnic0\", \"urnic1\"");
   check_error("[[link]]\ndirection = \"out\"\n", "2", "out", "\"tx\", \"rx\", \"both\"");

@@ -70,6 +70,16 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_one_another_change_nothing) {
   BOOST_TEST(rx.at("settings").at("ecn_max_bytes") == 1000);
 }
 
+BOOST_AUTO_TEST_CASE(priority_flow_control_is_on_or_off) {
+  const json link = admin.ask(set_link({{"pfc", true}, {"pfc_xoff_bytes", 70000}})).at("links").at("urnic0");
+  BOOST_TEST(link.at("tx").at("settings").at("pfc") == true);
+  BOOST_TEST(link.at("rx").at("settings").at("pfc_xoff_bytes") == 70000);
+  BOOST_TEST(link.at("rx").at("counters").at("prio3_pause") == 0);
+  BOOST_TEST(error(set_link({{"pfc", 1}})) == "pfc = 1: allowed is true or false");
+  BOOST_TEST(error(set_link({{"pfc_xon_bytes", 70001}})).find("no more than pfc_xoff_bytes") !=
+             std::string::npos);
+}
+
 // As in a configuration.
 BOOST_AUTO_TEST_CASE(all_means_every_device) {
   json request = set_link({{"loss", 0.25}, {"state", "down"}, {"recovery", "irn"}}, "tx");

@@ -176,6 +176,35 @@ BOOST_AUTO_TEST_CASE(incast_overflows_the_receivers_queue_and_is_repaired) {
   BOOST_TEST(device0.counters().retransmitted_packets > 0);
 }
 
+// The same queue overflows without pauses. The line that is paused has 20 us of packets under way.
+BOOST_AUTO_TEST_CASE(pauses_keep_a_receivers_queue_from_overflowing) {
+  connect(qp0, qp1, 1024);
+  program0.fill(0, 400'000, 8);
+  std::uint64_t dropped[2];
+  for (const bool pfc : {false, true}) {
+    const link::LinkSettings settings{
+        .rate_gbps = 8, .queue_packets = 60, .pfc = pfc, .pfc_xoff_bytes = 20'000, .pfc_xon_bytes = 10'000};
+    frame_switch.link(0).configure(Direction::transmit, settings);
+    link::LinkSettings slow = settings;
+    slow.rate_gbps = 4;
+    frame_switch.link(1).configure(Direction::receive, slow);
+    const std::uint64_t sent_again = device0.counters().retransmitted_packets;
+    const std::uint64_t before = channel(1, Direction::receive).counters().drops(link::DropCause::queue_full);
+    write(400'000);
+    const Nanoseconds taken = until_complete();
+    dropped[pfc] = channel(1, Direction::receive).counters().drops(link::DropCause::queue_full) - before;
+    if (!pfc) continue;
+    BOOST_TEST(device0.counters().retransmitted_packets == sent_again);
+    BOOST_TEST(taken.count() > 800'000);
+    BOOST_TEST(taken.count() < 900'000);  // the slow line is never idle
+    BOOST_TEST(channel(0, Direction::receive).counters().pauses > 0);
+    BOOST_TEST(channel(1, Direction::receive).counters().pauses_caused > 0);
+  }
+  BOOST_TEST(program1.holds(0, 400'000, 8));
+  BOOST_TEST(dropped[0] > 0);
+  BOOST_TEST(dropped[1] == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::engine::test

@@ -18,9 +18,7 @@ struct OneRule : PlannedPorts {
   void send_three() {
     for (std::uint32_t psn = 100; psn <= 102; ++psn) send_psn(psn);
   }
-  const link::LinkCounters& counters() {
-    return frame_switch.link(0).channel(Direction::transmit).counters();
-  }
+  link::LinkCounters counters() { return frame_switch.link(0).channel(Direction::transmit).counters(); }
 };
 
 }  // namespace

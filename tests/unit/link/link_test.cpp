@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(links_that_only_lose_or_change_packets_take_no_time) {
   BOOST_TEST(!frame_switch.takes_time());
   for (const LinkSettings& settings :
        {LinkSettings{.rate_gbps = 1}, LinkSettings{.delay = Nanoseconds(1)},
-        LinkSettings{.jitter = Nanoseconds(1)}, LinkSettings{.reorder = 0.1}}) {
+        LinkSettings{.jitter = Nanoseconds(1)}, LinkSettings{.reorder = 0.1}, LinkSettings{.pfc = true}}) {
     frame_switch.link(1).configure(Direction::receive, settings);
     BOOST_TEST(frame_switch.takes_time());
     frame_switch.link(1).configure(Direction::receive, {});
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
       BOOST_TEST(third.parsed.network.traffic_class == (traffic_class == 0x28 ? 0x28 : 0x2B));
     }
   }
-  const LinkCounters& counters = frame_switch.link(1).channel(Direction::receive).counters();
+  const LinkCounters counters = frame_switch.link(1).channel(Direction::receive).counters();
   BOOST_TEST(counters.by_link.congestion_marked == 4);
   BOOST_TEST(counters.not_ecn_capable == 2);
 }

@@ -36,7 +36,7 @@ struct TwoSwitches {
 
   TwoSwitches() {
     ports[0] = &switches[0].attach(mac_of(0), receivers[0], "urnic0");
-    switches[1].attach_remote(mac_of(0), back, "urnic0");
+    switches[1].attach_remote(mac_of(0), back, "urnic0", &switches[0].pause(0));
     switches[0].attach_remote(mac_of(1), there, "urnic1");
     ports[1] = &switches[1].attach(mac_of(1), receivers[1], "urnic1");
     trunk_ports[0].add_outgoing(there, [this] { ++woken[1]; });
@@ -65,6 +65,22 @@ struct TwoSwitches {
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(two_switches, TwoSwitches)
+
+BOOST_AUTO_TEST_CASE(a_queue_pauses_a_device_of_the_other_engine) {
+  switches[0].link(0).configure(Direction::transmit, {.pfc = true});
+  switches[1].link(1).configure(Direction::receive,
+                                {.rate_gbps = 1, .pfc = true, .pfc_xoff_bytes = 0, .pfc_xon_bytes = 0});
+  BOOST_TEST(ports[0]->room(now, 4096) > 0);
+  send_psn(100);
+  rounds();
+  BOOST_TEST(ports[0]->room(now, 4096) == 0);
+  now = ports[0]->room_at(4096);
+  BOOST_TEST(ports[0]->room(now, 4096) > 0);
+  rounds();
+  BOOST_TEST(receivers[1].psns() == "100 ");
+  BOOST_TEST(switches[0].link(0).channel(Direction::receive).counters().pauses == 1);
+  BOOST_TEST(switches[1].link(1).channel(Direction::receive).counters().pauses_caused == 1);
+}
 
 BOOST_AUTO_TEST_CASE(a_frame_crosses_when_the_round_that_sent_it_ends) {
   send_psn(100);

@@ -70,6 +70,9 @@ link::LinkSettings random_link(Chance& chance) {
   settings.ecn_threshold_packets = chance.one_of({0u, 2u});
   settings.ecn_min_bytes = chance.one_of({0u, 2000u});
   settings.ecn_max_bytes = settings.ecn_min_bytes + chance.one_of({0u, 20'000u});
+  settings.pfc = chance.one_in(4);
+  settings.pfc_xoff_bytes = chance.one_of({2000u, 100'000u});
+  settings.pfc_xon_bytes = settings.pfc_xoff_bytes / 2;
   settings.ecn_probability = settings.ecn_max_bytes != 0 ? sometimes(2, 0.5) : 0;
   settings.seed = chance.up_to(1'000'000);
   return settings;
