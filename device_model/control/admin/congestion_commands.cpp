@@ -41,9 +41,11 @@ CongestionChange read_congestion_change(const json& request) {
     throw std::runtime_error("\"settings\" must be an object such as {\"line_rate_gbps\":40}");
   for (const auto& [name, value] : settings.items()) {
     const CongestionKey& key = known_key(name);
-    if (!value.is_number() || !key.accepts(value.get<double>()))
+    const bool is_allowed =
+        key.flag ? value.is_boolean() : value.is_number() && key.accepts(value.get<double>());
+    if (!is_allowed)
       throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, json_text(value), key.allowed));
-    change.values.emplace_back(&key, value.get<double>());
+    change.values.emplace_back(&key, key.flag ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
   }
   return change;
 }

@@ -295,7 +295,12 @@ void read_congestion(const TableReader& root, const std::string& file, Configura
   for (const CongestionKey& key : congestion_keys()) names.push_back(key.name);
   reader.known_keys(names);
   for (const CongestionKey& key : congestion_keys()) {
-    const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+    std::optional<double> value;
+    if (key.flag) {
+      if (const auto flag = reader.flag(key.name)) value = *flag ? 1 : 0;
+    } else {
+      value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+    }
     if (!value) continue;
     if (!key.accepts(*value)) reader.refuse(key.name, *table->get(key.name), key.allowed);
     for (DeviceSettings& device : configuration.devices) key.set(device.congestion, *value);

@@ -15,10 +15,10 @@ constexpr std::string_view kGbps = "10^9 bits a second, from 0.001 to 1000, such
 constexpr std::string_view kMbps = "10^6 bits a second, from 0.001 to 1000000, such as 40";
 constexpr std::string_view kSpan = "microseconds, from 0 to 10000000, such as 50";
 constexpr std::string_view kSpanFromOne = "microseconds, from 1 to 10000000, such as 55";
-constexpr std::string_view kFlag = "1 for yes, or 0 for no";
+constexpr std::string_view kFlag = "true or false";
 constexpr std::string_view kDscp = "a whole number from 0 to 63, such as 48";
 constexpr std::string_view kPart = "a number from 0 to 1, such as 0.5";
-constexpr std::string_view kBytes = "a whole number of bytes up to 1000000000000, or 0 for none";
+constexpr std::string_view kByteCount = "a whole number of bytes up to 1000000000000, or 0 for none";
 constexpr std::string_view kCount = "a whole number from 1 to 1000";
 constexpr std::string_view kPackets = "packets, from 0.001 to 1000, such as 1";
 
@@ -34,7 +34,7 @@ constexpr std::array kCongestionKeys{
                   [](const Settings& settings) { return settings.least.gbps() * 1000; }},
     CongestionKey{"slow_restart", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.slow_restart = value != 0; },
-                  [](const Settings& settings) { return settings.slow_restart ? 1.0 : 0.0; }},
+                  [](const Settings& settings) { return settings.slow_restart ? 1.0 : 0.0; }, true},
     CongestionKey{"restart_rate_gbps", 0.001, 1000, false, kGbps,
                   [](Settings& settings, double value) { settings.restart = SendRate::gbps(value); },
                   [](const Settings& settings) { return settings.restart.gbps(); }},
@@ -62,7 +62,7 @@ constexpr std::array kCongestionKeys{
                   [](Settings& settings, double value) { settings.dcqcn.increase_interval = span_of(value); },
                   [](const Settings& settings) { return microseconds_in(settings.dcqcn.increase_interval); }},
     CongestionKey{
-        "dcqcn_increase_bytes", 0, 1e12, true, kBytes,
+        "dcqcn_increase_bytes", 0, 1e12, true, kByteCount,
         [](Settings& settings, double value) {
           settings.dcqcn.increase_bytes = static_cast<std::uint64_t>(value);
         },
@@ -84,7 +84,7 @@ constexpr std::array kCongestionKeys{
                   [](const Settings& settings) { return settings.dcqcn.most_decrease; }},
     CongestionKey{"dcqcn_clamp_target", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.dcqcn.clamp_target = value != 0; },
-                  [](const Settings& settings) { return settings.dcqcn.clamp_target ? 1.0 : 0.0; }},
+                  [](const Settings& settings) { return settings.dcqcn.clamp_target ? 1.0 : 0.0; }, true},
     CongestionKey{"dcqcn_initial_alpha", 0, 1, false, kPart,
                   [](Settings& settings, double value) { settings.dcqcn.initial_alpha = value; },
                   [](const Settings& settings) { return settings.dcqcn.initial_alpha; }},
@@ -118,7 +118,7 @@ constexpr std::array kCongestionKeys{
         [](const Settings& settings) { return static_cast<double>(settings.rtt.timeouts); }},
     CongestionKey{"rtt_loss_is_congestion", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.rtt.loss_is_congestion = value != 0; },
-                  [](const Settings& settings) { return settings.rtt.loss_is_congestion ? 1.0 : 0.0; }},
+                  [](const Settings& settings) { return settings.rtt.loss_is_congestion ? 1.0 : 0.0; }, true},
     CongestionKey{"timely_low_us", 0, 1e7, false, kSpan,
                   [](Settings& settings, double value) { settings.timely.low = span_of(value); },
                   [](const Settings& settings) { return microseconds_in(settings.timely.low); }},

@@ -16,6 +16,7 @@ struct CongestionKey {
   std::string_view allowed;
   void (*set)(transport::CongestionSettings&, double);
   double (*get)(const transport::CongestionSettings&);
+  bool flag = false;  // true or false, as 1 or 0
 
   bool accepts(double value) const;
 };
