@@ -43,6 +43,7 @@ struct FlowState {
   std::uint32_t messages = 0;
   std::uint32_t message_bytes = 0;
   bool message_is_whole = false;      // so far
+  std::uint64_t marked = 0;           // its newest packet that was marked "congestion experienced"; 0: none
   std::vector<FlowIndex> candidates;  // for the opposite flow, while several fit
 };
 

@@ -237,13 +237,27 @@ void FlowTracker::see_sent(const Seen& seen, PacketId id) {
   const Packet& packet = packets_[id];
   if (packet.flow == kNoFlow) return;
   FlowState& state = tables_->flows.state(packet.flow);
-  if (packet.congestion) ++tables_->flows.flows()[packet.flow].counters.congestion_marks;
+  if (packet.congestion) see_mark(packet);
+  if (packet.role == Role::notification) see_notification(id);
   if (seen.point == CapturePoint::before) tables_->join.sent(id, packet, seen.icrc());
   // An answer counts when it arrives, if that is seen.
   const bool arrives_later = state.is_watched && seen.point == CapturePoint::before;
   const bool is_lost_here = seen.point == CapturePoint::dropped;
   if (packet.role == Role::response && !arrives_later && !is_lost_here)
     tables_->judge.answer(id, seen.sighting());
+}
+
+void FlowTracker::see_mark(const Packet& packet) {
+  ++tables_->flows.flows()[packet.flow].counters.congestion_marks;
+  tables_->flows.state(packet.flow).marked = packet.number;
+}
+
+// It goes to the sender of a packet that was marked: of several in an interval, the first is answered at
+// once.
+void FlowTracker::see_notification(PacketId id) {
+  Packet& packet = packets_[id];
+  const FlowIndex opposite = tables_->flows.flows()[packet.flow].opposite;
+  if (opposite != kNoFlow) packet.answers = tables_->flows.state(opposite).marked;
 }
 
 void FlowTracker::see_arrival(const Seen& seen, PacketId id) {
@@ -257,7 +271,7 @@ void FlowTracker::see_arrival(const Seen& seen, PacketId id) {
   const bool marked = (seen.dissection.network().traffic_class & kEcnMask) == kEcnMask;
   if (marked && !packet.congestion) {
     packet.congestion = true;
-    if (packet.flow != kNoFlow) ++tables_->flows.flows()[packet.flow].counters.congestion_marks;
+    if (packet.flow != kNoFlow) see_mark(packet);
   }
   if (packet.flow != kNoFlow) tables_->flows.state(packet.flow).is_watched = true;
   tables_->judge.arrived(id, seen.sighting());

@@ -74,6 +74,8 @@ class FlowTracker {
   void keep_comment(const Seen& seen, Packet& packet);
 
   void see_sent(const Seen& seen, PacketId id);
+  void see_mark(const Packet& packet);
+  void see_notification(PacketId id);
   void see_arrival(const Seen& seen, PacketId id);
   void see_drop(const Seen& seen, PacketId id);
 

@@ -101,7 +101,7 @@ struct Packet {
   std::uint32_t message = 0;         // from 1: which message of its flow it belongs to; 0: unknown
   std::uint32_t message_bytes = 0;   // of a message's last packet: the message's length
   FrameNumber of = 0;                // see Order
-  FrameNumber answers = 0;           // of a response: the request
+  FrameNumber answers = 0;           // of a response: the request; of a notification: what was marked
   FrameNumber acks_first = 0;  // of an answer: the packets that it acknowledges, by the first and last PSN
   FrameNumber acks_last = 0;
   std::uint32_t acks = 0;  // how many PSNs

@@ -140,6 +140,8 @@ std::string text_of(const FlowTracker& tracker, const Packet& packet, bool with_
                                 tracker.flows()[packet.flow].opposite == kNoFlow;
   if (has_unknown_peer) phrases.add("of an unknown connection");
   if (packet.congestion) phrases.add("marked: congestion experienced");
+  if (packet.role == Role::notification && packet.answers != 0)
+    phrases.add(fmt::format("answers the mark of {}", packet.answers));
   phrases.add(arrival_text(packet));
   phrases.add(fate_text(tracker, packet));
   const bool comment_is_told = packet.fate == Fate::dropped || packet.injected;

@@ -37,8 +37,8 @@ std::uint64_t EgressQueue::bytes(transport::Time now) {
 }
 
 void EgressQueue::hold(transport::Time now, transport::Time time) {
+  if (time <= std::max(now, clear_at_)) return;
   if (clear_at_ <= now) leaving_bytes_ = 0;
-  if (clear_at_ >= time) return;
   clear_at_ = time;
   clear_fraction_ = 0;
 }

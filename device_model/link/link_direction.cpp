@@ -18,23 +18,27 @@ Passage LinkDirection::enter(transport::Time now, std::uint32_t bytes, const Pac
                              Pause* feeder) {
   Passage passage;
   transport::Time left = now;
-  if (pause_ != nullptr) left = std::max(left, pause_->end());
   if (egress_queue_.has_rate()) {
     if (egress_queue_.is_full(now)) {
       passage.drop = DropCause::queue_full;
       return passage;
     }
-    if (buffer_ != nullptr && buffer_->limits() && !buffer_->has_room(egress_queue_, now, bytes)) {
+    const bool is_shared = buffer_ != nullptr && buffer_->limits();
+    if (is_shared && !buffer_->has_room(egress_queue_, now, bytes)) [[unlikely]] {
       passage.drop = DropCause::shared_buffer_full;
       return passage;
     }
     const std::uint32_t threshold = settings_.ecn_threshold_packets;
     passage.congestion = threshold != 0 && egress_queue_.waiting(now) >= threshold;
-    if (early_marking_.possible() && early_marking_.marks(egress_queue_.bytes(now), random_.marking(packet)))
-      passage.congestion = true;
-    if (left > now) egress_queue_.hold(now, left);
+    if (early_marking_.possible()) [[unlikely]]
+      passage.congestion |= early_marking_.marks(egress_queue_.bytes(now), random_.marking(packet));
+    if (pause_ != nullptr) [[unlikely]]
+      egress_queue_.hold(now, pause_->end());
     left = egress_queue_.accept(now, bytes);
-    if (back_pressure_.possible()) back_pressure_.entered(egress_queue_, now, feeder);
+    if (back_pressure_.possible()) [[unlikely]]
+      back_pressure_.entered(egress_queue_, now, feeder);
+  } else if (pause_ != nullptr) [[unlikely]] {
+    left = std::max(left, pause_->end());
   }
 
   // A packet that is lost on the wire has used the line for its time.

@@ -11,7 +11,8 @@ std::uint64_t draw(std::uint64_t packet, Question question) {
   return mix(packet + static_cast<std::uint64_t>(question) * 0xD1B54A32D192ED03u);
 }
 
-bool happens(const Chance& chance, std::uint64_t packet, Question question) {
+// Most chances are impossible: a call would cost more than the answer.
+[[gnu::always_inline]] inline bool happens(const Chance& chance, std::uint64_t packet, Question question) {
   return chance.possible() && chance.happens(draw(packet, question));
 }
 

@@ -29,6 +29,8 @@ class SendPace {
     allowed_ = rate.nanoseconds_per_byte();
     choose();
   }
+  // Bytes that may leave together.
+  std::size_t burst() const { return burst_; }
   bool is_limited() const { return nanoseconds_per_byte_ != 0; }
 
   // Whether one packet, however long, may leave at `now`. If not, it may at `free_at`.

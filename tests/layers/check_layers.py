@@ -19,7 +19,7 @@ TRANSPORT = {
     "device_model/transport/responder": {"wire", "device_model/transport"},
     "device_model/transport/unreliable": {"wire", "device_model/transport"},
     "device_model/transport/reliable": {"wire", "device_model/transport", "device_model/transport/requester",
-                                        "device_model/transport/responder"},
+                                        "device_model/transport/congestion", "device_model/transport/responder"},
 }
 # What `wire` and the transport offer to the other folders.
 TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}

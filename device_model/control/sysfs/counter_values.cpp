@@ -160,17 +160,12 @@ std::vector<LinkCounterValue> link_counter_values(const link::LinkCounters& coun
 
 std::vector<UdpCounterValue> udp_counter_values(const link::UdpCounters& counters) {
   return {
-      {"kernel_drops", counters.kernel_drops},
-      {"malformed", counters.malformed},
-      {"no_buffer", counters.no_buffer},
-      {"not_sendable", counters.not_sendable},
-      {"receive_calls", counters.receive_calls},
-      {"received", counters.received},
-      {"refused", counters.refused},
-      {"send_calls", counters.send_calls},
-      {"sent", counters.sent},
-      {"too_long", counters.too_long},
-      {"unreachable", counters.unreachable},
+      {"ecn_marked", counters.marked},         {"kernel_drops", counters.kernel_drops},
+      {"malformed", counters.malformed},       {"no_buffer", counters.no_buffer},
+      {"not_sendable", counters.not_sendable}, {"receive_calls", counters.receive_calls},
+      {"received", counters.received},         {"refused", counters.refused},
+      {"send_calls", counters.send_calls},     {"sent", counters.sent},
+      {"too_long", counters.too_long},         {"unreachable", counters.unreachable},
   };
 }
 

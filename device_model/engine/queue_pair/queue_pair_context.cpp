@@ -413,12 +413,10 @@ void QueuePairContext::promise_port(std::uint64_t round, std::size_t bytes) {
 
 transport::Time QueuePairContext::port_room_at(std::size_t least) const {
   const transport::Time room_at = config_.device->port.room_at(least);
-  return waits_for_pace() ? std::max(room_at, machine_.pace().free_at()) : room_at;
+  return waits_for_pace() ? std::max(room_at, machine_.free_at()) : room_at;
 }
 
-bool QueuePairContext::is_held_back() const {
-  return !machine_.pace().may_send(round_.now()) && !machine_.owes_responses();
-}
+bool QueuePairContext::waits_for_pace() const { return machine_.is_held_back(round_.now()); }
 
 std::size_t QueuePairContext::frame_bytes(const transport::OutboundPacket& packet) const {
   std::size_t payload = packet.bytes.size();

@@ -108,8 +108,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   std::size_t port_room(std::uint64_t round, std::size_t least) const;
   void promise_port(std::uint64_t round, std::size_t bytes);
   transport::Time port_room_at(std::size_t least) const;
-  // Only requests are left to send, and the rate limit holds them back (transport/send_pace.hpp).
-  bool waits_for_pace() const { return machine_.pace().is_limited() && is_held_back(); }
+  // All that is left to send must wait for its pace (transport/send_pace.hpp).
+  bool waits_for_pace() const;
   std::uint32_t ordinal() const { return config_.ordinal; }
   std::uint32_t path_mtu() const { return machine_.parameters().path_mtu; }
 
@@ -179,7 +179,6 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   void settle_report(Reported reported);
   [[gnu::cold]] bool take_held(const HeldInput& input);
   transport::Time time_for_answers() const;
-  bool is_held_back() const;
   bool queues_make_no_sense() const;
   void enter_error();
   void take_posted();

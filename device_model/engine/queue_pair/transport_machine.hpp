@@ -42,7 +42,6 @@ class TransportMachine {
   }
   bool wants_pump() const { return is_reliable() ? reliable_->wants_pump() : unreliable_->wants_pump(); }
   transport::SendPace& pace() { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
-  const transport::SendPace& pace() const { return is_reliable() ? reliable_->pace() : unreliable_->pace(); }
   void memory_failed(const transport::AccessTag& tag) {
     if (is_reliable()) return reliable_->memory_failed(tag);
     unreliable_->memory_failed(tag);
@@ -72,7 +71,12 @@ class TransportMachine {
   transport::SelectiveAcks selective_acks(bool in_request) const {
     return is_reliable() ? reliable_->selective_acks(in_request) : transport::SelectiveAcks::no;
   }
-  bool owes_responses() const { return is_reliable() && reliable_->owes_responses(); }
+  bool is_held_back(transport::Time now) const {
+    return is_reliable() ? reliable_->is_held_back(now) : !unreliable_->pace().may_send(now);
+  }
+  transport::Time free_at() const {
+    return is_reliable() ? reliable_->free_at() : unreliable_->pace().free_at();
+  }
   bool tells_of_hole() const { return is_reliable() && reliable_->tells_of_hole(); }
   std::uint32_t pump_responses(std::uint32_t packets) {
     return is_reliable() ? reliable_->pump_responses(packets) : 0;

@@ -180,6 +180,7 @@ void UdpPort::take_from(int socket, std::uint32_t number, Port& port, Load& left
   bool more = true;
   while (more && left.frames != 0 && left.bytes != 0 && arrived_.has_room()) {
     more = arrived_.receive(socket, number);
+    is_filling_ = more && is_filling(socket);
     counters_.receive_calls += hand_on(port, left);
   }
 }
@@ -197,6 +198,17 @@ bool UdpPort::hand_on(Port& port, Load& left) {
   return arrived_.in_use() != before;
 }
 
+// The kernel marks nothing when a socket's buffer fills, and drops what has no room. So this port marks, like
+// a switch whose queue is long (RFC 3168, section 5): the senders that react slow down before anything is
+// lost.
+std::uint8_t UdpPort::traffic_class_of(const ReceivedDatagram& datagram) {
+  constexpr std::uint8_t kExperienced = 3;
+  const int ecn = datagram.traffic_class & kExperienced;
+  if (!is_filling_ || ecn == 0 || ecn == kExperienced) return datagram.traffic_class;
+  ++counters_.marked;
+  return datagram.traffic_class | kExperienced;
+}
+
 void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
   const wire::Gid* const to = destination(datagram.socket);
   if (to == nullptr) return;
@@ -208,7 +220,7 @@ void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
                                      .source_mac = source_mac,
                                      .destination = *to,
                                      .source = source,
-                                     .traffic_class = datagram.traffic_class,
+                                     .traffic_class = traffic_class_of(datagram),
                                      .hop_limit = datagram.hop_limit,
                                      .ip_identification = datagram.before,
                                      .udp_source = port_of(datagram.source)};

@@ -87,6 +87,7 @@ class UdpPort final : public OuterPort {
   std::set<std::uint32_t> interfaces_for(const wire::Gid& group) const;
   void take_from(int socket, std::uint32_t number, Port& port, Load& left);
   bool hand_on(Port& port, Load& left);
+  std::uint8_t traffic_class_of(const ReceivedDatagram& datagram);
   void hand_on(const ReceivedDatagram& datagram, Port& port);
   const wire::Gid* destination(std::uint32_t number) const;
   Address* local(const wire::Gid& gid);
@@ -99,6 +100,7 @@ class UdpPort final : public OuterPort {
   std::uint32_t next_number_ = 0;
   std::size_t first_ = 0;  // whose turn it is to be the first to receive
   ReceiveBatch arrived_;
+  bool is_filling_ = false;  // the socket that was received from last
   UdpCounters counters_;
   transport::Time now_{};
   transport::Time full_until_{};

@@ -105,11 +105,23 @@ std::uint32_t packets_in_buffer(int socket, std::uint32_t payload_bytes) {
   return static_cast<std::uint32_t>(bytes) / (2 * payload_bytes + kOverhead);
 }
 
-std::uint64_t kernel_drops(int socket) {
+namespace {
+
+// All zero if the kernel does not tell.
+std::array<std::uint32_t, SK_MEMINFO_VARS> memory_of(int socket) {
   std::array<std::uint32_t, SK_MEMINFO_VARS> values{};
   socklen_t bytes = sizeof values;
-  if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, values.data(), &bytes) != 0) return 0;
-  return values[SK_MEMINFO_DROPS];
+  if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, values.data(), &bytes) != 0) values = {};
+  return values;
 }
+
+}  // namespace
+
+bool is_filling(int socket) {
+  const auto values = memory_of(socket);
+  return values[SK_MEMINFO_RMEM_ALLOC] > values[SK_MEMINFO_RCVBUF] / 4;
+}
+
+std::uint64_t kernel_drops(int socket) { return memory_of(socket)[SK_MEMINFO_DROPS]; }
 
 }  // namespace urnic::link

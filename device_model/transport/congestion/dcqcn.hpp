@@ -23,6 +23,7 @@ class Dcqcn final : public CongestionControl {
   void woken(Time now) override;
 
   SendAllowance allowance(Time now) override;
+  SendRate line() const { return settings_.line; }
   CongestionSnapshot snapshot() const override;
 
  private:

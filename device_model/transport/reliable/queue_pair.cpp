@@ -1,5 +1,6 @@
 #include "device_model/transport/reliable/queue_pair.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "device_model/transport/partition_key.hpp"
@@ -60,6 +61,7 @@ void QueuePair::modify(QpState state, const QpParameters& parameters, Time now, 
       return;
     case QpState::rtr:
       responder_.start();
+      if (response_control_ != nullptr) response_control_->start(now);
       return;
     case QpState::rts:
       if (from == QpState::rtr) {
@@ -90,6 +92,7 @@ void QueuePair::set_recovery(const RecoverySettings& settings) {
 void QueuePair::set_congestion(const CongestionSettings& settings, Time now) {
   shared_.notifications.use(settings);
   requester_.use(settings, now);
+  response_control_ = reacts_to_marks(settings) ? std::make_unique<ResponseControl>(settings, now) : nullptr;
 }
 
 void QueuePair::doorbell() {
@@ -182,6 +185,7 @@ void QueuePair::send_offer() {
 void QueuePair::take_notification(const wire::Bth& bth, Time now) {
   if (!pkeys_match(bth.pkey, shared_.parameters.pkey) || !requests(shared_.state)) return;
   const bool reacts = requester_.notified(now);
+  if (response_control_ != nullptr) response_control_->marked(now);
   ++(reacts ? shared_.config.counters->notifications_handled
             : shared_.config.counters->notifications_ignored);
 }
@@ -222,7 +226,7 @@ std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
       send_notification();
       ++sent;
     }
-    sent += responder_.pump(room_for_responses(now, packets - sent));
+    sent += pump_responder(now, room_for_responses(now, packets - sent));
   }
   if (requests(shared_.state) && !shared_.failed) {
     sent += requester_.pump(now, packets - sent);
@@ -232,7 +236,29 @@ std::uint32_t QueuePair::pump(Time now, std::uint32_t packets) {
 }
 
 bool QueuePair::wants_pump() const {
-  return owes_responses() || (requests(shared_.state) && requester_.wants_pump());
+  const bool owes = takes_requests(shared_.state) &&
+                    (responder_.wants_pump() || shared_.offers.owed() || shared_.notifications.owed());
+  return owes || (requests(shared_.state) && requester_.wants_pump());
+}
+
+Time QueuePair::free_at() const {
+  const Time requests_at = requester_.pace().free_at();
+  if (response_control_ == nullptr || !responder_.next_is_data()) return requests_at;
+  const Time responses_at = response_control_->free_at();
+  return requests(shared_.state) && requester_.wants_pump() ? std::min(requests_at, responses_at)
+                                                            : responses_at;
+}
+
+// As many as its pace lets leave.
+std::uint32_t QueuePair::pump_responder(Time now, std::uint32_t packets) {
+  if (response_control_ == nullptr) [[likely]]
+    return responder_.pump(packets);
+  if (packets == 0 || holds_responses_back(now)) return 0;
+  const bool is_data = responder_.next_is_data();
+  const std::size_t bytes = shared_.parameters.path_mtu;
+  const std::uint32_t sent = responder_.pump(is_data ? response_control_->together(packets, bytes) : packets);
+  if (is_data) response_control_->sent(sent, bytes, now);
+  return sent;
 }
 
 bool QueuePair::tells_of_hole() const { return takes_requests(shared_.state) && responder_.tells_of_hole(); }

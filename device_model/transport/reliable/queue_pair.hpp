@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "device_model/transport/congestion/response_control.hpp"
 #include "device_model/transport/host.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
 #include "device_model/transport/queue_pair_detail.hpp"
@@ -64,10 +66,20 @@ class QueuePair {
   // How fast requests leave. While their pace lets none leave, `pump` sends only responses, and nothing
   // unless it `owes_responses`.
   SendPace& pace() { return requester_.pace(); }
-  const SendPace& pace() const { return requester_.pace(); }
-  bool owes_responses() const {
-    return takes_requests(shared_.state) &&
-           (responder_.wants_pump() || shared_.offers.owed() || shared_.notifications.owed());
+  // While it `is_held_back`, `pump` sends nothing, although it `wants_pump`: all that is to be sent must wait
+  // for its pace, until `free_at` at least.
+  bool is_held_back(Time now) const {
+    const bool is_free = requester_.pace().may_send(now);
+    if (is_free && response_control_ == nullptr) [[likely]]
+      return false;
+    return !(is_free && requester_.wants_pump()) && !owes_responses(now);
+  }
+  Time free_at() const;
+  // Responses that may leave now.
+  bool owes_responses(Time now) const {
+    if (!takes_requests(shared_.state)) return false;
+    if (shared_.offers.owed() || shared_.notifications.owed()) return true;
+    return responder_.wants_pump() && !holds_responses_back(now);
   }
 
   // The responder is about to tell its peer of a hole. The sooner it does, the fewer packets must be held
@@ -117,6 +129,10 @@ class QueuePair {
   [[gnu::cold]] void take_mark(const wire::OpcodeTraits& traits, Time now);
   [[gnu::cold]] void send_notification();
   std::uint32_t room_for_responses(Time now, std::uint32_t packets);
+  bool holds_responses_back(Time now) const {
+    return response_control_ != nullptr && responder_.next_is_data() && !response_control_->may_send(now);
+  }
+  std::uint32_t pump_responder(Time now, std::uint32_t packets);
   // After each call into a half: enters the error state, or raises send_queue_drained.
   void settle();
   void enter_error();
@@ -127,6 +143,7 @@ class QueuePair {
   bool requests_turn_ = false;   // the odd packet of the room goes to requests
   Requester requester_;
   Responder responder_;
+  std::unique_ptr<ResponseControl> response_control_;  // null: responses leave as they come
 };
 
 }  // namespace urnic::transport

@@ -54,6 +54,11 @@ class Responder {
     return responses_.empty() && (!reports_.empty() || owed_.kind() == OwedAcknowledge::Kind::sequence_nak);
   }
   bool wants_pump() const { return !responses_.empty() || owed_.owed() || !reports_.empty(); }
+  // The next packet is a response to a READ, sent for the first time.
+  bool next_is_data() const {
+    return !responses_.empty() && !responses_.front().is_repeat &&
+           responses_.front().atomic_original == nullptr;
+  }
   void memory_failed(const AccessTag& tag);
   // The queue that the receive under way was taken from is gone: the rest of the message is refused.
   void receive_lost() { receives_.lose(); }

@@ -77,6 +77,15 @@ void refused(Traffic& traffic) {
   traffic.answer(15, wire::nak_syndrome(wire::NakCode::remote_access_error));
 }
 
+void congested(Traffic& traffic) {
+  ordinary(traffic);
+  traffic.mark = true;
+  traffic.send(15);
+  traffic.mark = false;
+  traffic.notification();
+  traffic.ack(15);
+}
+
 struct Story {
   const char* name;
   void (*happens)(Traffic&);
@@ -135,6 +144,11 @@ const std::vector<Story>& all_stories() {
        {"15: refuses PSN 15, frame 13"},
        {"7: refused by 8", "8: refuses PSN 15, frame 7"},
        {"7: refused by 8", "8: refuses PSN 15, frame 7"}},
+      {"a packet is marked",
+       congested,
+       {"13: marked: congestion experienced", "15: answers the mark of 13"},
+       {"7: marked: congestion experienced", "8: answers the mark of 7"},
+       {"7: marked: congestion experienced", "8: answers the mark of 7"}},
   };
   return kStories;
 }

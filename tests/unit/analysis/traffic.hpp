@@ -38,6 +38,7 @@ class Traffic {
 
   bool reversed = false;
   bool lose = false;  // the packets that follow
+  bool mark = false;  // "congestion experienced", likewise
   wire::Service service = wire::Service::rc;
   std::uint32_t qp_of_a = 0x11;
   std::uint32_t qp_of_b = 0x22;
@@ -72,6 +73,12 @@ class Traffic {
     headers.selective_ack_eth = {.latest = wire::Psn{latest}, .earlier = earlier};
     put(headers, 0, false);
   }
+  void notification() {
+    wire::TransportHeaders headers = headers_of(wire::Operation::acknowledge, 0, false);
+    headers.bth.opcode = wire::kCongestionNotification;
+    headers.bth.becn = true;
+    put(headers, 16, false);
+  }
   void response(wire::Operation operation, std::uint32_t psn, std::size_t payload) {
     put(headers_of(operation, psn, false), payload, false);
   }
@@ -92,6 +99,7 @@ class Traffic {
     network.source.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
     network.destination.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 2};
     network.ip_identification = identification;
+    network.traffic_class = mark ? 3 : 0;
     if (!from_a) std::swap(network.source, network.destination);
     return wire::test::encoded(network, headers, payload);
   }

@@ -77,6 +77,31 @@ BOOST_AUTO_TEST_CASE(a_link_is_at_the_switch_of_its_devices_engine) {
   BOOST_TEST(fabric.switch_of(*devices[0]).existing_link(1) == nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(each_engines_switch_has_the_configured_buffer) {
+  Fabric fabric(parse_configuration(
+      "[engine]\nengines = 2\n[switch]\nbuffer_bytes = 5000\nbuffer_alpha = 0.5\n", "lab.toml"));
+  fabric.execute_on_all([&](EngineUnit& unit) {
+    BOOST_TEST(
+        (unit.frame_switch.buffer().settings() == link::SharedBufferSettings{.bytes = 5000, .alpha = 0.5}));
+  });
+}
+
+// What comes by the trunk is paused at the switch of its device's engine.
+BOOST_AUTO_TEST_CASE(a_queue_pauses_devices_of_other_engines) {
+  Fabric fabric(parse_configuration(
+      "[engine]\nengines = 2\n[[link]]\nrate_gbps = 1\npfc = true\npfc_xoff_bytes = 0\npfc_xon_bytes = 0\n",
+      "lab.toml"));
+  const auto& devices = fabric.devices();
+  std::vector<std::byte> bytes(100);
+  link::Trunk::Passenger passenger;
+  passenger.frame = {bytes, {}, {}};
+  passenger.from = 0;
+  passenger.to = 1;
+  fabric.switch_of(*devices[1]).arrive_by_trunk(passenger, transport::Time(transport::Nanoseconds(1000)));
+  BOOST_TEST(fabric.switch_of(*devices[0]).pause(0).count() == 1u);
+  BOOST_TEST(fabric.switch_of(*devices[1]).pause(1).count() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(numbers_follow_from_the_seed) {
   const auto first_numbers = [](const std::string& text) {
     Fabric fabric(parse_configuration(text, "lab.toml"));

@@ -279,6 +279,32 @@ BOOST_AUTO_TEST_CASE(the_kernels_drops_are_counted) {
   BOOST_TEST(port1.counters().kernel_drops != 0u);
 }
 
+// As a switch whose queue is long (RFC 3168, section 5): packets that may be marked, and no others.
+BOOST_AUTO_TEST_CASE(packets_are_marked_while_the_sockets_buffer_is_filling) {
+  const auto marked = [&] {
+    std::size_t count = 0;
+    for (const auto& arrival : receive()) count += (arrival.parsed.network.traffic_class & 3) == 3;
+    receivers[1].arrivals.clear();
+    return count;
+  };
+  wire::NetworkHeaders capable = network(0, 1);
+  capable.traffic_class = 0x6A;
+  send(capable, 4096);
+  BOOST_TEST(marked() == 0u);
+  for (std::uint32_t psn = 0; psn < 8000 && port1.counters().kernel_drops == 0; ++psn)
+    send(capable, 4096, psn);
+  BOOST_TEST(marked() > 0u);
+  BOOST_TEST(port1.counters().marked > 0u);
+  for (int i = 0; i < 1000 && receive().size() != 0; ++i) receivers[1].arrivals.clear();
+  send(capable, 4096);
+  BOOST_TEST(marked() == 0u);
+  const auto before = port1.counters();
+  for (std::uint32_t psn = 0; psn < 8000 && port1.counters().kernel_drops == before.kernel_drops; ++psn)
+    send(network(0, 1), 4096, psn);
+  BOOST_TEST(marked() == 0u);
+  BOOST_TEST(port1.counters().marked == before.marked);
+}
+
 BOOST_AUTO_TEST_CASE(a_host_without_a_socket_is_no_error) {
   wire::NetworkHeaders to_nobody = network(0, 1);
   to_nobody.destination = loopback(99);

@@ -208,6 +208,43 @@ BOOST_AUTO_TEST_CASE(a_window_that_shrinks_never_stops_for_good) {
   BOOST_TEST(acknowledged == 8u * 63);
 }
 
+// Nobody acknowledges responses to READs: notifications slow them down under every algorithm that takes them.
+BOOST_AUTO_TEST_CASE(notifications_slow_read_responses_down) {
+  for (const CongestionAlgorithm algorithm : {CongestionAlgorithm::dcqcn, CongestionAlgorithm::rtt}) {
+    Bench bench({.algorithm = algorithm, .line = SendRate::gbps(8)});
+    const auto responses_in = [&](Nanoseconds span) {
+      std::size_t count = 0;
+      for (const Time end = bench.now + span; bench.now < end; bench.now += Nanoseconds(kMtu / 4)) {
+        if (bench.qp.is_held_back(bench.now)) {
+          BOOST_TEST((bench.qp.free_at() > bench.now));
+          BOOST_TEST(bench.leaving().empty());
+          continue;
+        }
+        count += bench.leaving().size();
+      }
+      return count;
+    };
+    bench.arrive_notification();
+    bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
+    BOOST_TEST(!bench.qp.is_held_back(bench.now));
+    const std::size_t count = responses_in(Nanoseconds(32 * kMtu));
+    BOOST_TEST(count >= 14u);  // half of the rate, and those that may leave together
+    BOOST_TEST(count <= 22u);
+    for (int i = 0; i < 4 && !bench.qp.is_held_back(bench.now); ++i) bench.leaving();
+    BOOST_TEST(bench.qp.is_held_back(bench.now));
+    // Requests have a pace of their own.
+    bench.post(4);
+    BOOST_TEST(!bench.qp.is_held_back(bench.now));
+    BOOST_TEST(bench.leaving().size() == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(read_responses_leave_as_they_come_without_notifications) {
+  Bench bench;
+  bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
+  BOOST_TEST(bench.leaving().size() == 60u);
+}
+
 BOOST_AUTO_TEST_CASE(it_may_be_turned_on_and_off_while_packets_are_under_way) {
   Bench bench(CongestionSettings{});
   bench.post(16 * kMtu);
