@@ -183,7 +183,7 @@ void QueuePair::send_offer() {
 
 // IBTA A17.9.3: the notification names the queue pair whose packet was marked, and no PSN.
 void QueuePair::take_notification(const wire::Bth& bth, Time now) {
-  if (!pkeys_match(bth.pkey, shared_.parameters.pkey) || !requests(shared_.state)) return;
+  if (!pkeys_match(bth.pkey, shared_.parameters.pkey) || !takes_requests(shared_.state)) return;
   const bool reacts = requester_.notified(now);
   if (response_control_ != nullptr) response_control_->marked(now);
   ++(reacts ? shared_.config.counters->notifications_handled

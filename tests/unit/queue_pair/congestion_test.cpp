@@ -239,6 +239,20 @@ BOOST_AUTO_TEST_CASE(notifications_slow_read_responses_down) {
   }
 }
 
+// A responder that sends no requests of its own stays in RTR.
+BOOST_AUTO_TEST_CASE(a_notification_is_taken_in_rtr) {
+  Bench bench;
+  QpParameters parameters = bench.qp.parameters();
+  bench.qp.modify(QpState::reset, parameters, bench.now);
+  bench.qp.modify(QpState::init, parameters, bench.now);
+  bench.qp.modify(QpState::rtr, parameters, bench.now);
+  bench.arrive_notification();
+  BOOST_TEST(bench.counters.notifications_handled == 1u);
+  bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
+  bench.leaving();
+  BOOST_TEST(bench.qp.is_held_back(bench.now));
+}
+
 BOOST_AUTO_TEST_CASE(read_responses_leave_as_they_come_without_notifications) {
   Bench bench;
   bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
