@@ -53,7 +53,7 @@ class Congestion(unittest.TestCase):
 
     def start_pair(self, program, receiver, sender, *options):
         port = fabric.free_port()
-        common = (program, "-x", "1", "-F", "-s", 65536, "-n", 200, "-p", port, *options)
+        common = (program, "-x", "1", "-F", "-s", 65536, "-n", 60, "-p", port, *options)
         server = self.fabric.start_on_urnic(*common, "-d", receiver)
         fabric.wait_until(lambda: fabric.is_listening(port) or server.status is not None, f"a server: {server}")
         return server, self.fabric.start_on_urnic(*common, "-d", sender, "127.0.0.1")

@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_notification_is_taken_in_rtr) {
   bench.arrive_notification();
   BOOST_TEST(bench.counters.notifications_handled == 1u);
   bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
-  bench.leaving();
+  for (int i = 0; i < 4 && !bench.qp.is_held_back(bench.now); ++i) bench.leaving();
   BOOST_TEST(bench.qp.is_held_back(bench.now));
 }
 
