@@ -1,0 +1,134 @@
+#include "tests/unit/congestion/incast_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+
+#include "tests/unit/congestion/incast_figures.hpp"
+
+namespace urnic::transport::lab {
+
+namespace {
+
+struct Algorithm {
+  std::string name;
+  CongestionAlgorithm algorithm;
+  bool marked;  // the port marks packets
+};
+
+const std::vector<Algorithm>& all_algorithms() {
+  static const std::vector<Algorithm> all{{"off", CongestionAlgorithm::off, false},
+                                          {"dcqcn", CongestionAlgorithm::dcqcn, true},
+                                          {"rtt", CongestionAlgorithm::rtt, false},
+                                          {"rtt-marked", CongestionAlgorithm::rtt, true},
+                                          {"timely", CongestionAlgorithm::timely, false}};
+  return all;
+}
+
+std::vector<Algorithm> chosen(const TableSettings& settings) {
+  if (settings.algorithms.empty()) return all_algorithms();
+  std::vector<Algorithm> some;
+  for (const Algorithm& each : all_algorithms())
+    if (std::count(settings.algorithms.begin(), settings.algorithms.end(), each.name) != 0)
+      some.push_back(each);
+  return some;
+}
+
+IncastSettings with(IncastSettings incast, const Algorithm& algorithm, std::uint32_t flows) {
+  incast.congestion.algorithm = algorithm.algorithm;
+  incast.congestion.line = SendRate::gbps(incast.line_gbps);
+  incast.flows = flows;
+  if (!algorithm.marked) incast.ecn_max_bytes = 0;
+  return incast;
+}
+
+std::string fixed(double value, int places) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(places) << value;
+  return text.str();
+}
+
+std::string kilobytes(double bytes) { return fixed(bytes / 1000, 1); }
+
+std::string milliseconds(const std::optional<Nanoseconds>& time, Nanoseconds limit) {
+  const auto in_ms = [](Nanoseconds span) { return std::chrono::duration<double, std::milli>(span).count(); };
+  return time ? fixed(in_ms(*time), 1) : "> " + fixed(in_ms(limit), 0);
+}
+
+void print_shares(const TableSettings& settings, std::ostream& out) {
+  out << "| senders | algorithm | utilisation | Jain's index | least, most of fair share | queue, mean kB | "
+         "99th percentile kB | packets dropped |\n|---|---|---|---|---|---|---|---|\n";
+  for (const std::uint32_t flows : settings.flows) {
+    for (const Algorithm& algorithm : chosen(settings)) {
+      const IncastFigures figures =
+          measure(with(settings.incast, algorithm, flows), settings.before, settings.window);
+      const auto [least, most] = std::minmax_element(figures.goodput.begin(), figures.goodput.end());
+      out << "| " << flows << " | `" << algorithm.name << "` | " << fixed(figures.utilisation, 3) << " | "
+          << fixed(figures.fairness, 3) << " | " << fixed(*least * flows, 2) << ", "
+          << fixed(*most * flows, 2) << " | " << kilobytes(figures.mean_queue) << " | "
+          << kilobytes(static_cast<double>(figures.p99_queue)) << " | " << figures.drops << " |" << std::endl;
+    }
+  }
+}
+
+void print_changes(const TableSettings& settings, std::ostream& out) {
+  constexpr Nanoseconds kLimit = std::chrono::milliseconds(200);
+  out << "| senders | algorithm | one joins, ms | half leave, ms |\n|---|---|---|---|\n";
+  for (const std::uint32_t flows : settings.flows) {
+    for (const Algorithm& algorithm : chosen(settings)) {
+      const IncastSettings incast = with(settings.incast, algorithm, flows);
+      out << "| " << flows << " | `" << algorithm.name << "` | "
+          << milliseconds(time_to_join(incast, settings.before, kLimit), kLimit) << " | "
+          << milliseconds(time_to_take_over(incast, settings.before, kLimit), kLimit) << " |" << std::endl;
+    }
+  }
+}
+
+void print_distances(const TableSettings& settings, std::ostream& out) {
+  out << "| senders | algorithm | utilisation | Jain's index | goodput of a far flow to that of a near one "
+         "|\n|---|---|---|---|---|\n";
+  for (const std::uint32_t flows : settings.flows) {
+    for (const Algorithm& algorithm : chosen(settings)) {
+      IncastSettings incast = with(settings.incast, algorithm, flows);
+      incast.far = 4;
+      const IncastFigures figures = measure(incast, settings.before, settings.window);
+      double near = 0;
+      double far = 0;
+      for (std::size_t flow = 0; flow < flows; ++flow) (flow % 2 == 1 ? far : near) += figures.goodput[flow];
+      out << "| " << flows << " | `" << algorithm.name << "` | " << fixed(figures.utilisation, 3) << " | "
+          << fixed(figures.fairness, 3) << " | " << fixed(far / near, 2) << " |" << std::endl;
+    }
+  }
+}
+
+// Losses in a window vary, so it is longer.
+void print_losses(const TableSettings& settings, std::ostream& out) {
+  out << "| senders | algorithm | 0.1 % | 1 % |\n|---|---|---|---|\n";
+  for (const std::uint32_t flows : {1u, 2u, 8u}) {
+    for (const Algorithm& algorithm : chosen(settings)) {
+      IncastSettings incast = with(settings.incast, algorithm, flows);
+      const auto goodput = [&](double loss) {
+        incast.loss = loss;
+        return measure(incast, settings.before, 3 * settings.window).utilisation;
+      };
+      const double lossless = goodput(0);
+      out << "| " << flows << " | `" << algorithm.name << "` | "
+          << fixed(goodput(0.001) / (lossless * 0.999), 3) << " | "
+          << fixed(goodput(0.01) / (lossless * 0.99), 3) << " |" << std::endl;
+    }
+  }
+}
+
+}  // namespace
+
+void print_table(const std::string& table, const TableSettings& settings, std::ostream& out) {
+  if (table == "share") print_shares(settings, out);
+  if (table == "changes") print_changes(settings, out);
+  if (table == "distance") print_distances(settings, out);
+  if (table == "loss") print_losses(settings, out);
+  out << '\n';
+}
+
+}  // namespace urnic::transport::lab
