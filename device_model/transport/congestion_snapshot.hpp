@@ -14,6 +14,8 @@ namespace urnic::transport {
 struct SendAllowance {
   SendRate rate = SendRate::unlimited();
   std::uint64_t window = std::numeric_limits<std::uint64_t>::max();
+  // A round trip must be measured each time that so many bytes have been sent.
+  std::uint64_t measured = std::numeric_limits<std::uint64_t>::max();
 };
 
 // For people who watch it. What an algorithm does not have is zero.

@@ -71,8 +71,8 @@ void SenderControl::timed_out(Time now) {
 }
 
 std::uint32_t SenderControl::ack_interval() const {
-  const std::uint64_t packets = allowed_.window / packet_bytes_;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(packets / 4, 1, 1u << 20));
+  const std::uint64_t bytes = std::min(allowed_.window / 4, allowed_.measured);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / packet_bytes_, 1, 1u << 20));
 }
 
 SendRate SenderControl::rate(Time now) {

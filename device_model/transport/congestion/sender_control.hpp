@@ -45,7 +45,8 @@ class SenderControl {
     const std::uint64_t bytes = record_.bytes() + packet_bytes_;
     return bytes >= gone && bytes - gone >= allowed_.window;
   }
-  // One packet in so many must ask for an acknowledgement, so that the window moves on.
+  // One packet in so many must ask for an acknowledgement, so that the window moves on and the algorithm has
+  // its measurements.
   std::uint32_t ack_interval() const;
   // How fast packets may leave; works out what the time has changed.
   SendRate rate(Time now);

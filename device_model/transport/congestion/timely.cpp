@@ -4,6 +4,23 @@
 
 namespace urnic::transport {
 
+namespace {
+
+// The paper's largest segment, and the time in which a slow sender is to have measured, too: about one round
+// trip.
+constexpr double kLongestSegment = 64 * 1024;
+constexpr double kSegmentTime = 20'000;  // nanoseconds
+// The least factor of one decrease. Round trips that become several times as long within one, because many
+// begin together, would take all of the rate.
+constexpr double kMostDecrease = 0.5;
+
+}  // namespace
+
+// A sender that hardly ever measured would hardly ever become faster again.
+std::uint64_t Timely::segment() const {
+  return static_cast<std::uint64_t>(std::min(kLongestSegment, rate_.gbps() / 8 * kSegmentTime));
+}
+
 void Timely::start(std::uint32_t, Time now) {
   rate_ = settings_.line;
   shortest_ = previous_ = Nanoseconds{0};
@@ -45,7 +62,7 @@ void Timely::increase() {
 
 void Timely::decrease(double factor) {
   increases_ = 0;
-  rate_ = std::max(settings_.least, rate_ * std::max(factor, 0.0));
+  rate_ = std::max(settings_.least, rate_ * std::max(factor, kMostDecrease));
 }
 
 void Timely::woken(Time) {

@@ -20,10 +20,11 @@ class Timely final : public CongestionControl {
   void timed_out(Time now) override { woken(now); }
   void woken(Time now) override;
 
-  SendAllowance allowance(Time) override { return {.rate = rate_}; }
+  SendAllowance allowance(Time) override { return {.rate = rate_, .measured = segment()}; }
   CongestionSnapshot snapshot() const override;
 
  private:
+  std::uint64_t segment() const;
   void increase();
   void decrease(double factor);
 

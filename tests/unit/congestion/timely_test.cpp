@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/transport/congestion/sender_control.hpp"
+
 using namespace urnic::transport;
 
 namespace {
@@ -76,6 +78,29 @@ BOOST_AUTO_TEST_CASE(marks_and_losses_change_nothing) {
   bench.control.lost(bench.now);
   BOOST_TEST(bench.rate() == 10, kClose);
   BOOST_TEST(bench.control.snapshot().marks == 1u);
+}
+
+// Senders that begin together see round trips become many times as long within one.
+BOOST_AUTO_TEST_CASE(one_decrease_takes_at_most_half) {
+  Bench bench;
+  bench.round_trip(60);
+  bench.round_trip(400);
+  BOOST_TEST(bench.rate() == 5, kClose);
+}
+
+// A sender that hardly ever measured would hardly ever become faster again.
+BOOST_AUTO_TEST_CASE(a_slow_sender_measures_as_often_as_a_fast_one) {
+  Bench bench;
+  BOOST_TEST(bench.control.allowance(bench.now).measured == 25'000u);  // 20 us
+  bench.round_trip(60);
+  bench.round_trip(400);
+  BOOST_TEST(bench.control.allowance(bench.now).measured == 12'500u);
+}
+
+BOOST_AUTO_TEST_CASE(packets_ask_for_the_acknowledgements_that_it_measures) {
+  SenderControl control({.algorithm = CongestionAlgorithm::timely, .line = SendRate::gbps(10)}, 64);
+  control.start(1000, Time{});
+  BOOST_TEST(control.ack_interval() == 25u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
