@@ -9,9 +9,17 @@ namespace {
 
 // How long the shortest round trip counts.
 constexpr Nanoseconds kPeriod = std::chrono::seconds(10);
-// A window begins with what the line sends in this time, and is never longer than what it sends in that one.
+// A window begins with so many packets, as TCP's does (RFC 6928), but with no more than what the line sends
+// in this time: where many begin together, more would fill the queue before anything is measured. It is never
+// longer than what the line sends in that one.
+constexpr double kFirstPackets = 10;
 constexpr Nanoseconds kFirstWindow{10'000};
 constexpr Nanoseconds kLongestWindow{1'000'000};
+// Between two drains there is this time, and so many round trips of an empty path; a drain takes two round
+// trips and this.
+constexpr Nanoseconds kDrainInterval{20'000'000};
+constexpr std::int64_t kDrainRoundTrips = 200;
+constexpr Nanoseconds kDrainTime{50'000};
 
 }  // namespace
 
@@ -19,17 +27,19 @@ void Swift::start(std::uint32_t packet_bytes, Time now) {
   packet_bytes_ = packet_bytes;
   const double packets_per_nanosecond = settings_.line.gbps() / 8 / packet_bytes_;
   most_ = packets_per_nanosecond * static_cast<double>(kLongestWindow.count());
-  window_ = packets_per_nanosecond * static_cast<double>(kFirstWindow.count());
+  window_ = std::min(kFirstPackets, packets_per_nanosecond * static_cast<double>(kFirstWindow.count()));
   never_full_ = true;
   round_trip_ = shortest_ = shortest_before_ = Nanoseconds{0};
   period_ends_ = now + kPeriod;
-  decreased_ = Time{};
+  decreased_ = drained_until_ = Time{};
   timeouts_ = 0;
   marks_ = 0;
   clamp();
 }
 
 void Swift::measure(Nanoseconds round_trip, Time now) {
+  if (!measured() || round_trip < shortest_)
+    drain_at_ = now + std::max(kDrainInterval, kDrainRoundTrips * round_trip);
   round_trip_ = round_trip;
   if (now >= period_ends_) {
     shortest_before_ = shortest_;
@@ -37,6 +47,18 @@ void Swift::measure(Nanoseconds round_trip, Time now) {
     period_ends_ = now + kPeriod;
   }
   shortest_ = measured() ? std::min(shortest_, round_trip) : round_trip;
+}
+
+// Who begins while others keep a queue takes that for a part of the path: its target is longer than theirs,
+// and the queue that it keeps leaves nothing to them. So the queue must become empty now and then, for which
+// all must hold back at once. Each does so regularly, and anew that long after it has seen a round trip that
+// is shorter than any before, because then another has: so they come to do it together, as BBR's senders do
+// (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016, ProbeRTT).
+void Swift::consider_drain(Time now) {
+  if (now < drain_at_) return;
+  drain_at_ = now + std::max(kDrainInterval, kDrainRoundTrips * shortest_);
+  if (round_trip_ < shortest_ + settings_.rtt.headroom / 2) return;
+  drained_until_ = now + 2 * round_trip_ + kDrainTime;
 }
 
 // Section 3.5: flows with small windows share the path with many others, and may fill its queues more. The
@@ -57,6 +79,7 @@ void Swift::acknowledged(const AcknowledgedBytes& acknowledged, Time now) {
   timeouts_ = 0;
   const bool is_measured = acknowledged.round_trip != Nanoseconds{0};
   if (is_measured) measure(acknowledged.round_trip, now);
+  if (is_measured) consider_drain(now);
   const Nanoseconds target = target_delay();
   if (round_trip_ >= target) {
     const double over =
@@ -112,8 +135,10 @@ void Swift::woken(Time) {
 void Swift::clamp() { window_ = std::clamp(window_, settings_.rtt.least_window, most_); }
 
 // Section 3.2: below one packet the window is one packet, and packets are a round trip / window apart.
-SendAllowance Swift::allowance(Time) {
+SendAllowance Swift::allowance(Time now) {
   SendAllowance allowed{.window = window_bytes()};
+  if (now < drained_until_) allowed.window = static_cast<std::uint64_t>(packet_bytes_);
+  if (!measured()) allowed.measured = 1;
   if (window_ < 1 && measured()) {
     const double apart = static_cast<double>(round_trip_.count()) / window_;
     allowed.rate = std::max(settings_.least, SendRate::gbps(8 * packet_bytes_ / apart));

@@ -36,6 +36,7 @@ class Swift final : public CongestionControl {
  private:
   bool measured() const { return shortest_ != Nanoseconds{0}; }
   void measure(Nanoseconds round_trip, Time now);
+  void consider_drain(Time now);
   bool may_decrease(Time now) const { return now - decreased_ >= round_trip_; }
   void decrease(double part, Time now);
   void clamp();
@@ -52,6 +53,8 @@ class Swift final : public CongestionControl {
   Nanoseconds shortest_before_{0};
   Time period_ends_{};
   Time decreased_{};
+  Time drain_at_{};
+  Time drained_until_{};
   std::uint32_t timeouts_ = 0;  // in a row
   std::uint64_t marks_ = 0;
 };

@@ -79,15 +79,15 @@ BOOST_AUTO_TEST_CASE(it_shrinks_by_the_part_that_the_delay_exceeds_the_target) {
 BOOST_AUTO_TEST_CASE(it_shrinks_once_in_a_round_trip_and_never_by_more_than_half) {
   Bench bench;
   bench.end_doubling();
-  bench.now += Bench::us(10'000);
+  bench.now += Bench::us(5'000);
   const double before = bench.window();
-  bench.acknowledge(10'000);
+  bench.acknowledge(5'000);
   BOOST_TEST(bench.window() == before / 2, boost::test_tools::tolerance(0.01));
-  bench.now += Bench::us(9'999);
-  bench.acknowledge(10'000);
+  bench.now += Bench::us(4'999);
+  bench.acknowledge(5'000);
   BOOST_TEST(bench.window() == before / 2, boost::test_tools::tolerance(0.01));
   bench.now += Bench::us(1);
-  bench.acknowledge(10'000);
+  bench.acknowledge(5'000);
   BOOST_TEST(bench.window() == before / 4, boost::test_tools::tolerance(0.1));
 }
 
@@ -177,6 +177,61 @@ BOOST_AUTO_TEST_CASE(a_path_that_has_become_longer_gets_a_longer_target) {
     bench.acknowledge(200);
   }
   BOOST_TEST((bench.control.target_delay() == Bench::us(225)));
+}
+
+// RFC 6928: many that begin together must not fill the queue before anything is measured.
+BOOST_AUTO_TEST_CASE(it_begins_with_no_more_than_ten_packets) {
+  CongestionSettings fast = settings();
+  fast.line = SendRate::gbps(80);
+  Bench bench(fast);
+  BOOST_TEST(bench.window() == 10, kClose);
+}
+
+// The first packet is the one that finds the emptiest path.
+BOOST_AUTO_TEST_CASE(each_packet_is_measured_until_the_first_round_trip_is_known) {
+  Bench bench;
+  BOOST_TEST(bench.control.allowance(bench.now).measured == 1u);
+  bench.acknowledge(10);
+  BOOST_TEST(bench.control.allowance(bench.now).measured == SendAllowance{}.measured);
+}
+
+// Its share of a queue leaves with it, so that others see the path as it is.
+BOOST_AUTO_TEST_CASE(it_drains_the_queue_now_and_then) {
+  Bench bench;
+  bench.end_doubling();
+  const double before = bench.window();
+  bench.now += Bench::us(17'999);  // 2 ms after the first measurement
+  bench.acknowledge(30, 0);
+  BOOST_TEST(bench.window() == before, kClose);
+  bench.now += Bench::us(1);
+  bench.acknowledge(30, 0);
+  BOOST_TEST(bench.window() == 1, kClose);
+  bench.now += Bench::us(2 * 30 + 49);
+  BOOST_TEST(bench.window() == 1, kClose);
+  bench.now += Bench::us(1);
+  BOOST_TEST(bench.window() == before, kClose);
+}
+
+BOOST_AUTO_TEST_CASE(it_drains_nothing_while_there_is_no_queue) {
+  Bench bench;
+  bench.end_doubling();
+  bench.now += Bench::us(30'000);
+  bench.acknowledge(20, 0);
+  BOOST_TEST(bench.window() > 1);
+}
+
+// So senders come to drain together.
+BOOST_AUTO_TEST_CASE(it_drains_that_long_after_it_saw_that_another_did) {
+  Bench bench;
+  bench.end_doubling();
+  bench.now += Bench::us(10'000);
+  bench.acknowledge(9, 0);
+  bench.now += Bench::us(19'999);
+  bench.acknowledge(30, 0);
+  BOOST_TEST(bench.window() > 1);
+  bench.now += Bench::us(1);
+  bench.acknowledge(30, 0);
+  BOOST_TEST(bench.window() == 1, kClose);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
