@@ -22,6 +22,9 @@ struct Options {
   std::uint32_t mtu = 1024;
   int before_ms = 100;
   int window_ms = 10;
+  std::uint32_t ecn_min_bytes = IncastSettings{}.ecn_min_bytes;
+  std::uint32_t ecn_max_bytes = IncastSettings{}.ecn_max_bytes;
+  double ecn_probability = IncastSettings{}.ecn_probability;
   std::uint64_t seed = 1;
 };
 
@@ -29,6 +32,9 @@ TableSettings table_settings(const Options& options) {
   TableSettings settings;
   settings.incast.path_mtu = options.mtu;
   settings.incast.seed = options.seed;
+  settings.incast.ecn_min_bytes = options.ecn_min_bytes;
+  settings.incast.ecn_max_bytes = options.ecn_max_bytes;
+  settings.incast.ecn_probability = options.ecn_probability;
   settings.flows = options.flows;
   settings.algorithms = options.algorithms;
   settings.before = std::chrono::milliseconds(options.before_ms);
@@ -49,7 +55,7 @@ int main(int argc, char** argv) {
       .one_of({"share", "changes", "distance", "loss"});
   app.add_option("--algorithm", options.algorithms, "Only these")
       .delimiter(',')
-      .one_of({"off", "dcqcn", "rtt", "rtt-marked", "timely"});
+      .one_of({"off", "dcqcn", "dcqcn-steep", "rtt", "rtt-marked", "timely", "timely-150"});
   app.add_option("--flows", options.flows, "Numbers of senders")
       .delimiter(',')
       .between(2, 1000)
@@ -61,6 +67,12 @@ int main(int argc, char** argv) {
       .between(1, 10'000)
       .show_default();
   app.add_option("--window-ms", options.window_ms, "How long is measured").between(1, 10'000).show_default();
+  app.add_option("--ecn-min-bytes", options.ecn_min_bytes, "From here on the port marks packets")
+      .show_default();
+  app.add_option("--ecn-max-bytes", options.ecn_max_bytes, "Above, it marks each").show_default();
+  app.add_option("--ecn-probability", options.ecn_probability, "The share that it marks just below that")
+      .between(0.0, 1.0)
+      .show_default();
   app.add_option("--seed", options.seed, "What all chance follows from").show_default();
   if (int status = 0; !app.parse(argc, argv, status)) return status;
   try {

@@ -19,9 +19,14 @@ double share_of_line(const Incast& incast, std::uint64_t bytes, Nanoseconds span
   return static_cast<double>(bytes) / (incast.capacity() * std::chrono::duration<double>(span).count());
 }
 
-// Steps until the last average of what `bytes` counts is at least `share` of the line.
+struct Range {
+  double least;
+  double most;
+};
+
+// Steps until the last average of what `bytes` counts, as a share of the line, is within `range`.
 template <class Count>
-std::optional<Nanoseconds> time_until(Incast& incast, double share, Nanoseconds limit, const Count& bytes) {
+std::optional<Nanoseconds> time_until(Incast& incast, Range range, Nanoseconds limit, const Count& bytes) {
   constexpr auto kSteps = static_cast<std::size_t>(kAverage / kStep);
   std::vector<std::uint64_t> counts{bytes()};
   for (Nanoseconds begin{0}; begin <= limit;) {
@@ -29,7 +34,8 @@ std::optional<Nanoseconds> time_until(Incast& incast, double share, Nanoseconds 
     counts.push_back(bytes());
     if (counts.size() <= kSteps) continue;
     const std::uint64_t average = counts.back() - counts[counts.size() - 1 - kSteps];
-    if (share_of_line(incast, average, kAverage) >= share) return begin;
+    const double share = share_of_line(incast, average, kAverage);
+    if (share >= range.least && share <= range.most) return begin;
     begin += kStep;
   }
   return std::nullopt;
@@ -78,7 +84,8 @@ std::optional<Nanoseconds> time_to_join(const IncastSettings& settings, Nanoseco
   for (std::uint32_t flow = 0; flow < last; ++flow) incast.start(flow);
   incast.run_for(before);
   incast.start(last);
-  return time_until(incast, 0.8 / incast.flows(), limit, [&] { return incast.delivered(last); });
+  const double fair = 1.0 / incast.flows();
+  return time_until(incast, {0.8 * fair, 1.2 * fair}, limit, [&] { return incast.delivered(last); });
 }
 
 std::optional<Nanoseconds> time_to_take_over(const IncastSettings& settings, Nanoseconds before,
@@ -87,7 +94,7 @@ std::optional<Nanoseconds> time_to_take_over(const IncastSettings& settings, Nan
   for (std::uint32_t flow = 0; flow < incast.flows(); ++flow) incast.start(flow);
   incast.run_for(before);
   for (std::uint32_t flow = 1; flow < incast.flows(); flow += 2) incast.leave(flow);
-  return time_until(incast, 0.95, limit, [&] {
+  return time_until(incast, {0.95, 2}, limit, [&] {
     std::uint64_t bytes = 0;
     for (std::uint32_t flow = 0; flow < incast.flows(); flow += 2) bytes += incast.delivered(flow);
     return bytes;

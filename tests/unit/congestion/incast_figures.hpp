@@ -30,10 +30,10 @@ IncastFigures measure(Incast& incast, Nanoseconds window);
 IncastFigures measure(const IncastSettings& settings, Nanoseconds before, Nanoseconds window);
 
 // Goodput is averaged over this time where moments count.
-inline constexpr Nanoseconds kAverage{1'000'000};
+inline constexpr Nanoseconds kAverage{2'000'000};
 
-// `settings.flows` - 1 flows run for `before`, then the last one starts. How long it takes until it has had
-// 80 % of its fair share for an average's time, to the beginning of that; empty: more than `limit`.
+// `settings.flows` - 1 flows run for `before`, then the last one starts. How long it takes until its share is
+// within 20 % of the fair one for an average's time, to the beginning of that; empty: more than `limit`.
 std::optional<Nanoseconds> time_to_join(const IncastSettings& settings, Nanoseconds before,
                                         Nanoseconds limit);
 // All flows run for `before`, then every second one leaves. How long it takes until the others have had 95 %

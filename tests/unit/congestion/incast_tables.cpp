@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -15,15 +16,20 @@ namespace {
 struct Algorithm {
   std::string name;
   CongestionAlgorithm algorithm;
-  bool marked;  // the port marks packets
+  std::optional<double>
+      marking;  // the port's ecn_probability; empty: it marks nothing. 0: as the settings say
+  Nanoseconds timely_high = TimelySettings{}.high;
 };
 
 const std::vector<Algorithm>& all_algorithms() {
-  static const std::vector<Algorithm> all{{"off", CongestionAlgorithm::off, false},
-                                          {"dcqcn", CongestionAlgorithm::dcqcn, true},
-                                          {"rtt", CongestionAlgorithm::rtt, false},
-                                          {"rtt-marked", CongestionAlgorithm::rtt, true},
-                                          {"timely", CongestionAlgorithm::timely, false}};
+  using enum CongestionAlgorithm;
+  static const std::vector<Algorithm> all{{"off", off, std::nullopt},
+                                          {"dcqcn", dcqcn, 0},
+                                          {"dcqcn-steep", dcqcn, 0.1},
+                                          {"rtt", rtt, std::nullopt},
+                                          {"rtt-marked", rtt, 0},
+                                          {"timely", timely, std::nullopt},
+                                          {"timely-150", timely, std::nullopt, Nanoseconds{150'000}}};
   return all;
 }
 
@@ -40,7 +46,9 @@ IncastSettings with(IncastSettings incast, const Algorithm& algorithm, std::uint
   incast.congestion.algorithm = algorithm.algorithm;
   incast.congestion.line = SendRate::gbps(incast.line_gbps);
   incast.flows = flows;
-  if (!algorithm.marked) incast.ecn_max_bytes = 0;
+  incast.congestion.timely.high = algorithm.timely_high;
+  if (!algorithm.marking) incast.ecn_max_bytes = 0;
+  if (algorithm.marking.value_or(0) > 0) incast.ecn_probability = *algorithm.marking;
   return incast;
 }
 
