@@ -16,7 +16,7 @@ using namespace urnic::transport::lab;
 namespace {
 
 struct Options {
-  std::vector<std::string> tables{"share", "changes", "distance", "loss"};
+  std::vector<std::string> tables{"share", "changes", "distance", "loss", "fluid"};
   std::vector<std::string> algorithms;
   std::vector<std::uint32_t> flows{2, 8, 32, 64};
   std::uint32_t mtu = 1024;
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   Options options;
   app.add_option("--table", options.tables, "Only these")
       .delimiter(',')
-      .one_of({"share", "changes", "distance", "loss"});
+      .one_of({"share", "changes", "distance", "loss", "fluid"});
   app.add_option("--algorithm", options.algorithms, "Only these")
       .delimiter(',')
       .one_of({"off", "dcqcn", "dcqcn-steep", "rtt", "rtt-marked", "timely", "timely-150"});

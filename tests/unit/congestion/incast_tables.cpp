@@ -1,12 +1,13 @@
 #include "tests/unit/congestion/incast_tables.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <sstream>
 
+#include "tests/unit/congestion/fluid_model.hpp"
 #include "tests/unit/congestion/incast_figures.hpp"
 
 namespace urnic::transport::lab {
@@ -129,6 +130,64 @@ void print_losses(const TableSettings& settings, std::ostream& out) {
   }
 }
 
+double mean_fluid_queue(FluidModel& model, double span) {
+  constexpr int kSamples = 1000;
+  double sum = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    model.run_for(span / kSamples);
+    sum += model.queue();
+  }
+  return sum / kSamples;
+}
+
+// As time_to_join.
+std::optional<Nanoseconds> fluid_time_to_join(const FluidSettings& settings, std::uint32_t flows,
+                                              Nanoseconds before, Nanoseconds limit) {
+  FluidModel model(settings);
+  for (std::uint32_t flow = 1; flow < flows; ++flow) model.add_flow();
+  model.run_for(std::chrono::duration<double>(before).count());
+  model.add_flow();
+  constexpr Nanoseconds kStep{100'000};
+  constexpr auto kSteps = kAverage / kStep;
+  std::vector<double> shares;
+  for (Nanoseconds begin{0}; begin <= limit;) {
+    model.run_for(std::chrono::duration<double>(kStep).count());
+    shares.push_back(model.share(flows - 1));
+    if (static_cast<std::int64_t>(shares.size()) < kSteps) continue;
+    const double share = std::accumulate(shares.end() - kSteps, shares.end(), 0.0) * flows / kSteps;
+    if (share >= 0.8 && share <= 1.2) return begin;
+    begin += kStep;
+  }
+  return std::nullopt;
+}
+
+void print_fluid(const TableSettings& settings, std::ostream& out) {
+  constexpr Nanoseconds kLimit = std::chrono::milliseconds(200);
+  out << "| senders | marking | queue, mean kB | by the model | one joins, ms | by the model "
+         "|\n|---|---|---|---|---|---|\n";
+  for (const std::uint32_t flows : {2u, 8u}) {
+    for (const Algorithm& algorithm : all_algorithms()) {
+      if (algorithm.algorithm != CongestionAlgorithm::dcqcn) continue;
+      const IncastSettings incast = with(settings.incast, algorithm, flows);
+      FluidSettings fluid;
+      fluid.packet = incast.path_mtu + 82.0;  // headers, and what Ethernet adds
+      fluid.line = incast.line_gbps * 1e9 / 8;
+      fluid.marking_from = incast.ecn_min_bytes;
+      fluid.marking_to = incast.ecn_max_bytes;
+      fluid.probability = incast.ecn_probability;
+      FluidModel model(fluid);
+      for (std::uint32_t flow = 0; flow < flows; ++flow) model.add_flow();
+      model.run_for(std::chrono::duration<double>(settings.before).count());
+      out << "| " << flows << " | " << fixed(100 * incast.ecn_probability, 0) << " % | "
+          << kilobytes(measure(incast, settings.before, 10 * settings.window).mean_queue) << " | "
+          << kilobytes(mean_fluid_queue(model, std::chrono::duration<double>(10 * settings.window).count()))
+          << " | " << milliseconds(time_to_join(incast, settings.before, kLimit), kLimit) << " | "
+          << milliseconds(fluid_time_to_join(fluid, flows, settings.before, kLimit), kLimit) << " |"
+          << std::endl;
+    }
+  }
+}
+
 }  // namespace
 
 void print_table(const std::string& table, const TableSettings& settings, std::ostream& out) {
@@ -136,6 +195,7 @@ void print_table(const std::string& table, const TableSettings& settings, std::o
   if (table == "changes") print_changes(settings, out);
   if (table == "distance") print_distances(settings, out);
   if (table == "loss") print_losses(settings, out);
+  if (table == "fluid") print_fluid(settings, out);
   out << '\n';
 }
 

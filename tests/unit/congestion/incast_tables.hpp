@@ -18,7 +18,7 @@ struct TableSettings {
   Nanoseconds window{10'000'000};
 };
 
-// `table`: share, changes, distance or loss.
+// `table`: share, changes, distance, loss or fluid.
 void print_table(const std::string& table, const TableSettings& settings, std::ostream& out);
 
 }  // namespace urnic::transport::lab
