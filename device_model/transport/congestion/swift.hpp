@@ -5,11 +5,12 @@
 //
 // NVIDIA's round-trip control of Zero Touch RoCE is not public in full: known is that it sends probes that
 // the peer's NIC answers, and needs neither ECN nor settings of switches. Here each acknowledgement is a
-// measurement, as in Swift. Three choices are ours. The target is the shortest round trip of the path and a
+// measurement, as in Swift. Some choices are ours. The target is the shortest round trip of the path and a
 // headroom, because nobody tells the number of hops. A loss shrinks the window only while round trips exceed
 // the target, or a link that loses packets at random would be left unused; `loss_is_congestion` is the
 // paper's rule. A congestion notification counts as a round trip that is twice the target: receivers of UDP
-// wires send them (docs/congestion.md).
+// wires send them. Now and then it drains the queue, so that others see how long the path is
+// (docs/congestion.md).
 #pragma once
 
 #include "device_model/transport/congestion/congestion_control.hpp"
