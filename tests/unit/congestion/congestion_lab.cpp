@@ -24,6 +24,7 @@ struct Options {
   int window_ms = 10;
   std::uint32_t ecn_min_bytes = IncastSettings{}.ecn_min_bytes;
   std::uint32_t ecn_max_bytes = IncastSettings{}.ecn_max_bytes;
+  double additive_mbps = 1000 * DcqcnSettings{}.additive.gbps();
   double ecn_probability = IncastSettings{}.ecn_probability;
   std::uint64_t seed = 1;
 };
@@ -35,6 +36,7 @@ TableSettings table_settings(const Options& options) {
   settings.incast.ecn_min_bytes = options.ecn_min_bytes;
   settings.incast.ecn_max_bytes = options.ecn_max_bytes;
   settings.incast.ecn_probability = options.ecn_probability;
+  settings.incast.congestion.dcqcn.additive = SendRate::mbps(options.additive_mbps);
   settings.flows = options.flows;
   settings.algorithms = options.algorithms;
   settings.before = std::chrono::milliseconds(options.before_ms);
@@ -72,6 +74,9 @@ int main(int argc, char** argv) {
   app.add_option("--ecn-max-bytes", options.ecn_max_bytes, "Above, it marks each").show_default();
   app.add_option("--ecn-probability", options.ecn_probability, "The share that it marks just below that")
       .between(0.0, 1.0)
+      .show_default();
+  app.add_option("--dcqcn-additive-mbps", options.additive_mbps, "Additive increase of DCQCN")
+      .between(0.0, 40'000.0)
       .show_default();
   app.add_option("--seed", options.seed, "What all chance follows from").show_default();
   if (int status = 0; !app.parse(argc, argv, status)) return status;
