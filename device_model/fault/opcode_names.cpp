@@ -38,9 +38,9 @@ std::string operation_names() {
   for (unsigned value = 0; value < 32; ++value) {  // RC has the operations of all services
     const wire::Opcode opcode(static_cast<std::uint8_t>(value));
     if (!wire::traits(opcode).known) continue;
-    names += (names.empty() ? "\"" : ", \"") + without_service(wire::name(opcode)) + '"';
+    names += '"' + without_service(wire::name(opcode)) + "\", ";
   }
-  return names;
+  return names + '"' + std::string(wire::name(wire::kCongestionNotification)) + '"';
 }
 
 }  // namespace urnic::fault

@@ -35,7 +35,7 @@ void ConnectedTraffic::connect(Chance& chance) {
   for (const auto& [queue_pair, peer] : both) {
     connect_anew(engine, *queue_pair, *peer, path_mtu);
     if (service_ == QpService::rc) {
-      engine.execute([&, &own = queue_pair] { own->device_end().set_recovery(random_recovery(chance)); });
+      engine.execute([&, &own = queue_pair] { choose_modes(chance, own->device_end()); });
     }
   }
 }

@@ -25,7 +25,7 @@ void ExtendedTraffic::connect(Chance& chance) {
   connect_anew(engine, initiator_, target_, 1024);
   connect_anew(engine, target_, initiator_, 1024);
   for (TestQp* queue_pair : {&initiator_, &target_}) {
-    engine.execute([&] { queue_pair->device_end().set_recovery(random_recovery(chance)); });
+    engine.execute([&] { choose_modes(chance, queue_pair->device_end()); });
   }
 }
 

@@ -226,7 +226,7 @@ std::string Storm::move_data() {
   test::TestQp to(other, 0, {});
   test::Fabric::connect(from, to);
   for (test::TestQp* queue_pair : {&from, &to})
-    fabric_.engine.execute([&] { queue_pair->device_end().set_recovery(random_recovery(chance_)); });
+    fabric_.engine.execute([&] { choose_modes(chance_, queue_pair->device_end()); });
   const auto seed = static_cast<std::uint8_t>(chance_.up_to(255));
   one.fill(0, kLength, seed);
   std::memset(other.bytes.data() + kAtomic, 0, 8);

@@ -75,9 +75,13 @@ void post_random(Chance& chance, TestQp& queue_pair, const Program& from, const 
   queue_pair.post_send(request, ranges);
 }
 
-transport::RecoverySettings random_recovery(Chance& chance) {
+void choose_modes(Chance& chance, QueuePairContext& queue_pair) {
   using enum transport::RecoveryMode;
-  return {.mode = chance.one_of({gbn, selective, irn, sack})};
+  using enum transport::CongestionAlgorithm;
+  queue_pair.set_recovery({.mode = chance.one_of({gbn, selective, irn, sack})});
+  // A storm's round trips are long: no rate may fall so low that it does not end.
+  queue_pair.set_congestion(
+      {.algorithm = chance.one_of({off, off, dcqcn, rtt, timely}), .least = transport::SendRate::gbps(1)});
 }
 
 void disturb_state(Chance& chance, Engine& engine, TestQp& queue_pair) {

@@ -37,8 +37,8 @@ abi::SendWqe random_request(Chance& chance, const test::Program& target);
 void post_random(Chance& chance, test::TestQp& queue_pair, const test::Program& from,
                  const abi::SendWqe& request);
 
-// Settings with any recovery.
-transport::RecoverySettings random_recovery(Chance& chance);
+// Gives a queue pair any recovery and any congestion control. Engine thread.
+void choose_modes(Chance& chance, QueuePairContext& queue_pair);
 
 // Moves `queue_pair`, which must not be in the reset state, to the error state, or to SQD and back.
 void disturb_state(Chance& chance, Engine& engine, test::TestQp& queue_pair);
