@@ -65,8 +65,9 @@ void add_rule(const RouteSocket& kernel, std::uint8_t family, const Rule& rule) 
   change_rule(kernel, RTM_NEWRULE, family, rule);
 }
 
-Rule rule_from(const wire::Gid& address, std::uint32_t table) {
-  return {.priority = kFromAddress, .table = table, .from = &address};
+// From the address, which must outlive the rule, by the table.
+Rule rule_from(const std::pair<wire::Gid, std::uint32_t>& rule) {
+  return {.priority = kFromAddress, .table = rule.second, .from = &rule.first};
 }
 
 // A destination, and the table of its route.
@@ -182,16 +183,16 @@ std::error_code RoutesBetweenDevices::change_to(const Ways& wanted) {
     return !error;
   };
   remove_all_but(wanted);
-  for (const auto& [place, route] : wanted.routes) {
-    const auto made = made_.routes.find(place);
-    if (made != made_.routes.end() && made->second == route) continue;
-    if (is_done([&] { add_route(kernel_, place, route.interface, route.source); }))
-      made_.routes[place] = route;
+  for (const auto& way : wanted.routes) {
+    const auto made = made_.routes.find(way.first);
+    if (made != made_.routes.end() && made->second == way.second) continue;
+    if (is_done([&] { add_route(kernel_, way.first, way.second.interface, way.second.source); }))
+      made_.routes[way.first] = way.second;
   }
-  for (const auto& [address, table] : wanted.rules) {
-    if (made_.rules.contains({address, table})) continue;
-    if (is_done([&] { change_rule(kernel_, RTM_NEWRULE, family_of(address), rule_from(address, table)); }))
-      made_.rules.emplace(address, table);
+  for (const auto& rule : wanted.rules) {
+    if (made_.rules.contains(rule)) continue;
+    if (is_done([&] { change_rule(kernel_, RTM_NEWRULE, family_of(rule.first), rule_from(rule)); }))
+      made_.rules.insert(rule);
   }
   return refused;
 }
@@ -199,9 +200,8 @@ std::error_code RoutesBetweenDevices::change_to(const Ways& wanted) {
 // Whatever the kernel says: it removes some by itself, and a program may have removed others.
 void RoutesBetweenDevices::remove_all_but(const Ways& wanted) {
   std::erase_if(made_.rules, [&](const auto& rule) {
-    const auto& [address, table] = rule;
     if (wanted.rules.contains(rule)) return false;
-    refusal_of([&] { change_rule(kernel_, RTM_DELRULE, family_of(address), rule_from(address, table)); });
+    refusal_of([&] { change_rule(kernel_, RTM_DELRULE, family_of(rule.first), rule_from(rule)); });
     return true;
   });
   std::erase_if(made_.routes, [&](const auto& made) {

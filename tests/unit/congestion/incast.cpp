@@ -205,8 +205,7 @@ std::optional<Time> Incast::next_transmission(Flow& flow) {
   const QueuePair& queue_pair = flow.sender.queue_pair;
   if (!queue_pair.wants_pump()) return std::nullopt;
   Time time = now_;
-  if (!queue_pair.owes_responses() && !queue_pair.pace().may_send(now_))
-    time = std::max(time, queue_pair.pace().free_at());
+  if (queue_pair.is_held_back(now_)) time = std::max(time, queue_pair.free_at());
   if (flow.line.room(time, kAhead, settings_.path_mtu) < settings_.path_mtu)
     time = std::max(time, flow.line.room_at(kAhead, settings_.path_mtu));
   return time;
