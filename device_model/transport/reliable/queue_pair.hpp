@@ -72,7 +72,8 @@ class QueuePair {
     const bool is_free = requester_.pace().may_send(now);
     if (is_free && response_control_ == nullptr) [[likely]]
       return false;
-    return !(is_free && requester_.wants_pump()) && !owes_responses(now);
+    if (owes_responses(now)) return false;
+    return requester_.wants_pump() ? !is_free : takes_requests(shared_.state) && holds_responses_back(now);
   }
   Time free_at() const;
   // Responses that may leave now.

@@ -47,9 +47,9 @@ struct Admin {
   std::string error(const json& request) { return admin.ask(request).value("error", "no error"); }
   // Of the devices.
   std::string algorithms() {
+    const json status = admin.ask({{"cmd", "status"}});
     std::string names;
-    for (const auto& device : admin.ask({{"cmd", "status"}}).at("devices"))
-      names += device.at("congestion").get<std::string>() + ' ';
+    for (const auto& device : status.at("devices")) names += device.at("congestion").get<std::string>() + ' ';
     return names;
   }
 };

@@ -253,6 +253,20 @@ BOOST_AUTO_TEST_CASE(a_notification_is_taken_in_rtr) {
   BOOST_TEST(bench.qp.is_held_back(bench.now));
 }
 
+// An engine would look at it again and again.
+BOOST_AUTO_TEST_CASE(a_queue_pair_with_nothing_to_send_is_not_held_back) {
+  for (const CongestionAlgorithm algorithm : {CongestionAlgorithm::dcqcn, CongestionAlgorithm::rtt}) {
+    Bench bench({.algorithm = algorithm, .line = SendRate::gbps(8)});
+    BOOST_TEST(!bench.qp.is_held_back(bench.now));
+    bench.arrive_notification();
+    bench.post(4);
+    bench.leaving();
+    bench.arrive(ack(kPsn), false);
+    BOOST_TEST(!bench.qp.wants_pump());
+    BOOST_TEST(!bench.qp.is_held_back(bench.now));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(read_responses_leave_as_they_come_without_notifications) {
   Bench bench;
   bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
