@@ -9,7 +9,7 @@ import fabric
 from test_capture import tshark
 
 ALGORITHMS = ("off", "dcqcn", "rtt", "timely")
-# A queue in front of the receiver's line forms at once, and marks early.
+# One sender fills the receiver's line, too: on a busy machine two may not run at one time. The queue marks early.
 LINKS = """
 [[link]]
 device = "all"
@@ -17,6 +17,10 @@ rate_gbps = 1
 ecn_min_bytes = 5000
 ecn_max_bytes = 20000
 ecn_probability = 0.1
+[[link]]
+device = "urnic0"
+direction = "rx"
+rate_gbps = 0.5
 
 # Round trips of a busy machine with few processors are milliseconds.
 [congestion]
