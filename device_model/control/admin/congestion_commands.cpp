@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "device_model/control/admin/queue_pair_changes.hpp"
-#include "device_model/control/fabric/congestion_keys.hpp"
+#include "device_model/control/admin/setting_value.hpp"
 #include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
@@ -41,11 +41,7 @@ CongestionChange read_congestion_change(const json& request) {
     throw std::runtime_error("\"settings\" must be an object such as {\"line_rate_gbps\":40}");
   for (const auto& [name, value] : settings.items()) {
     const CongestionKey& key = known_key(name);
-    const bool is_allowed =
-        key.flag ? value.is_boolean() : value.is_number() && key.accepts(value.get<double>());
-    if (!is_allowed)
-      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, json_text(value), key.allowed));
-    change.values.emplace_back(&key, key.flag ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
+    change.values.emplace_back(&key, setting_value(key, value));
   }
   return change;
 }

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "device_model/transport/congestion_settings.hpp"
+#include "device_model/control/fabric/congestion_keys.hpp"
 
 namespace urnic::control {
 
 class ControlServer;
 class Fabric;
-struct CongestionKey;
 struct ServedDevice;
 
 // All of it is checked before anything is changed.

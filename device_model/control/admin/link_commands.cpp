@@ -12,6 +12,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/recovery_commands.hpp"
+#include "device_model/control/admin/setting_value.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
@@ -36,13 +37,6 @@ json value_of(const LinkKey& key, const LinkSettings& settings) {
   if (key.flag) return value != 0;
   if (key.whole) return static_cast<std::uint64_t>(value);
   return value;
-}
-
-// Empty: not allowed for `key`.
-std::optional<double> value_for(const LinkKey& key, const json& value) {
-  if (key.flag) return value.is_boolean() ? std::optional(value.get<bool>() ? 1.0 : 0.0) : std::nullopt;
-  if (!value.is_number() || !key.accepts(value.get<double>())) return std::nullopt;
-  return value.get<double>();
 }
 
 json describe_settings(const LinkSettings& settings) {
@@ -115,10 +109,7 @@ LinkChange read_change(const json& request) {
       throw std::runtime_error(
           fmt::format("{}: no such link setting; known are {}", name, fmt::join(names, ", ")));
     }
-    const std::optional<double> taken = value_for(*key, value);
-    if (!taken)
-      throw std::runtime_error(fmt::format("{} = {}: allowed is {}", name, json_text(value), key->allowed));
-    change.values.emplace_back(key, *taken);
+    change.values.emplace_back(key, setting_value(*key, value));
   }
   return change;
 }

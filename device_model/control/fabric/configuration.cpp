@@ -237,17 +237,21 @@ void check_together(const TableReader& reader, const link::LinkSettings& setting
                                                    find_link_key(wrong->key)->get(settings), wrong->allowed));
 }
 
-void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
-  for (const LinkKey& key : link_keys()) {
-    if (key.flag) {
-      if (const auto flag = reader.flag(key.name)) key.set(settings, *flag ? 1 : 0);
-      continue;
-    }
-    const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
-    if (!value) continue;
-    if (!key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);
-    key.set(settings, *value);
+// Empty: the section does not have it.
+template <class Settings>
+std::optional<double> read_value(const TableReader& reader, const SettingKey<Settings>& key) {
+  if (key.flag) {
+    const auto flag = reader.flag(key.name);
+    return flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
   }
+  const auto value = reader.number(key.name, key.lowest, key.highest, key.allowed);
+  if (value && !key.accepts(*value)) reader.refuse(key.name, *reader.table().get(key.name), key.allowed);
+  return value;
+}
+
+void read_link_values(const TableReader& reader, link::LinkSettings& settings) {
+  for (const LinkKey& key : link_keys())
+    if (const auto value = read_value(reader, key)) key.set(settings, *value);
   check_together(reader, settings);
 }
 
@@ -295,14 +299,8 @@ void read_congestion(const TableReader& root, const std::string& file, Configura
   for (const CongestionKey& key : congestion_keys()) names.push_back(key.name);
   reader.known_keys(names);
   for (const CongestionKey& key : congestion_keys()) {
-    std::optional<double> value;
-    if (key.flag) {
-      if (const auto flag = reader.flag(key.name)) value = *flag ? 1 : 0;
-    } else {
-      value = reader.number(key.name, key.lowest, key.highest, key.allowed);
-    }
+    const auto value = read_value(reader, key);
     if (!value) continue;
-    if (!key.accepts(*value)) reader.refuse(key.name, *table->get(key.name), key.allowed);
     for (DeviceSettings& device : configuration.devices) key.set(device.congestion, *value);
   }
 }

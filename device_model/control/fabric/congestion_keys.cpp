@@ -1,6 +1,5 @@
 #include "device_model/control/fabric/congestion_keys.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -34,7 +33,7 @@ constexpr std::array kCongestionKeys{
                   [](const Settings& settings) { return settings.least.gbps() * 1000; }},
     CongestionKey{"slow_restart", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.slow_restart = value != 0; },
-                  [](const Settings& settings) { return settings.slow_restart ? 1.0 : 0.0; }, true},
+                  [](const Settings& settings) { return settings.slow_restart ? 1.0 : 0.0; }, 0, true},
     CongestionKey{"restart_rate_gbps", 0.001, 1000, false, kGbps,
                   [](Settings& settings, double value) { settings.restart = SendRate::gbps(value); },
                   [](const Settings& settings) { return settings.restart.gbps(); }},
@@ -84,7 +83,7 @@ constexpr std::array kCongestionKeys{
                   [](const Settings& settings) { return settings.dcqcn.most_decrease; }},
     CongestionKey{"dcqcn_clamp_target", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.dcqcn.clamp_target = value != 0; },
-                  [](const Settings& settings) { return settings.dcqcn.clamp_target ? 1.0 : 0.0; }, true},
+                  [](const Settings& settings) { return settings.dcqcn.clamp_target ? 1.0 : 0.0; }, 0, true},
     CongestionKey{"dcqcn_initial_alpha", 0, 1, false, kPart,
                   [](Settings& settings, double value) { settings.dcqcn.initial_alpha = value; },
                   [](const Settings& settings) { return settings.dcqcn.initial_alpha; }},
@@ -118,7 +117,8 @@ constexpr std::array kCongestionKeys{
         [](const Settings& settings) { return static_cast<double>(settings.rtt.timeouts); }},
     CongestionKey{"rtt_loss_is_congestion", 0, 1, true, kFlag,
                   [](Settings& settings, double value) { settings.rtt.loss_is_congestion = value != 0; },
-                  [](const Settings& settings) { return settings.rtt.loss_is_congestion ? 1.0 : 0.0; }, true},
+                  [](const Settings& settings) { return settings.rtt.loss_is_congestion ? 1.0 : 0.0; }, 0,
+                  true},
     CongestionKey{"timely_low_us", 0, 1e7, false, kSpan,
                   [](Settings& settings, double value) { settings.timely.low = span_of(value); },
                   [](const Settings& settings) { return microseconds_in(settings.timely.low); }},
@@ -143,16 +143,8 @@ constexpr std::array kCongestionKeys{
 
 }  // namespace
 
-bool CongestionKey::accepts(double value) const {
-  return value >= lowest && value <= highest && (!whole || value == std::floor(value));
-}
-
 std::span<const CongestionKey> congestion_keys() { return kCongestionKeys; }
 
-const CongestionKey* find_congestion_key(std::string_view name) {
-  const auto found = std::find_if(kCongestionKeys.begin(), kCongestionKeys.end(),
-                                  [&](const CongestionKey& key) { return key.name == name; });
-  return found == kCongestionKeys.end() ? nullptr : &*found;
-}
+const CongestionKey* find_congestion_key(std::string_view name) { return find_key(congestion_keys(), name); }
 
 }  // namespace urnic::control

@@ -4,22 +4,12 @@
 #include <span>
 #include <string_view>
 
+#include "device_model/control/fabric/setting_key.hpp"
 #include "device_model/transport/congestion_settings.hpp"
 
 namespace urnic::control {
 
-struct CongestionKey {
-  std::string_view name;
-  double lowest;
-  double highest;
-  bool whole;  // a whole number
-  std::string_view allowed;
-  void (*set)(transport::CongestionSettings&, double);
-  double (*get)(const transport::CongestionSettings&);
-  bool flag = false;  // true or false, as 1 or 0
-
-  bool accepts(double value) const;
-};
+using CongestionKey = SettingKey<transport::CongestionSettings>;
 
 std::span<const CongestionKey> congestion_keys();
 // Null if no key has this name.

@@ -1,6 +1,5 @@
 #include "device_model/control/fabric/link_keys.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -88,19 +87,9 @@ constexpr std::array kKeys{
 
 }  // namespace
 
-bool LinkKey::accepts(double value) const {
-  if (!(value >= lowest && value <= highest)) return false;
-  if (value > 0 && value < least_above_zero) return false;
-  return !whole || value == std::floor(value);
-}
-
 std::span<const LinkKey> link_keys() { return kKeys; }
 
-const LinkKey* find_link_key(std::string_view name) {
-  const auto found =
-      std::find_if(kKeys.begin(), kKeys.end(), [&](const LinkKey& key) { return key.name == name; });
-  return found == kKeys.end() ? nullptr : &*found;
-}
+const LinkKey* find_link_key(std::string_view name) { return find_key(link_keys(), name); }
 
 std::optional<LinkContradiction> contradiction(const LinkSettings& settings) {
   if (settings.ecn_probability > 0 && settings.ecn_max_bytes == 0)

@@ -1,28 +1,16 @@
 // The settings of a link by their names in files and commands (docs/configuration.md, [[link]]).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "device_model/control/fabric/setting_key.hpp"
 #include "device_model/link/link_settings.hpp"
 
 namespace urnic::control {
 
-struct LinkKey {
-  std::string_view name;
-  double lowest;
-  double highest;
-  bool whole;  // a whole number
-  std::string_view allowed;
-  void (*set)(link::LinkSettings&, double);
-  double (*get)(const link::LinkSettings&);
-  double least_above_zero = 0;
-  bool flag = false;  // true or false, as 1 or 0
-
-  bool accepts(double value) const;
-};
+using LinkKey = SettingKey<link::LinkSettings>;
 
 std::span<const LinkKey> link_keys();
 // Null if no key has this name.
