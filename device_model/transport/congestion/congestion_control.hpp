@@ -37,10 +37,10 @@ class CongestionControl {
   virtual void marked(Time now) = 0;
   // A packet was judged lost, by what arrived after it.
   virtual void lost(Time now) = 0;
-  // The local ACK timer has run out.
-  virtual void timed_out(Time now) = 0;
-  // Something is to be sent after a long silence.
-  virtual void woken(Time now) = 0;
+  // The local ACK timer has run out. True: it begins again at a small rate (slow restart).
+  virtual bool timed_out(Time now) = 0;
+  // Something is to be sent after a long silence. True: likewise.
+  virtual bool woken(Time now) = 0;
 
   virtual SendAllowance allowance(Time now) = 0;
   virtual CongestionSnapshot snapshot() const = 0;

@@ -105,14 +105,13 @@ void Dcqcn::increase() {
 }
 
 // Slow restart. The timer brings it back like any other decrease.
-void Dcqcn::timed_out(Time now) { woken(now); }
-
-void Dcqcn::woken(Time now) {
+bool Dcqcn::woken(Time now) {
   let_pass(now);
-  if (!settings_.slow_restart || rate_ <= settings_.restart) return;
+  if (!settings_.slow_restart || rate_ <= settings_.restart) return false;
   target_ = rate_;
   rate_ = std::max(settings_.least, settings_.restart);
   begin_recovery(now);
+  return true;
 }
 
 SendAllowance Dcqcn::allowance(Time now) {

@@ -19,8 +19,8 @@ class Dcqcn final : public CongestionControl {
   // A loss is no sign of congestion here: links that mark before they drop need none, and others would be
   // slowed by it.
   void lost(Time) override {}
-  void timed_out(Time now) override;
-  void woken(Time now) override;
+  bool timed_out(Time now) override { return woken(now); }
+  bool woken(Time now) override;
 
   SendAllowance allowance(Time now) override;
   SendRate line() const { return settings_.line; }

@@ -14,14 +14,12 @@ void SenderControl::start(std::uint32_t packet_bytes, Time now) {
   has_sent_ = false;
   record_.clear();
   algorithm_->start(packet_bytes, now);
-  ask(now);
+  allowed_ = algorithm_->allowance(now);
 }
 
 bool SenderControl::wake(Time now) {
   if (!has_sent_ || now - last_sent_ < idle_) return false;
-  algorithm_->woken(now);
-  ask(now);
-  return true;
+  return algorithm_->woken(now);
 }
 
 void SenderControl::sent(PacketNumber packet, std::uint32_t bytes, Time now) {
@@ -45,29 +43,12 @@ void SenderControl::acknowledged(PacketNumber until, bool in_turn, Time now) {
                             .round_trip = in_turn ? taken.round_trip : Nanoseconds{0},
                             .under_way = record_.bytes()},
                            now);
-  ask(now);
 }
 
 void SenderControl::arrived(PacketNumber packet, Time now) {
   const Nanoseconds round_trip = record_.round_trip_of(packet, now);
   if (round_trip == Nanoseconds{0}) return;
   algorithm_->acknowledged({.bytes = 0, .round_trip = round_trip, .under_way = record_.bytes()}, now);
-  ask(now);
-}
-
-void SenderControl::marked(Time now) {
-  algorithm_->marked(now);
-  ask(now);
-}
-
-void SenderControl::lost(Time now) {
-  algorithm_->lost(now);
-  ask(now);
-}
-
-void SenderControl::timed_out(Time now) {
-  algorithm_->timed_out(now);
-  ask(now);
 }
 
 std::uint32_t SenderControl::ack_interval() const {
@@ -76,7 +57,7 @@ std::uint32_t SenderControl::ack_interval() const {
 }
 
 SendRate SenderControl::rate(Time now) {
-  ask(now);
+  allowed_ = algorithm_->allowance(now);
   return allowed_.rate;
 }
 

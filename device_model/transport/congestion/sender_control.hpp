@@ -27,9 +27,10 @@ class SenderControl {
   void acknowledged(PacketNumber until, bool in_turn, Time now);
   // The peer reports the arrival of `packet`, ahead of others.
   void arrived(PacketNumber packet, Time now);
-  void marked(Time now);
-  void lost(Time now);
-  void timed_out(Time now);
+  void marked(Time now) { algorithm_->marked(now); }
+  void lost(Time now) { algorithm_->lost(now); }
+  // True: slow restart.
+  bool timed_out(Time now) { return algorithm_->timed_out(now); }
   void discarded(PacketNumber from) { record_.discarded(from); }
   void truncate(PacketNumber end) { record_.truncate(end); }
 
@@ -48,14 +49,13 @@ class SenderControl {
   // One packet in so many must ask for an acknowledgement, so that the window moves on and the algorithm has
   // its measurements.
   std::uint32_t ack_interval() const;
-  // How fast packets may leave; works out what the time has changed.
+  // How fast packets may leave. Works out what the time, and what it was told, have changed, also for the
+  // window: to be asked after each event but `start`.
   SendRate rate(Time now);
 
   CongestionSnapshot snapshot() const { return algorithm_->snapshot(); }
 
  private:
-  void ask(Time now) { allowed_ = algorithm_->allowance(now); }
-
   const std::unique_ptr<CongestionControl> algorithm_;
   const Nanoseconds idle_;
   FlightRecord record_;

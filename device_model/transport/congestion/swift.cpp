@@ -116,20 +116,26 @@ void Swift::lost(Time now) {
     decrease(settings_.rtt.most_decrease, now);
 }
 
-void Swift::timed_out(Time now) {
-  if (++timeouts_ < settings_.rtt.timeouts) return decrease(settings_.rtt.most_decrease, now);
+bool Swift::timed_out(Time now) {
+  if (++timeouts_ < settings_.rtt.timeouts) {
+    decrease(settings_.rtt.most_decrease, now);
+    return false;
+  }
   never_full_ = false;
   window_ = settings_.rtt.least_window;
   decreased_ = now;
+  return true;
 }
 
 // Slow restart: the path may have changed. As many packets as the restart's rate sends in a round trip.
-void Swift::woken(Time) {
-  if (!settings_.slow_restart || !measured()) return;
+bool Swift::woken(Time) {
+  if (!settings_.slow_restart || !measured()) return false;
   const double packets =
       settings_.restart.gbps() / 8 * static_cast<double>(shortest_.count()) / packet_bytes_;
-  window_ = std::min(window_, std::max(packets, 1.0));
+  if (window_ <= std::max(packets, 1.0)) return false;
+  window_ = std::max(packets, 1.0);
   clamp();
+  return true;
 }
 
 void Swift::clamp() { window_ = std::clamp(window_, settings_.rtt.least_window, most_); }

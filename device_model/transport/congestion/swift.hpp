@@ -26,8 +26,8 @@ class Swift final : public CongestionControl {
   void acknowledged(const AcknowledgedBytes& acknowledged, Time now) override;
   void marked(Time now) override;
   void lost(Time now) override;
-  void timed_out(Time now) override;
-  void woken(Time now) override;
+  bool timed_out(Time now) override;
+  bool woken(Time now) override;
 
   SendAllowance allowance(Time now) override;
   CongestionSnapshot snapshot() const override;

@@ -65,10 +65,12 @@ void Timely::decrease(double factor) {
   rate_ = std::max(settings_.least, rate_ * std::max(factor, kMostDecrease));
 }
 
-void Timely::woken(Time) {
-  if (!settings_.slow_restart) return;
+bool Timely::woken(Time) {
+  if (!settings_.slow_restart) return false;
   increases_ = 0;
-  rate_ = std::max(settings_.least, std::min(rate_, settings_.restart));
+  if (rate_ <= settings_.restart) return false;
+  rate_ = std::max(settings_.least, settings_.restart);
+  return true;
 }
 
 CongestionSnapshot Timely::snapshot() const {

@@ -17,8 +17,8 @@ class Timely final : public CongestionControl {
   // Marks and losses are no measurements.
   void marked(Time) override { ++marks_; }
   void lost(Time) override {}
-  void timed_out(Time now) override { woken(now); }
-  void woken(Time now) override;
+  bool timed_out(Time now) override { return woken(now); }
+  bool woken(Time now) override;
 
   SendAllowance allowance(Time) override { return {.rate = rate_, .measured = segment()}; }
   CongestionSnapshot snapshot() const override;

@@ -20,13 +20,13 @@ void Requester::use(const CongestionSettings& settings, Time now) {
 
 void Requester::begin_anew(Time now) {
   control_->start(path_mtu_ + kHeaderBytes, now);
-  pace_.allow(control_->rate(now));
+  obey_control(now);
 }
 
 bool Requester::notified(Time now) {
   if (control_ == nullptr) return false;
   control_->marked(now);
-  pace_.allow(control_->rate(now));
+  obey_control(now);
   return true;
 }
 
@@ -41,7 +41,7 @@ void Requester::pace_departure(const OutboundPacket& packet, PacketRange packets
       shared_.config.counters->slow_restarts += in_flight() == 0 && control_->wake(now);
       control_->sent(packets.first, length, now);
     }
-    pace_.allow(control_->rate(now));
+    obey_control(now);
   }
   if (pace_.is_limited()) pace_.sent(now, bytes);
 }

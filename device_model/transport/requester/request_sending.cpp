@@ -136,7 +136,10 @@ std::uint32_t Requester::send_again(PacketNumber first, Time now) {
     if (!part) return 0;
     packets = *part;
   }
-  if (control_ != nullptr && !timed_out_packet_waits_) control_->lost(now);
+  if (control_ != nullptr && !timed_out_packet_waits_) {
+    control_->lost(now);
+    obey_control(now);
+  }
   const auto at = static_cast<std::uint32_t>(packets.first - slot.first);
   slot.asked_again = true;
   slot.repeat_end = packets.end();

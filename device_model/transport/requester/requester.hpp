@@ -99,13 +99,15 @@ class Requester {
   // requester.cpp
   void take_next_recovery();
 
-  // request_congestion.cpp; all but the first only if there is a control
+  // request_congestion.cpp
   bool control_has_room() const {
     return control_ == nullptr || control_->has_room(arrived_ahead()) || !response_expected();
   }
-  [[gnu::noinline]] void pace_departure(const OutboundPacket& packet, PacketRange packets, Time now);
   std::uint32_t arrived_ahead() const { return selective_ != nullptr ? selective_->arrived_ahead() : 0; }
+  [[gnu::noinline]] void pace_departure(const OutboundPacket& packet, PacketRange packets, Time now);
+  // These two only if there is a control. What it was told counts from `obey_control` on.
   void begin_anew(Time now);
+  void obey_control(Time now) { pace_.allow(control_->rate(now)); }
 
   // requester_detail.cpp
   std::vector<PsnSpan> packets_in_detail() const;

@@ -58,7 +58,7 @@ void Requester::progress_to(PacketNumber until, LossRecovery::Source source, Tim
   if (control_ != nullptr) {
     // A packet that had arrived before waited for others.
     control_->acknowledged(until, !has_arrived(PacketNumber(until.value() - 1)), now);
-    pace_.allow(control_->rate(now));
+    obey_control(now);
   }
   recovery_->acknowledged(until, source, now);
   rnr_wait_.acknowledged(until);
@@ -159,9 +159,8 @@ void Requester::ack_timeout(Time now) {
   if (!take_transport_retry()) return;
   ++shared_.config.counters->local_ack_timeout;
   if (control_ != nullptr) {
-    control_->timed_out(now);
-    pace_.allow(control_->rate(now));
-    ++shared_.config.counters->slow_restarts;
+    shared_.config.counters->slow_restarts += control_->timed_out(now);
+    obey_control(now);
   }
   implied_nak_taken_ = false;
   recovery_->timed_out(overdue(), now);

@@ -27,7 +27,10 @@ void Requester::take_selective_ack(const wire::SelectiveAckEth& header, Time now
   }
   ++run.count;  // the latest
   const PacketNumber latest(run.end().value() - 1);
-  if (control_ != nullptr && !has_arrived(latest)) control_->arrived(latest, now);
+  if (control_ != nullptr && !has_arrived(latest)) {
+    control_->arrived(latest, now);
+    obey_control(now);
+  }
   take_early_arrivals(run, now);
 }
 

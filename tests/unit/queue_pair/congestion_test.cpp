@@ -289,14 +289,25 @@ BOOST_AUTO_TEST_CASE(it_may_be_turned_on_and_off_while_packets_are_under_way) {
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_and_idleness_are_counted_as_slow_restarts) {
-  Bench bench;
-  bench.post(4);
-  bench.leaving();
-  bench.arrive(ack(kPsn), false);
-  bench.now += std::chrono::milliseconds(11);
-  bench.post(4);
-  bench.leaving();
-  BOOST_TEST(bench.counters.slow_restarts == 1u);
+  for (const bool slow : {true, false}) {
+    Bench bench({.algorithm = CongestionAlgorithm::dcqcn, .line = SendRate::gbps(8), .slow_restart = slow});
+    QpParameters parameters = bench.qp.parameters();
+    parameters.timeout = 8;
+    parameters.retry_count = 7;
+    bench.qp.modify(QpState::rts, parameters, bench.now);
+    bench.post(4);
+    bench.leaving();
+    bench.arrive(ack(kPsn), false);
+    bench.now += std::chrono::milliseconds(11);
+    bench.post(4);
+    bench.leaving();
+    BOOST_TEST(bench.counters.slow_restarts == (slow ? 1u : 0u));
+    // The rate has come back when the answer is overdue.
+    bench.now += std::chrono::seconds(10);
+    bench.qp.on_timer(bench.now);
+    BOOST_TEST(bench.counters.local_ack_timeout == 1u);
+    BOOST_TEST(bench.counters.slow_restarts == (slow ? 2u : 0u));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
