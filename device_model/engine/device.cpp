@@ -40,6 +40,7 @@ Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
                  .memory_table = memory_table_,
                  .address_handles = address_handles_,
                  .multicast_groups = multicast_groups_,
+                 .notified_peers = notified_peers_,
                  .queue_pairs = queue_pairs_,
                  .shared_receive_queues = shared_receive_queues_,
                  .counters = counters_,

@@ -13,6 +13,7 @@
 #include "device_model/engine/device/device_resources.hpp"
 #include "device_model/engine/device/management_receiver.hpp"
 #include "device_model/engine/device/multicast_groups.hpp"
+#include "device_model/engine/device/notified_peers.hpp"
 #include "device_model/engine/device/port_counters.hpp"
 #include "device_model/engine/device/port_egress.hpp"
 #include "device_model/engine/queue_pair/qp_table.hpp"
@@ -96,6 +97,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   memory::MemoryTable memory_table_;
   AddressHandleTable address_handles_;
   MulticastGroups multicast_groups_;
+  NotifiedPeers notified_peers_;
   SteeringTable steering_;
   std::vector<SteeringTarget> steered_to_;  // of the current frame
   QpTable queue_pairs_;

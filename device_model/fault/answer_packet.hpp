@@ -1,4 +1,5 @@
-// An acknowledge packet that a link sends back in the receiver's place.
+// A packet that a link sends back in the receiver's place: an acknowledge packet or a congestion
+// notification.
 #pragma once
 
 #include <array>
@@ -11,17 +12,25 @@
 
 namespace urnic::fault {
 
+// Both have a right ICRC. A packet from outside does not say which QP sent it: its answer is for the peer of
+// the QP that it was sent to. Empty if the packet is no RoCEv2 packet, or comes from outside and from
+// nobody's peer. The bytes are valid until the next call.
 class AnswerPacket {
  public:
-  // Answers a request with the AETH `syndrome`, for the request's PSN, with a right ICRC. The message
-  // sequence number is 0, since a link does not know it. A request from outside does not say which QP sent
-  // it: its answer is for the peer of the QP that it was sent to. Empty if the request is no RoCEv2 packet,
-  // or comes from outside and from nobody's peer. The bytes are valid until the next call.
-  std::span<const std::byte> make(const link::PacketAtLink& request, const PacketView& view,
-                                  std::uint8_t syndrome);
+  // Answers a request with the AETH `syndrome`, for the request's PSN. The message sequence number is 0,
+  // since a link does not know it.
+  std::span<const std::byte> acknowledge(const link::PacketAtLink& request, const PacketView& view,
+                                         std::uint8_t syndrome);
+  // Answers a packet as if it were marked "congestion experienced" (IBTA A17.9.3).
+  std::span<const std::byte> notify(const link::PacketAtLink& packet, const PacketView& view);
 
  private:
-  std::array<std::byte, wire::kMaxHeaderBytes + wire::kMaxTrailerBytes> bytes_;
+  static constexpr std::size_t kNotificationBytes = 16;  // reserved, behind the BTH
+
+  std::span<const std::byte> keep(const wire::NetworkHeaders& network, const wire::TransportHeaders& headers,
+                                  std::span<const std::byte> payload);
+
+  std::array<std::byte, wire::kMaxHeaderBytes + kNotificationBytes + wire::kMaxTrailerBytes> bytes_;
 };
 
 }  // namespace urnic::fault

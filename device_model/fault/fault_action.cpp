@@ -51,11 +51,21 @@ std::string_view mark_remark(const link::PacketAtLink& packet) {
   return {};
 }
 
+void notify_sender(const link::PacketAtLink& packet, const PacketView& view, AnswerPacket& answer,
+                   link::Verdict& verdict) {
+  verdict.answer = answer.notify(packet, view);
+  verdict.answering_queue_pair = view.bth.destination;
+  verdict.goes_on_when_answered = true;
+  verdict.remarks.add(verdict.answer.empty() ? "its sender is not known, and not notified of congestion"
+                                             : "its sender is notified of congestion");
+}
+
 // A packet with damaged network headers has no address to answer to, and one of a stranger is nobody's
 // request; such a packet goes on.
 void give_answer(const FaultRule& rule, const link::PacketAtLink& packet, const PacketView& view,
                  AnswerPacket& answer, std::string_view with, link::Verdict& verdict) {
-  verdict.answer = answer.make(packet, view, rule.action.syndrome);
+  verdict.answer = answer.acknowledge(packet, view, rule.action.syndrome);
+  verdict.goes_on_when_answered = false;
   verdict.answering_queue_pair = view.bth.destination;
   verdict.remarks
       .add(verdict.answer.empty() ? "its sender is not known, not answered with " : "answered with ")
@@ -99,6 +109,9 @@ void act(const FaultRule& rule, const link::PacketAtLink& packet, const PacketVi
     case ActionKind::mark_ecn:
       remarks.add(mark_remark(packet));
       verdict.congestion = true;
+      break;
+    case ActionKind::cnp:
+      notify_sender(packet, view, answer, verdict);
       break;
     case ActionKind::rnr_nak:
       give_answer(rule, packet, view, answer, "RNR NAK, timer ", verdict);

@@ -71,7 +71,7 @@ void FaultPlan::judge(const link::PacketAtLink& packet, transport::Time, link::V
     act(active->rule, packet, *view, answer_, verdict);
     if (active->rule.action.kind == ActionKind::stop_qp && stopped_.size() < kMostStopped)
       stopped_.push_back({packet.device, view->queue_pair, &active->rule});
-    gone = verdict.drop || !verdict.answer.empty();
+    gone = verdict.drop || (!verdict.answer.empty() && !verdict.goes_on_when_answered);
   }
 }
 

@@ -38,6 +38,7 @@ enum class ActionKind : std::uint8_t {
   corrupt_before_icrc,
   corrupt_after_icrc,
   mark_ecn,
+  cnp,
   rnr_nak,
   nak,
   cut_link,

@@ -25,9 +25,18 @@ constexpr std::size_t kMostPsns = 4096;
 constexpr std::int64_t kMostPackets = 1'000'000'000;
 
 // In the order of ActionKind.
-constexpr std::array<std::string_view, 11> kActions{
-    "drop",    "duplicate", "delay",    "reorder", "corrupt_before_icrc", "corrupt_after_icrc", "mark_ecn",
-    "rnr_nak", "nak",       "cut_link", "stop_qp"};
+constexpr std::array<std::string_view, 12> kActions{"drop",
+                                                    "duplicate",
+                                                    "delay",
+                                                    "reorder",
+                                                    "corrupt_before_icrc",
+                                                    "corrupt_after_icrc",
+                                                    "mark_ecn",
+                                                    "cnp",
+                                                    "rnr_nak",
+                                                    "nak",
+                                                    "cut_link",
+                                                    "stop_qp"};
 // In the order of wire::NakCode.
 constexpr std::array<std::string_view, 5> kNakCodes{"psn_sequence_error", "invalid_request",
                                                     "remote_access_error", "remote_operational_error",

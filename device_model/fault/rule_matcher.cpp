@@ -30,11 +30,20 @@ std::optional<wire::Psn> first_psn_of(const link::PacketAtLink& packet, const Pa
   return view.request ? connection->receive_psn : connection->send_psn;
 }
 
+// A NAK answers a request, a congestion notification whatever carries data: in both cases of a service with
+// acknowledgements.
+bool suits(ActionKind action, const PacketView& view) {
+  const bool nak = action == ActionKind::rnr_nak || action == ActionKind::nak;
+  if (!nak && action != ActionKind::cnp) return true;
+  if (!wire::is_acknowledged(view.bth.opcode.service())) return false;
+  return view.request || (!nak && wire::traits(view.bth.opcode).carries_payload);
+}
+
 }  // namespace
 
 RuleMatcher::RuleMatcher(const FaultRule& rule)
     : match_(rule.match),
-      answers_(rule.action.kind == ActionKind::rnr_nak || rule.action.kind == ActionKind::nak),
+      action_(rule.action.kind),
       filter_(rule.match.filter),
       transmissions_(rule.match.transmission != 0 ? kRememberedPackets : 1),
       queue_pairs_(kRememberedQueuePairs) {}
@@ -53,7 +62,7 @@ bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView
 bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const {
   if (match_.device && *match_.device != packet.device) return false;
   if (match_.direction != packet.direction) return false;
-  if (answers_ && !(view.request && wire::is_acknowledged(view.bth.opcode.service()))) return false;
+  if (!suits(action_, view)) return false;
   if (match_.qp && *match_.qp != view.queue_pair) return false;
   if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
   if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;

@@ -23,7 +23,7 @@ class RuleMatcher {
   bool psn_matches(const link::PacketAtLink& packet, const PacketView& view) const;
 
   const Match& match_;
-  const bool answers_;  // the action is an answer: takes only requests of acknowledged services
+  const ActionKind action_;  // an answer takes only packets that can have one
   PacketFilter filter_;
   MatchCount transmissions_;
   MatchCount queue_pairs_;

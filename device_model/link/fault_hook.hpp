@@ -39,8 +39,10 @@ struct Verdict {
   std::size_t flips_before_count = 0;
   std::array<std::uint32_t, 8> flips_after{};
   std::size_t flips_after_count = 0;
-  // A packet to send back to the sender, valid until the next call of the hook; the packet itself is dropped.
+  // A packet to send back to the sender, valid until the next call of the hook; the packet itself is dropped,
+  // unless it goes on.
   std::span<const std::byte> answer;
+  bool goes_on_when_answered = false;
   wire::Qpn answering_queue_pair = {};  // the QP that the answer claims to come from
   // With this packet the link goes down for this time; 0: stays up.
   transport::Nanoseconds cut{0};

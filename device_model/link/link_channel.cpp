@@ -106,7 +106,8 @@ void LinkChannel::enter(FrameInFlight& flight, transport::Time now) {
     ++counters_.answered;
     forwarder_.answer(flight, verdict.answer, verdict.answering_queue_pair, now);
   }
-  if (verdict.drop || !verdict.answer.empty()) return drop(flight, DropCause::fault);
+  const bool taken = !verdict.answer.empty() && !verdict.goes_on_when_answered;
+  if (verdict.drop || taken) return drop(flight, DropCause::fault);
   pass(flight, verdict, now);
 }
 

@@ -63,6 +63,7 @@ struct CongestionSettings {
   SendRate restart = SendRate::gbps(1);
   // Notification point: the least time between two notifications of a QP (min_time_between_cnps).
   Nanoseconds notification_interval{50'000};
+  bool notifies_by_peer = false;        // the interval holds for all QPs of the device with one peer
   std::uint8_t notification_dscp = 48;  // (cnp_dscp)
   DcqcnSettings dcqcn{};
   RttSettings rtt{};

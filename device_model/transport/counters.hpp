@@ -55,6 +55,9 @@ struct Counters {
   std::uint64_t notifications_handled = 0;  // rp_cnp_handled
   std::uint64_t notifications_ignored = 0;  // rp_cnp_ignored: of QPs without congestion control
   std::uint64_t slow_restarts = 0;          // roce_slow_restart
+  // The recovery's own timer, which adapts to round trips, had something sent again.
+  std::uint64_t adaptive_retransmissions = 0;  // roce_adp_retrans
+  std::uint64_t adaptive_timeouts = 0;  // roce_adp_retrans_to: ACK timeouts of QPs with such a recovery
 };
 
 }  // namespace urnic::transport

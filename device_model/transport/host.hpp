@@ -18,6 +18,7 @@
 #include "device_model/transport/datagram_address.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "device_model/transport/selective_acks.hpp"
+#include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 #include "wire/headers.hpp"
 
@@ -99,6 +100,9 @@ class Host {
   virtual void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
                      AccessTag tag) = 0;
   virtual void atomic(const AtomicAction& action) = 0;
+  // Whether the QP's peer may be notified of congestion now, as one of all peers that the device knows by
+  // their address: at most once in `interval`. True: it counts as notified.
+  virtual bool may_notify_peer(Nanoseconds interval, Time now) = 0;
   // How many bytes of a received message a completion may carry instead of a write; 0: none. The program that
   // polls the completion copies them to the addresses in its receive WQE.
   virtual std::uint32_t completion_room() const { return 0; }

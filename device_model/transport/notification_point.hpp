@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device_model/transport/congestion_settings.hpp"
+#include "device_model/transport/host.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::transport {
@@ -12,6 +13,7 @@ class NotificationPoint {
  public:
   void use(const CongestionSettings& settings) {
     on_ = transport::is_on(settings);
+    by_peer_ = settings.notifies_by_peer;
     interval_ = settings.notification_interval;
     owed_ = owed_ && on_;
   }
@@ -22,9 +24,9 @@ class NotificationPoint {
     next_ = {};
   }
 
-  // A marked data packet has come.
-  void marked(Time now) {
-    if (!on_ || now < next_) return;
+  // A marked data packet has come. `host`: of the QP.
+  void marked(Host& host, Time now) {
+    if (!on_ || now < next_ || (by_peer_ && !host.may_notify_peer(interval_, now))) return;
     next_ = now + interval_;
     owed_ = true;
   }
@@ -34,6 +36,7 @@ class NotificationPoint {
 
  private:
   bool on_ = false;
+  bool by_peer_ = false;
   bool owed_ = false;
   Nanoseconds interval_{0};
   Time next_{};

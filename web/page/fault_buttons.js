@@ -9,6 +9,7 @@ const kFaults = [
   ["drop", "Drop", "is lost"], ["duplicate", "Duplicate", "arrives twice"], ["delay", "Delay 1 ms", "arrives a millisecond later"],
   ["reorder", "Reorder", "is overtaken by the one behind it"], ["corrupt_after_icrc", "Damage", "has a bit flipped; the ICRC shows it"],
   ["corrupt_before_icrc", "Falsify", "has a bit flipped; the ICRC is right"], ["mark_ecn", "Mark ECN", "says that the network is congested"],
+  ["cnp", "Answer CNP", "goes on, and the link notifies its sender of congestion"],
   ["rnr_nak", "Answer RNR NAK", "gets an RNR NAK from the link"], ["nak", "Answer NAK", "gets a NAK for a sequence error from the link"],
   ["cut_link", "Cut 100 ms", "is lost, and the link is down for 100 ms"], ["stop_qp", "Stop the QP", "is lost, and so is all that follows"],
 ];

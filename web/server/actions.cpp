@@ -12,9 +12,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 11> kActions{
-    "drop",    "duplicate", "delay",    "reorder", "corrupt_before_icrc", "corrupt_after_icrc", "mark_ecn",
-    "rnr_nak", "nak",       "cut_link", "stop_qp"};
+constexpr std::array<std::string_view, 12> kActions{"drop",
+                                                    "duplicate",
+                                                    "delay",
+                                                    "reorder",
+                                                    "corrupt_before_icrc",
+                                                    "corrupt_after_icrc",
+                                                    "mark_ecn",
+                                                    "cnp",
+                                                    "rnr_nak",
+                                                    "nak",
+                                                    "cut_link",
+                                                    "stop_qp"};
 
 // Which packets a button means, and the condition of a fault plan that selects them (docs/faults.md).
 struct PacketKind {

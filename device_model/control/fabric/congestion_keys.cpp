@@ -43,6 +43,9 @@ constexpr std::array kCongestionKeys{
     CongestionKey{"cnp_interval_us", 0, 1e7, false, kSpan,
                   [](Settings& settings, double value) { settings.notification_interval = span_of(value); },
                   [](const Settings& settings) { return microseconds_in(settings.notification_interval); }},
+    CongestionKey{"cnp_per_destination", 0, 1, true, kFlag,
+                  [](Settings& settings, double value) { settings.notifies_by_peer = value != 0; },
+                  [](const Settings& settings) { return settings.notifies_by_peer ? 1.0 : 0.0; }, 0, true},
     CongestionKey{"cnp_dscp", 0, 63, true, kDscp,
                   [](Settings& settings, double value) {
                     settings.notification_dscp = static_cast<std::uint8_t>(value);

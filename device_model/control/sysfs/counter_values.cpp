@@ -97,7 +97,11 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"resp_remote_operation_errors", c.responder_operation_errors},  // urnic's own
       {"retrans_pkts", c.retransmitted_packets},                       // efa
       {"rnr_nak_retry_err", c.rnr_nak_retry},
+      {"roce_adp_retrans", c.adaptive_retransmissions},
+      {"roce_adp_retrans_to", c.adaptive_timeouts},
       {"roce_slow_restart", c.slow_restarts},
+      {"roce_slow_restart_cnps", 0},  // no QP slows down by notifications that it makes itself
+      {"roce_slow_restart_trans", c.slow_restarts},
       {"rp_cnp_handled", c.notifications_handled},
       {"rp_cnp_ignored", c.notifications_ignored},
       {"rx_atomic_requests", c.received_atomic_requests},

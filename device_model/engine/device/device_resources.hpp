@@ -23,6 +23,7 @@ namespace urnic::engine {
 
 class AddressHandleTable;
 class MulticastGroups;
+class NotifiedPeers;
 class PortEgress;
 class QpTable;
 class Round;
@@ -43,6 +44,7 @@ struct DeviceResources {
   memory::MemoryTable& memory_table;
   AddressHandleTable& address_handles;
   MulticastGroups& multicast_groups;
+  NotifiedPeers& notified_peers;
   QpTable& queue_pairs;
   SharedReceiveTable& shared_receive_queues;
   transport::Counters& counters;

@@ -5,6 +5,7 @@
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/engine/device/device_resources.hpp"
 #include "device_model/engine/device/multicast_groups.hpp"
+#include "device_model/engine/device/notified_peers.hpp"
 #include "device_model/engine/device/port_egress.hpp"
 #include "device_model/engine/queue_pair/memory_stall.hpp"
 #include "device_model/engine/queue_pair/qp_table.hpp"
@@ -423,6 +424,10 @@ std::size_t QueuePairContext::frame_bytes(const transport::OutboundPacket& packe
   for (const transport::MemoryRange& range : packet.gather) payload += range.length;
   const wire::FrameTemplate* const frames = frames_to(packet.address);
   return frames != nullptr ? frames->frame_bytes(packet.headers.bth.opcode, payload) : payload;
+}
+
+bool QueuePairContext::may_notify_peer(transport::Nanoseconds interval, transport::Time now) {
+  return config_.device->notified_peers.take_turn(path_.destination, interval, now);
 }
 
 }  // namespace urnic::engine

@@ -157,6 +157,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
              transport::AccessTag tag) override;
   void atomic(const transport::AtomicAction& action) override;
   std::size_t frame_bytes(const transport::OutboundPacket& packet) const override;
+  bool may_notify_peer(transport::Nanoseconds interval, transport::Time now) override;
   std::uint32_t completion_room() const override;
   void complete(const transport::Completion& completion, transport::Stream stream) override;
   void event(transport::AsyncEvent event) override;

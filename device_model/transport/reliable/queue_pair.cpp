@@ -194,7 +194,7 @@ void QueuePair::take_notification(const wire::Bth& bth, Time now) {
 void QueuePair::take_mark(const wire::OpcodeTraits& traits, Time now) {
   if (!shared_.notifications.is_on() || !(traits.carries_payload || traits.request)) return;
   ++shared_.config.counters->congestion_marks;
-  shared_.notifications.marked(now);
+  shared_.notifications.marked(*shared_.config.host, now);
 }
 
 // IBTA A17.9.3: BECN is set, the PSN is 0, and 16 reserved bytes follow the BTH.

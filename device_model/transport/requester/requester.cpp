@@ -88,12 +88,17 @@ void Requester::on_timer(Time now) {
   if (!running()) return;
   rnr_wait_.on_timer(now);
   flow_control_.on_timer(now);
-  if (selective_ != nullptr && !rnr_wait_.is_on()) {
-    const bool nothing_new = nothing_new_for_suspects();
-    const std::optional<Time> wake = selective_->wake(nothing_new);
-    if (wake && now >= *wake) selective_->woken(overdue(), nothing_new, now);
-  }
+  if (selective_ != nullptr && !rnr_wait_.is_on()) wake_recovery(now);
   if (ack_timer_.expired(now)) ack_timeout(now);
+}
+
+void Requester::wake_recovery(Time now) {
+  const bool nothing_new = nothing_new_for_suspects();
+  const std::optional<Time> wake = selective_->wake(nothing_new);
+  if (!wake || now < *wake) return;
+  const bool had_nothing = !selective_->resend(1);
+  selective_->woken(overdue(), nothing_new, now);
+  shared_.config.counters->adaptive_retransmissions += had_nothing && selective_->resend(1);
 }
 
 }  // namespace urnic::transport

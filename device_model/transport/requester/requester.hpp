@@ -182,6 +182,7 @@ class Requester {
   bool recover_from(PacketNumber number, Time now);
   bool take_transport_retry();
   void ack_timeout(Time now);
+  void wake_recovery(Time now);
 
   // request_completion.cpp: completions in order, errors, flush, failed memory accesses.
   void complete_finished();

@@ -158,6 +158,7 @@ void Requester::ack_timeout(Time now) {
   ack_timer_.stop();
   if (!take_transport_retry()) return;
   ++shared_.config.counters->local_ack_timeout;
+  shared_.config.counters->adaptive_timeouts += selective_ != nullptr;
   if (control_ != nullptr) {
     shared_.config.counters->slow_restarts += control_->timed_out(now);
     obey_control(now);

@@ -61,6 +61,7 @@ class IncastEnd final : public Host {
   // Host
   void send(const OutboundPacket& packet) override;
   std::size_t frame_bytes(const OutboundPacket& packet) const override;
+  bool may_notify_peer(Nanoseconds, Time) override { return true; }
   void write(const MemoryRange&, std::span<const std::byte> data, bool, AccessTag) override {
     delivered_ += data.size();
   }

@@ -1,5 +1,6 @@
 // The actions of rules.
 #include <boost/test/unit_test.hpp>
+#include <tuple>
 
 #include "tests/unit/fault/planned_ports.hpp"
 #include "wire/aeth.hpp"
@@ -187,6 +188,44 @@ BOOST_AUTO_TEST_CASE(answers_with_a_nak_of_any_code) {
                wire::nak_syndrome(wire::NakCode::remote_access_error));
   check_answer("\"nak\"\ncode = \"invalid_rd_request\"",
                wire::nak_syndrome(wire::NakCode::invalid_rd_request));
+}
+
+// IBTA A17.9.3.
+BOOST_AUTO_TEST_CASE(notifies_the_sender_and_lets_the_packet_go_on) {
+  for (const bool ipv4 : {true, false}) {
+    OneRule ports("\"cnp\"");
+    ports.send({.psn = 101, .ipv4 = ipv4});
+    BOOST_TEST(ports.arrived() == "101 ");
+    BOOST_REQUIRE_EQUAL(ports.receivers[0].arrivals.size(), 1);
+    const auto& notification = ports.receivers[0].arrivals[0];
+    BOOST_TEST((notification.error == wire::ParseError::none));
+    BOOST_TEST((notification.parsed.network.destination == link::test::gid_of(0, ipv4)));
+    BOOST_TEST(notification.parsed.network.traffic_class == 48 << 2);
+    const auto& bth = notification.parsed.transport.bth;
+    BOOST_TEST((bth.opcode == wire::kCongestionNotification));
+    BOOST_TEST(bth.becn);
+    BOOST_TEST(bth.destination.value == 0x11);
+    BOOST_TEST(bth.psn.value() == 0);
+    BOOST_TEST(notification.origin.queue_pair.value == 0x22u);
+    BOOST_TEST(ports.counters().answered == 1);
+    BOOST_TEST(ports.remarks() == "urnic0 tx: rule \"it\": its sender is notified of congestion");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(notifies_only_senders_of_data_that_are_acknowledged) {
+  using wire::Operation;
+  using wire::Service;
+  const std::tuple<Service, Operation, bool> rows[] = {
+      {Service::rc, Operation::send_only, true},    {Service::rc, Operation::read_response_only, true},
+      {Service::rc, Operation::acknowledge, false}, {Service::xrc, Operation::send_only, true},
+      {Service::uc, Operation::send_only, false},   {Service::ud, Operation::send_only, false},
+  };
+  for (const auto& [service, operation, notified] : rows) {
+    OneRule ports("\"cnp\"");
+    ports.send({.operation = operation, .psn = 101, .service = service});
+    BOOST_TEST(ports.receivers[0].arrivals.size() == notified);
+    BOOST_TEST(ports.receivers[1].arrivals.size() == 1u);
+  }
 }
 
 // No requester waits for an answer to a packet of UC or UD.

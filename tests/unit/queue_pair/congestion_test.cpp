@@ -87,6 +87,29 @@ BOOST_AUTO_TEST_CASE(a_marked_request_is_answered_with_a_notification) {
   BOOST_TEST(bench.counters.congestion_notifications == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_peer_that_another_queue_pair_has_notified_is_not_notified_again) {
+  CongestionSettings settings = kDcqcn;
+  settings.notifies_by_peer = true;
+  Bench bench(settings);
+  bench.host.peer_was_notified = true;
+  bench.arrive_write(0, true);
+  BOOST_TEST(bench.notifications().empty());
+  bench.host.peer_was_notified = false;
+  bench.arrive_write(1, true);
+  BOOST_TEST(bench.notifications().size() == 1u);
+  // Within its own interval it need not ask.
+  bench.arrive_write(2, true);
+  BOOST_TEST(bench.host.questions_for_peer == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(who_notifies_by_queue_pair_does_not_ask_for_the_peer) {
+  Bench bench;
+  bench.host.peer_was_notified = true;
+  bench.arrive_write(0, true);
+  BOOST_TEST(bench.notifications().size() == 1u);
+  BOOST_TEST(bench.host.questions_for_peer == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(there_is_at_most_one_notification_in_an_interval) {
   Bench bench;
   std::uint32_t offset = 0;

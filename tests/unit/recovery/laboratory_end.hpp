@@ -44,6 +44,7 @@ class LaboratoryEnd final : public Host {
   // Host
   void send(const OutboundPacket& packet) override;
   std::size_t frame_bytes(const OutboundPacket&) const override { return 0; }
+  bool may_notify_peer(Nanoseconds, Time) override { return true; }
   void write(const MemoryRange&, std::span<const std::byte>, bool, AccessTag) override {}
   void atomic(const AtomicAction& action) override;
   void complete(const Completion& completion, Stream) override;

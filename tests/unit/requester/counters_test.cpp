@@ -49,6 +49,20 @@ const std::vector<Row> kRows{
      {},
      [](RequesterBench& b) { b.advance(b.timeout()); },
      "local_ack_timeout 1, retransmitted_packets 3"},
+    {"a timeout of a queue pair whose recovery has a timer of its own",
+     {.recovery = {.mode = RecoveryMode::sack}},
+     [](RequesterBench& b) { b.advance(b.timeout()); },
+     "local_ack_timeout 1, retransmitted_packets 2, adaptive_timeouts 1"},
+    // roce_adp_retrans: two round trips after the newest packet, and four more after the first probe.
+    {"the recovery's own timer, when a round trip is known",
+     {.recovery = {.mode = RecoveryMode::sack}},
+     [](RequesterBench& b) {
+       b.advance(std::chrono::microseconds(20));
+       b.inject(taking_part(ack(0)));
+       b.advance(std::chrono::microseconds(60));
+       b.advance(std::chrono::microseconds(120));
+     },
+     "retransmitted_packets 2, adaptive_retransmissions 2"},
     {"a timeout too many",
      {.retry_count = 0},
      [](RequesterBench& b) { b.advance(b.timeout()); },

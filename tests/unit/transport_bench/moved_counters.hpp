@@ -50,6 +50,8 @@ inline constexpr std::array<NamedCounter, sizeof(Counters) / sizeof(std::uint64_
     {"requester_flushed", &Counters::requester_flushed},
     {"responder_flushed", &Counters::responder_flushed},
     {"retransmitted_packets", &Counters::retransmitted_packets},
+    {"adaptive_retransmissions", &Counters::adaptive_retransmissions},
+    {"adaptive_timeouts", &Counters::adaptive_timeouts},
     {"duplicate_acknowledgements", &Counters::duplicate_acknowledgements},
     {"retry_exceeded", &Counters::retry_exceeded},
     {"rnr_retry_exceeded", &Counters::rnr_retry_exceeded},

@@ -34,6 +34,10 @@ class RecordingHost final : public Host {
   std::vector<Written> writes;
   std::vector<std::vector<std::byte>> data_in_completions;  // of each completion
 
+  // What `may_notify_peer` answers, and how often it was asked.
+  bool peer_was_notified = false;
+  unsigned questions_for_peer = 0;
+
   // What `completion_room` answers.
   std::uint32_t room = 0;
 
@@ -45,6 +49,10 @@ class RecordingHost final : public Host {
   void send(const OutboundPacket& packet) override;
   // The payload alone, for round figures in tests.
   std::size_t frame_bytes(const OutboundPacket& packet) const override;
+  bool may_notify_peer(Nanoseconds, Time) override {
+    ++questions_for_peer;
+    return !peer_was_notified;
+  }
   void write(const MemoryRange& target, std::span<const std::byte> data, bool message_end,
              AccessTag tag) override;
   void atomic(const AtomicAction& action) override;
