@@ -5,17 +5,15 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "analysis/pictures/plot_area.hpp"
 #include "analysis/pictures/psn_plot.hpp"
 #include "analysis/pictures/svg_document.hpp"
-#include "analysis/pictures/time_scale.hpp"
 
 namespace urnic::analysis {
 namespace {
 
-constexpr int kLeft = 84;
-constexpr int kRight = 20;
+constexpr int kLeft = PlotArea::kLeft;
 constexpr int kPlotTop = 44;
-constexpr int kBottom = 46;
 constexpr int kLegend = 34;
 
 constexpr std::string_view kPlotShapes =
@@ -48,55 +46,28 @@ class SvgPlot {
  public:
   SvgPlot(const PsnPlot& plot, const PlotStyle& style, int offset)
       : plot_(plot),
-        width_(std::max(style.width, PlotStyle::kNarrowest) - kLeft - kRight),
-        height_(style.height - kPlotTop - kBottom),
-        top_(offset + kPlotTop),
-        unit_(time_unit(plot.end)) {}
+        area_(std::max(style.width, PlotStyle::kNarrowest), offset + kPlotTop,
+              style.height - kPlotTop - PlotArea::kBottom, plot.begin, plot.end,
+              static_cast<double>(plot.psns)) {}
 
   std::string draw() const {
     std::string text =
         fmt::format("<text class=\"title\" x=\"{}\" y=\"{}\">{} to {}, PSNs from {}</text>\n", kLeft,
-                    top_ - 14, svg_text(plot_.from), svg_text(plot_.to), plot_.first_psn);
-    text += axes();
+                    area_.top() - 14, svg_text(plot_.from), svg_text(plot_.to), plot_.first_psn);
+    text += area_.axes("PSN", 6);
     text += acknowledged();
     for (const Mark& mark : kMarks) text += points(mark);
     return text;
   }
 
  private:
-  double begin() const { return static_cast<double>(plot_.begin); }
-  double end() const { return static_cast<double>(std::max(plot_.end, plot_.begin + 1)); }
-  double psns() const { return static_cast<double>(std::max<std::int64_t>(plot_.psns, 1)); }
-  double x(double time) const { return kLeft + (time - begin()) / (end() - begin()) * width_; }
-  double y(double psn) const { return top_ + height_ - psn / psns() * height_; }
-
-  std::string axes() const {
-    std::string text;
-    for (const double psn : round_numbers(0, psns(), 6)) {
-      text += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
-                          kLeft + width_, y(psn), y(psn));
-      text += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{:.0f}</text>\n", kLeft - 8, y(psn) + 4,
-                          psn);
-    }
-    for (const double time : round_numbers(begin() / unit_.nanoseconds, end() / unit_.nanoseconds, 8)) {
-      const double at = x(time * unit_.nanoseconds);
-      text += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
-                          top_, top_ + height_);
-      text += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{}\">{:g}</text>\n", at,
-                          top_ + height_ + 18, time);
-    }
-    text += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{} {}v{}h{}\"/>\n", kLeft, top_, height_,
-                        width_);
-    text += fmt::format("<text class=\"faint end\" x=\"{}\" y=\"{}\">time in {}</text>", kLeft + width_,
-                        top_ + height_ + 36, unit_.name);
-    text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\">PSN</text>\n", 16, top_ - 14);
-    return text;
-  }
+  double x(double time) const { return area_.x(time); }
+  double y(double psn) const { return area_.y(psn); }
 
   // As a staircase; steps within a pixel are one.
   std::string acknowledged() const {
     if (plot_.acknowledged.empty()) return {};
-    std::string path = fmt::format("M{:.1f} {:.1f}", x(begin()), y(0));
+    std::string path = fmt::format("M{:.1f} {:.1f}", x(area_.begin()), y(0));
     std::int64_t highest = 0;
     long last_pixel = -1;
     for (const AcknowledgedStep& step : plot_.acknowledged) {
@@ -109,7 +80,7 @@ class SvgPlot {
           fmt::format("H{:.1f}V{:.1f}", x(static_cast<double>(step.time)), y(static_cast<double>(highest)));
     }
     return fmt::format("<path class=\"acknowledged\" d=\"{}H{:.1f}\"><title>acknowledged</title></path>\n",
-                       path, x(end()));
+                       path, x(area_.end()));
   }
 
   std::string points(const Mark& mark) const {
@@ -129,10 +100,7 @@ class SvgPlot {
   }
 
   const PsnPlot& plot_;
-  int width_;
-  int height_;
-  int top_;
-  TimeUnit unit_;
+  PlotArea area_;
 };
 
 std::size_t count(const std::vector<PsnPlot>& plots, PointKind kind) {

@@ -224,6 +224,9 @@ class Filters(Pictures):
                                       (("ladder", capture, "--from", "5parsec"), USAGE, "--from"),
                                       (("ladder", capture, "--from", "2s", "--to", "1s"), USAGE, "--to"),
                                       (("ladder", capture, "--from", "900s"), 1, "--from"),
+                                      (("plot", capture, "--rate", "--from", "900s"), 1, "--from"),
+                                      (("plot", capture, "--interval", "1ms"), USAGE, "--rate"),
+                                      (("plot", capture, "--rate", "--interval", "1parsec"), USAGE, "--interval"),
                                       (("plot", capture, "-o", self.path("no/such/folder")), 1, "No such file")):
             with self.subTest(words):
                 if status == 3:
@@ -287,6 +290,19 @@ class Drawn(Pictures):
         crosses = next(path for path in root.iter(f"{SVG}path") if path.get("class") == "mark lost" and path.find(f"{SVG}title") is not None)
         self.assertEqual(crosses.get("d").count("M"), sum(DROPS.values()))
         self.assertEqual(self.svg("plot", self.capture, "--width", "500").get("width"), "500")
+
+    def test_rates(self):
+        root = self.svg("plot", "--rate", self.capture)
+        self.assertIn(f"{sum(DROPS.values())} lost packets", root.find(f"{SVG}desc").text)
+        again = sum("retransmission" in packet["verdicts"] for packet in self.packets if "Write" in packet["opcode"])
+        self.assertIn(f"{again} that were sent again", root.find(f"{SVG}desc").text)
+        flows = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "title"]
+        self.assertEqual([" to 192.0.2.2 QP" in flow for flow in flows], [True])
+        rate = next(path for path in root.iter(f"{SVG}path") if path.get("class") == "rate" and path.find(f"{SVG}title") is not None)
+        self.assertGreater(rate.get("d").count("V"), 1)
+        coarse = self.svg("plot", "--rate", "--interval", "100s", self.capture)
+        steps = next(path for path in coarse.iter(f"{SVG}path") if path.get("class") == "rate" and path.find(f"{SVG}title") is not None)
+        self.assertEqual(steps.get("d").count("V"), 1)
 
     def test_a_file_on_standard_input(self):
         piped = self.fabric.run("bash", "-c", f"{self.fabric.urnic} ladder --svg - < {self.capture}")

@@ -18,6 +18,7 @@
 #include "analysis/pictures/ladder_svg.hpp"
 #include "analysis/pictures/ladder_text.hpp"
 #include "analysis/pictures/psn_plot.hpp"
+#include "analysis/pictures/rate_plot.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -59,6 +60,8 @@ class Judged {
       require(packets.find(packets[id].number) == id, "a packet is not found by its number");
       static_cast<void>(verdict_text(tracker_, packets[id]));
     }
+    require(draw_svg(rate_plot(tracker_, connections_of(tracker_), {}), PlotStyle{}).ends_with("</svg>\n"),
+            "a plot of rates without an end");
     std::size_t pictures = 0;
     for (const Connection& connection : connections_of(tracker_)) {
       if (pictures++ == kMostPictures) return;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "analysis/capture_files/capture_file.hpp"
@@ -81,15 +82,11 @@ void list(const FlowTracker& tracker, const std::vector<Connection>& connections
   if (shown < connections.size()) fmt::print(stderr, "  and {} more\n", connections.size() - shown);
 }
 
-Connection choose(const FlowTracker& tracker, const PictureOptions& options) {
-  std::vector<Connection> connections = with_queue_pair(tracker, options);
-  if (connections.empty() && options.queue_pair)
+void require_connection(const PictureOptions& options, const std::vector<Connection>& connections) {
+  if (!connections.empty()) return;
+  if (options.queue_pair)
     throw Failure(fmt::format("{}: no packet is from or to QP {:#x}", options.file, *options.queue_pair));
-  if (connections.empty()) throw Failure(fmt::format("{}: there is no RoCE packet in it", options.file));
-  std::stable_sort(connections.begin(), connections.end(),
-                   [](const Connection& a, const Connection& b) { return a.packets > b.packets; });
-  if (connections.size() > 1) list(tracker, connections);
-  return connections.front();
+  throw Failure(fmt::format("{}: there is no RoCE packet in it", options.file));
 }
 
 }  // namespace
@@ -112,18 +109,27 @@ void add_picture_options(command_line::Command& command, PictureOptions& options
       .suggest("file");
 }
 
-PicturedCapture read_for_picture(const PictureOptions& options) {
-  PicturedCapture capture;
-  capture.tracker = std::make_unique<FlowTracker>();
+PicturedPackets read_packets_for_picture(const PictureOptions& options) {
+  PicturedPackets packets;
+  packets.tracker = std::make_unique<FlowTracker>();
   const std::int64_t from = options.from.empty() ? 0 : parse_time("--from", options.from);
   const std::int64_t to = options.to.empty() ? INT64_MAX : parse_time("--to", options.to);
   if (from > to) throw Failure("--from lies behind --to", exit_usage);
-  read_file(options, *capture.tracker);
-  capture.connection = choose(*capture.tracker, options);
-  const std::int64_t first = capture.tracker->first_time();
-  if (!options.from.empty()) capture.choice.from = first + from;
-  if (!options.to.empty()) capture.choice.to = first + to;
-  return capture;
+  read_file(options, *packets.tracker);
+  packets.connections = with_queue_pair(*packets.tracker, options);
+  require_connection(options, packets.connections);
+  const std::int64_t first = packets.tracker->first_time();
+  if (!options.from.empty()) packets.choice.from = first + from;
+  if (!options.to.empty()) packets.choice.to = first + to;
+  return packets;
+}
+
+PicturedCapture read_for_picture(const PictureOptions& options) {
+  PicturedPackets packets = read_packets_for_picture(options);
+  std::stable_sort(packets.connections.begin(), packets.connections.end(),
+                   [](const Connection& a, const Connection& b) { return a.packets > b.packets; });
+  if (packets.connections.size() > 1) list(*packets.tracker, packets.connections);
+  return {std::move(packets.tracker), packets.connections.front(), packets.choice};
 }
 
 std::int64_t parse_time(std::string_view option, const std::string& text) {

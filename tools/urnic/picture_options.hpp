@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/flows/connections.hpp"
 #include "analysis/flows/flow_tracker.hpp"
@@ -27,14 +28,23 @@ struct PictureOptions {
 void add_picture_options(command_line::Command& command, PictureOptions& options);
 
 // The packets of the file, and the chosen ones among them.
+struct PicturedPackets {
+  std::unique_ptr<analysis::FlowTracker> tracker;
+  std::vector<analysis::Connection> connections;  // at least one: all, or those that have the QP number
+  analysis::LadderChoice choice;
+};
+
+// The packets of the file, and one connection among them.
 struct PicturedCapture {
   std::unique_ptr<analysis::FlowTracker> tracker;
   analysis::Connection connection;
   analysis::LadderChoice choice;
 };
 
-// Reads the file. Chooses the connection with most packets, of those that have the QP number, and says on
-// stderr if there are others. Throws Failure: there is none, or a time is not one; analysis::CaptureError.
+// Reads the file. Throws Failure: there is no connection, or a time is not one; analysis::CaptureError.
+PicturedPackets read_packets_for_picture(const PictureOptions& options);
+
+// The same, of the connection with most packets. Says on stderr if there are others.
 PicturedCapture read_for_picture(const PictureOptions& options);
 
 // "12.5ms", "3us", "1.5s", or seconds without a unit, in nanoseconds. Throws Failure with exit_usage.
