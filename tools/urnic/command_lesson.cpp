@@ -53,7 +53,7 @@ void teach(const LessonOptions& options) {
 void add_lesson(command_line::Command& urnic) {
   auto options = std::make_shared<LessonOptions>();
   command_line::Command command =
-      urnic.add_subcommand("lesson", "Learn RDMA: ten lessons with exercises that are checked");
+      urnic.add_subcommand("lesson", "Learn RDMA: eleven lessons with exercises that are checked");
   command.add_option("NUMBER", options->number, "Which lesson; without it, the list of lessons")
       .suggest("lesson");
   command

@@ -101,10 +101,15 @@ void pair_connect(struct end* first, struct end* second, const struct pair_optio
   connect_end(second, first, options);
 }
 
-void pair_open(struct end* first, struct end* second, const struct pair_options* options) {
-  open_end(first, "urnic0", options);
-  open_end(second, "urnic1", options);
+void pair_open_between(struct end* first, const char* first_device, struct end* second,
+                       const char* second_device, const struct pair_options* options) {
+  open_end(first, first_device, options);
+  open_end(second, second_device, options);
   pair_connect(first, second, options);
+}
+
+void pair_open(struct end* first, struct end* second, const struct pair_options* options) {
+  pair_open_between(first, "urnic0", second, "urnic1", options);
 }
 
 void pair_add(const struct end* first, const struct end* second, struct end* new_first,

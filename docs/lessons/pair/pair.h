@@ -1,4 +1,4 @@
-// Two connected queue pairs in one program: one of urnic0, one of urnic1. It is what lesson 1 does by hand.
+// Two connected queue pairs in one program: one of urnic0, one of urnic1, or of other devices. It is what lesson 1 does by hand.
 //
 // A call that fails ends the program with a message, unless it says otherwise.
 #pragma once
@@ -33,6 +33,9 @@ extern const struct pair_options pair_defaults;
 
 // Opens both devices, makes the ends' objects, and connects the queue pairs.
 void pair_open(struct end* first, struct end* second, const struct pair_options* options);
+// The same between other devices than urnic0 and urnic1.
+void pair_open_between(struct end* first, const char* first_device, struct end* second,
+                       const char* second_device, const struct pair_options* options);
 // Connects the queue pairs again, in whatever state they are: both queues are empty then.
 void pair_connect(struct end* first, struct end* second, const struct pair_options* options);
 // Another connection between the same two: the new ends have queue pairs of their own and share everything
