@@ -161,8 +161,8 @@ class Completion:
 
     def test_lessons(self):
         numbers = set(re.findall(r"(?m)^ *(\d+)  ", self.fabric.run(self.fabric.urnic, "lesson")))
-        self.assertEqual(len(numbers), 10)
-        self.table((("lesson", ""), numbers), (("lesson", "1"), {"1", "10"}))
+        self.assertEqual(len(numbers), 11)
+        self.table((("lesson", ""), numbers), (("lesson", "1"), {"1", "10", "11"}))
 
     def test_programs(self):
         for words in (("run", "--"), ("run", "--name", "lab", "--"), ("doctor", "--")):

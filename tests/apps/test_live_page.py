@@ -79,6 +79,42 @@ class LivePage(unittest.TestCase):
         self.assertTrue(any(arrow["to"] == 0 for arrow in arrows.values()))
         self.assertIn('rule "page 1: drop the next request', lost[0]["says"])
 
+    def test_congestion_control_is_chosen_and_seen(self):
+        self.fabric.up()
+        page = WebPage(self.fabric)
+        start_traffic(self.fabric)
+        rows = self.queue_pairs(page)
+        sender = next(key for key, row in rows.items() if row["device"] == "urnic1")
+        qpn = int(sender.partition("/")[2])
+
+        def follows(algorithm):
+            """What the page is told of the sender from when it has this algorithm on."""
+            for name, data in page.events(queue_pair=sender):
+                requester = (data.get("queue_pair") or {}).get("requester") if name == "queue_pair" else None
+                if requester is not None and (requester["congestion"] or {"algorithm": "off"})["algorithm"] == algorithm:
+                    return requester["congestion"]
+            raise AssertionError(f"the queue pair does not have {algorithm}")
+
+        # What the page draws (web/page/congestion_panel.js).
+        measures = {"dcqcn": {"rate_gbps", "target_gbps", "alpha"}, "timely": {"rate_gbps", "round_trip_us"},
+                    "rtt": {"window_bytes", "round_trip_us", "target_delay_us"}}
+        for algorithm, members in measures.items():
+            with self.subTest(algorithm):
+                self.assertEqual(page.act("/api/congestion", {"device": "urnic1", "qp": qpn, "congestion": algorithm})[0], 200)
+                told = follows(algorithm)
+                self.assertEqual({member for member in members if isinstance(told[member], (int, float))}, members)
+                self.assertIsInstance(told["notifications"], int)
+        self.assertIn('urnic_congestion_queue_pairs{device="urnic1",algorithm="dcqcn"}', page.request("/metrics")[2].decode())
+        self.assertEqual(page.act("/api/congestion", {"device": "urnic1", "qp": qpn, "congestion": "off"})[0], 200)
+        self.assertIsNone(follows("off"))
+        # Of a device; the queue pair's own choice was one of its present ones.
+        self.assertEqual(page.act("/api/congestion", {"device": "urnic1", "congestion": "dcqcn"})[0], 200)
+        self.assertEqual({device["name"]: device["congestion"] for device in self.fabric.status()["devices"]},
+                         {"urnic0": "off", "urnic1": "dcqcn"})
+        status, answer = page.act("/api/congestion", {"device": "urnic1", "congestion": "dctcp"})
+        self.assertNotEqual(status, 200)
+        self.assertIn("dctcp", str(answer))
+
     def test_only_the_token_opens_and_only_what_is_allowed_is_done(self):
         self.fabric.up()
         page = WebPage(self.fabric)

@@ -20,7 +20,8 @@ TOP_FOLDERS = "analysis device_model script provider tests tools web docs wire t
 # A name that ends so is a file of the sources, wherever it is.
 SUFFIXES = ".cpp .hpp .c .py .md .lua .svg .js .css .html .cmake .bash".split()
 # Words that stand for any name, and the beginnings of names that are not of the sources.
-PLACEHOLDERS = {"fuzz_NAME.cpp", "suite/case", "lossy.svg", "gbn.svg", "sack.svg"}
+PLACEHOLDERS = {"fuzz_NAME.cpp", "suite/case", "lossy.svg", "gbn.svg", "sack.svg", "off.svg", "dcqcn.svg", "steep.svg", "rtt.svg",
+                "incast.svg"}
 ELSEWHERE = ("/", "build/", "share/urnic/", "Documentation/")
 # In these documents `suite/case` is a Boost.Test case.
 NAMES_TESTS = ("docs/rules/", "docs/security.md")

@@ -1,10 +1,10 @@
-// A device: its addresses, its curves, its link's sliders, its recovery.
+// A device: its addresses, its curves, its link's sliders, its recovery and congestion control.
 
 import { html, say } from "./elements.js";
 import { count, scaled } from "./numbers.js";
 import { Curve } from "./curve.js";
 import { LinkControls } from "./link_controls.js";
-import { RecoveryChoice } from "./recovery_choice.js";
+import { congestionChoice, recoveryChoice } from "./algorithm_choice.js";
 import { CounterList } from "./counter_list.js";
 
 export class DeviceCard {
@@ -15,14 +15,16 @@ export class DeviceCard {
   #again = new Curve("Sent again", "--again", (value) => scaled(value, "packets/s"));
   #controls;
   #recovery;
+  #congestion;
   #counters = new CounterList();
   element;
 
   constructor(name) {
     this.#controls = new LinkControls(name);
-    this.#recovery = new RecoveryChoice({ device: name });
+    this.#recovery = recoveryChoice({ device: name });
+    this.#congestion = congestionChoice({ device: name });
     this.element = html("article", { class: "card", "aria-label": `Device ${name}` },
-      html("div", { class: "row" }, html("h2", {}, name), this.#state, html("span", { class: "grow" }), this.#recovery.element),
+      html("div", { class: "row" }, html("h2", {}, name), this.#state, html("span", { class: "grow" }), this.#recovery.element, this.#congestion.element),
       this.#addresses,
       this.#goodput.element,
       html("div", { class: "curves" }, this.#lost.element, this.#again.element),
@@ -40,6 +42,7 @@ export class DeviceCard {
     this.#again.show(history.map((each) => [each.time, each.again]), now);
     if (overview.links[device.name]) this.#controls.show(overview.links[device.name]);
     this.#recovery.show(device.recovery);
+    this.#congestion.show(device.congestion);
     this.#counters.show(overview.counters[device.name] ?? {});
   }
 }

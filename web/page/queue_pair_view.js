@@ -7,7 +7,8 @@ import { PacketStrip } from "./packet_strip.js";
 import { Timers } from "./timers.js";
 import { WorkQueue } from "./work_queue.js";
 import { FaultButtons } from "./fault_buttons.js";
-import { RecoveryChoice } from "./recovery_choice.js";
+import { congestionChoice, recoveryChoice } from "./algorithm_choice.js";
+import { CongestionPanel } from "./congestion_panel.js";
 import { Curve } from "./curve.js";
 import { QueuePairHistory } from "./queue_pair_history.js";
 import { LinkControls } from "./link_controls.js";
@@ -30,6 +31,8 @@ export class QueuePairView {
   #responder = html("div");
   #queues = { send_queue: new WorkQueue("Send queue"), receive_queue: new WorkQueue("Receive queue"), send_cq: new WorkQueue("Send CQ"), receive_cq: new WorkQueue("Receive CQ") };
   #recovery;
+  #congestion;
+  #control = new CongestionPanel();
   #faults;
   #link;
   #curves = {
@@ -47,13 +50,14 @@ export class QueuePairView {
     this.#device = name.slice(0, name.lastIndexOf("/"));
     const qpn = Number(name.slice(name.lastIndexOf("/") + 1));
     this.#heading = html("h1", { tabindex: -1 }, `QP ${qpn} of ${this.#device}`);
-    this.#recovery = new RecoveryChoice({ device: this.#device, qp: qpn });
+    this.#recovery = recoveryChoice({ device: this.#device, qp: qpn });
+    this.#congestion = congestionChoice({ device: this.#device, qp: qpn });
     this.#faults = new FaultButtons(this.#device, qpn);
     this.#link = new LinkControls(this.#device);
     this.#ladder = new LiveLadder(name);
     this.element = html("div", { class: "view" },
       html("div", { class: "row" }, html("a", { href: "#" }, "← All queue pairs")),
-      html("div", { class: "row" }, this.#heading, this.#peer, html("span", { class: "grow" }), this.#recovery.element),
+      html("div", { class: "row" }, this.#heading, this.#peer, html("span", { class: "grow" }), this.#recovery.element, this.#congestion.element),
       this.#problem,
       html("section", { class: "two", "aria-label": "State" },
         html("div", { class: "card" }, html("h2", {}, "State machine"), this.#machine.element),
@@ -63,6 +67,7 @@ export class QueuePairView {
         html("details", {}, html("summary", {}, `The link of ${this.#device}: loss, delay, rate, reordering`), this.#link.element)),
       html("section", { "aria-label": "Ladder" }, this.#ladder.element),
       html("section", { class: "curves", "aria-label": "Curves" }, Object.values(this.#curves).map((curve) => html("div", { class: "card" }, curve.element))),
+      this.#control.element,
       html("section", { class: "queues", "aria-label": "Queues" }, Object.entries(this.#queues).map(([name, queue]) => html("div", { class: name === "send_queue" ? "card whole" : "card" }, queue.element))));
   }
 
@@ -89,12 +94,14 @@ export class QueuePairView {
     for (const [name, curve] of Object.entries(this.#curves)) curve.show(this.#past.points(name), time / 1000);
     for (const [name, queue] of Object.entries(this.#queues)) queue.show(now[name], name === "send_queue" ? now.requester : null);
     this.#packets.hidden = !now.requester;
+    this.#control.show(now.requester?.congestion ?? null, time / 1000);
     if (now.requester) this.#connection(now);
     else this.#requester.replaceChildren(facts([["Packets sent", count(now.packets_sent)]]));
   }
 
   #connection({ requester, responder, packets_sent: sent }) {
     this.#recovery.show(requester.recovery);
+    this.#congestion.show(requester.congestion?.algorithm ?? "off");
     this.#sent.show(requester);
     this.#held.show(responder);
     this.#timers.show(requester);

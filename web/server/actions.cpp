@@ -91,6 +91,13 @@ const PacketKind& kind_of(const json& action) {
   return *kind;
 }
 
+// `algorithm` names what is chosen: of a device, or of one queue pair.
+json set_request(const json& action, const char* algorithm) {
+  json request{{"cmd", "set"}, {"device", device_of(action)}, {algorithm, text_of(action, algorithm)}};
+  if (action.contains("qp")) request["qp"] = number_of(action, "qp", 0, 0xFFFFFF, 0);
+  return request;
+}
+
 }  // namespace
 
 json link_request(const json& action) {
@@ -110,11 +117,9 @@ json link_request(const json& action) {
   return request;
 }
 
-json recovery_request(const json& action) {
-  json request{{"cmd", "set"}, {"device", device_of(action)}, {"recovery", text_of(action, "recovery")}};
-  if (action.contains("qp")) request["qp"] = number_of(action, "qp", 0, 0xFFFFFF, 0);
-  return request;
-}
+json recovery_request(const json& action) { return set_request(action, "recovery"); }
+
+json congestion_request(const json& action) { return set_request(action, "congestion"); }
 
 json fault_request(const json& action, unsigned number) {
   const std::string& device = device_of(action);

@@ -1,5 +1,6 @@
-// What the page may change: settings of links, the recovery, faults for a few packets. Each becomes one
-// request on the admin socket, of which nothing is taken over unlooked: a page can do no more than this.
+// What the page may change: settings of links, recovery and congestion control, faults for a few packets.
+// Each becomes one request on the admin socket, of which nothing is taken over unlooked: a page can do no
+// more than this.
 #pragma once
 
 #include <stdexcept>
@@ -19,6 +20,8 @@ struct WrongAction : std::runtime_error {
 nlohmann::json link_request(const nlohmann::json& action);
 // {"device":"urnic0","recovery":"gbn"}, and "qp" for one queue pair
 nlohmann::json recovery_request(const nlohmann::json& action);
+// {"device":"urnic0","congestion":"dcqcn"}, and "qp" for one queue pair
+nlohmann::json congestion_request(const nlohmann::json& action);
 // {"device":"urnic0","qpn":17,"packets":"acknowledge","action":"drop","times":1}: the next packets of that
 // kind that this queue pair sends. `number` tells several apart.
 nlohmann::json fault_request(const nlohmann::json& action, unsigned number);

@@ -53,6 +53,8 @@ void add_actions(WebServer& server, const PageStream::Surroundings& surroundings
               [change](const WebRequest& request) { return change(link_request(action_in(request))); });
   server.post("/api/recovery",
               [change](const WebRequest& request) { return change(recovery_request(action_in(request))); });
+  server.post("/api/congestion",
+              [change](const WebRequest& request) { return change(congestion_request(action_in(request))); });
   server.post("/api/fault",
               [change, number = std::make_shared<std::atomic<unsigned>>(0)](const WebRequest& request) {
                 return change(fault_request(action_in(request), ++*number));

@@ -142,6 +142,51 @@ void add_queue_pairs(const Sample& sample, Gathered& gathered) {
                    count);
 }
 
+// Of the queue pairs that have something to send: the others' rates are those with which they would begin.
+struct CongestionSums {
+  std::map<std::string, unsigned> queue_pairs;  // by algorithm
+  double rate_gbps = 0;
+  std::uint64_t window_bytes = 0;
+};
+
+bool has_something_to_send(const json& row, const json& requester) {
+  return row.value("wants_to_send", false) || requester.value("in_flight", 0) != 0;
+}
+
+// By device; also of devices without any: a curve shall not end.
+std::map<std::string, CongestionSums> congestion_sums(const Sample& sample) {
+  std::map<std::string, CongestionSums> sums;
+  for (const json& each : sample.status.value("devices", json::array())) {
+    CongestionSums& device = sums[each.value("name", "")];
+    for (const char* algorithm : {"dcqcn", "rtt", "timely"}) device.queue_pairs[algorithm] = 0;
+  }
+  for (const auto& [key, row] : sample.queue_pairs) {
+    const json requester = row.value("requester", json::object());
+    const json congestion = requester.value("congestion", json());
+    if (!congestion.is_object() || !has_something_to_send(row, requester)) continue;
+    CongestionSums& device = sums[row.value("device", "")];
+    ++device.queue_pairs[congestion.value("algorithm", "")];
+    const json rate = congestion.value("rate_gbps", json());
+    if (rate.is_number()) device.rate_gbps += rate.get<double>();
+    device.window_bytes += congestion.value("window_bytes", std::uint64_t{0});
+  }
+  return sums;
+}
+
+void add_congestion(const Sample& sample, Gathered& gathered) {
+  for (const auto& [name, sums] : congestion_sums(sample)) {
+    const std::string device = label("device", name);
+    for (const auto& [algorithm, count] : sums.queue_pairs)
+      gathered.gauge("urnic_congestion_queue_pairs",
+                     "Queue pairs with something to send whose congestion control is this algorithm.",
+                     device + "," + label("algorithm", algorithm), count);
+    gathered.gauge("urnic_congestion_rate_gbps", "Sum of the rates of queue pairs with something to send.",
+                   device, sums.rate_gbps);
+    gathered.gauge("urnic_congestion_window_bytes",
+                   "Sum of the windows of queue pairs with something to send.", device, sums.window_bytes);
+  }
+}
+
 }  // namespace
 
 std::string metrics(const Sample& sample) {
@@ -161,6 +206,7 @@ std::string metrics(const Sample& sample) {
   add_counters(sample, gathered);
   add_links(sample, gathered);
   add_queue_pairs(sample, gathered);
+  add_congestion(sample, gathered);
   return gathered.text();
 }
 

@@ -51,6 +51,17 @@ BOOST_AUTO_TEST_CASE(a_recovery_is_of_a_device_or_of_a_queue_pair) {
   BOOST_TEST(!refusal(recovery_request, R"({"device":"urnic0","recovery":"gbn","qp":-1})").empty());
 }
 
+BOOST_AUTO_TEST_CASE(congestion_control_is_of_a_device_or_of_a_queue_pair) {
+  BOOST_TEST(congestion_request(
+                 parsed(R"({"device":"urnic0","congestion":"dcqcn","settings":{},"recovery":"gbn"})")) ==
+             parsed(R"({"cmd":"set","device":"urnic0","congestion":"dcqcn"})"));
+  BOOST_TEST(congestion_request(parsed(R"({"device":"urnic0","congestion":"rtt","qp":17})")).at("qp") == 17);
+  for (const char* action :
+       {R"({"device":"urnic0"})", R"({"congestion":"rtt"})", R"({"device":"urnic0","congestion":1})",
+        R"({"device":"urnic0","congestion":"rtt","qp":-1})"})
+    BOOST_TEST(!refusal(congestion_request, action).empty(), action);
+}
+
 // The device process takes each text that a button can make.
 BOOST_AUTO_TEST_CASE(every_button_makes_a_right_plan) {
   const std::string devices[] = {"urnic0"};

@@ -35,6 +35,29 @@ BOOST_AUTO_TEST_CASE(names_are_the_kernels_with_labels) {
     BOOST_TEST(text.find(line) != std::string::npos, line);
 }
 
+BOOST_AUTO_TEST_CASE(congestion_control_is_summed_over_queue_pairs_that_send) {
+  Sample now = sample();
+  now.status["devices"] = parse_json(R"([{"name":"urnic0"},{"name":"urnic1"}])");
+  now.queue_pairs["urnic0/18"] = parse_json(
+      R"({"device":"urnic0","requester":{"in_flight":1,"congestion":{"algorithm":"dcqcn","rate_gbps":1.5}}})");
+  now.queue_pairs["urnic0/19"] = parse_json(
+      R"({"device":"urnic0","wants_to_send":true,"requester":{"in_flight":0,"congestion":{"algorithm":"dcqcn","rate_gbps":0.5}}})");
+  now.queue_pairs["urnic0/20"] = parse_json(
+      R"({"device":"urnic0","requester":{"in_flight":0,"congestion":{"algorithm":"dcqcn","rate_gbps":100}}})");
+  now.queue_pairs["urnic0/21"] = parse_json(
+      R"({"device":"urnic0","requester":{"in_flight":2,"congestion":{"algorithm":"rtt","rate_gbps":null,"window_bytes":4096}}})");
+  now.queue_pairs["urnic0/22"] =
+      parse_json(R"({"device":"urnic0","requester":{"in_flight":2,"congestion":null}})");
+  const std::string text = metrics(now);
+  for (const char* line : {"urnic_congestion_queue_pairs{device=\"urnic0\",algorithm=\"dcqcn\"} 2\n",
+                           "urnic_congestion_queue_pairs{device=\"urnic0\",algorithm=\"rtt\"} 1\n",
+                           "urnic_congestion_queue_pairs{device=\"urnic1\",algorithm=\"timely\"} 0\n",
+                           "urnic_congestion_rate_gbps{device=\"urnic0\"} 2.0\n",
+                           "urnic_congestion_rate_gbps{device=\"urnic1\"} 0.0\n",
+                           "urnic_congestion_window_bytes{device=\"urnic0\"} 4096\n"})
+    BOOST_TEST(text.find(line) != std::string::npos, line);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_device_process_only_that_is_told) {
   BOOST_TEST(metrics({}) ==
              "# HELP urnic_up 1 if a device process runs.\n# TYPE urnic_up gauge\nurnic_up 0\n");
