@@ -145,26 +145,28 @@ class Page(unittest.TestCase):
         start_traffic(self.fabric)
         sender = self.sender(page)
         browser = self.browser(width=1280, height=1600)
-        browser.open(f"{page.address}")
+        browser.open(page.address)
         browser.wait("document.querySelectorAll('article').length === 2", "two devices")
+
+        def choose(where, algorithm):
+            browser.evaluate(f"""(() => {{ const choice = document.querySelector('{where} [data-choice=congestion]');
+                choice.value = '{algorithm}'; choice.dispatchEvent(new Event('change')); }})()""")
+
         # Of a device: its queue pairs get the algorithm.
-        browser.evaluate("""const choice = document.querySelector('[aria-label="Device urnic1"] [data-choice=congestion]');
-            choice.value = 'dcqcn'; choice.dispatchEvent(new Event('change'));""")
+        choose('[aria-label="Device urnic1"]', "dcqcn")
         wait_until(lambda: {device["name"]: device["congestion"] for device in self.fabric.status()["devices"]}["urnic1"] == "dcqcn",
                    "the algorithm that was chosen")
         browser.wait(f"[...document.querySelectorAll('tbody button')].some((button) => button.textContent === '{sender}')")
         browser.evaluate(f"[...document.querySelectorAll('tbody button')].find((button) => button.textContent === '{sender}').click()")
-        panel = "document.querySelector('[aria-label=\\"Congestion control\\"]')"
+        panel = "document.querySelector('[aria-label=\"Congestion control\"]')"
         browser.wait(f"{panel} && !{panel}.hidden && {panel}.innerText.includes('Alpha')", "the rate and alpha")
         self.assertFalse(browser.evaluate(f"{panel}.innerText.includes('Window')"))
-        browser.wait(f"[...{panel}.querySelectorAll('.curve path')].some((path) => path.getAttribute('d').split('L').length > 3)", "a curve")
+        browser.wait(f"[...{panel}.querySelectorAll('.curve path')].some((path) => path.getAttribute('d')?.split('L').length > 3)", "a curve")
         # Of this queue pair.
-        browser.evaluate("""const choice = document.querySelector('h1 ~ label [data-choice=congestion]');
-            choice.value = 'rtt'; choice.dispatchEvent(new Event('change'));""")
+        choose("h1 ~ label", "rtt")
         browser.wait(f"{panel}.innerText.includes('Target delay') && !{panel}.innerText.includes('Alpha')", "window and target delay")
-        self.picture(browser, "congestion", height=1850)
-        browser.evaluate("""const choice = document.querySelector('h1 ~ label [data-choice=congestion]');
-            choice.value = 'off'; choice.dispatchEvent(new Event('change'));""")
+        self.picture(browser, "congestion", height=2400)
+        choose("h1 ~ label", "off")
         browser.wait(f"{panel}.hidden", "no panel without congestion control")
         self.assertEqual(browser.errors, [])
 

@@ -24,7 +24,8 @@ export class DeviceCard {
     this.#recovery = recoveryChoice({ device: name });
     this.#congestion = congestionChoice({ device: name });
     this.element = html("article", { class: "card", "aria-label": `Device ${name}` },
-      html("div", { class: "row" }, html("h2", {}, name), this.#state, html("span", { class: "grow" }), this.#recovery.element, this.#congestion.element),
+      html("div", { class: "row" }, html("h2", {}, name), this.#state, html("span", { class: "grow" })),
+      html("div", { class: "row" }, this.#recovery.element, this.#congestion.element),
       this.#addresses,
       this.#goodput.element,
       html("div", { class: "curves" }, this.#lost.element, this.#again.element),
