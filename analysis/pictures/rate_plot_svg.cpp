@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "analysis/pictures/plot_area.hpp"
 #include "analysis/pictures/rate_plot.hpp"
@@ -12,7 +15,7 @@
 namespace urnic::analysis {
 namespace {
 
-constexpr int kTitle = 44;    // above a plot's marks
+constexpr int kTitle = 60;    // two lines above a plot's marks
 constexpr int kMarkRow = 12;  // each kind of mark has a row of its own between title and area
 constexpr int kRateLegend = 34;
 
@@ -35,7 +38,6 @@ constexpr std::array kEventStyles{
     EventStyle{RateEvent::lost, "lost", "lost", "m-3.5 -3.5l7 7m0 -7l-7 7"},
     EventStyle{RateEvent::retransmitted, "retransmitted", "sent again", "m-4 3l4 -7l4 7z"},
 };
-constexpr int kRows = kMarkRow * static_cast<int>(kEventStyles.size());
 
 // A unit in which all rates of a picture are told.
 struct RateUnit {
@@ -67,21 +69,32 @@ std::size_t count_events(const RatePlot& plot, RateEvent event) {
   return all;
 }
 
+// Of the kinds that no flow has there is no row.
+std::vector<EventStyle> styles_of(const RatePlot& plot) {
+  std::vector<EventStyle> styles;
+  std::copy_if(kEventStyles.begin(), kEventStyles.end(), std::back_inserter(styles),
+               [&plot](const EventStyle& style) { return count_events(plot, style.event) != 0; });
+  return styles;
+}
+
+int height_of(const std::vector<EventStyle>& styles) { return kMarkRow * static_cast<int>(styles.size()); }
+
 class SvgRates {
  public:
   SvgRates(const RatePlot& plot, const RateFlow& flow, const PlotStyle& style, RateUnit unit, int offset)
       : plot_(plot),
         flow_(flow),
         unit_(unit),
+        styles_(styles_of(plot)),
         rows_(offset + kTitle),
-        area_(std::max(style.width, PlotStyle::kNarrowest), rows_ + kRows,
-              style.height - kTitle - kRows - PlotArea::kBottom, plot.begin, plot.end(),
+        area_(std::max(style.width, PlotStyle::kNarrowest), rows_ + height_of(styles_),
+              style.height - kTitle - height_of(styles_) - PlotArea::kBottom, plot.begin, plot.end(),
               highest_rate(plot) / unit.bits) {}
 
   std::string draw() const {
     std::string text = title() + area_.axes(unit_.name, 4) + rates();
     int row = rows_;
-    for (const EventStyle& style : kEventStyles) {
+    for (const EventStyle& style : styles_) {
       text += marks(style, row);
       row += kMarkRow;
     }
@@ -91,14 +104,15 @@ class SvgRates {
  private:
   std::string title() const {
     const double seconds = static_cast<double>(plot_.end() - plot_.begin) / 1e9;
-    return fmt::format(
-        "<text class=\"title\" x=\"{}\" y=\"{}\">{} to {}: {:.4g} {} in the mean, {} notifications, {} lost, "
-        "{} "
-        "sent again</text>\n",
-        PlotArea::kLeft, rows_ - 14, svg_text(flow_.from), svg_text(flow_.to),
-        static_cast<double>(flow_.bytes) * 8 / seconds / unit_.bits, unit_.name,
+    std::string text = fmt::format("<text class=\"title\" x=\"{}\" y=\"{}\">{} to {}</text>\n",
+                                   PlotArea::kLeft, rows_ - 30, svg_text(flow_.from), svg_text(flow_.to));
+    text += fmt::format(
+        "<text class=\"faint\" x=\"{}\" y=\"{}\">{:.4g} {} in the mean, {} notifications, {} lost, {} sent "
+        "again</text>\n",
+        PlotArea::kLeft, rows_ - 13, static_cast<double>(flow_.bytes) * 8 / seconds / unit_.bits, unit_.name,
         count_events(flow_, RateEvent::notification), count_events(flow_, RateEvent::lost),
         count_events(flow_, RateEvent::retransmitted));
+    return text;
   }
 
   // As a staircase: a step is the mean of an interval.
@@ -129,6 +143,7 @@ class SvgRates {
   const RatePlot& plot_;
   const RateFlow& flow_;
   RateUnit unit_;
+  std::vector<EventStyle> styles_;
   int rows_;  // where the rows of marks begin
   PlotArea area_;
 };
@@ -142,10 +157,9 @@ std::string rate_legend(const RatePlot& plot) {
   };
   add(fmt::format("<path class=\"rate\" d=\"M{:.0f} 18h16\"/>", x - 8),
       "rate, mean of " + time_text(plot.interval));
-  for (const EventStyle& style : kEventStyles)
-    if (count_events(plot, style.event) != 0)
-      add(fmt::format("<path class=\"mark {}\" d=\"M{:.0f} 18{}\"/>", style.css_class, x, style.path),
-          style.name);
+  for (const EventStyle& style : styles_of(plot))
+    add(fmt::format("<path class=\"mark {}\" d=\"M{:.0f} 18{}\"/>", style.css_class, x, style.path),
+        style.name);
   return text;
 }
 

@@ -26,7 +26,7 @@ struct PlotOptions {
 };
 
 // Of a flow: many stand below each other.
-constexpr int kRateHeight = 240;
+constexpr int kRateHeight = 250;
 
 std::string draw(const PlotOptions& options, const PicturedCapture& capture) {
   const Progress progress("drawing");
