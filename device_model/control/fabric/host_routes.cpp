@@ -26,6 +26,42 @@ void add(Request& request, unsigned short type, std::span<const std::byte> value
   request.header.nlmsg_len = NLMSG_ALIGN(request.header.nlmsg_len) + RTA_SPACE(value.size());
 }
 
+std::uint32_t number(std::span<const std::byte> value) {
+  std::uint32_t read = 0;
+  if (value.size() == sizeof read) std::memcpy(&read, value.data(), sizeof read);
+  return read;
+}
+
+// Some kernels answer with an IPv6 route that says that there is none.
+int error_of(const rtmsg& route) {
+  switch (route.rtm_type) {
+    case RTN_UNREACHABLE:
+      return ENETUNREACH;
+    case RTN_PROHIBIT:
+      return EACCES;
+    case RTN_BLACKHOLE:
+      return EINVAL;
+    default:
+      return 0;
+  }
+}
+
+HostRoute read_route(std::span<const std::byte> answer) {
+  const auto* const message = reinterpret_cast<const nlmsghdr*>(answer.data());
+  if (!NLMSG_OK(message, static_cast<unsigned>(answer.size()))) return {.error = EPROTO};
+  if (message->nlmsg_type == NLMSG_ERROR && message->nlmsg_len >= NLMSG_LENGTH(sizeof(nlmsgerr))) {
+    const int refused = -static_cast<const nlmsgerr*>(NLMSG_DATA(message))->error;
+    return {.error = refused != 0 ? refused : EPROTO};
+  }
+  if (message->nlmsg_type != RTM_NEWROUTE || message->nlmsg_len < NLMSG_LENGTH(sizeof(rtmsg)))
+    return {.error = EPROTO};
+  const auto& route = *static_cast<const rtmsg*>(NLMSG_DATA(message));
+  return {.error = error_of(route),
+          .is_local = route.rtm_type == RTN_LOCAL,
+          .interface = number(attribute<rtmsg>(*message, RTA_OIF)),
+          .source = gid_of(attribute<rtmsg>(*message, RTA_PREFSRC))};
+}
+
 }  // namespace
 
 HostRoutes::HostRoutes()
@@ -34,7 +70,7 @@ HostRoutes::HostRoutes()
 }
 
 // The kernel answers before `send` returns.
-std::optional<wire::Gid> HostRoutes::source_for(const wire::Gid& destination, std::uint32_t interface) const {
+HostRoute HostRoutes::find(const wire::Gid& destination, std::uint32_t interface) const {
   const bool ipv4 = wire::is_ipv4_mapped(destination);
   const std::size_t bytes = ipv4 ? 4 : 16;
   Request request{};
@@ -48,14 +84,15 @@ std::optional<wire::Gid> HostRoutes::source_for(const wire::Gid& destination, st
   alignas(nlmsghdr) std::array<std::byte, 8192> answer;
   while (recv(socket_.get(), answer.data(), answer.size(), MSG_DONTWAIT) > 0) {
   }
-  if (send(socket_.get(), &request, request.header.nlmsg_len, MSG_DONTWAIT) < 0) return {};
+  if (send(socket_.get(), &request, request.header.nlmsg_len, MSG_DONTWAIT) < 0) return {.error = errno};
   const ssize_t received = recv(socket_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
-  const auto* const message = reinterpret_cast<const nlmsghdr*>(answer.data());
-  if (received <= 0 || !NLMSG_OK(message, static_cast<unsigned>(received)) ||
-      message->nlmsg_type != RTM_NEWROUTE)
-    return {};
-  const wire::Gid source = gid_of(attribute<rtmsg>(*message, RTA_PREFSRC));
-  return source == wire::Gid{} ? std::nullopt : std::optional(source);
+  if (received <= 0) return {.error = received < 0 ? errno : EPROTO};
+  return read_route(std::span(answer).first(static_cast<std::size_t>(received)));
+}
+
+std::optional<wire::Gid> HostRoutes::source_for(const wire::Gid& destination, std::uint32_t interface) const {
+  const HostRoute found = find(destination, interface);
+  return found.error != 0 || found.source == wire::Gid{} ? std::nullopt : std::optional(found.source);
 }
 
 }  // namespace urnic::control

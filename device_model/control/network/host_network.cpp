@@ -67,14 +67,15 @@ void bring_loopback_up(const RouteSocket& kernel) {
 }
 
 // Runs in the new namespace. The interfaces' ends, in order, then the news of that namespace, then a socket
-// for requests there.
+// that asks for its routes, then one for requests there.
 std::vector<memory::Descriptor> fill(const std::vector<Plan>& plans) {
   RouteSocket kernel;
   bring_loopback_up(kernel);
   std::vector<memory::Descriptor> contents;
-  contents.reserve(plans.size() + 2);
+  contents.reserve(plans.size() + 3);
   for (OpenInterface& each : open_all(kernel, plans)) contents.push_back(std::move(each.tap));
   contents.push_back(open_interface_news());
+  contents.push_back(HostRoutes().release());
   contents.push_back(std::move(kernel).release());
   return contents;
 }
@@ -128,11 +129,13 @@ HostNetwork open_host_network(const Configuration& configuration) {
     network.place = std::move(made.place);
     taps = std::move(made.contents);
     kernel = take_last(taps);
+    network.asked.emplace(take_last(taps));
     network.news = take_last(taps);
     if (configuration.leads_outside) network.outside = open_way_outside(network.place);
   } else {
     for (OpenInterface& each : open_all(RouteSocket(), plans)) taps.push_back(std::move(each.tap));
     network.news = open_interface_news();
+    network.asked.emplace();
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const InterfacePlan& plan = plans[i].interface;

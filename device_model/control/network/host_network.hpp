@@ -7,6 +7,7 @@
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/device_interface.hpp"
+#include "device_model/control/fabric/host_routes.hpp"
 #include "device_model/control/network/own_namespace.hpp"
 #include "device_model/control/network/routes_between_devices.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -18,6 +19,7 @@ struct HostNetwork {
   std::vector<DeviceInterface> interfaces;     // empty: there is no such network
   memory::Descriptor news;                     // what InterfaceWatch listens to
   std::optional<RoutesBetweenDevices> routes;  // in a place of its own only
+  std::optional<HostRoutes> asked;             // the routes of the interfaces' namespace, to be asked
   memory::Descriptor outside;                  // keeps the way outside open; invalid: there is none
 };
 

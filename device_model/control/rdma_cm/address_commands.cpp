@@ -101,8 +101,7 @@ int resolve(Session& session, Id& id, const SocketAddress& source, SocketAddress
     destination.ip = loopback_address(*fabric.devices().front(), destination.family).ip;
   id.endpoints.destination = destination;
   id.state = IdState::address_query;
-  session.resolutions.start(id, std::chrono::milliseconds(timeout_ms));
-  return 0;
+  return session.resolutions.start(id, std::chrono::milliseconds(timeout_ms));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "device_model/control/rdma_cm/local_addresses.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "wire/network_headers.hpp"
 
@@ -64,18 +65,77 @@ std::optional<LocalAddress> routed_sender(const Fabric& fabric, const SocketAddr
 
 SocketAddress as_address(const wire::Gid& gid, Family family) { return {.family = family, .ip = gid}; }
 
-// For a source that is not bound.
-std::optional<Route> choose_source(const Fabric& fabric, const SocketAddress& destination) {
-  if (const auto local = find_local(fabric, destination)) {
-    SocketAddress source = as_address(destination.ip, destination.family);
-    if (is_loopback(destination)) source = loopback_address(*local->device, destination.family);
-    source.scope = destination.scope;
-    return Route{*local, source, local->gid};
-  }
+// By the device that has the destination, to itself.
+std::optional<Route> to_itself(const Fabric& fabric, const SocketAddress& destination) {
+  const auto local = find_local(fabric, destination);
+  if (!local) return {};
+  SocketAddress source = as_address(destination.ip, destination.family);
+  if (is_loopback(destination)) source = loopback_address(*local->device, destination.family);
+  source.scope = destination.scope;
+  return Route{*local, source, local->gid};
+}
+
+// By the GID tables.
+std::optional<Route> first_suitable(const Fabric& fabric, const SocketAddress& destination) {
+  if (const auto itself = to_itself(fabric, destination)) return itself;
   auto sender = find_sender(fabric, destination.family, destination.ip);
   if (!sender) return {};
   if (sender->device->udp != nullptr) sender = routed_sender(fabric, destination).value_or(*sender);
   return Route{*sender, as_address(sender->gid, destination.family), destination.ip};
+}
+
+// The GID of a device that belongs to this interface, as Linux looks for it (rdma_find_gid_by_port).
+std::optional<LocalAddress> find_on_interface(const Fabric& fabric, const wire::Gid& gid,
+                                              std::uint32_t interface) {
+  for (const auto& device : fabric.devices()) {
+    const auto& gids = device->settings.gids;
+    for (std::size_t i = 0; i < gids.size(); ++i) {
+      const link::LocalInterface* const own = interface_of(*device, i);
+      if (gids[i] == gid && own != nullptr && own->index == interface) return LocalAddress{device.get(), gid};
+    }
+  }
+  return {};
+}
+
+// What the routes of the devices' network say, as Linux' rdma_cm asks them (addr_resolve): a local
+// destination is the device's that has it. A gateway makes no difference, because the switch knows GIDs.
+RouteAnswer by_routes(const Fabric& fabric, const SocketAddress& destination) {
+  const HostRoute way = fabric.interface_routes()(destination.ip, destination.scope);
+  if (way.error != 0) return {{}, way.error};
+  if (way.is_local) {
+    const auto itself = to_itself(fabric, destination);
+    return {itself, itself ? 0 : ENODEV};
+  }
+  const auto sender = find_on_interface(fabric, way.source, way.interface);
+  if (!sender) return {{}, ENODEV};
+  if (!reaches(fabric, *sender->device, destination.ip)) return {};
+  SocketAddress source = as_address(sender->gid, destination.family);
+  if (is_link_local(source)) source.scope = destination.scope;
+  return {Route{*sender, source, destination.ip}, 0};
+}
+
+// Loopback addresses name devices here. A link-local one without an interface has no route, but a GID is of
+// one device only.
+bool has_routes(const SocketAddress& destination) {
+  if (is_loopback(destination) || (is_link_local(destination) && destination.scope == 0)) return false;
+  return wire::is_ipv4_mapped(destination.ip) == (destination.family == Family::ip4);
+}
+
+// Devices on UDP wires are in the host's own network.
+bool all_have_interfaces(const Fabric& fabric) {
+  const auto& devices = fabric.devices();
+  return std::all_of(devices.begin(), devices.end(),
+                     [](const auto& device) { return device->interface.has_value(); });
+}
+
+// For a source that is not bound. A group has a route seldom, and needs none: all devices reach it.
+RouteAnswer choose_source(const Fabric& fabric, const SocketAddress& destination) {
+  if (fabric.interface_routes() && has_routes(destination)) {
+    const RouteAnswer answer = by_routes(fabric, destination);
+    const bool is_final = all_have_interfaces(fabric) && !is_multicast(destination);
+    if (answer.route || is_final) return answer;
+  }
+  return {first_suitable(fabric, destination), 0};
 }
 
 }  // namespace
@@ -105,16 +165,15 @@ SocketAddress loopback_address(const ServedDevice& device, Family family) {
   return address;
 }
 
-std::optional<Route> find_route(const Fabric& fabric, const SocketAddress& source,
-                                const SocketAddress& destination) {
+RouteAnswer find_route(const Fabric& fabric, const SocketAddress& source, const SocketAddress& destination) {
   if (is_any(source)) return choose_source(fabric, destination);
   const auto local = find_local(fabric, source);
   if (!local) return {};
-  if (is_multicast(destination)) return Route{*local, source, destination.ip};
+  if (is_multicast(destination)) return {Route{*local, source, destination.ip}, 0};
   const auto peer = find_local(fabric, destination);
   const wire::Gid gid = peer ? peer->gid : destination.ip;
   if (!fabric.resolve(*local->device, gid)) return {};
-  return Route{*local, source, gid};
+  return {Route{*local, source, gid}, 0};
 }
 
 }  // namespace urnic::control::rdma_cm

@@ -1,5 +1,6 @@
-// Which device has an IP address. What Linux asks of routes and net devices, urnic answers from the devices'
-// GID tables (docs/rdma-cm.md).
+// Which device has an IP address, and by which one packets to an address leave. Where devices have network
+// interfaces, the routes of their network say that, as on Linux; else the devices' GID tables do
+// (docs/rdma-cm.md).
 #pragma once
 
 #include <optional>
@@ -33,9 +34,15 @@ struct Route {
   wire::Gid peer;
 };
 
-// The way to `destination`. An any-address as `source` leaves the choice of the device: the one that has the
-// destination, else the first one with a suitable GID. Empty: no device and no neighbour has the destination.
-std::optional<Route> find_route(const Fabric& fabric, const SocketAddress& source,
-                                const SocketAddress& destination);
+struct RouteAnswer {
+  std::optional<Route>
+      route;      // empty without an error: no device and no neighbour has the destination, so far
+  int error = 0;  // there is no way: what the kernel says, or ENODEV: by no device
+};
+
+// The way to `destination`. An any-address as `source` leaves the choice of the device: to the routes of the
+// devices' network, if they have interfaces; else to the GID tables: the device that has the destination, or
+// the first one with a suitable GID.
+RouteAnswer find_route(const Fabric& fabric, const SocketAddress& source, const SocketAddress& destination);
 
 }  // namespace urnic::control::rdma_cm

@@ -4,23 +4,40 @@
 
 namespace urnic::control::rdma_cm {
 
-bool Resolutions::resolve(Id& id) {
+// 0: it is resolved. ENODATA: nobody has the address, so far. Else there is no way.
+int Resolutions::resolve(Id& id) {
   Endpoints& endpoints = id.endpoints;
-  const auto route = find_route(identifiers_.fabric(), endpoints.source, endpoints.destination);
-  if (!route) return false;
+  const auto [route, error] = find_route(identifiers_.fabric(), endpoints.source, endpoints.destination);
+  if (!route) return error != 0 ? error : ENODATA;
   identifiers_.changes().note(id.number);
   endpoints.source = with_port(route->source, endpoints.source.port);
   id.local = route->local;
   id.peer = route->peer;
   id.state = IdState::address_resolved;
   identifiers_.post(id, EventType::address_resolved);
-  return true;
+  return 0;
 }
 
-void Resolutions::start(Id& id, std::chrono::milliseconds patience) {
-  if (resolve(id)) return;
-  id.resolve_until = identifiers_.now() + patience;
-  waiting_.insert(id.number);
+void Resolutions::fail(Id& id, int error) {
+  identifiers_.changes().note(id.number);
+  id.state = IdState::address_bound;
+  identifiers_.post(id, EventType::address_error, -error);
+}
+
+// Linux asks for the route during the call, and looks for its RDMA device afterwards (rdma_resolve_ip,
+// addr_handler).
+int Resolutions::start(Id& id, std::chrono::milliseconds patience) {
+  const int error = resolve(id);
+  if (error == ENODATA) {
+    id.resolve_until = identifiers_.now() + patience;
+    waiting_.insert(id.number);
+  } else if (error == ENODEV) {
+    fail(id, error);
+  } else if (error != 0) {
+    id.state = IdState::address_bound;
+    return error;
+  }
+  return 0;
 }
 
 void Resolutions::look_again() {
@@ -28,12 +45,10 @@ void Resolutions::look_again() {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto waiting = next++;
     Id* const id = identifiers_.find(*waiting);
-    const bool waits = id != nullptr && id->state == IdState::address_query;
-    if (waits && !resolve(*id)) {
-      if (now < id->resolve_until) continue;
-      identifiers_.changes().note(id->number);
-      id->state = IdState::address_bound;
-      identifiers_.post(*id, EventType::address_error, -ETIMEDOUT);
+    if (id != nullptr && id->state == IdState::address_query) {
+      const int error = resolve(*id);
+      if (error == ENODATA && now < id->resolve_until) continue;
+      if (error != 0) fail(*id, now < id->resolve_until ? error : ETIMEDOUT);
     }
     waiting_.erase(waiting);
   }

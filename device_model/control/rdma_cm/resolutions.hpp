@@ -15,15 +15,17 @@ class Resolutions {
   explicit Resolutions(Identifiers& identifiers) : identifiers_(identifiers) {}
 
   // Leads the identifier, which has its addresses and is in address_query, to address_resolved or back to
-  // address_bound, with the event; at once or within `patience`.
-  void start(Id& id, std::chrono::milliseconds patience);
+  // address_bound, with the event; at once or within `patience`. 0, or an errno if there is no route: it is
+  // in address_bound then, and gets no event.
+  int start(Id& id, std::chrono::milliseconds patience);
 
   // Tries again what has not been found yet; to be called every few milliseconds while there is such.
   void look_again();
   bool empty() const { return waiting_.empty(); }
 
  private:
-  bool resolve(Id& id);
+  int resolve(Id& id);
+  void fail(Id& id, int error);
 
   Identifiers& identifiers_;
   std::set<std::uint32_t> waiting_;
