@@ -26,12 +26,6 @@ void add(Request& request, unsigned short type, std::span<const std::byte> value
   request.header.nlmsg_len = NLMSG_ALIGN(request.header.nlmsg_len) + RTA_SPACE(value.size());
 }
 
-std::uint32_t number(std::span<const std::byte> value) {
-  std::uint32_t read = 0;
-  if (value.size() == sizeof read) std::memcpy(&read, value.data(), sizeof read);
-  return read;
-}
-
 // Some kernels answer with an IPv6 route that says that there is none.
 int error_of(const rtmsg& route) {
   switch (route.rtm_type) {
@@ -58,7 +52,7 @@ HostRoute read_route(std::span<const std::byte> answer) {
   const auto& route = *static_cast<const rtmsg*>(NLMSG_DATA(message));
   return {.error = error_of(route),
           .is_local = route.rtm_type == RTN_LOCAL,
-          .interface = number(attribute<rtmsg>(*message, RTA_OIF)),
+          .interface = number_of<std::uint32_t>(attribute<rtmsg>(*message, RTA_OIF)),
           .source = gid_of(attribute<rtmsg>(*message, RTA_PREFSRC))};
 }
 

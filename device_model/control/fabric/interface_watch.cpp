@@ -31,11 +31,6 @@
 namespace urnic::control {
 namespace {
 
-std::string text_of(std::span<const std::byte> value) {
-  const std::string text(reinterpret_cast<const char*>(value.data()), value.size());
-  return text.substr(0, text.find('\0'));
-}
-
 bool contains(const std::vector<std::uint32_t>& indexes, std::uint32_t index) {
   return std::find(indexes.begin(), indexes.end(), index) != indexes.end();
 }
@@ -134,14 +129,6 @@ void InterfaceWatch::end_list() {
   if (std::exchange(list_.again, false)) ask_for_list();
 }
 
-void InterfaceWatch::keep_listed_own_addresses(Watched& watched) {
-  const std::uint32_t index = watched.device.interface->index;
-  const auto& listed = list_.addresses;
-  for (const wire::Gid& gid : std::vector<wire::Gid>(watched.own))
-    if (std::find(listed.begin(), listed.end(), std::pair(gid, index)) == listed.end())
-      take_own_address(watched, gid, index, false);
-}
-
 void InterfaceWatch::keep_listed_addresses(Watched& watched) {
   if (watched.device.interface) return keep_listed_own_addresses(watched);
   if (watched.device.udp == nullptr) return;
@@ -190,21 +177,12 @@ void InterfaceWatch::take_message(const nlmsghdr& message) {
   }
 }
 
-// Also of an address that is known: the kernel names it again once others may send from it.
-void InterfaceWatch::tell_of_own() {
-  std::vector<InterfaceState> interfaces;
-  for (const Watched& watched : watched_) {
-    InterfaceState state{watched.device.interface->index, watched.carrier, watched.device.settings.gids};
-    std::erase(state.addresses, wire::Gid{});
-    interfaces.push_back(std::move(state));
-  }
-  changes_.own(interfaces);
-}
-
 void InterfaceWatch::take_link(const nlmsghdr& message) {
   const auto& header = *static_cast<const ifinfomsg*>(NLMSG_DATA(&message));
   const auto index = static_cast<std::uint32_t>(header.ifi_index);
+  if (header.ifi_family == AF_BRIDGE) return;  // a port of a bridge: comes and goes while the interface stays
   if (message.nlmsg_type == RTM_DELLINK) {
+    forget_own_addresses(index);
     interfaces_.erase(index);
   } else {
     constexpr unsigned kRunning = IFF_UP | IFF_LOWER_UP;
@@ -213,9 +191,9 @@ void InterfaceWatch::take_link(const nlmsghdr& message) {
     interface.known.index = index;
     const auto name = attribute<ifinfomsg>(message, IFLA_IFNAME);
     if (!name.empty()) interface.known.name = text_of(name);
-    const auto mtu = attribute<ifinfomsg>(message, IFLA_MTU);
-    if (mtu.size() == sizeof interface.known.mtu)
-      std::memcpy(&interface.known.mtu, mtu.data(), sizeof interface.known.mtu);
+    const auto mtu = number_of<std::uint32_t>(attribute<ifinfomsg>(message, IFLA_MTU));
+    if (mtu != 0) interface.known.mtu = mtu;
+    take_vlan(message, interface);
     if (list_.request != 0) list_.links.push_back(index);
   }
   for (Watched& watched : watched_) follow(watched);
@@ -245,35 +223,6 @@ void InterfaceWatch::take_wire_address(Watched& watched, const wire::Gid& gid, s
   if (!present) std::erase(places, index);
   if (present && !contains(places, index)) places.push_back(index);
   follow(watched);
-}
-
-// As Linux's GID cache: an address is in the table as long as the interface has it. Other entries keep their
-// index.
-void InterfaceWatch::take_own_address(Watched& watched, const wire::Gid& gid, std::uint32_t index,
-                                      bool present) {
-  ServedDevice& device = watched.device;
-  if (index != device.interface->index) return;
-  std::erase(watched.own, gid);
-  if (present) watched.own.push_back(gid);
-  auto& gids = device.settings.gids;
-  const auto known = std::find(gids.begin(), gids.end(), gid);
-  if (present == (known != gids.end())) return;
-  std::optional<std::size_t> place;
-  if (!present) {
-    place = static_cast<std::size_t>(known - gids.begin());
-    *known = {};
-  } else if (!fabric_.resolve(gid)) {
-    place = add_gid(gids, gid);
-  }
-  if (!place) {
-    log::warn("{}: {} gets no GID: another device has it, or the table is full", device.settings.name,
-              to_text(gid));
-    return;
-  }
-  log::info("{}: its interface {} the address {}", device.settings.name, present ? "has" : "has lost",
-            to_text(gid));
-  fabric_.gids_changed(device);
-  changes_.gid(device, *place);
 }
 
 void InterfaceWatch::follow(Watched& watched) {

@@ -1,6 +1,7 @@
 // Ports that lead to network interfaces of the host, or have one as the device's own, follow them: while none
 // of a device's interfaces is up, or all its addresses are gone, its wire is down; an address that is gone
-// leaves the GID table, and may come back on another interface; one that its own interface gets enters it.
+// leaves the GID table, and may come back on another interface; one that its own interface gets enters it, or
+// an interface of a VLAN on that.
 // The MTU is the smallest one of the interfaces. Programs get the events of a NIC.
 #pragma once
 
@@ -45,13 +46,16 @@ class InterfaceWatch {
   struct Interface {
     link::LocalInterface known;
     bool running = true;
+    std::uint32_t base = 0;  // of a VLAN's: the interface below; else 0
+    std::uint16_t vlan = 0;
   };
   using Indexes = std::vector<std::uint32_t>;  // of interfaces
   struct Watched {
     ServedDevice& device;
     std::vector<Indexes> places;  // on a UDP wire, by GID index: where the address is; on a LAN its interface
     bool carrier = true;          // of the link, as last set
-    std::vector<wire::Gid> own = {};  // of its own interface: the addresses that it has
+    // The addresses that its own interface and the VLANs' on it have, and on which each is.
+    std::vector<std::pair<wire::Gid, std::uint32_t>> own = {};
   };
   // What the kernel has named since the list was asked for.
   struct List {
@@ -74,7 +78,12 @@ class InterfaceWatch {
   void keep_listed_addresses(Watched& watched);
   void keep_listed_own_addresses(Watched& watched);
   void take_wire_address(Watched& watched, const wire::Gid& gid, std::uint32_t index, bool present);
+  bool is_own(const Watched& watched, std::uint32_t index) const;
   void take_own_address(Watched& watched, const wire::Gid& gid, std::uint32_t index, bool present);
+  void forget_own_addresses(std::uint32_t index);
+  void follow_own_address(Watched& watched, const wire::Gid& gid, std::uint32_t index);
+  void take_vlan(const nlmsghdr& message, Interface& interface);
+  void rename_vlan(Watched& watched, const Interface& interface);
   void follow(Watched& watched);
   void follow_address(Watched& watched, std::size_t index);
   void move_groups(ServedDevice& device, std::size_t index, std::uint32_t interface);

@@ -15,6 +15,8 @@ ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
 ServedDevice::~ServedDevice() = default;
 
 const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index) {
+  if (const auto vlan = device.vlans.find(gid_index); vlan != device.vlans.end())
+    return &vlan->second.interface;
   if (device.interface) return &*device.interface;
   if (device.udp == nullptr || gid_index >= device.udp->interfaces.size()) return nullptr;
   return &device.udp->interfaces[gid_index];

@@ -31,6 +31,12 @@ namespace urnic::control {
 struct UdpWire;
 class XrcDomain;
 
+// An interface of a VLAN (IEEE 802.1Q) on a device's own one, which has addresses of its own.
+struct VlanInterface {
+  link::LocalInterface interface = {};
+  std::uint16_t vlan = 0;  // 1 to 4094
+};
+
 // Identifies a file under any name.
 struct FileIdentity {
   dev_t device = 0;
@@ -56,6 +62,7 @@ struct ServedDevice {
   std::unique_ptr<UdpWire> udp;                   // null: on the built-in switch
   link::HostInterface* host_interface = nullptr;  // its own interface's end, of its engine; null: it has none
   std::optional<link::LocalInterface> interface;  // its own; in the programs' network namespace
+  std::map<std::size_t, VlanInterface> vlans;     // by GID index: of those whose address is a VLAN's
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
   GsiCounters gsi;
@@ -79,8 +86,8 @@ struct ServedDevice {
   std::map<FileIdentity, std::weak_ptr<XrcDomain>> xrc_domains_by_file;
 };
 
-// The network interface that belongs to the device's GID at this place; null: there is none, and the
-// addresses are nobody's in the programs' network namespace.
+// The network interface that belongs to the device's GID at this place, its own one or a VLAN's on it; null:
+// there is none, and the addresses are nobody's in the programs' network namespace.
 const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index);
 
 // Puts a GID into the first empty place of a table and returns its index; empty: all places are taken.
