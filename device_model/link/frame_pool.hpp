@@ -11,6 +11,7 @@
 
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/link/remarks.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::link {
@@ -18,8 +19,9 @@ namespace urnic::link {
 class LinkChannel;
 class SwitchPort;
 
+// The longest RoCE packet, and a host's frame of as many bytes with the tag of a VLAN.
 inline constexpr std::size_t kSlotBytes =
-    wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes;
+    wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes + wire::kVlanTagBytes;
 
 // A contiguous frame, with its origin and its place on the way.
 struct PooledFrame {

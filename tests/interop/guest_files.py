@@ -16,7 +16,7 @@ import tempfile
 # The package that depends on the newest kernel; another one by URNIC_GUEST_KERNEL, such as linux-image-6.12-amd64.
 KERNEL = os.environ.get("URNIC_GUEST_KERNEL", "linux-image-amd64")
 MODULES = ("virtio_pci", "crc32_generic", "crc32c_generic", "9pnet_virtio", "9p", "overlay", "virtio_net", "ib_uverbs", "ib_umad",
-           "rdma_ucm", "rdma_rxe", "sch_netem", "veth")
+           "rdma_ucm", "rdma_rxe", "sch_netem", "veth", "tun", "8021q")
 BUSYBOX = pathlib.Path("/bin/busybox")
 HERE = pathlib.Path(__file__).resolve().parent
 

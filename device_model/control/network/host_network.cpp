@@ -16,6 +16,7 @@
 #include "device_model/control/network/device_interfaces.hpp"
 #include "device_model/control/network/way_outside.hpp"
 #include "device_model/link/frame_pool.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/network_headers.hpp"
 
@@ -23,9 +24,10 @@ namespace urnic::control {
 namespace {
 
 // Bytes of an IP packet. A path MTU of 4096 needs more than an Ethernet frame of usual size holds; a link
-// that delays frames holds none that are longer than such a RoCE packet (link/frame_pool.hpp).
+// that delays frames holds none that are longer than such a RoCE packet with a VLAN's tag, which an
+// interface's MTU does not count (link/frame_pool.hpp).
 constexpr std::uint32_t kUsualMtu = 1500;
-constexpr std::uint32_t kLargeMtu = link::kSlotBytes - wire::kEthernetBytes;
+constexpr std::uint32_t kLargeMtu = link::kSlotBytes - wire::kEthernetBytes - wire::kVlanTagBytes;
 constexpr std::uint32_t kLargestUsualPathMtu = 1024;
 
 struct Plan {
