@@ -97,7 +97,7 @@ std::optional<LocalAddress> find_on_interface(const Fabric& fabric, const wire::
   return {};
 }
 
-// What the routes of the devices' network say, as Linux' rdma_cm asks them (addr_resolve): a local
+// What the routes of the devices' network say, as Linux's rdma_cm asks them (addr_resolve): a local
 // destination is the device's that has it. A gateway makes no difference, because the switch knows GIDs.
 RouteAnswer by_routes(const Fabric& fabric, const SocketAddress& destination) {
   const HostRoute way = fabric.interface_routes()(destination.ip, destination.scope);
@@ -150,6 +150,13 @@ std::optional<LocalAddress> find_local(const Fabric& fabric, const SocketAddress
       return LocalAddress{device.get(), address.ip};
   }
   return {};
+}
+
+bool is_reached(const Fabric& fabric, const SocketAddress& destination) {
+  if (is_loopback(destination)) return true;
+  const auto& devices = fabric.devices();
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](const auto& device) { return reaches(fabric, *device, destination.ip); });
 }
 
 bool has_address_of(const Fabric& fabric, Family family) {

@@ -27,6 +27,9 @@ bool has_address_of(const Fabric& fabric, Family family);
 // 127.0.0.1 for the first device, 127.0.0.2 for the second one; ::1.
 SocketAddress loopback_address(const ServedDevice& device, Family family);
 
+// Whether any device reaches the destination. A loopback address names one.
+bool is_reached(const Fabric& fabric, const SocketAddress& destination);
+
 // One connection's two ends.
 struct Route {
   LocalAddress local;

@@ -46,7 +46,8 @@ void Resolutions::look_again() {
     const auto waiting = next++;
     Id* const id = identifiers_.find(*waiting);
     if (id != nullptr && id->state == IdState::address_query) {
-      const int error = resolve(*id);
+      const bool is_there = is_reached(identifiers_.fabric(), id->endpoints.destination);
+      const int error = is_there ? resolve(*id) : ENODATA;
       if (error == ENODATA && now < id->resolve_until) continue;
       if (error != 0) fail(*id, now < id->resolve_until ? error : ETIMEDOUT);
     }

@@ -19,7 +19,8 @@ class Resolutions {
   // in address_bound then, and gets no event.
   int start(Id& id, std::chrono::milliseconds patience);
 
-  // Tries again what has not been found yet; to be called every few milliseconds while there is such.
+  // Tries again what has not been found yet, without asking for routes to addresses that nobody has; to be
+  // called every few milliseconds while there is such.
   void look_again();
   bool empty() const { return waiting_.empty(); }
 

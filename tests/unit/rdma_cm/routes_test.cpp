@@ -20,6 +20,7 @@ struct WithInterfaces : World {
       device->interface = link::LocalInterface{device->settings.name, kFirstIndex + device->index, 4217};
     fabric.ask_routes([this](const wire::Gid& destination, std::uint32_t interface) {
       asked_by = interface;
+      ++questions;
       const auto found = routes.find(destination);
       return found != routes.end() ? found->second : HostRoute{.error = ENETUNREACH};
     });
@@ -46,6 +47,7 @@ struct WithInterfaces : World {
 
   std::map<wire::Gid, HostRoute> routes;
   std::uint32_t asked_by = 0;
+  std::uint32_t questions = 0;
   std::uint32_t last = 0;
   Program program{*this};
 };
@@ -99,10 +101,26 @@ BOOST_AUTO_TEST_CASE(nobody_behind_the_route_is_looked_for) {
   program.expect(EventType::address_error, last, -ETIMEDOUT);
 }
 
+// Many may wait, and each is looked for again and again.
+BOOST_AUTO_TEST_CASE(the_route_is_asked_for_again_once_somebody_has_the_address) {
+  add("192.0.2.77", kFirstIndex, "192.0.2.1");
+  BOOST_TEST(way("192.0.2.77") == "");
+  pass(10ms);
+  pass(10ms);
+  program.expect_nothing();
+  BOOST_TEST(questions == 1u);
+  fabric.devices()[1]->settings.gids.push_back(gid("192.0.2.77"));
+  pass(10ms);
+  program.expect(EventType::address_resolved, last);
+  BOOST_TEST(questions == 2u);
+  BOOST_TEST(rdma_cm.resolutions().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_route_may_go_meanwhile) {
   add("192.0.2.77", kFirstIndex, "192.0.2.1");
   BOOST_TEST(way("192.0.2.77") == "");
   routes.clear();
+  fabric.devices()[1]->settings.gids.push_back(gid("192.0.2.77"));
   pass(10ms);
   program.expect(EventType::address_error, last, -ENETUNREACH);
   BOOST_TEST(rdma_cm.resolutions().empty());
