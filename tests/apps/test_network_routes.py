@@ -106,5 +106,28 @@ class Routes(test_network.WithNetwork):
         self.assertIn("RDMA_CM_EVENT_ADDR_ERROR, error -110", refused("192.0.2.77"))
 
 
+# In a network of the host's own kind, where each address is local: what goes from the second device to itself.
+BESIDE_THE_HOSTS = """
+set -e
+{urnic} up --interfaces > /dev/null
+{urnic} run -- rping -s -P -a 192.0.2.2 &
+until {urnic} run -- rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done
+{urnic} run -- rping -c -a 192.0.2.2 -C 20 -V
+{urnic} counters --json
+{urnic} down > /dev/null
+"""
+
+
+class BesideTheHosts(unittest.TestCase):
+    def test_a_local_destination_is_its_devices(self):
+        test_network.require_network()
+        with fabric.Fabric() as own:
+            said = own.run("unshare", "-Urn", "sh", "-c", BESIDE_THE_HOSTS.format(urnic=own.urnic))
+        counters = json.loads(said[said.index("{"):said.rindex("}") + 1])
+        sent = [counters[device]["port_xmit_packets"] for device in fabric.DEVICES]
+        self.assertLess(sent[0], 20)
+        self.assertGreater(sent[1], 120)
+
+
 if __name__ == "__main__":
     unittest.main()
