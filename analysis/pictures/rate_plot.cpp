@@ -117,6 +117,7 @@ class RateMaker {
     if (flows.size() <= RateChoice::kMostFlows) return;
     plot_.left_out = flows.size() - RateChoice::kMostFlows;
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(flows.size());
     for (const RateFlow& flow : flows) sizes.push_back(flow.bytes);
     std::sort(sizes.begin(), sizes.end());
     const std::uint64_t least = sizes[plot_.left_out];

@@ -1,4 +1,5 @@
-// Two connected queue pairs in one program: one of urnic0, one of urnic1, or of other devices. It is what lesson 1 does by hand.
+// Two connected queue pairs in one program: one of urnic0, one of urnic1, or of other devices. It is what
+// lesson 1 does by hand.
 //
 // A call that fails ends the program with a message, unless it says otherwise.
 #pragma once

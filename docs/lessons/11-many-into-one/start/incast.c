@@ -1,5 +1,5 @@
-// Writes messages from several devices at once until the flow named first has finished, and says what each flow
-// has got done by then.
+// Writes messages from several devices at once until the flow named first has finished, and says what each
+// flow has got done by then.
 //
 // Usage: incast MESSAGES FROM:TO...
 // For example "incast 100 urnic1:urnic0 urnic2:urnic0": two senders into one receiver.
@@ -40,7 +40,8 @@ static void flow_open(struct flow* flow, char* names) {
   options.timeout = 17;  // 0.5 s: a packet may stand in a long queue
   pair_open_between(&flow->sender, flow->from, &flow->receiver, flow->to, &options);
   flow->source = register_memory(&flow->sender, source, LENGTH, 0);
-  flow->target = register_memory(&flow->receiver, target, LENGTH, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  flow->target =
+      register_memory(&flow->receiver, target, LENGTH, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 }
 
 static void flow_close(struct flow* flow) {
@@ -68,7 +69,8 @@ static void flow_go_on(struct flow* flow, int messages) {
   const int count = ibv_poll_cq(flow->sender.cq, 1, &completion);
   if (count == 0) return;
   if (count < 0 || completion.status != IBV_WC_SUCCESS) {
-    fprintf(stderr, "a message from %s failed: %s\n", flow->from, count < 0 ? "poll" : ibv_wc_status_str(completion.status));
+    fprintf(stderr, "a message from %s failed: %s\n", flow->from,
+            count < 0 ? "poll" : ibv_wc_status_str(completion.status));
     exit(EXIT_FAILURE);
   }
   ++flow->finished;
@@ -77,7 +79,8 @@ static void flow_go_on(struct flow* flow, int messages) {
 // All flows in turn, until the first one has finished; then what is under way is waited for.
 static void run(struct flow* flows, int count, int messages) {
   const double begin = seconds();
-  for (int i = 0; flows[0].finished < messages; i = (i + 1) % count) flow_go_on(&flows[i], i == 0 ? messages : INT_MAX);
+  for (int i = 0; flows[0].finished < messages; i = (i + 1) % count)
+    flow_go_on(&flows[i], i == 0 ? messages : INT_MAX);
   const double time = seconds() - begin;
   for (int i = 0; i < count; ++i)
     printf("%s to %s: %d messages, %.1f Mbit/s\n", flows[i].from, flows[i].to, flows[i].finished,
