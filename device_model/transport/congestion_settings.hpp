@@ -57,6 +57,8 @@ struct CongestionSettings {
   CongestionAlgorithm algorithm = CongestionAlgorithm::off;
   SendRate line = SendRate::gbps(100);  // a QP begins at this rate, and never exceeds it
   SendRate least = SendRate::mbps(10);  // no rate falls below (rpg_min_rate)
+  // Packets leave together that the rate sends in this time, which should be less than a notification takes.
+  Nanoseconds burst{4'000};
   // Slow restart: after a timeout, or when it was idle so long, a QP begins again at `restart`.
   bool slow_restart = true;
   Nanoseconds idle{10'000'000};

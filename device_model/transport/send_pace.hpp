@@ -24,6 +24,9 @@ class SendPace {
     burst_left_ = 0;
     choose();
   }
+  // Packets that congestion control lets leave together: what its rate sends in this time. Each one alone
+  // would cost the engine a turn.
+  void let_together(Nanoseconds span) { together_ = static_cast<double>(span.count()); }
   // What congestion control allows, as often as that changes.
   void allow(SendRate rate) {
     allowed_ = rate.nanoseconds_per_byte();
@@ -49,14 +52,10 @@ class SendPace {
   }
 
  private:
-  // Packets that congestion control lets leave together: what its rate sends in this time, which is less than
-  // any notification takes. Each one alone would cost the engine a turn.
-  static constexpr double kTogether = 4'000;  // nanoseconds
-
   void choose() {
     nanoseconds_per_byte_ = std::max(limit_, allowed_);
     burst_ = limit_burst_;
-    if (allowed_ > limit_) burst_ = static_cast<std::size_t>(kTogether / allowed_);
+    if (allowed_ > limit_) burst_ = static_cast<std::size_t>(together_ / allowed_);
     if (is_limited()) return;
     free_at_ = {};
     burst_left_ = 0;
@@ -65,6 +64,7 @@ class SendPace {
   double nanoseconds_per_byte_ = 0;  // 0: no limit
   double limit_ = 0;                 // the program's
   double allowed_ = 0;               // by congestion control
+  double together_ = 0;              // nanoseconds
   std::size_t limit_burst_ = 0;
   std::size_t burst_ = 0;
   std::size_t burst_left_ = 0;

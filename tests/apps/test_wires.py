@@ -86,6 +86,23 @@ class Loopback(unittest.TestCase):
                 self.assertGreater(answered, 0)
                 self.assertGreaterEqual(self.counters("urnic0")[told] - heard, answered)
 
+    def test_congestion_control_is_on_and_hears_of_congestion_by_the_wire(self):
+        devices = json.loads(self.fabric.run(self.fabric.urnic, "status", "--json"))["devices"]
+        self.assertEqual([device["congestion"] for device in devices], ["rtt", "rtt"])
+        before = self.counters("urnic0")["rp_cnp_handled"]
+        self.fabric.load_faults("""
+            [[fault]]
+            device = "urnic1"
+            direction = "rx"
+            opcode = ["Send First", "Send Middle", "Send Last"]
+            every = 50
+            action = "cnp"
+        """)
+        self.pingpong("rc", ("urnic0", "urnic1"), "-s", 65536)
+        self.fabric.run(self.fabric.urnic, "fault", "clear")
+        self.assertGreater(self.counters("urnic0")["rp_cnp_handled"], before)
+        self.assertEqual(self.counters("urnic0")["rp_cnp_ignored"], 0)
+
     def test_faults_count_from_the_first_packet_that_comes_by_the_wire(self):
         """What the peer's first PSN is, the receiver's queue pair knows: pingpong's is random."""
         before = self.counters("urnic1")["link_rx_fault_dropped"]

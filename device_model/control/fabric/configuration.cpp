@@ -115,8 +115,10 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
   if (const auto seed = reader.integer("number_seed", 0, kLargestSeed))
     device.number_seed = static_cast<std::uint64_t>(*seed);
   read_recovery(reader, device.recovery);
-  if (const auto algorithm = reader.word("congestion", kCongestionNames))
+  if (const auto algorithm = reader.word("congestion", kCongestionNames)) {
     device.congestion.algorithm = static_cast<transport::CongestionAlgorithm>(*algorithm);
+    device.congestion_chosen = true;
+  }
   reader.integer("mtu", 0, 0xFFFFFFFF, device.mtu);
   if (device.mtu < 256 || device.mtu > 4096 || (device.mtu & (device.mtu - 1)) != 0) {
     reader.refuse("mtu", *reader.table().get("mtu"), "256, 512, 1024, 2048 or 4096");
@@ -134,6 +136,19 @@ bool is_device_name(const std::string& name) {
 constexpr std::string_view kGidKind = "IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"]";
 constexpr std::string_view kAddressKind = "addresses of this host, such as [\"10.0.0.1\", \"fd00::1\"]";
 
+// Both ends of a UDP wire are software: when processors are busy, round trips take milliseconds with no queue
+// on the way, and silences of 10 ms mean nothing. What tells is the receiver's socket, which marks packets
+// while it is half full (docs/congestion.md).
+void use_software_defaults(DeviceSettings& device) {
+  transport::CongestionSettings& settings = device.congestion;
+  if (!device.congestion_chosen) settings.algorithm = transport::CongestionAlgorithm::rtt;
+  settings.slow_restart = false;
+  settings.burst = transport::Nanoseconds{100'000};
+  settings.rtt.headroom = transport::Nanoseconds{50'000'000};
+  settings.rtt.flow_scaling = transport::Nanoseconds{0};
+  settings.rtt.additive = 4;
+}
+
 // A UDP wire: the device's GIDs are the host's addresses. Its MAC address, on no real wire, is unique among
 // hosts, because peers know a host by the GUID that is made from it. A raw packet would leave the host, so it
 // needs the right that a NIC asks for.
@@ -147,6 +162,7 @@ void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
   device.udp_segmentation = reader.word("segmentation", kSegmentation).value_or(1) == 1;
   if (!reader.table().contains("mac")) device.mac = link::UdpPort::mac_of(device.gids.front());
   if (!reader.table().contains("raw_packets")) device.raw_packets = RawPackets::privileged;
+  use_software_defaults(device);
 }
 
 void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& device) {

@@ -39,6 +39,7 @@ struct DeviceSettings {
   std::optional<std::uint64_t> number_seed;                        // empty: random
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs by default
   transport::CongestionSettings congestion;                        // the same
+  bool congestion_chosen = false;  // its algorithm; if not, the kind of wire decides
   link::LinkSettings transmit_link;
   link::LinkSettings receive_link;
 };

@@ -119,7 +119,7 @@ std::array<std::uint32_t, SK_MEMINFO_VARS> memory_of(int socket) {
 
 bool is_filling(int socket) {
   const auto values = memory_of(socket);
-  return values[SK_MEMINFO_RMEM_ALLOC] > values[SK_MEMINFO_RCVBUF] / 4;
+  return values[SK_MEMINFO_RMEM_ALLOC] > values[SK_MEMINFO_RCVBUF] / 2;
 }
 
 std::uint64_t kernel_drops(int socket) { return memory_of(socket)[SK_MEMINFO_DROPS]; }

@@ -27,7 +27,7 @@ memory::Descriptor open_sending_socket(const wire::Gid& address, std::uint32_t s
 // How many packets with `payload_bytes` the receive buffer of a socket like this one holds.
 std::uint32_t packets_in_buffer(int socket, std::uint32_t payload_bytes);
 
-// Datagrams that wait at this socket take more than a quarter of its receive buffer.
+// Datagrams that wait at this socket take more than half of its receive buffer.
 bool is_filling(int socket);
 
 // Datagrams that the kernel dropped at this socket, since it was opened.

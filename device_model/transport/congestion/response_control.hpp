@@ -12,7 +12,10 @@ namespace urnic::transport {
 
 class ResponseControl {
  public:
-  ResponseControl(const CongestionSettings& settings, Time now) : control_(settings) { start(now); }
+  ResponseControl(const CongestionSettings& settings, Time now) : control_(settings) {
+    pace_.let_together(settings.burst);
+    start(now);
+  }
   // Nothing is known of the path.
   void start(Time now) {
     control_.start(0, now);

@@ -14,6 +14,7 @@ void Requester::use(const CongestionSettings& settings, Time now) {
   control_.reset();
   pace_.allow(SendRate::unlimited());
   if (!is_on(settings)) return;
+  pace_.let_together(settings.burst);
   control_ = std::make_unique<SenderControl>(settings, window_packets_);
   begin_anew(now);
 }

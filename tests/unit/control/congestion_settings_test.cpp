@@ -73,6 +73,24 @@ BOOST_AUTO_TEST_CASE(it_is_off_and_chosen_for_all_or_for_a_device) {
   BOOST_TEST((chosen.devices[1].congestion.algorithm == CongestionAlgorithm::dcqcn));
 }
 
+// By what their receivers tell, not by the time that software takes.
+BOOST_AUTO_TEST_CASE(on_udp_wires_it_is_on_with_settings_for_software) {
+  const auto congestion = [](const std::string& above, const std::string& of_device) {
+    const std::string text = above + "[[devices]]\nwire = \"udp\"\naddresses = [\"127.0.0.1\"]\n" + of_device;
+    return parse_configuration(text, "file.toml").devices[0].congestion;
+  };
+  const auto by_default = congestion("", "");
+  BOOST_TEST((by_default.algorithm == CongestionAlgorithm::rtt));
+  BOOST_TEST(!by_default.slow_restart);
+  BOOST_TEST(by_default.rtt.headroom.count() == 50'000'000);
+  BOOST_TEST((congestion("", "congestion = \"off\"\n").algorithm == CongestionAlgorithm::off));
+  BOOST_TEST((congestion("[device]\ncongestion = \"off\"\n", "").algorithm == CongestionAlgorithm::off));
+  const auto other = congestion("[congestion]\nrtt_headroom_us = 7\n", "congestion = \"dcqcn\"\n");
+  BOOST_TEST((other.algorithm == CongestionAlgorithm::dcqcn));
+  BOOST_TEST(other.burst.count() == 100'000);
+  BOOST_TEST(other.rtt.headroom.count() == 7'000);
+}
+
 BOOST_AUTO_TEST_CASE(every_setting_is_taken_for_all_devices_and_no_other_changes) {
   for (const CongestionKey& changed : congestion_keys()) {
     const double value = other_value(changed);
