@@ -132,7 +132,9 @@ void OwnedRunDirectory::make() const {
     std::error_code error;
     fs::create_directories(path_.parent_path(), error);
     if (!error) check_parent(path_);
-    if (!error) fs::create_directory(path_, error);
+    // Not create_directory, which calls it an error if the directory that is there goes while it looks.
+    if (!error && mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
+      error.assign(errno, std::generic_category());
     umask(before);
     if (error) {
       throw RunDirectoryError(fmt::format("run directory: {} cannot be made: {}: set {} to another path",
