@@ -50,16 +50,11 @@ std::span<const std::byte> AnswerPacket::acknowledge(const link::PacketAtLink& r
 }
 
 std::span<const std::byte> AnswerPacket::notify(const link::PacketAtLink& packet, const PacketView& view) {
-  static constexpr std::array<std::byte, kNotificationBytes> kReserved{};
   auto way = way_back(packet, view);
   if (!way) return {};
   way->network.traffic_class = kNotificationClass;
-  wire::TransportHeaders headers;
-  headers.bth.opcode = wire::kCongestionNotification;
-  headers.bth.pkey = view.bth.pkey;
-  headers.bth.destination = way->queue_pair;
-  headers.bth.becn = true;
-  return keep(way->network, headers, kReserved);
+  return keep(way->network, wire::congestion_notification(view.bth.pkey, way->queue_pair),
+              wire::kNotificationPayload);
 }
 
 std::span<const std::byte> AnswerPacket::keep(const wire::NetworkHeaders& network,

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "device_model/fault/packet_view.hpp"
+#include "wire/congestion_notification.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::fault {
@@ -25,12 +26,11 @@ class AnswerPacket {
   std::span<const std::byte> notify(const link::PacketAtLink& packet, const PacketView& view);
 
  private:
-  static constexpr std::size_t kNotificationBytes = 16;  // reserved, behind the BTH
-
   std::span<const std::byte> keep(const wire::NetworkHeaders& network, const wire::TransportHeaders& headers,
                                   std::span<const std::byte> payload);
 
-  std::array<std::byte, wire::kMaxHeaderBytes + kNotificationBytes + wire::kMaxTrailerBytes> bytes_;
+  std::array<std::byte, wire::kMaxHeaderBytes + wire::kNotificationPayload.size() + wire::kMaxTrailerBytes>
+      bytes_;
 };
 
 }  // namespace urnic::fault

@@ -1,9 +1,9 @@
 #include "device_model/transport/reliable/queue_pair.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "device_model/transport/partition_key.hpp"
+#include "wire/congestion_notification.hpp"
 #include "wire/selective_ack_offer.hpp"
 
 namespace urnic::transport {
@@ -197,17 +197,12 @@ void QueuePair::take_mark(const wire::OpcodeTraits& traits, Time now) {
   shared_.notifications.marked(*shared_.config.host, now);
 }
 
-// IBTA A17.9.3: BECN is set, the PSN is 0, and 16 reserved bytes follow the BTH.
 void QueuePair::send_notification() {
-  static constexpr std::array<std::byte, 16> kReserved{};
-  wire::TransportHeaders headers;
-  headers.bth.opcode = wire::kCongestionNotification;
-  headers.bth.pkey = shared_.parameters.pkey;
-  headers.bth.destination = shared_.parameters.destination;
-  headers.bth.becn = true;
+  const wire::TransportHeaders headers =
+      wire::congestion_notification(shared_.parameters.pkey, shared_.parameters.destination);
   ++shared_.config.counters->congestion_notifications;
   shared_.config.host->send({.headers = headers,
-                             .bytes = kReserved,
+                             .bytes = wire::kNotificationPayload,
                              .gather = {},
                              .tag = {.stream = Stream::responder, .psn = headers.bth.psn}});
   shared_.notifications.sent();
