@@ -25,10 +25,10 @@ PATIENCE = 120.0
 HOST = "10.0.2.2"  # the host's loopback address, as the guest reaches it by QEMU's user network
 
 
-def files():
+def files(pvrdma=False):
     """In the folder URNIC_GUEST_FILES, which ctest names; by hand in the user's cache."""
     default = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "urnic-guest"
-    return guest_files.prepare(os.environ.get("URNIC_GUEST_FILES", default))
+    return guest_files.prepare(os.environ.get("URNIC_GUEST_FILES", default), pvrdma)
 
 
 class GuestProgram:
@@ -79,7 +79,7 @@ class Guest:
         self._lock = threading.Lock()
 
     def __enter__(self):
-        made = files()
+        made = self._files()
         begin = time.monotonic()
         try:
             self._boot(made)
@@ -92,26 +92,43 @@ class Guest:
     def __exit__(self, *_):
         self.stop()
 
+    def _files(self):
+        return files()
+
+    def _machine(self):
+        """QEMU's options for memory and network cards."""
+        return ["-m", "2G", "-netdev", f"stream,id=wire,server=off,addr.type=unix,addr.path={self.wire}",
+                "-device", f"virtio-net-pci,netdev=wire,mac={self.mac},host_mtu={self.mtu}",
+                "-netdev", "user,id=tcp," + ",".join(f"hostfwd=tcp:127.0.0.1:{port}-:{port}" for port in self.ports),
+                "-device", "virtio-net-pci,netdev=tcp"]
+
+    def _launch(self, command, errors):
+        """Starts QEMU as the ordinary user."""
+        if self.user is not None:
+            command = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *command]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
+
+    def _set_up(self):
+        """What the guest does before the first program."""
+        self.run("for name in all default eth0; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done; "
+                 f"ip link set eth0 mtu {self.mtu} up && ip address add {self.address} dev eth0 && "
+                 "ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 && rdma link add rxe0 type rxe netdev eth0")
+
     def _boot(self, made):
         for file in (made.kernel, made.initrd):  # where the ordinary user can read them
             shutil.copyfile(file, self.directory / file.name)
         agent = self.directory / "agent"
-        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-m", "2G", "-display", "none",
+        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-display", "none",
                    "-nodefaults", "-no-reboot", "-monitor", "none", "-kernel", self.directory / "vmlinuz", "-initrd",
                    self.directory / "initrd", "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
                    "-serial", f"file:{self.directory / 'console'}",
                    "-chardev", f"socket,id=agent,path={agent},server=on,wait=off", "-serial", "chardev:agent",
                    "-virtfs", "local,path=/,mount_tag=hostfs,security_model=none,readonly=on,multidevs=remap",
-                   "-netdev", f"stream,id=wire,server=off,addr.type=unix,addr.path={self.wire}",
-                   "-device", f"virtio-net-pci,netdev=wire,mac={self.mac},host_mtu={self.mtu}",
-                   "-netdev", "user,id=tcp," + ",".join(f"hostfwd=tcp:127.0.0.1:{port}-:{port}" for port in self.ports),
-                   "-device", "virtio-net-pci,netdev=tcp"]
+                   *self._machine()]
         if self.user is not None:
             shutil.chown(self.directory, self.user, self.user)
-            command = ["setpriv", "--reuid", str(self.user), "--regid", str(self.user), "--clear-groups", "--", *command]
         with (self.directory / "qemu").open("w") as errors:
-            self._qemu = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                          stderr=errors, start_new_session=True)
+            self._qemu = self._launch(list(map(str, command)), errors)
         self._agent = socket.socket(socket.AF_UNIX)
         fabric.wait_until(lambda: self._connect_agent(agent) or not self.alive, "QEMU's serial line")
         if not self.alive:
@@ -121,10 +138,8 @@ class Guest:
         threading.Thread(target=self._read, daemon=True).start()
         fabric.wait_until(lambda: "ready" in ready.output() or not self.alive, f"the guest's agent: {self.console()}", BOOT_SECONDS)
         if not self.alive:
-            raise AssertionError(f"the guest has ended\n{self.console()}")
-        self.run("for name in all default eth0; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done; "
-                 f"ip link set eth0 mtu {self.mtu} up && ip address add {self.address} dev eth0 && "
-                 "ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 && rdma link add rxe0 type rxe netdev eth0")
+            raise AssertionError(f"the guest has ended\n{self.console()}\n{(self.directory / 'qemu').read_text()[-3000:]}")
+        self._set_up()
 
     def _connect_agent(self, path):
         try:

@@ -13,10 +13,13 @@ import shutil
 import subprocess
 import tempfile
 
+import pvrdma_module
+
 # The package that depends on the newest kernel; another one by URNIC_GUEST_KERNEL, such as linux-image-6.12-amd64.
 KERNEL = os.environ.get("URNIC_GUEST_KERNEL", "linux-image-amd64")
 MODULES = ("virtio_pci", "crc32_generic", "crc32c_generic", "9pnet_virtio", "9p", "overlay", "virtio_net", "ib_uverbs", "ib_umad",
            "rdma_ucm", "rdma_rxe", "sch_netem", "veth", "tun", "8021q")
+PVRDMA_MODULES = ("vmxnet3",)  # which the driver of pvrdma needs
 BUSYBOX = pathlib.Path("/bin/busybox")
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -27,14 +30,14 @@ class GuestFiles:
     initrd: pathlib.Path
 
 
-def prepare(folder):
-    """The guest's files, made in `folder` if they are not there."""
+def prepare(folder, pvrdma=False):
+    """The guest's files, made in `folder` if they are not there. `pvrdma`: with the driver of that device."""
     package = kernel_package()
-    ready = pathlib.Path(folder) / f"{package}-{initrd_version()}"
+    ready = pathlib.Path(folder) / f"{package}-{'pvrdma-' if pvrdma else ''}{initrd_version()}"
     if not ready.is_dir():
         ready.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=ready.parent) as made:
-            make(package, pathlib.Path(made))
+            make(package, pathlib.Path(made), pvrdma)
             shutil.rmtree(pathlib.Path(made) / "package")
             pathlib.Path(made).chmod(0o755)
             os.rename(made, ready)
@@ -59,7 +62,7 @@ def kernel_package():
     return named[0] if named else KERNEL
 
 
-def make(package, folder):
+def make(package, folder, pvrdma):
     """Downloads and unpacks the kernel package; leaves `vmlinuz` and `initrd` in `folder`."""
     unpacked = folder / "package"
     unpacked.mkdir()
@@ -70,8 +73,13 @@ def make(package, folder):
     subprocess.run(["/sbin/depmod", "-b", unpacked, version], check=True)
     files = {"init": (0o755, (HERE / "guest_init.sh").read_bytes()), "agent": (0o644, (HERE / "guest_agent.sh").read_bytes()),
              "bin/busybox": (0o755, BUSYBOX.read_bytes())}
+    modules = modules_in_order(unpacked, version, MODULES + (PVRDMA_MODULES if pvrdma else ()))
+    if pvrdma:
+        source = unpacked / "source"
+        source.mkdir()
+        modules.append(pvrdma_module.build(version, source))
     order = []
-    for module in modules_in_order(unpacked, version):
+    for module in modules:
         content = module.read_bytes()
         name = module.name
         if name.endswith(".xz"):
@@ -82,10 +90,10 @@ def make(package, folder):
     (folder / "initrd").write_bytes(archive(files))
 
 
-def modules_in_order(unpacked, version):
-    """The files of MODULES and of all that they depend on, each behind those that it depends on."""
+def modules_in_order(unpacked, version, names):
+    """The files of the modules `names` and of all that they depend on, each behind those that it depends on."""
     ordered = []
-    for name in MODULES:
+    for name in names:
         lines = output_of("/sbin/modprobe", "-d", unpacked, "-S", version, "--show-depends", name).splitlines()
         for line in lines:
             kind, _, path = line.partition(" ")

@@ -20,6 +20,7 @@ void add_ladder(command_line::Command& urnic);
 void add_lesson(command_line::Command& urnic);
 void add_link(command_line::Command& urnic);
 void add_plot(command_line::Command& urnic);
+void add_pvrdma_mux(command_line::Command& urnic);
 void add_set(command_line::Command& urnic);
 void add_script(command_line::Command& urnic);
 void add_trace(command_line::Command& urnic);

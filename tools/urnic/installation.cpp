@@ -58,6 +58,12 @@ WebInstallation find_web_installation() {
   return found;
 }
 
+std::filesystem::path find_pvrdma_mux() {
+  std::filesystem::path found = own_prefix() / URNIC_LIBEXECDIR / "urnic-pvrdma-mux";
+  require(found, "the mux for guests");
+  return found;
+}
+
 LessonInstallation find_lesson_installation() {
   const std::filesystem::path folder = own_prefix() / URNIC_DATADIR;
   LessonInstallation found{folder / "tutor/lesson.py", folder / "lessons"};

@@ -35,6 +35,9 @@ struct WebInstallation {
 // Throws Failure if they are not there.
 WebInstallation find_web_installation();
 
+// What `urnic pvrdma-mux` starts. Throws Failure if it is not there.
+std::filesystem::path find_pvrdma_mux();
+
 // The lessons, which need not be installed.
 struct LessonInstallation {
   std::filesystem::path tutor;    // the program that shows and checks them

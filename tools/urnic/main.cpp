@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   add_lesson(urnic);
   add_link(urnic);
   add_plot(urnic);
+  add_pvrdma_mux(urnic);
   add_script(urnic);
   add_set(urnic);
   add_trace(urnic);

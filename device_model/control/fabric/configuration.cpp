@@ -79,10 +79,12 @@ bool read_gids(const TableReader& reader, std::string_view key, std::string_view
 // The whole numbers that every TOML and JSON reader supports, as for the links' seed.
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
-constexpr std::array<std::string_view, 12> kCommonKeys{"mtu",
+constexpr std::array<std::string_view, 14> kCommonKeys{"mtu",
                                                        "vendor_id",
                                                        "vendor_part_id",
                                                        "hardware_version",
+                                                       "max_qp",
+                                                       "connection_manager",
                                                        "raw_packets",
                                                        "number_seed",
                                                        "recovery",
@@ -110,6 +112,8 @@ void read_common(const TableReader& reader, DeviceSettings& device) {
   reader.integer("vendor_id", 0, 0xFFFFFF, device.vendor_id);
   reader.integer("vendor_part_id", 0, 0xFFFFFFFF, device.vendor_part_id);
   reader.integer("hardware_version", 0, 0xFFFFFFFF, device.hardware_version);
+  reader.integer("max_qp", 16, limits::kMaxQp, device.max_qp);
+  device.connection_manager = reader.flag("connection_manager").value_or(device.connection_manager);
   if (const auto raw_packets = reader.word("raw_packets", kRawPacketsNames))
     device.raw_packets = static_cast<RawPackets>(*raw_packets);
   if (const auto seed = reader.integer("number_seed", 0, kLargestSeed))

@@ -8,6 +8,7 @@
 
 #include "device_model/control/fabric/interfaces.hpp"
 #include "device_model/control/fabric/lan_settings.hpp"
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/raw_packets.hpp"
@@ -35,6 +36,10 @@ struct DeviceSettings {
   // one.
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
+  std::uint32_t max_qp = limits::kMaxQp;  // queue pairs at a time; their numbers' low 16 bits are below it
+  // Whether rdma_cm of this host's programs uses the device. If not, messages of connection management are for
+  // the program that has registered for their class (umad), as on a Linux host without ib_cm.
+  bool connection_manager = true;
   RawPackets raw_packets = RawPackets::all;
   std::optional<std::uint64_t> number_seed;                        // empty: random
   transport::RecoverySettings recovery{.mode = kDefaultRecovery};  // of its QPs by default

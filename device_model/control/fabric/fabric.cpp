@@ -173,7 +173,7 @@ void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
       std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
                                                             .mac = settings.mac,
                                                             .gids = settings.gids,
-                                                            .max_qp = limits::kMaxQp,
+                                                            .max_qp = settings.max_qp,
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
                                                             .number = served->index,
                                                             .icrc = icrc,

@@ -68,7 +68,7 @@ struct ServedDevice {
   GsiCounters gsi;
 
   // Counted over all contexts.
-  Capacity queue_pairs{limits::kMaxQp};
+  Capacity queue_pairs;
   Capacity completion_queues{limits::kMaxCq};
   Capacity shared_receive_queues{limits::kMaxSrq};
   Capacity memory_regions{limits::kMaxMr};

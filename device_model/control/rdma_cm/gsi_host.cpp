@@ -27,6 +27,7 @@ GsiHost::GsiHost(EventLoop& loop, Fabric& fabric, Gsi& gsi, std::function<void()
 void GsiHost::on_mad(Handler handler) {
   gsi_.on_class(kClass, kClassVersion,
                 [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
+                  if (!device.settings.connection_manager) return false;
                   wire::mad::Mad mad;
                   std::copy(bytes.begin(), bytes.end(), mad.begin());
                   handler({device.index},

@@ -8,6 +8,9 @@
 namespace urnic::control::rdma_cm {
 namespace {
 
+// Devices without connection management are none for rdma_cm.
+bool is_used(const ServedDevice& device) { return device.settings.connection_manager; }
+
 // The first of the device's GIDs that a loopback address of the family can stand for: of IPv6 rather one that
 // other networks know, too.
 std::optional<wire::Gid> first_gid(const ServedDevice& device, Family family) {
@@ -27,6 +30,7 @@ std::size_t loopback_device(const Fabric& fabric, const SocketAddress& address) 
 }
 
 std::optional<LocalAddress> with_first_gid(ServedDevice& device, Family family) {
+  if (!is_used(device)) return {};
   const auto gid = first_gid(device, family);
   if (!gid) return {};
   return LocalAddress{&device, *gid};
@@ -41,7 +45,7 @@ bool reaches(const Fabric& fabric, const ServedDevice& device, const wire::Gid& 
 std::optional<LocalAddress> find_sender(const Fabric& fabric, Family family, const wire::Gid& peer) {
   std::optional<LocalAddress> other_scope;
   for (const auto& device : fabric.devices()) {
-    if (!reaches(fabric, *device, peer)) continue;
+    if (!is_used(*device) || !reaches(fabric, *device, peer)) continue;
     for (const wire::Gid& gid : device->settings.gids) {
       if (gid == wire::Gid{} || wire::is_ipv4_mapped(gid) != (family == Family::ip4)) continue;
       if (wire::is_link_local(gid) == wire::is_link_local(peer)) return LocalAddress{device.get(), gid};
@@ -57,7 +61,7 @@ std::optional<LocalAddress> routed_sender(const Fabric& fabric, const SocketAddr
   if (!source) return {};
   for (const auto& device : fabric.devices()) {
     const auto& gids = device->settings.gids;
-    if (device->udp != nullptr && std::find(gids.begin(), gids.end(), *source) != gids.end())
+    if (is_used(*device) && device->udp != nullptr && std::find(gids.begin(), gids.end(), *source) != gids.end())
       return LocalAddress{device.get(), *source};
   }
   return {};
@@ -91,7 +95,8 @@ std::optional<LocalAddress> find_on_interface(const Fabric& fabric, const wire::
     const auto& gids = device->settings.gids;
     for (std::size_t i = 0; i < gids.size(); ++i) {
       const link::LocalInterface* const own = interface_of(*device, i);
-      if (gids[i] == gid && own != nullptr && own->index == interface) return LocalAddress{device.get(), gid};
+      if (gids[i] == gid && own != nullptr && own->index == interface && is_used(*device))
+        return LocalAddress{device.get(), gid};
     }
   }
   return {};
@@ -146,7 +151,7 @@ std::optional<LocalAddress> find_local(const Fabric& fabric, const SocketAddress
   if (is_any(address) || wire::is_ipv4_mapped(address.ip) != (address.family == Family::ip4)) return {};
   for (const auto& device : fabric.devices()) {
     const auto& gids = device->settings.gids;
-    if (std::find(gids.begin(), gids.end(), address.ip) != gids.end())
+    if (is_used(*device) && std::find(gids.begin(), gids.end(), address.ip) != gids.end())
       return LocalAddress{device.get(), address.ip};
   }
   return {};

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "wire/mad/cm_messages.hpp"
 #include "wire/mad/mad_header.hpp"
 
 namespace urnic::control {
@@ -42,6 +43,12 @@ AgentRequest to_agent_request(const ib_user_mad_reg_req2& argument) {
           .methods = {argument.method_mask[0], argument.method_mask[1]},
           .oui = argument.oui & 0xFFFFFF,
           .rmpp_version = argument.rmpp_version};
+}
+
+bool takes_connection_management(const AgentRequest& request) {
+  return request.management_class == static_cast<std::uint8_t>(wire::mad::ManagementClass::communication) &&
+         request.class_version == wire::mad::kCmClassVersion &&
+         request.takes(static_cast<std::uint32_t>(wire::mad::Method::send));
 }
 
 int check_agent(const AgentRequest& request) {

@@ -31,6 +31,9 @@ constexpr bool has_oui(std::uint8_t management_class) {
 }
 inline constexpr std::size_t kOuiOffset = 37;
 
+// rdma_cm's messages, which no other agent can have on a device that rdma_cm uses (gsi.hpp).
+bool takes_connection_management(const AgentRequest& request);
+
 // 0, or the errno of a request that can never be granted. Unlike Linux on a RoCE port, agents of the subnet
 // management classes are granted on QP 0, though there is no QP 0: tools that ask for one first and never use
 // it (perfquery) go on.

@@ -5,18 +5,9 @@
 namespace urnic::control {
 namespace {
 
-using wire::mad::ManagementClass;
-using wire::mad::Method;
-
 std::uint32_t oui_of(std::span<const std::byte> mad) {
   const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(mad[kOuiOffset + i]); };
   return byte(0) << 16 | byte(1) << 8 | byte(2);
-}
-
-// rdma_cm's, in Linux as here (gsi.hpp).
-bool is_the_kernels(const AgentRequest& request) {
-  return request.management_class == static_cast<std::uint8_t>(ManagementClass::communication) &&
-         request.class_version == 2 && request.takes(static_cast<std::uint32_t>(Method::send));
 }
 
 }  // namespace
@@ -28,7 +19,6 @@ UmadAgents::Key UmadAgents::key(const UmadAgent& agent, std::uint32_t method) {
 }
 
 int UmadAgents::add(UmadAgent& agent) {
-  if (is_the_kernels(agent.request)) return EINVAL;
   const bool takes_requests = agent.request.management_class != 0;
   for (std::uint32_t method = 0; method < kMethods && takes_requests; ++method) {
     if (agent.request.takes(method) && takers_.contains(key(agent, method))) return EINVAL;

@@ -189,6 +189,7 @@ int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
   const auto free = std::find(agents_.begin(), agents_.end(), nullptr);
   if (free == agents_.end()) return ENOMEM;
   if (const int error = check_agent(request)) return error;
+  if (device_.settings.connection_manager && takes_connection_management(request)) return EINVAL;
   auto own = std::make_unique<OwnAgent>();
   try {
     own->charge = account_->charge(Resource::memory, kBytesOfAgent);

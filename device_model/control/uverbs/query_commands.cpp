@@ -34,7 +34,7 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.vendor_id = settings.vendor_id;
   reply.vendor_part_id = settings.vendor_part_id;
   reply.hw_version = settings.hardware_version;
-  reply.max_qp = limits::kMaxQp;
+  reply.max_qp = settings.max_qp;
   reply.max_qp_wr = limits::kMaxQpWr;
   reply.device_cap_flags = limits::kDeviceFlags;
   reply.max_sge = limits::kMaxSge;
@@ -46,7 +46,7 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_mw = limits::kMaxMw;
   reply.max_pd = limits::kMaxPd;
   reply.max_qp_rd_atom = limits::kMaxRdAtomic;
-  reply.max_res_rd_atom = limits::kMaxRdAtomic * limits::kMaxQp;
+  reply.max_res_rd_atom = limits::kMaxRdAtomic * settings.max_qp;
   reply.max_qp_init_rd_atom = limits::kMaxRdAtomic;
   reply.max_ah = limits::kMaxAh;
   reply.max_mcast_grp = limits::kMaxMulticastGroups;

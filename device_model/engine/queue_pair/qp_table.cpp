@@ -11,12 +11,13 @@ namespace urnic::engine {
 namespace {
 
 constexpr std::uint32_t kQpnBits = 24;
+constexpr std::uint32_t kMinIndexBits = 16;
 constexpr std::uint32_t kMaxIndexBits = 20;
 constexpr std::uint32_t kFirstQpn = 2;
 
 std::uint32_t bits_for(std::uint32_t queue_pairs) {
-  const auto bits = static_cast<std::uint32_t>(std::bit_width(std::max(queue_pairs, 16u) - 1));
-  return std::min(bits, kMaxIndexBits);
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(std::max(queue_pairs, 1u) - 1));
+  return std::clamp(bits, kMinIndexBits, kMaxIndexBits);
 }
 
 }  // namespace
@@ -24,25 +25,23 @@ std::uint32_t bits_for(std::uint32_t queue_pairs) {
 QpTable::QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed)
     : index_bits_(bits_for(max_queue_pairs)),
       entries_(std::size_t{1} << index_bits_),
-      limit_(std::min<std::uint32_t>(max_queue_pairs, 1u << index_bits_)),
-      free_(entries_.size()),
-      free_count_(static_cast<std::uint32_t>(entries_.size())),
-      generation_(entries_.size()) {
+      free_(std::min<std::size_t>(max_queue_pairs, entries_.size())),
+      free_count_(static_cast<std::uint32_t>(free_.size())),
+      generation_(free_.size()) {
   // Without a seed, the indices of reserved numbers come last, and with a later generation only.
   using memory::NumberDraw;
   const auto first = kFirstQpn + static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_index));
   for (std::uint32_t i = 0; i < free_count_; ++i) {
-    free_[i] = (i + first) & (free_count_ - 1);
+    free_[i] = (i + first) % free_count_;
     generation_[i] = static_cast<std::uint32_t>(seed.bits(NumberDraw::qp_generation, i));
   }
 }
 
 std::optional<wire::Qpn> QpTable::reserve() {
   const std::lock_guard lock(reservation_);
-  if (in_use_ == limit_) return std::nullopt;
-  ++in_use_;
+  if (free_count_ == 0) return std::nullopt;
   const std::uint32_t index = free_[free_begin_];
-  free_begin_ = (free_begin_ + 1) & (static_cast<std::uint32_t>(free_.size()) - 1);
+  free_begin_ = (free_begin_ + 1) % static_cast<std::uint32_t>(free_.size());
   --free_count_;
   const std::uint32_t generations = 1u << (kQpnBits - index_bits_);
   for (;;) {
@@ -54,10 +53,8 @@ std::optional<wire::Qpn> QpTable::reserve() {
 
 void QpTable::release(wire::Qpn qpn) {
   const std::lock_guard lock(reservation_);
-  const auto mask = static_cast<std::uint32_t>(free_.size()) - 1;
-  free_[(free_begin_ + free_count_) & mask] = index(qpn);
+  free_[(free_begin_ + free_count_) % free_.size()] = index(qpn);
   ++free_count_;
-  --in_use_;
 }
 
 void QpTable::install(QueuePairContext& queue_pair) { entries_[index(queue_pair.qpn())] = &queue_pair; }

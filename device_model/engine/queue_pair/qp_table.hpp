@@ -1,7 +1,9 @@
 // A device's queue pairs by number.
 //
 // A QPN is a table index with a generation above it, so that a packet for a destroyed QP does not reach the
-// next QP at that index. QPN 0 and 1 (management) and 0xFFFFFF (multicast) are never used (IBTA 3.5.10).
+// next QP at that index. The generation begins at bit 16 or above it: programs that keep queue pairs by the
+// low bits of their numbers, as libvmw_pvrdma does, find each below the device's limit. QPN 0 and 1
+// (management) and 0xFFFFFF (multicast) are never used (IBTA 3.5.10).
 #pragma once
 
 #include <cstdint>
@@ -41,12 +43,10 @@ class QpTable {
   std::vector<QueuePairContext*> entries_;  // a power of two
 
   std::mutex reservation_;
-  std::uint32_t limit_;
-  std::uint32_t in_use_ = 0;
-  // A ring of free indices: the index released last is reused last.
+  // A ring of free indices below the limit: the index released last is reused last.
   std::vector<std::uint32_t> free_;
   std::uint32_t free_begin_ = 0;
-  std::uint32_t free_count_ = 0;
+  std::uint32_t free_count_;
   std::vector<std::uint32_t> generation_;
 };
 

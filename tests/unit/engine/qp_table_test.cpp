@@ -62,8 +62,28 @@ BOOST_AUTO_TEST_CASE(reserved_numbers_are_not_given_out_with_any_seed) {
   }
 }
 
+// libvmw_pvrdma keeps queue pairs by the low 16 bits of their numbers, in a table of as many as the device
+// has.
+BOOST_AUTO_TEST_CASE(the_low_16_bits_are_each_queue_pairs_own_and_below_the_limit) {
+  for (const std::uint32_t limit : {1u, 3u, 1000u, 1024u}) {
+    QpTable table(limit, memory::NumberSeed(limit));
+    for (int round = 0; round < 300; ++round) {
+      std::vector<wire::Qpn> all;
+      std::set<std::uint32_t> low;
+      while (const auto qpn = table.reserve()) {
+        all.push_back(*qpn);
+        low.insert(qpn->value & 0xFFFF);
+      }
+      BOOST_TEST_REQUIRE(all.size() == limit);
+      BOOST_TEST_REQUIRE(low.size() == limit);
+      BOOST_TEST_REQUIRE(*low.rbegin() < limit);
+      for (const wire::Qpn qpn : all) table.release(qpn);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_number_comes_back_late) {
-  QpTable table(16);
+  QpTable table(65536);
   const auto first = table.reserve();
   table.release(*first);
   std::uint32_t others = 0;

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""Two guests with QEMU's pvrdma devices, each on a device of urnic: programs between them, and between a guest and the host."""
+
+import json
+import socket
+import struct
+import unittest
+
+import fabric
+import guest
+from pvrdma_guest import PvrdmaGuest
+
+CONFIGURATION = """
+[device]
+max_qp = 1024
+connection_manager = false
+[[devices]]
+[[devices]]
+[[devices]]
+connection_manager = true
+gids = ["fe80::ff:fe00:3", "::ffff:10.0.0.3"]
+"""
+# What QEMU's device can: messages. Their words for a server and a client, which has the server's address at its end.
+PINGPONGS = ("ibv_rc_pingpong -c -n 100", "ibv_ud_pingpong -c -n 50", "ibv_srq_pingpong -c -n 100")
+
+
+class Pvrdma(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up(CONFIGURATION)
+        home, cable = cls.fabric.home, cls.fabric.home / "cable"
+        cls.guests = []
+        for number in (1, 2):
+            mux = home / f"mux{number}"
+            cls.fabric.start(cls.fabric.urnic, "pvrdma-mux", "--device", f"urnic{number - 1}", "--socket", mux)
+            fabric.wait_until(mux.is_socket, "the mux", 30)
+            folder = home / f"guest{number}"
+            folder.mkdir()
+            cls.guests.append(cls.enterClassContext(PvrdmaGuest(cls.fabric, folder, f"urnic{number - 1}", mux, cable, number)))
+            print(f"guest {number} has booted in {cls.guests[-1].boot_seconds:.1f} s", flush=True)
+
+    def gids(self, device):
+        return json.loads(self.fabric.run(self.fabric.urnic, "gid", "show", device, "--json"))[device]
+
+    def on_guest(self, number, command):
+        """The command with the guest's device and its GID of IPv4."""
+        linux = self.guests[number - 1]
+        word = "-x" if command.startswith("ib_") else "-g"
+        return f"{command} -d vmw_pvrdma0 {word} {linux.gid_index(f'10.0.0.{number}', 'vmw_pvrdma0')}"
+
+    def run_pair(self, server, client, until):
+        """Programs in the first and the second guest, which gets the first one's address; `until` waits until the server listens."""
+        first = self.guests[0].start(server)
+        try:
+            until()
+            second = self.guests[1].start(f"{client} 10.0.0.1")
+            self.assertEqual(second.wait(), 0, f"{second}\n{first}\n{self.guests[1].console()}")
+            self.assertEqual(first.wait(), 0, f"{first}\n{second}")
+        finally:
+            first.kill()
+        return first.output(), second.output()
+
+    def run_by_tcp(self, command):
+        words = [self.on_guest(number, command) for number in (1, 2)]
+        return self.run_pair(*words, lambda: self.guests[0].wait_until_listening(18515))
+
+    def wait_until_cm_listens(self):
+        self.guests[0].run("until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done")
+
+    def test_guests_addresses_are_the_devices(self):
+        for number, name in ((1, "urnic0"), (2, "urnic1")):
+            listed = self.gids(name).values()
+            self.assertIn(f"::ffff:10.0.0.{number}", listed)
+            self.assertIn(f"fe80::5054:ff:fe00:{number}", listed)
+
+    def test_pingpongs_check_every_byte(self):
+        for command in PINGPONGS:
+            with self.subTest(command):
+                self.run_by_tcp(command)
+
+    def test_perftest(self):
+        with self.subTest("bandwidth"):
+            _, client = self.run_by_tcp("ib_send_bw -n 500 -s 65536")
+            self.assertRegex(client, r"(?m)^ *65536 +500 +[\d.]+")
+        with self.subTest("latency"):
+            self.run_by_tcp("ib_send_lat -n 200")
+
+    def test_packets_are_lost_and_sent_again(self):
+        self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "loss=0.02")
+        try:
+            self.run_by_tcp("ibv_rc_pingpong -c -n 200")
+        finally:
+            self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "loss=0")
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))
+        self.assertGreater(counters["urnic0"]["link_tx_lost"], 0)
+
+    def test_rdma_cm_between_guests(self):
+        self.run_pair("rdma_server", "rdma_client -s", self.wait_until_cm_listens)
+
+    def test_rdma_cm_between_a_guest_and_the_host(self):
+        # The guest asks by ARP who the host's device is, which nobody on its cable knows.
+        self.guests[0].run("ip neigh replace 10.0.0.3 lladdr 02:75:72:6e:00:02 dev eth0")
+        with self.subTest("the guest serves"):
+            server = self.guests[0].start("rdma_server")
+            self.wait_until_cm_listens()
+            self.fabric.run_on_urnic("rdma_client", "-s", "10.0.0.1", timeout=guest.PATIENCE)
+            self.assertEqual(server.wait(), 0, str(server))
+        for command, client in (("rdma_server", "rdma_client -s 10.0.0.3"), ("udaddy -C 10 -S 1000", "udaddy -C 10 -S 1000 -s 10.0.0.3")):
+            with self.subTest(f"{command}, the host serves"):
+                server = self.fabric.start_on_urnic(*command.split())
+                fabric.wait_until(lambda: self.fabric.status()["rdma_cm"]["listeners"], "a listener", guest.PATIENCE)
+                self.guests[0].run(client)
+                self.assertEqual(server.wait(guest.PATIENCE), 0, str(server))
+
+    def test_qemu_offers_no_read(self):
+        """Its device says of itself that it takes none, so rdma_cm refuses programs that ask for some."""
+        said = self.guests[0].run("ibv_devinfo -v | grep max_qp_rd_atom")
+        self.assertRegex(said, r"max_qp_rd_atom:\s+0")
+        server = self.guests[0].start("rping -s -a 10.0.0.1 -C 1")
+        try:
+            self.wait_until_cm_listens()
+            client = self.guests[1].start("timeout 60 rping -c -a 10.0.0.1 -C 1")
+            client.wait_for_output("rdma_connect: Invalid argument")
+            client.kill()
+        finally:
+            server.kill()
+
+    def test_the_guests_addresses_go_with_it(self):
+        """A third guest, whose QEMU is killed; the others go on."""
+        mux = self.fabric.home / "mux1"
+        before = self.gids("urnic0")
+        with socket.socket(socket.AF_UNIX) as other:
+            other.connect(str(mux))
+            gid = bytes.fromhex("fe800000000000000000000000000077")
+            other.sendall(struct.pack("=II16s336x", 0, 0, gid))
+            self.assertEqual(struct.unpack_from("=II16sI", other.recv(360))[0::3], (1, 0))
+            self.assertIn("fe80::77", self.gids("urnic0").values())
+        fabric.wait_until(lambda: self.gids("urnic0") == before, "the addresses as before", guest.PATIENCE)
+        self.run_by_tcp("ibv_rc_pingpong -c -n 20")
+
+
+if __name__ == "__main__":
+    unittest.main()

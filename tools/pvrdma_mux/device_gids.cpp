@@ -1,0 +1,60 @@
+#include "tools/pvrdma_mux/device_gids.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "json/json.hpp"
+
+namespace urnic::pvrdma_mux {
+
+std::string to_text(const wire::Gid& gid) {
+  char written[INET6_ADDRSTRLEN] = {};
+  inet_ntop(AF_INET6, gid.bytes.data(), written, sizeof written);
+  return written;
+}
+
+DeviceGids::DeviceGids(const std::filesystem::path& run_directory, std::string device)
+    : client_(cli::connect_or_fail(run_directory)), device_(std::move(device)) {
+  ask(nullptr, {});
+}
+
+void DeviceGids::ask(const char* change, const wire::Gid& gid) {
+  nlohmann::json request{{"cmd", "gid"}, {"device", device_}};
+  if (change != nullptr) request[change] = to_text(gid);
+  const nlohmann::json answer = client_.ask(request);
+  table_.clear();
+  for (const auto& [index, listed] : answer.at("gids").at(device_).items()) {
+    wire::Gid read;
+    if (inet_pton(AF_INET6, listed.get<std::string>().c_str(), read.bytes.data()) == 1)
+      table_[static_cast<std::uint8_t>(std::stoi(index))] = read;
+  }
+}
+
+void DeviceGids::add(const wire::Gid& gid) {
+  ask(nullptr, {});
+  if (index(gid)) return;
+  ask("add", gid);
+  added_.insert(gid);
+}
+
+void DeviceGids::remove(const wire::Gid& gid) {
+  if (added_.erase(gid) != 0) ask("remove", gid);
+}
+
+std::optional<std::uint8_t> DeviceGids::index(const wire::Gid& gid) {
+  const auto found =
+      std::find_if(table_.begin(), table_.end(), [&](const auto& entry) { return entry.second == gid; });
+  if (found == table_.end()) return {};
+  return found->first;
+}
+
+std::optional<wire::Gid> DeviceGids::at(std::uint8_t index) {
+  if (!table_.contains(index)) ask(nullptr, {});
+  const auto found = table_.find(index);
+  if (found == table_.end()) return {};
+  return found->second;
+}
+
+}  // namespace urnic::pvrdma_mux

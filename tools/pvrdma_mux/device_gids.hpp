@@ -1,0 +1,41 @@
+// The GIDs of a device of urnic, which come and go with guests, by the device process's admin socket.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "tools/urnic/admin_client.hpp"
+#include "wire/identifiers.hpp"
+
+namespace urnic::pvrdma_mux {
+
+std::string to_text(const wire::Gid& gid);
+
+class DeviceGids {
+ public:
+  // Throws cli::Failure: no device process, or no such device.
+  DeviceGids(const std::filesystem::path& run_directory, std::string device);
+
+  // The device has the GID then; one that it had before stays when it is removed here. Throws cli::Failure.
+  void add(const wire::Gid& gid);
+  void remove(const wire::Gid& gid);
+
+  // Where the GID is in the device's table, and back; empty: it is not there. Throws cli::Failure.
+  std::optional<std::uint8_t> index(const wire::Gid& gid);
+  std::optional<wire::Gid> at(std::uint8_t index);
+
+ private:
+  // Asks for the table, with a change first if `change` is no null pointer.
+  void ask(const char* change, const wire::Gid& gid);
+
+  cli::AdminClient client_;
+  std::string device_;
+  std::map<std::uint8_t, wire::Gid> table_;
+  std::set<wire::Gid> added_;
+};
+
+}  // namespace urnic::pvrdma_mux
