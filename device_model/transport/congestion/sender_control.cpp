@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace urnic::transport {
+namespace {
+
+// A process that was stopped, or a machine that stood still, finds answers to packets of long ago. How long
+// they took says nothing of the path.
+constexpr Nanoseconds kLongestRoundTrip = std::chrono::seconds(1);
+
+// Zero, as of what was not measured, if no path is so long.
+Nanoseconds believable(Nanoseconds round_trip) {
+  return round_trip <= kLongestRoundTrip ? round_trip : Nanoseconds{0};
+}
+
+}  // namespace
 
 SenderControl::SenderControl(const CongestionSettings& settings, std::uint32_t most_packets)
     : algorithm_(make_congestion_control(settings)),
@@ -40,13 +52,13 @@ void SenderControl::sent_again(PacketRange packets, std::uint32_t bytes, Time no
 void SenderControl::acknowledged(PacketNumber until, bool in_turn, Time now) {
   const FlightRecord::Acknowledged taken = record_.acknowledge(until, now);
   algorithm_->acknowledged({.bytes = taken.bytes,
-                            .round_trip = in_turn ? taken.round_trip : Nanoseconds{0},
+                            .round_trip = in_turn ? believable(taken.round_trip) : Nanoseconds{0},
                             .under_way = record_.bytes()},
                            now);
 }
 
 void SenderControl::arrived(PacketNumber packet, Time now) {
-  const Nanoseconds round_trip = record_.round_trip_of(packet, now);
+  const Nanoseconds round_trip = believable(record_.round_trip_of(packet, now));
   if (round_trip == Nanoseconds{0}) return;
   algorithm_->acknowledged({.bytes = 0, .round_trip = round_trip, .under_way = record_.bytes()}, now);
 }

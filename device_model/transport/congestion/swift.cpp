@@ -16,7 +16,8 @@ constexpr double kFirstPackets = 10;
 constexpr Nanoseconds kFirstWindow{10'000};
 constexpr Nanoseconds kLongestWindow{1'000'000};
 // Between two drains there is this time, and so many round trips of an empty path; a drain takes two round
-// trips and this.
+// trips, but no more than a tenth of that, and this. A process that was stopped measures a round trip of
+// seconds.
 constexpr Nanoseconds kDrainInterval{20'000'000};
 constexpr std::int64_t kDrainRoundTrips = 200;
 constexpr Nanoseconds kDrainTime{50'000};
@@ -56,9 +57,10 @@ void Swift::measure(Nanoseconds round_trip, Time now) {
 // (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016, ProbeRTT).
 void Swift::consider_drain(Time now) {
   if (now < drain_at_) return;
-  drain_at_ = now + std::max(kDrainInterval, kDrainRoundTrips * shortest_);
+  const Nanoseconds interval = std::max(kDrainInterval, kDrainRoundTrips * shortest_);
+  drain_at_ = now + interval;
   if (round_trip_ < shortest_ + settings_.rtt.headroom / 2) return;
-  drained_until_ = now + 2 * round_trip_ + kDrainTime;
+  drained_until_ = now + std::min(2 * round_trip_, interval / 10) + kDrainTime;
 }
 
 // Section 3.5: flows with small windows share the path with many others, and may fill its queues more. The
