@@ -77,6 +77,8 @@ void ReceiveBatch::begin_train() {
     const int value = value_of(*control);
     if (control->cmsg_level == IPPROTO_UDP) {
       if (value > 0) train_.length = static_cast<std::size_t>(value);
+    } else if (control->cmsg_level == SOL_SOCKET) {
+      train_.datagram.kernel_drops = static_cast<std::uint32_t>(value);
     } else {
       (is_traffic_class(*control) ? train_.datagram.traffic_class : train_.datagram.hop_limit) =
           static_cast<std::uint8_t>(value);

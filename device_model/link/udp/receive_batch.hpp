@@ -25,6 +25,9 @@ struct ReceivedDatagram {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 0;
   std::uint16_t before = 0;  // datagrams of its train
+  // How many datagrams the kernel had dropped at this socket when this one found room (SO_RXQ_OVFL), modulo
+  // 2^32; 0 if there were none, or if the socket does not tell.
+  std::uint32_t kernel_drops = 0;
   std::span<const std::byte> bytes;
   // For the headers of its frame.
   std::array<std::byte, wire::kMaxHeaderBytes>* headers = nullptr;
@@ -53,8 +56,8 @@ class ReceiveBatch {
   static constexpr std::uint32_t kMessages = 64;
   static constexpr std::uint32_t kPerCall = 32;
   static constexpr std::size_t kBytesPerCall = 128 * 1024;
-  // TOS, TTL and the length of a train's datagrams.
-  static constexpr std::size_t kControlBytes = 3 * CMSG_SPACE(sizeof(int));
+  // TOS, TTL, the length of a train's datagrams, and the number of drops.
+  static constexpr std::size_t kControlBytes = 4 * CMSG_SPACE(sizeof(int));
   // The longest message. What is added keeps the beginnings of slots out of the same few places of a cache.
   static constexpr std::size_t kMessageBytes = 65'536 + 4'096;
 

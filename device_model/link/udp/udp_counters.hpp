@@ -10,7 +10,7 @@ struct UdpCounters {
   std::uint64_t send_calls = 0;     // system calls
   std::uint64_t received = 0;       // datagrams
   std::uint64_t receive_calls = 0;  // that had something
-  std::uint64_t marked = 0;         // "congestion experienced", because the socket's buffer was filling
+  std::uint64_t marked = 0;  // "congestion experienced": the socket's buffer was filling, or had been full
   // Frames that did not leave.
   std::uint64_t not_sendable =
       0;                       // no RoCEv2 packet from an address of this port, or damaged in its IP header

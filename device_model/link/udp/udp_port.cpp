@@ -181,6 +181,7 @@ void UdpPort::take_from(int socket, std::uint32_t number, Port& port, Load& left
   while (more && left.frames != 0 && left.bytes != 0 && arrived_.has_room()) {
     more = arrived_.receive(socket, number);
     is_filling_ = more && is_filling(socket);
+    has_dropped_ = false;
     counters_.receive_calls += hand_on(port, left);
   }
 }
@@ -198,13 +199,25 @@ bool UdpPort::hand_on(Port& port, Load& left) {
   return arrived_.in_use() != before;
 }
 
+// A buffer may fill and overflow between two rounds, and be empty when it is looked at. The first datagram
+// that finds room again brings the number of those that did not (socket(7), SO_RXQ_OVFL). Groups' sockets do
+// not tell: no datagram to a group has a sender that reacts.
+void UdpPort::note_drops(const ReceivedDatagram& datagram) {
+  if (datagram.socket >= addresses_.size()) return;
+  Address& address = addresses_[datagram.socket];
+  if (datagram.kernel_drops == address.kernel_drops) return;
+  address.kernel_drops = datagram.kernel_drops;
+  has_dropped_ = true;
+}
+
 // The kernel marks nothing when a socket's buffer fills, and drops what has no room. So this port marks, like
 // a switch whose queue is long (RFC 3168, section 5): the senders that react slow down before anything is
-// lost.
+// lost, or, where the buffer was too small for that, before more is.
 std::uint8_t UdpPort::traffic_class_of(const ReceivedDatagram& datagram) {
   constexpr std::uint8_t kExperienced = 3;
   const int ecn = datagram.traffic_class & kExperienced;
-  if (!is_filling_ || ecn == 0 || ecn == kExperienced) return datagram.traffic_class;
+  if (ecn == 0 || ecn == kExperienced) return datagram.traffic_class;
+  if (!is_filling_ && !has_dropped_) return datagram.traffic_class;
   ++counters_.marked;
   return datagram.traffic_class | kExperienced;
 }
@@ -212,6 +225,7 @@ std::uint8_t UdpPort::traffic_class_of(const ReceivedDatagram& datagram) {
 void UdpPort::hand_on(const ReceivedDatagram& datagram, Port& port) {
   const wire::Gid* const to = destination(datagram.socket);
   if (to == nullptr) return;
+  note_drops(datagram);
   const wire::Gid source = to_gid(datagram.source);
   const wire::MacAddress source_mac = mac_of(source);
   ++counters_.received;

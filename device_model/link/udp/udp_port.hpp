@@ -78,6 +78,7 @@ class UdpPort final : public OuterPort {
     memory::Descriptor socket;  // receives at port 4791
     std::uint32_t interface = 0;
     std::vector<Path> paths;
+    std::uint32_t kernel_drops = 0;  // that its datagrams have told of
   };
   struct Group {
     std::uint32_t number;
@@ -87,6 +88,7 @@ class UdpPort final : public OuterPort {
   std::set<std::uint32_t> interfaces_for(const wire::Gid& group) const;
   void take_from(int socket, std::uint32_t number, Port& port, Load& left);
   bool hand_on(Port& port, Load& left);
+  void note_drops(const ReceivedDatagram& datagram);
   std::uint8_t traffic_class_of(const ReceivedDatagram& datagram);
   void hand_on(const ReceivedDatagram& datagram, Port& port);
   const wire::Gid* destination(std::uint32_t number) const;
@@ -100,7 +102,10 @@ class UdpPort final : public OuterPort {
   std::uint32_t next_number_ = 0;
   std::size_t first_ = 0;  // whose turn it is to be the first to receive
   ReceiveBatch arrived_;
-  bool is_filling_ = false;  // the socket that was received from last
+  // The socket that was received from last: its buffer is filling; it was too full for a datagram before one
+  // of those that the last call received.
+  bool is_filling_ = false;
+  bool has_dropped_ = false;
   UdpCounters counters_;
   transport::Time now_{};
   transport::Time full_until_{};

@@ -74,6 +74,8 @@ void discard_arrivals(int socket) {
 memory::Descriptor open_udp_socket(const wire::Gid& address, std::uint32_t scope, std::uint16_t port) {
   memory::Descriptor opened = open_unbound(address, port);
   if (!bind_to(opened.get(), address, scope, port)) fail(address, port, "cannot be bound");
+  // Without it drops are counted, and nothing more.
+  set_option(opened.get(), SOL_SOCKET, SO_RXQ_OVFL, 1);
   // Without it (before Linux 5.0) every datagram comes alone.
   set_option(opened.get(), IPPROTO_UDP, UDP_GRO, 1);
   return opened;

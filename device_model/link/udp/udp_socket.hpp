@@ -16,8 +16,8 @@ namespace urnic::link {
 inline constexpr int kUdpHopLimit = 64;
 
 // Bound to `address` and `port`. Buffers are as large as the kernel lets this user have, up to 4 MiB.
-// Received datagrams come with their TOS and TTL, or traffic class and hop limit. Throws std::system_error
-// with a sentence.
+// Received datagrams come with their TOS and TTL, or traffic class and hop limit, and with the number of
+// datagrams that the kernel has dropped. Throws std::system_error with a sentence.
 memory::Descriptor open_udp_socket(const wire::Gid& address, std::uint32_t scope, std::uint16_t port);
 
 // A socket that only sends, from a source port between 0xC000 and 0xFFFF, which `port` is set to (IBTA

@@ -5,6 +5,7 @@
 #include <netinet/udp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 
@@ -297,12 +298,54 @@ BOOST_AUTO_TEST_CASE(packets_are_marked_while_the_sockets_buffer_is_filling) {
   BOOST_TEST(port1.counters().marked > 0u);
   for (int i = 0; i < 1000 && receive().size() != 0; ++i) receivers[1].arrivals.clear();
   send(capable, 4096);
+  marked();  // the first one behind the drops
+  send(capable, 4096);
   BOOST_TEST(marked() == 0u);
   const auto before = port1.counters();
   for (std::uint32_t psn = 0; psn < 8000 && port1.counters().kernel_drops == before.kernel_drops; ++psn)
     send(network(0, 1), 4096, psn);
   BOOST_TEST(marked() == 0u);
   BOOST_TEST(port1.counters().marked == before.marked);
+}
+
+// A buffer for a few packets, which is empty again when it is looked at: only the kernel tells of the drops.
+BOOST_AUTO_TEST_CASE(what_arrives_behind_a_drop_is_marked) {
+  const int tiny = 16 * 1024;
+  setsockopt(port1.wake_descriptors()[0], SOL_SOCKET, SO_RCVBUF, &tiny, sizeof tiny);
+  std::uint32_t psn = 0;
+  const auto marked = [&] {
+    std::vector<bool> marks;
+    for (const auto& arrival : receive()) marks.push_back((arrival.parsed.network.traffic_class & 3) == 3);
+    receivers[1].arrivals.clear();
+    return marks;
+  };
+  const auto overflow = [&](std::uint8_t traffic_class) {
+    wire::NetworkHeaders headers = network(0, 1);
+    headers.traffic_class = traffic_class;
+    const std::uint64_t before = port1.counters().kernel_drops;
+    for (int i = 0; i < 100 && port1.counters().kernel_drops == before; ++i) send(headers, 1024, ++psn);
+    BOOST_TEST(port1.counters().kernel_drops > before);
+    return headers;
+  };
+  const wire::NetworkHeaders capable = overflow(0x6A);
+  for (int times = 0; times < 3; ++times) {
+    const auto before_the_drop = marked();
+    BOOST_TEST(!before_the_drop.empty());
+    BOOST_TEST(std::count(before_the_drop.begin(), before_the_drop.end(), true) == 0);
+    send(capable, 1024, ++psn);
+    send(capable, 1024, ++psn);
+    BOOST_TEST((marked() == std::vector<bool>{true, true}));
+    send(capable, 1024, ++psn);
+    BOOST_TEST((marked() == std::vector<bool>{false}));  // nothing was dropped meanwhile
+    overflow(0x6A);
+  }
+  marked();
+  BOOST_TEST(port1.counters().marked == 6u);
+  // Nor is what must not be marked.
+  overflow(0x68);
+  send(network(0, 1), 1024, ++psn);
+  const auto not_capable = marked();
+  BOOST_TEST(std::count(not_capable.begin(), not_capable.end(), true) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_host_without_a_socket_is_no_error) {
