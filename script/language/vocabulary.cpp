@@ -54,6 +54,7 @@ constexpr NamedValue kEvents[] = {{"cq_error", 0},
                                   {"srq_limit_reached", 15},
                                   {"last_wqe_reached", 16}};
 constexpr NamedValue kRecoveries[] = {{"gbn", 0}, {"selective", 1}, {"irn", 2}, {"sack", 3}};
+constexpr NamedValue kCongestionControls[] = {{"off", 0}, {"dcqcn", 1}, {"rtt", 2}, {"timely", 3}};
 constexpr NamedValue kPlaces[] = {{"both", 0}, {"virtual", 1}, {"live", 2}};
 
 constexpr ArgumentSpec kOptionArguments[] = {
@@ -76,6 +77,7 @@ constexpr ArgumentSpec kQpArguments[] = {
     {"access", ValueType::number, kAccess},
     {"qkey"},
     {"recovery", ValueType::number, kRecoveries},
+    {"congestion", ValueType::number, kCongestionControls},
     {"peer_qpn"},
     {.name = "srq", .type = ValueType::object, .kind = ObjectKind::shared_receive_queue},
     {"max_send"},
@@ -206,6 +208,7 @@ constexpr NamedValue kOperations[] = {
     {"send_last_invalidate", value_of(Op::send_last_invalidate)},
     {"send_only_invalidate", value_of(Op::send_only_invalidate)},
     {"atomic_write", value_of(Op::atomic_write)},
+    {"cnp", kWholeOpcode | wire::kCongestionNotification.value},
     {"cm_req", value_of(Cm::req)},
     {"cm_mra", value_of(Cm::mra)},
     {"cm_rej", value_of(Cm::rej)},

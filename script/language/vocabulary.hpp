@@ -93,8 +93,10 @@ std::string_view name(ObjectKind kind);
 std::span<const NamedValue> work_opcodes();
 std::span<const NamedValue> async_events();
 // Packets: their operation, which is the lower five bits of their opcode (wire/opcode.hpp); or, with
-// kCmPacket, the attribute of a message of the connection manager.
+// kCmPacket, the attribute of a message of the connection manager; or, with kWholeOpcode, an opcode that is
+// the same for all services.
 inline constexpr std::uint64_t kCmPacket = 0x100;
+inline constexpr std::uint64_t kWholeOpcode = 0x200;
 std::span<const NamedValue> packet_operations();
 
 std::optional<std::uint64_t> find_value(std::span<const NamedValue> words, std::string_view name);

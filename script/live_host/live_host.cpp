@@ -25,12 +25,12 @@ constexpr Nanoseconds kCallPatience{30'000'000'000};
 }  // namespace
 
 LiveHost::LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentConnection> agent,
-                   const LivePath& path, SetRecovery set_recovery, Nanoseconds settle)
+                   const LivePath& path, SetPolicies set_policies, Nanoseconds settle)
     : frames_(std::move(frames)),
       agent_(std::move(agent)),
       path_(path),
       first_qpn_(kLowestQpn + std::random_device{}() % kQpnRanges * kQpnsOfScript),
-      set_recovery_(std::move(set_recovery)),
+      set_policies_(std::move(set_policies)),
       settle_(settle) {
   take();
   seen_.clear();
@@ -98,8 +98,8 @@ Answer LiveHost::make_queue_pair(const Call& call) {
   } else {
     answer = ask_agent(call);
   }
-  if (answer.refusal.empty() && set_recovery_ && call.has("recovery"))
-    set_recovery_(static_cast<std::uint32_t>(answer.numbers.at("qpn")), call.number("recovery"));
+  if (answer.refusal.empty() && set_policies_)
+    set_policies_(static_cast<std::uint32_t>(answer.numbers.at("qpn")), call);
   return answer;
 }
 

@@ -21,14 +21,14 @@ struct LivePath {
 
 class LiveHost final : public Host {
  public:
-  // Sets how a queue pair of the device recovers from loss, for the argument `recovery`; empty: the device is
-  // none of urnic's.
-  using SetRecovery = std::function<void(std::uint32_t qpn, std::uint64_t recovery)>;
+  // Sets for a queue pair of the device what verbs cannot: the arguments `recovery` and `congestion` of the
+  // call that makes it, where it has them. Empty: the device is none of urnic's.
+  using SetPolicies = std::function<void(std::uint32_t qpn, const Call& made_by)>;
 
   // `settle` is how long the device may take for what it does not answer. Frames that have come before are
   // dropped: the socket may have served another script.
   LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentConnection> agent, const LivePath& path,
-           SetRecovery set_recovery, Nanoseconds settle);
+           SetPolicies set_policies, Nanoseconds settle);
 
   bool is_virtual() const override { return false; }
   Time now() const override;
@@ -51,7 +51,7 @@ class LiveHost final : public Host {
   std::unique_ptr<AgentConnection> agent_;
   const LivePath path_;
   const std::uint32_t first_qpn_;
-  const SetRecovery set_recovery_;
+  const SetPolicies set_policies_;
   const Nanoseconds settle_;
   std::map<std::string, std::uint64_t, std::less<>> attached_;  // queue pairs of other programs
   std::deque<SeenFrame> seen_;

@@ -5,6 +5,7 @@
 #include "script/language/vocabulary.hpp"
 #include "script/packets/packet_fields.hpp"
 #include "wire/aeth.hpp"
+#include "wire/congestion_notification.hpp"
 #include "wire/mad/mad_header.hpp"
 
 namespace urnic::script {
@@ -85,12 +86,16 @@ Bytes payload_of(const Statement& statement, wire::Opcode opcode, const ScriptEn
   if (!statement.word.empty())
     if (const auto attribute = packet_kind(statement.word, end.service).cm_attribute)
       return cm_message(*attribute);
+  if (opcode == wire::kCongestionNotification)
+    return {wire::kNotificationPayload.begin(), wire::kNotificationPayload.end()};
   for (std::uint32_t i = 0; i < right_length(opcode, end); ++i) payload.push_back(pattern_byte(i, 0));
   return payload;
 }
 
 wire::TransportHeaders right_headers(wire::Opcode opcode, const ScriptEnd& end, const Targets& targets,
                                      std::size_t payload) {
+  if (opcode == wire::kCongestionNotification)
+    return wire::congestion_notification(wire::Pkey{0xFFFF}, end.device);
   const wire::OpcodeTraits& traits = wire::traits(opcode);
   const bool is_request = traits.request || !traits.known;
   wire::TransportHeaders headers;

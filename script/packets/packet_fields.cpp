@@ -32,6 +32,7 @@ bool is_transport(const analysis::Header& header) {
 
 PacketKind packet_kind(std::string_view word, wire::Service service) {
   const std::uint64_t value = find_value(packet_operations(), word).value_or(0);
+  if ((value & kWholeOpcode) != 0) return {wire::Opcode(static_cast<std::uint8_t>(value & 0xFF)), {}};
   if ((value & kCmPacket) == 0) return {{service, static_cast<wire::Operation>(value)}, {}};
   return {{wire::Service::ud, wire::Operation::send_only},
           wire::mad::AttributeId{static_cast<std::uint16_t>(value & ~kCmPacket)}};

@@ -16,6 +16,7 @@ std::uint32_t psns_of(const wire::TransportHeaders& headers, std::uint32_t mtu) 
 }  // namespace
 
 void ScriptEnd::note_sent(const wire::TransportHeaders& headers, std::size_t payload) {
+  if (headers.bth.opcode == wire::kCongestionNotification) return;  // it takes no PSN (IBTA A17.9.3)
   const wire::Psn psn = headers.bth.psn;
   const auto bytes = static_cast<std::uint32_t>(payload);
   const wire::OpcodeTraits& traits = wire::traits(headers.bth.opcode);

@@ -157,6 +157,8 @@ Answer VirtualHost::make_queue_pair(const Call& call) {
           .xrc_domain = is_target ? &xrc_domain_ : nullptr,
           .recovery = {.mode = static_cast<transport::RecoveryMode>(call.number("recovery") & 3)}});
   made.end->install();
+  made.end->device_end().set_congestion(
+      {.algorithm = static_cast<transport::CongestionAlgorithm>(call.number("congestion") & 3)});
   VirtualQueuePair& queue_pair = queue_pairs_[call.object] = std::move(made);
   for (const QpState state : {QpState::init, QpState::rtr, QpState::rts, *last}) {
     if (state > *last || queue_pair.end->device_end().state() == *last) continue;

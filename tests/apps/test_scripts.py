@@ -160,6 +160,19 @@ class Scripts(unittest.TestCase):
         with contextlib.suppress(ConnectionError):
             self.assertEqual(silent[0].recv(100), b"")
 
+    def test_congestion_control_of_a_live_device(self):
+        """The rates of scripts/congestion change faster than a live script can look."""
+        self.fabric.up()
+        marked = "mr m length=64\nqp a congestion={}\nsend a write_only ip.ecn=3 payload=4\n{}expect a ack\n"
+        self.script("--live", self.write(marked.format("off", "")))
+        self.script("--live", self.write(marked.format("dcqcn", "expect a cnp psn=0 becn=1 payload=zeros(16)\n")))
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))["urnic0"]
+        self.assertEqual((counters["np_ecn_marked_roce_packets"], counters["np_cnp_sent"]), (1, 1))
+        self.script("--live", self.write("mr m length=64\nqp a congestion=rtt\nqp b congestion=off\nsend a cnp\nsend b cnp\n"
+                                         "send a write_only payload=4\nexpect a ack\nsend b write_only payload=4\nexpect b ack\n"))
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))["urnic0"]
+        self.assertEqual((counters["rp_cnp_handled"], counters["rp_cnp_ignored"]), (1, 1))
+
     def test_a_client_of_rping(self):
         """From the connection manager's REQ to its DREP, with the same unmodified server that a real client would have."""
         self.fabric.up()

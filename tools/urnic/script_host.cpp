@@ -21,8 +21,9 @@
 namespace urnic::cli {
 namespace {
 
-// As the argument `recovery` of scripts has them.
+// As the arguments `recovery` and `congestion` of scripts have them.
 constexpr std::array<const char*, 4> kRecoveries{"gbn", "selective", "irn", "sack"};
+constexpr std::array<const char*, 4> kCongestionControls{"off", "dcqcn", "rtt", "timely"};
 
 wire::MacAddress parse_mac(const std::string& text) {
   std::array<unsigned, 6> bytes{};
@@ -121,13 +122,18 @@ std::unique_ptr<script::Host> LiveScriptHosts::beside_a_device() const {
       std::vector<std::string>{installation.script_agent, "--device", device, "--gid", gid, "--peer",
                                options.script_gid},
       program_environment(installation, directory));
-  const auto set_recovery = [directory, device](std::uint32_t qpn, std::uint64_t recovery) {
-    connect_or_fail(directory).ask(
-        {{"cmd", "set"}, {"device", device}, {"qp", qpn}, {"recovery", kRecoveries.at(recovery)}});
+  const auto set_policies = [directory, device](std::uint32_t qpn, const script::Call& made_by) {
+    const auto set = [&](const char* argument, const std::array<const char*, 4>& words) {
+      if (!made_by.has(argument)) return;
+      connect_or_fail(directory).ask(
+          {{"cmd", "set"}, {"device", device}, {"qp", qpn}, {argument, words.at(made_by.number(argument))}});
+    };
+    set("recovery", kRecoveries);
+    set("congestion", kCongestionControls);
   };
   auto host = std::make_unique<script::LiveHost>(
       std::make_shared<script::FrameMessages>(std::move(descriptors[0])), std::move(agent), path,
-      set_recovery, milliseconds(options.settle_ms));
+      set_policies, milliseconds(options.settle_ms));
   return std::make_unique<StationHost>(std::move(admin), std::move(host));
 }
 
