@@ -129,6 +129,30 @@ BOOST_AUTO_TEST_CASE(a_loss_counts_only_while_the_delay_exceeds_the_target) {
   BOOST_TEST(bench.window() == before / 2, boost::test_tools::tolerance(0.01));
 }
 
+BOOST_AUTO_TEST_CASE(a_timeout_halves_the_window) {
+  Bench bench;
+  bench.end_doubling();
+  const double before = bench.window();
+  bench.now += Bench::us(10'000);
+  BOOST_TEST(!bench.control.timed_out(bench.now));
+  BOOST_TEST(bench.window() == before / 2, boost::test_tools::tolerance(0.01));
+}
+
+// 1 Gbit/s for a round trip of 80 us is ten packets.
+BOOST_AUTO_TEST_CASE(after_a_silence_the_window_is_what_the_restarts_rate_sends_in_a_round_trip) {
+  for (const bool slow : {true, false}) {
+    CongestionSettings chosen = settings();
+    chosen.slow_restart = slow;
+    Bench bench(chosen);
+    bench.acknowledge(80, 100);
+    const double before = bench.window();
+    BOOST_TEST(before == 110, kClose);
+    BOOST_TEST(bench.control.woken(bench.now) == slow);
+    BOOST_TEST(bench.window() == (slow ? 10 : before), kClose);
+    BOOST_TEST(!bench.control.woken(bench.now));  // it is not faster than that
+  }
+}
+
 BOOST_AUTO_TEST_CASE(after_timeouts_in_a_row_the_window_is_the_least) {
   Bench bench;
   bench.end_doubling();

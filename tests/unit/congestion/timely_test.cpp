@@ -80,6 +80,19 @@ BOOST_AUTO_TEST_CASE(marks_and_losses_change_nothing) {
   BOOST_TEST(bench.control.snapshot().marks == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(slow_restart_begins_low_after_a_timeout_or_a_silence) {
+  Bench bench;
+  BOOST_TEST(bench.control.timed_out(bench.now));
+  BOOST_TEST(bench.rate() == 1, kClose);
+  BOOST_TEST(!bench.control.woken(bench.now));  // it is not faster than that
+  CongestionSettings settings = bench.settings;
+  settings.slow_restart = false;
+  Timely without(settings);
+  without.start(4096, bench.now);
+  BOOST_TEST(!without.woken(bench.now));
+  BOOST_TEST(without.allowance(bench.now).rate.gbps() == 10, kClose);
+}
+
 // Senders that begin together see round trips become many times as long within one.
 BOOST_AUTO_TEST_CASE(one_decrease_takes_at_most_half) {
   Bench bench;

@@ -262,6 +262,33 @@ BOOST_AUTO_TEST_CASE(notifications_slow_read_responses_down) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(notifications_do_not_slow_read_responses_down_under_timely) {
+  Bench bench({.algorithm = CongestionAlgorithm::timely, .line = SendRate::gbps(8)});
+  for (int i = 0; i < 10; ++i) bench.arrive_notification();
+  bench.arrive(read_request(kPsn, kBase, kKey, 60 * kMtu), false);
+  BOOST_TEST(bench.leaving().size() == 60u);
+}
+
+// 8 Gbit/s is a byte a nanosecond; four notifications make it a sixteenth of that.
+BOOST_AUTO_TEST_CASE(packets_that_are_sent_again_keep_to_the_rate) {
+  Bench bench({.algorithm = CongestionAlgorithm::dcqcn,
+               .line = SendRate::gbps(8),
+               .dcqcn = {.increase_interval = std::chrono::seconds(1), .increase_bytes = 0}});
+  QpParameters parameters = bench.qp.parameters();
+  parameters.retry_count = 7;
+  bench.qp.modify(QpState::rts, parameters, bench.now);
+  bench.post(8 * kMtu);
+  for (int i = 0; i < 20; ++i, bench.now += Nanoseconds(4 * kMtu)) bench.leaving();
+  for (int i = 0; i < 4; ++i, bench.now += std::chrono::microseconds(50)) bench.arrive_notification();
+  bench.arrive(nak(kPsn, wire::NakCode::psn_sequence_error), false);
+  std::size_t again = 0;
+  for (const Time end = bench.now + Nanoseconds(4 * 16 * kMtu); bench.now < end;
+       bench.now += Nanoseconds(kMtu))
+    again += bench.leaving().size();
+  BOOST_TEST(again >= 3u);
+  BOOST_TEST(again <= 5u);
+}
+
 // A responder that sends no requests of its own stays in RTR.
 BOOST_AUTO_TEST_CASE(a_notification_is_taken_in_rtr) {
   Bench bench;
