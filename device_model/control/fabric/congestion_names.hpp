@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 
 #include "device_model/transport/congestion_settings.hpp"
@@ -15,12 +14,6 @@ inline constexpr std::array<std::string_view, 4> kCongestionNames{"off", "dcqcn"
 
 constexpr std::string_view name(transport::CongestionAlgorithm algorithm) {
   return kCongestionNames[static_cast<std::size_t>(algorithm)];
-}
-
-constexpr std::optional<transport::CongestionAlgorithm> find_congestion(std::string_view name) {
-  for (std::size_t i = 0; i < kCongestionNames.size(); ++i)
-    if (kCongestionNames[i] == name) return static_cast<transport::CongestionAlgorithm>(i);
-  return {};
 }
 
 }  // namespace urnic::control

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 
 #include "device_model/transport/recovery_settings.hpp"
@@ -18,12 +17,6 @@ inline constexpr transport::RecoveryMode kDefaultRecovery = transport::RecoveryM
 
 constexpr std::string_view name(transport::RecoveryMode mode) {
   return kRecoveryNames[static_cast<std::size_t>(mode)];
-}
-
-constexpr std::optional<transport::RecoveryMode> find_recovery(std::string_view name) {
-  for (std::size_t i = 0; i < kRecoveryNames.size(); ++i)
-    if (kRecoveryNames[i] == name) return static_cast<transport::RecoveryMode>(i);
-  return {};
 }
 
 }  // namespace urnic::control
