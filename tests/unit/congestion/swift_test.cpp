@@ -163,6 +163,19 @@ BOOST_AUTO_TEST_CASE(after_timeouts_in_a_row_the_window_is_the_least) {
   BOOST_TEST(bench.control.allowance(bench.now).rate.gbps() < 8.0 * kPacket / 10'000 / 50);
 }
 
+// However many notifications come, and from whomever.
+BOOST_AUTO_TEST_CASE(no_rate_is_below_the_least) {
+  CongestionSettings chosen = settings();
+  chosen.least = SendRate::mbps(10);
+  Bench bench(chosen);
+  bench.acknowledge(1'000);
+  for (int i = 0; i < 100; ++i) {
+    bench.now += Bench::us(1'000);
+    bench.control.marked(bench.now);
+  }
+  BOOST_TEST(bench.control.allowance(bench.now).rate.gbps() == 0.01, kClose);
+}
+
 BOOST_AUTO_TEST_CASE(a_notification_counts_as_a_round_trip_of_twice_the_target) {
   Bench bench;
   bench.end_doubling();

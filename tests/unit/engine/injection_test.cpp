@@ -8,6 +8,7 @@
 #include "tests/unit/engine/raw_frames.hpp"
 #include "tests/unit/engine/test_srq.hpp"
 #include "tests/unit/engine/two_engines.hpp"
+#include "wire/congestion_notification.hpp"
 #include "wire/frame.hpp"
 
 namespace urnic::engine::test {
@@ -108,6 +109,24 @@ BOOST_AUTO_TEST_CASE(a_forged_request_of_a_raw_packet_qp_is_refused) {
     BOOST_TEST(device1.port_counters().wrong_origin - before == 2u);
     check_write(qp0, 3);
   }
+}
+
+// A program slows nobody down: neither the peer of a connection nor the victim's own device has sent it.
+BOOST_AUTO_TEST_CASE(a_forged_congestion_notification_is_refused) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  connect(qp0, qp1);
+  engine.execute(
+      [&] { qp1.device_end().set_congestion({.algorithm = transport::CongestionAlgorithm::dcqcn}); });
+  for (auto* const from : {&raw0, &raw1}) {
+    Program& stranger = from == &raw0 ? program0 : program1;
+    post(*from, stranger,
+         forge(path(device0, device1), wire::congestion_notification(wire::Pkey{0xFFFF}, qp1.qpn()),
+               wire::kNotificationPayload.size()));
+    run();
+  }
+  BOOST_TEST(device1.port_counters().wrong_origin == 2u);
+  BOOST_TEST(device1.counters().notifications_handled == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_forged_request_to_an_xrc_target_is_refused) {
