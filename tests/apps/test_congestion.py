@@ -3,6 +3,9 @@
 answers marks, and what the senders do, in counters, in `urnic status` and in a capture as tshark reads it."""
 
 import json
+import os
+import signal
+import time
 import unittest
 
 import fabric
@@ -168,6 +171,30 @@ class Congestion(unittest.TestCase):
         self.assertIn("Gbit/s", self.urnic("status", "--qps"))
         self.assertIn("without congestion control", self.urnic("set", "congestion", "off"))
         self.assertIsNone(requester()[0]["congestion"])
+
+    def test_a_device_process_that_was_stopped_goes_on(self):
+        """How fast, clock_jump in tests/unit/congestion has under virtual time; here, that no request of a program fails."""
+        for algorithm in ALGORITHMS[1:]:
+            with self.subTest(algorithm):
+                self.fabric.up(f'[device]\ncongestion = "{algorithm}"\n')
+                server, client = self.start_pair("ib_write_bw", "urnic0", "urnic1", "--run_infinitely")
+
+                def arrived():
+                    return json.loads(self.urnic("counters", "--json"))["urnic0"]["rx_write_requests"]
+
+                fabric.wait_until(lambda: arrived() > 100, f"writes: {client}")
+                device_process = self.fabric.device_process()
+                os.kill(device_process, signal.SIGSTOP)
+                try:
+                    time.sleep(1.5)
+                finally:
+                    os.kill(device_process, signal.SIGCONT)
+                before = arrived()
+                fabric.wait_until(lambda: arrived() > before + 1000, f"writes after the pause: {client}")
+                self.assertIsNone(client.status, client)
+                client.kill()
+                server.kill()
+                self.fabric.down()
 
     def test_wrong_settings_are_refused_and_change_nothing(self):
         self.up("dcqcn")
