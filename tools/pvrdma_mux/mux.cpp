@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trust/peer.hpp"
+#include "wire/mad/identifiers.hpp"
 
 namespace urnic::pvrdma_mux {
 
