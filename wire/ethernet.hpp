@@ -12,7 +12,11 @@ namespace urnic::wire {
 
 inline constexpr std::size_t kMacBytes = 6;
 inline constexpr std::size_t kEtherTypeOffset = 2 * kMacBytes;
+inline constexpr std::size_t kEthernetBytes = kEtherTypeOffset + 2;
 inline constexpr std::size_t kVlanTagBytes = 4;
+// In a tag: the VLAN's number, below three bits of priority and one more (IEEE 802.1Q 9.6).
+inline constexpr std::uint16_t kVlanIdMask = 0xFFF;
+inline constexpr unsigned kVlanPriorityShift = 13;
 inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 
 namespace ether_type {
@@ -21,6 +25,13 @@ inline constexpr std::uint16_t kArp = 0x0806;
 inline constexpr std::uint16_t kVlan = 0x8100;
 inline constexpr std::uint16_t kIpv6 = 0x86DD;
 }  // namespace ether_type
+
+// Bytes in front of what the frame carries: the Ethernet header, with the tag of a VLAN if it has one. At
+// least kEthernetBytes can be read.
+inline std::size_t ethernet_header_size(const std::byte* frame) {
+  const bool tagged = load_be16(frame + kEtherTypeOffset) == ether_type::kVlan;
+  return kEthernetBytes + (tagged ? kVlanTagBytes : 0);
+}
 
 inline MacAddress load_mac(const std::byte* from) {
   MacAddress address;

@@ -13,7 +13,7 @@
 
 namespace urnic::wire {
 
-// Ethernet 14, IPv6 40, UDP 8, BTH 12 and the longest chain of extended headers.
+// Ethernet 14, VLAN tag 4, IPv6 40, UDP 8, BTH 12 and the longest chain of extended headers.
 inline constexpr std::size_t kMaxHeaderBytes = 128;
 inline constexpr std::size_t kMaxTrailerBytes = 3 + 4;
 inline constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU

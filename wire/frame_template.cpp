@@ -23,10 +23,11 @@ void store_udp_checksum(Frame& frame, std::byte* udp, std::size_t udp_offset) {
 
 FrameTemplate::FrameTemplate(const NetworkHeaders& network)
     : network_bytes_(network_header_size(network)),
+      ethernet_bytes_(network.vlan_tag != 0 ? kEthernetBytes + kVlanTagBytes : kEthernetBytes),
       ipv4_(uses_ipv4(network)),
       with_udp_checksum_(network.udp_checksum != 0) {
   encode_network(network, network_.data());
-  if (ipv4_) ipv4_sum_.add({network_.data() + kEthernetBytes, kIpv4Bytes});
+  if (ipv4_) ipv4_sum_.add({network_.data() + ethernet_bytes_, kIpv4Bytes});
 }
 
 std::size_t FrameTemplate::frame_bytes(Opcode opcode, std::size_t payload_bytes) const {
@@ -41,7 +42,7 @@ Frame FrameTemplate::encode(const TransportHeaders& transport, std::span<const s
 
   std::byte* const headers = storage.headers.data();
   std::memcpy(headers, network_.data(), network_.size());
-  std::byte* const ip = headers + kEthernetBytes;
+  std::byte* const ip = headers + ethernet_bytes_;
   std::byte* const udp = headers + network_bytes_ - kUdpBytes;
   store_be16(udp + 4, static_cast<std::uint16_t>(udp_bytes));
   if (ipv4_) {

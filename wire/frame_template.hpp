@@ -27,7 +27,8 @@ class FrameTemplate {
  private:
   std::array<std::byte, kMaxNetworkHeaderBytes> network_{};
   std::size_t network_bytes_;
-  InternetSum ipv4_sum_;  // over the IPv4 header with total length and checksum 0
+  std::size_t ethernet_bytes_;  // in front of the IP header
+  InternetSum ipv4_sum_;        // over the IPv4 header with total length and checksum 0
   bool ipv4_;
   bool with_udp_checksum_;
 };

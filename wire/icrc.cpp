@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "wire/ethernet.hpp"
 #include "wire/frame.hpp"
 #include "wire/network_codec.hpp"
 
@@ -97,8 +98,9 @@ void leave_vector_code() {}
 std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte> payload,
                    std::span<const std::byte> pad) {
   alignas(16) std::array<std::byte, kMaxHeaderBytes> masked;
-  const std::byte* const ip = headers.data() + kEthernetBytes;
-  const std::size_t bytes = std::min(headers.size(), kMaxHeaderBytes) - kEthernetBytes;
+  const std::size_t ethernet_bytes = ethernet_header_size(headers.data());
+  const std::byte* const ip = headers.data() + ethernet_bytes;
+  const std::size_t bytes = std::min(headers.size(), kMaxHeaderBytes) - ethernet_bytes;
   const bool ipv4 = (*ip & std::byte{0xF0}) == std::byte{0x40};
   copy_masked(ip, bytes, ipv4 ? kIpv4Mask : kIpv6Mask, masked.data());
 

@@ -135,15 +135,22 @@ bool uses_ipv4(const NetworkHeaders& network) {
 }
 
 std::size_t network_header_size(const NetworkHeaders& network) {
-  return kEthernetBytes + (uses_ipv4(network) ? kIpv4Bytes : kIpv6Bytes) + kUdpBytes;
+  const std::size_t tag = network.vlan_tag != 0 ? kVlanTagBytes : 0;
+  return kEthernetBytes + tag + (uses_ipv4(network) ? kIpv4Bytes : kIpv6Bytes) + kUdpBytes;
 }
 
 void encode_network(const NetworkHeaders& network, std::byte* to) {
   const bool ipv4 = uses_ipv4(network);
   std::memcpy(to, network.destination_mac.bytes.data(), 6);
   std::memcpy(to + 6, network.source_mac.bytes.data(), 6);
-  store_be16(to + 12, ipv4 ? ether_type::kIpv4 : ether_type::kIpv6);
-  std::byte* const ip = to + kEthernetBytes;
+  std::byte* type = to + kEtherTypeOffset;
+  if (network.vlan_tag != 0) {
+    store_be16(type, ether_type::kVlan);
+    store_be16(type + 2, network.vlan_tag);
+    type += kVlanTagBytes;
+  }
+  store_be16(type, ipv4 ? ether_type::kIpv4 : ether_type::kIpv6);
+  std::byte* const ip = type + 2;
   ipv4 ? encode_ipv4(network, ip) : encode_ipv6(network, ip);
   std::byte* const udp = ip + (ipv4 ? kIpv4Bytes : kIpv6Bytes);
   store_be16(udp, network.udp_source);
@@ -156,25 +163,33 @@ ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_b
   if (headers.size() < kEthernetBytes) return ParseError::truncated;
   std::memcpy(network.destination_mac.bytes.data(), headers.data(), 6);
   std::memcpy(network.source_mac.bytes.data(), headers.data() + 6, 6);
-  const std::uint16_t type = load_be16(headers.data() + kEtherTypeOffset);
+  std::size_t ethernet_bytes = kEthernetBytes;
+  std::uint16_t type = load_be16(headers.data() + kEtherTypeOffset);
+  network.vlan_tag = 0;
+  if (type == ether_type::kVlan) [[unlikely]] {
+    ethernet_bytes += kVlanTagBytes;
+    if (headers.size() < ethernet_bytes) return ParseError::truncated;
+    network.vlan_tag = load_be16(headers.data() + kEthernetBytes);
+    type = load_be16(headers.data() + kEthernetBytes + 2);
+  }
   if (type != ether_type::kIpv4 && type != ether_type::kIpv6) return ParseError::not_roce;
   const bool ipv4 = type == ether_type::kIpv4;
   const std::size_t ip_header_bytes = ipv4 ? kIpv4Bytes : kIpv6Bytes;
-  extent.header_bytes = kEthernetBytes + ip_header_bytes + kUdpBytes;
+  extent.header_bytes = ethernet_bytes + ip_header_bytes + kUdpBytes;
   if (headers.size() < extent.header_bytes) return ParseError::truncated;
 
-  const std::byte* const ip = headers.data() + kEthernetBytes;
-  const std::size_t available = frame_bytes - kEthernetBytes;
+  const std::byte* const ip = headers.data() + ethernet_bytes;
+  const std::size_t available = frame_bytes - ethernet_bytes;
   std::size_t ip_bytes = 0;
   const ParseError error =
       ipv4 ? parse_ipv4(ip, available, network, ip_bytes) : parse_ipv6(ip, available, network, ip_bytes);
   if (error != ParseError::none) return error;
-  extent.frame_bytes = kEthernetBytes + ip_bytes;
+  extent.frame_bytes = ethernet_bytes + ip_bytes;
   return parse_udp(ip + ip_header_bytes, ip_bytes - ip_header_bytes, network);
 }
 
 std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset) {
-  const bool ipv4 = udp_offset == kEthernetBytes + kIpv4Bytes;
+  const bool ipv4 = udp_offset == ethernet_header_size(frame.headers.data()) + kIpv4Bytes;
   const std::size_t addresses = ipv4 ? 8 : 32;
   InternetSum sum;
   sum.add(frame.headers.subspan(udp_offset - addresses, addresses));

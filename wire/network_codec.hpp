@@ -1,21 +1,22 @@
-// Converts between `NetworkHeaders` and the bytes in front of a BTH (Ethernet, IPv4 or IPv6, UDP).
+// Converts between `NetworkHeaders` and the bytes in front of a BTH (Ethernet, perhaps the tag of a VLAN,
+// IPv4 or IPv6, UDP).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "wire/ethernet.hpp"
 #include "wire/frame.hpp"
 #include "wire/network_headers.hpp"
 #include "wire/parse_error.hpp"
 
 namespace urnic::wire {
 
-inline constexpr std::size_t kEthernetBytes = 14;
 inline constexpr std::size_t kIpv4Bytes = 20;
 inline constexpr std::size_t kIpv6Bytes = 40;
 inline constexpr std::size_t kUdpBytes = 8;
-inline constexpr std::size_t kMaxNetworkHeaderBytes = kEthernetBytes + kIpv6Bytes + kUdpBytes;
+inline constexpr std::size_t kMaxNetworkHeaderBytes = kEthernetBytes + kVlanTagBytes + kIpv6Bytes + kUdpBytes;
 
 // Bytes from the Ethernet destination to the end of the UDP header.
 std::size_t network_header_size(const NetworkHeaders& network);
@@ -31,8 +32,8 @@ struct NetworkExtent {
 };
 
 // Reads the Ethernet, IP and UDP headers at the beginning of a frame of `frame_bytes` bytes. `headers` is the
-// frame's first piece. Checks everything but the UDP checksum. On `none`, `extent` is set, with
-// extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
+// frame's first piece. A frame may have one VLAN tag. Checks everything but the UDP checksum. On `none`,
+// `extent` is set, with extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
 ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
                          NetworkExtent& extent);
 

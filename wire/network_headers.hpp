@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/ethernet.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::wire {
@@ -18,6 +19,9 @@ struct NetworkHeaders {
   MacAddress source_mac;
   Gid destination;
   Gid source;
+  // The tag of its VLAN: the VLAN's number, and a priority in the upper three bits (IEEE 802.1Q 9.6). 0: the
+  // frame has none. A received tag may have a priority and no VLAN, whose number is then 0.
+  std::uint16_t vlan_tag = 0;
   std::uint8_t traffic_class = 0;       // DSCP and ECN: IPv4 TOS, IPv6 traffic class
   std::uint8_t hop_limit = 64;          // IPv4 TTL
   std::uint32_t flow_label = 0;         // IPv6 only
@@ -30,9 +34,19 @@ struct NetworkHeaders {
   friend bool operator==(const NetworkHeaders&, const NetworkHeaders&) = default;
 };
 
-// Whether `arrived` comes from where `path` leads to, and goes to where it begins.
+// The VLAN of a tag; 0: none.
+constexpr std::uint16_t vlan_of(std::uint16_t tag) { return tag & kVlanIdMask; }
+// The tag with which packets of a VLAN leave, whose priority is the service level's lower three bits, as NICs
+// have it (Linux: mlx5_set_path, mlx4's create_iboe_ah). `vlan` 0: none.
+constexpr std::uint16_t vlan_tag(std::uint16_t vlan, std::uint8_t service_level) {
+  return vlan == 0 ? std::uint16_t{0}
+                   : static_cast<std::uint16_t>(vlan | (service_level & 7u) << kVlanPriorityShift);
+}
+
+// Whether `arrived` comes from where `path` leads to, and goes to where it begins, in the same VLAN.
 inline bool is_return(const NetworkHeaders& arrived, const NetworkHeaders& path) {
-  return arrived.source == path.destination && arrived.destination == path.source;
+  return arrived.source == path.destination && arrived.destination == path.source &&
+         vlan_of(arrived.vlan_tag ^ path.vlan_tag) == 0;
 }
 
 // True for ::ffff:a.b.c.d.

@@ -109,8 +109,14 @@ bool Dissector::place_network() {
                                          result_.network_, extent);
   result_.network_.destination_mac = wire::load_mac(result_.frame_.data());
   result_.network_.source_mac = wire::load_mac(result_.frame_.data() + wire::kMacBytes);
+  const bool tagged = wire::load_be16(&result_.frame_[wire::kEtherTypeOffset]) == wire::ether_type::kVlan;
+  if (tagged && skipped != 0)
+    result_.network_.vlan_tag = wire::load_be16(&result_.frame_[wire::kEthernetBytes]);
   const bool ipv4 = type_ == wire::ether_type::kIpv4;
-  if (!ipv4 && type_ != wire::ether_type::kIpv6) return false;
+  if (!ipv4 && type_ != wire::ether_type::kIpv6) {
+    if (result_.verdict_ != wire::ParseError::truncated) result_.verdict_ = wire::ParseError::not_roce;
+    return false;
+  }
   if (!place(ipv4 ? kIpv4Header : kIpv6Header)) return false;
   const std::byte* const ip = &result_.frame_[link_end_];
   // parse_network stops there.

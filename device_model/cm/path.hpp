@@ -23,7 +23,8 @@ struct GsiAddress {
   wire::Gid peer;
   std::uint8_t hop_limit = 64;
   std::uint8_t traffic_class = 0;
-  std::uint32_t flow_label = 0;  // 20 bits
+  std::uint32_t flow_label = 0;    // 20 bits
+  std::uint8_t service_level = 0;  // the priority in the tag of the VLAN of `own`, if it belongs to one
   friend bool operator==(const GsiAddress&, const GsiAddress&) = default;
 };
 
@@ -42,7 +43,7 @@ struct Path {
 };
 
 constexpr GsiAddress gsi_address(const Path& path) {
-  return {path.own, path.peer, path.hop_limit, path.traffic_class, path.flow_label};
+  return {path.own, path.peer, path.hop_limit, path.traffic_class, path.flow_label, path.service_level};
 }
 
 }  // namespace urnic::cm

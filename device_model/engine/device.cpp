@@ -57,10 +57,10 @@ void Device::link_changed(bool up) {
   events_.raise(up ? DeviceEvent::port_active : DeviceEvent::port_error);
 }
 
-void Device::set_gids(const std::vector<wire::Gid>& gids) {
+void Device::set_gids(const std::vector<LocalGid>& gids) {
   config_.gids.clear();
   std::copy_if(gids.begin(), gids.end(), std::back_inserter(config_.gids),
-               [](const wire::Gid& gid) { return gid != wire::Gid{}; });
+               [](const LocalGid& each) { return each.gid != wire::Gid{}; });
   events_.raise(DeviceEvent::gid_change);
 }
 
@@ -213,6 +213,18 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
   }
 }
 
+// A packet of another VLAN is not for the GID (as on a NIC, whose GID table has the VLAN of each).
+bool Device::has(const wire::Gid& gid, std::uint16_t vlan) const {
+  return std::any_of(config_.gids.begin(), config_.gids.end(),
+                     [&](const LocalGid& own) { return own.gid == gid && own.vlan == vlan; });
+}
+
+// Every device is in the network without tags.
+bool Device::is_in_vlan(std::uint16_t vlan) const {
+  return vlan == 0 || std::any_of(config_.gids.begin(), config_.gids.end(),
+                                  [&](const LocalGid& own) { return own.vlan == vlan; });
+}
+
 // For packets without a QP, or for a QP that is not connected with the sender. A connected QP's path ends at
 // one of this device's GIDs, so only here the GIDs are searched.
 void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair) {
@@ -220,8 +232,7 @@ void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContex
   const wire::NetworkHeaders& network = parsed_.network;
   if (wire::is_multicast(network.destination)) return arrive_for_group(frame);
   const bool ours =
-      network.destination_mac == config_.mac &&
-      std::find(config_.gids.begin(), config_.gids.end(), network.destination) != config_.gids.end();
+      network.destination_mac == config_.mac && has(network.destination, wire::vlan_of(network.vlan_tag));
   if (!ours || (queue_pair != nullptr && !queue_pair->takes_datagrams())) {
     ++port_counters_.wrong_address;
     return;
@@ -259,6 +270,10 @@ void Device::arrive_for_group(const wire::Frame& frame) {
   }
   const auto members = multicast_groups_.members(network.destination);
   if (members.empty()) return;
+  if (!is_in_vlan(wire::vlan_of(network.vlan_tag))) {
+    ++port_counters_.wrong_address;
+    return;
+  }
   const bool datagram = parsed_.transport.bth.opcode.service() == wire::Service::ud;
   if (!datagram || parsed_.transport.bth.destination != wire::kMulticastQpn) {
     ++port_counters_.unknown_qp;
@@ -283,7 +298,8 @@ bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket
   }
   const std::size_t header = wire::uses_ipv4(parsed_.network) ? wire::kIpv4Bytes : transport::kGrhBytes;
   std::memset(grh, 0, transport::kGrhBytes);
-  std::memcpy(grh + transport::kGrhBytes - header, frame.headers.data() + wire::kEthernetBytes, header);
+  const std::byte* const ip = frame.headers.data() + wire::ethernet_header_size(frame.headers.data());
+  std::memcpy(grh + transport::kGrhBytes - header, ip, header);
   packet.grh = {grh, transport::kGrhBytes};
   return true;
 }

@@ -49,7 +49,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   MulticastGroups& multicast_groups() { return multicast_groups_; }
   DeviceEvents& events() { return events_; }
   // Sets its addresses, except in existing connections; zeros are empty entries. Raises gid_change.
-  void set_gids(const std::vector<wire::Gid>& gids);
+  void set_gids(const std::vector<LocalGid>& gids);
   // Returns the rule's number, for `remove_steering_rule`. Allocates.
   std::uint32_t add_steering_rule(const SteeringRule& rule);
   void remove_steering_rule(std::uint32_t number) { steering_.remove({&number, 1}); }
@@ -87,6 +87,8 @@ class Device final : private link::FrameReceiver, private Ingress {
   std::span<std::byte> copy_whole(const wire::Frame& frame);
   void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
+  bool has(const wire::Gid& gid, std::uint16_t vlan) const;
+  bool is_in_vlan(std::uint16_t vlan) const;
   void arrive_for_group(const wire::Frame& frame);
   ManagementReceiver* management_receiver() const;
   bool prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet);

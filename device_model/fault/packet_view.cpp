@@ -13,13 +13,13 @@ namespace {
 
 // True for UDP to the RoCE port: programs may send other frames, too. The rest is not checked, because a
 // fault may have changed it.
-bool is_roce(std::span<const std::byte> frame, bool ipv4) {
+bool is_roce(std::span<const std::byte> frame, std::size_t ip, bool ipv4) {
   constexpr std::byte kUdp{17};
   constexpr std::size_t kProtocolInIpv4 = 9;
   constexpr std::size_t kProtocolInIpv6 = 6;
-  const std::size_t udp = wire::kEthernetBytes + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes);
+  const std::size_t udp = ip + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes);
   if (frame.size() < udp + wire::kUdpBytes) return false;
-  const std::size_t protocol = wire::kEthernetBytes + (ipv4 ? kProtocolInIpv4 : kProtocolInIpv6);
+  const std::size_t protocol = ip + (ipv4 ? kProtocolInIpv4 : kProtocolInIpv6);
   return frame[protocol] == kUdp && wire::load_be16(frame.data() + udp + 2) == wire::kRocePort;
 }
 
@@ -28,10 +28,12 @@ bool is_roce(std::span<const std::byte> frame, bool ipv4) {
 std::optional<PacketView> look_at(const link::PacketAtLink& packet) {
   const auto bytes = packet.frame.headers;  // a changed frame lies in one piece, all of it here
   if (bytes.size() < wire::kEthernetBytes) return {};
-  const bool ipv4 = bytes[12] == std::byte{0x08};
-  if (!is_roce(bytes, ipv4)) return {};
+  const std::size_t ip = wire::ethernet_header_size(bytes.data());
+  if (bytes.size() < ip) return {};
+  const bool ipv4 = bytes[ip - 2] == std::byte{0x08};
+  if (!is_roce(bytes, ip, ipv4)) return {};
   PacketView view;
-  view.bth_at = wire::kEthernetBytes + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
+  view.bth_at = ip + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
   if (bytes.size() < view.bth_at + wire::kBthBytes) return {};
   wire::parse_bth(bytes.data() + view.bth_at, view.bth);
   const std::size_t header_bytes = view.bth_at + wire::transport_header_size(view.bth.opcode);

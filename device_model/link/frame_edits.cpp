@@ -8,8 +8,9 @@ namespace urnic::link {
 
 namespace {
 
-constexpr std::size_t kTrafficClass = wire::kEthernetBytes + 1;  // in IPv4; IPv6 has it 4 bits earlier
-constexpr std::size_t kIpv4Checksum = wire::kEthernetBytes + 10;
+// In the IP header.
+constexpr std::size_t kTrafficClass = 1;  // of IPv4; IPv6 has it 4 bits earlier
+constexpr std::size_t kIpv4Checksum = 10;
 constexpr std::uint8_t kCongestionExperienced = 3;
 constexpr std::uint16_t kTypeIpv4 = 0x0800;
 constexpr std::uint16_t kTypeIpv6 = 0x86DD;
@@ -32,19 +33,21 @@ void put_word(std::span<std::byte> frame, std::size_t at, std::uint16_t word) {
   frame[at + 1] = static_cast<std::byte>(word & 0xFF);
 }
 
-// The ECN bits are the lowest two of the traffic class: bits 0 and 1 of IPv4's byte, 4 and 5 of IPv6's.
-unsigned ecn_shift(std::span<const std::byte> headers) {
-  return word_at(headers, wire::kEthernetBytes - 2) == kTypeIpv4 ? 0 : 4;
+// The ECN bits are the lowest two of the traffic class: bits 0 and 1 of IPv4's byte, 4 and 5 of IPv6's. `ip`:
+// where the IP header begins.
+unsigned ecn_shift(std::span<const std::byte> headers, std::size_t ip) {
+  return word_at(headers, ip - 2) == kTypeIpv4 ? 0 : 4;
 }
 
 }  // namespace
 
 Ecn ecn(std::span<const std::byte> headers) {
   if (headers.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return Ecn::not_capable;
-  const std::uint16_t ether_type = word_at(headers, wire::kEthernetBytes - 2);
+  const std::size_t ip = wire::ethernet_header_size(headers.data());
+  const std::uint16_t ether_type = word_at(headers, ip - 2);
   if (ether_type != kTypeIpv4 && ether_type != kTypeIpv6) return Ecn::not_capable;
-  const auto byte = std::to_integer<unsigned>(headers[kTrafficClass]);
-  const unsigned bits = byte >> ecn_shift(headers) & kCongestionExperienced;
+  const auto byte = std::to_integer<unsigned>(headers[ip + kTrafficClass]);
+  const unsigned bits = byte >> ecn_shift(headers, ip) & kCongestionExperienced;
   if (bits == 0) return Ecn::not_capable;
   return bits == kCongestionExperienced ? Ecn::experienced : Ecn::capable;
 }
@@ -52,11 +55,12 @@ Ecn ecn(std::span<const std::byte> headers) {
 Ecn mark_congestion(std::span<std::byte> frame) {
   const Ecn before = ecn(frame);
   if (before != Ecn::capable) return before;
-  const std::uint16_t word = word_at(frame, wire::kEthernetBytes);
-  frame[kTrafficClass] |= std::byte{kCongestionExperienced} << ecn_shift(frame);
-  if (word_at(frame, wire::kEthernetBytes - 2) == kTypeIpv4) {
-    put_word(frame, kIpv4Checksum,
-             updated(word_at(frame, kIpv4Checksum), word, word_at(frame, wire::kEthernetBytes)));
+  const std::size_t ip = wire::ethernet_header_size(frame.data());
+  const std::uint16_t word = word_at(frame, ip);
+  frame[ip + kTrafficClass] |= std::byte{kCongestionExperienced} << ecn_shift(frame, ip);
+  if (word_at(frame, ip - 2) == kTypeIpv4) {
+    put_word(frame, ip + kIpv4Checksum,
+             updated(word_at(frame, ip + kIpv4Checksum), word, word_at(frame, ip)));
   }
   return before;
 }
@@ -67,7 +71,9 @@ void flip_bit(std::span<std::byte> frame, std::size_t bit) {
 
 std::size_t corrupt_somewhere(std::span<std::byte> frame, std::uint64_t random) {
   if (frame.size() <= wire::kEthernetBytes) return 0;
-  const std::size_t bit = wire::kEthernetBytes * 8 + random % ((frame.size() - wire::kEthernetBytes) * 8);
+  const std::size_t ethernet = wire::ethernet_header_size(frame.data());
+  if (frame.size() <= ethernet) return 0;
+  const std::size_t bit = ethernet * 8 + random % ((frame.size() - ethernet) * 8);
   flip_bit(frame, bit);
   return bit;
 }

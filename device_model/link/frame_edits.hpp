@@ -21,8 +21,8 @@ Ecn ecn(std::span<const std::byte> headers);
 // cover the ECN bits. Changes no other packet. Returns the packet's ECN before.
 Ecn mark_congestion(std::span<std::byte> frame);
 
-// Inverts one bit behind the Ethernet header, chosen by 64 random bits. Returns the bit's number, counted
-// from the frame's first bit, most significant first.
+// Inverts one bit behind the Ethernet header and its VLAN tag, chosen by 64 random bits. Returns the bit's
+// number, counted from the frame's first bit, most significant first.
 std::size_t corrupt_somewhere(std::span<std::byte> frame, std::uint64_t random);
 
 // Offset of the BTH; empty if the frame is not a RoCEv2 packet.

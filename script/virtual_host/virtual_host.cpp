@@ -19,7 +19,7 @@ engine::DeviceConfig device_config() {
   engine::DeviceConfig config;
   config.name = "urnic0";
   config.mac = kDeviceMac;
-  config.gids = {gid(1)};
+  config.gids = {{.gid = gid(1)}};
   config.max_qp = 256;
   config.max_memory_keys = 256;
   config.max_srq = 256;

@@ -26,7 +26,7 @@ using urnic::wire::ParsedFrame;
 using urnic::wire::ParseError;
 
 void repair_ipv4_checksum(std::span<std::byte> frame) {
-  std::byte* const ip = frame.data() + urnic::wire::kEthernetBytes;
+  std::byte* const ip = frame.data() + urnic::wire::ethernet_header_size(frame.data());
   std::memset(ip + 10, 0, 2);
   urnic::wire::InternetSum sum;
   sum.add({ip, urnic::wire::kIpv4Bytes});
@@ -35,7 +35,10 @@ void repair_ipv4_checksum(std::span<std::byte> frame) {
 }
 
 void remove_udp_checksum(std::span<std::byte> frame, const ParsedFrame& parsed) {
-  std::memset(frame.data() + urnic::wire::network_header_size(parsed.network) - 2, 0, 2);
+  const std::size_t ip =
+      urnic::wire::uses_ipv4(parsed.network) ? urnic::wire::kIpv4Bytes : urnic::wire::kIpv6Bytes;
+  const std::size_t udp = urnic::wire::ethernet_header_size(frame.data()) + ip;
+  std::memset(frame.data() + udp + urnic::wire::kUdpBytes - 2, 0, 2);
 }
 
 void repair_icrc(std::span<std::byte> frame, const ParsedFrame& parsed) {

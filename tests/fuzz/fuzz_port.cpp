@@ -224,12 +224,12 @@ class Attacked {
   wire::NetworkHeaders path_from(Source source) const {
     const auto& own = fabric_.device1.config();
     wire::NetworkHeaders network;
-    network.destination = own.gids[0];
+    network.destination = own.gids[0].gid;
     network.destination_mac = own.mac;
     network.source = source == Source::peer       ? host(9)
                      : source == Source::stranger ? host(66)
-                     : source == Source::itself   ? own.gids[0]
-                                                  : fabric_.device0.config().gids[0];
+                     : source == Source::itself   ? own.gids[0].gid
+                                                  : fabric_.device0.config().gids[0].gid;
     network.source_mac = mac_of(network.source);
     network.udp_source = 0xC001;
     return network;

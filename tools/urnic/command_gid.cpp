@@ -1,7 +1,9 @@
 // urnic gid: shows and changes a device's addresses while it runs.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "json/json.hpp"
@@ -19,6 +21,7 @@ struct GidOptions {
   std::string name;
   std::string device;
   std::string gid;
+  std::optional<std::uint32_t> vlan;
   bool json = false;
 };
 
@@ -26,14 +29,19 @@ void ask(const GidOptions& options, const char* change) {
   nlohmann::json request{{"cmd", "gid"}};
   if (!options.device.empty()) request["device"] = options.device;
   if (change != nullptr) request[change] = options.gid;
+  if (options.vlan) request["vlan"] = *options.vlan;
   const auto answer = answer_of_device_process(options.name, request);
   if (options.json) {
     fmt::print("{}\n", json_lines(answer.at("gids")));
     return;
   }
   for (const auto& [device, gids] : answer.at("gids").items()) {
-    for (const auto& [index, gid] : gids.items())
-      fmt::print("{} {:>2}  {}\n", device, index, gid.get<std::string>());
+    const auto& vlans = answer.at("vlans").at(device);
+    for (const auto& [index, gid] : gids.items()) {
+      const auto vlan = vlans.find(index);
+      const std::string of_vlan = vlan != vlans.end() ? fmt::format("  VLAN {}", vlan->get<int>()) : "";
+      fmt::print("{} {:>2}  {}{}\n", device, index, gid.get<std::string>(), of_vlan);
+    }
   }
 }
 
@@ -42,14 +50,15 @@ void add_common_options(Command& command, GidOptions& options) {
   command.add_flag("--json", options.json, "As a JSON object");
 }
 
-void add_change(Command& command, const char* change, const char* help, const char* example,
-                const std::shared_ptr<GidOptions>& options) {
+Command add_change(Command& command, const char* change, const char* help, const char* example,
+                   const std::shared_ptr<GidOptions>& options) {
   Command changed = command.add_subcommand(change, help);
   changed.add_option("DEVICE", options->device, "Whose address it is").required().suggest("one-device");
   changed.add_option("GID", options->gid, "An IPv6 address, or an IPv4 one as ::ffff:192.0.2.7").required();
   add_common_options(changed, *options);
   changed.footer(example);
   changed.callback([options, change] { ask(*options, change); });
+  return changed;
 }
 
 }  // namespace
@@ -65,8 +74,11 @@ void add_gid(Command& urnic) {
   add_common_options(shown, *options);
   shown.footer("Example: urnic gid show urnic0");
   shown.callback([options] { ask(*options, nullptr); });
-  add_change(command, "add", "Give a device one more address",
-             "Example: urnic gid add urnic0 ::ffff:192.0.2.77", options);
+  Command added = add_change(command, "add", "Give a device one more address",
+                             "Example: urnic gid add urnic0 ::ffff:192.0.2.77", options);
+  added.add_option("--vlan", options->vlan, "Its packets have the tag of this VLAN")
+      .type_name("ID")
+      .between(1, 4094);
   add_change(command, "remove", "Take an address from a device; connections that use it go on",
              "Example: urnic gid remove urnic0 ::ffff:192.0.2.77", options);
 }

@@ -29,19 +29,32 @@ wire::Gid read_gid(const json& text) {
   return *gid;
 }
 
+// 0: none.
+std::uint16_t read_vlan(const json& request) {
+  constexpr std::uint16_t kMost = 4094;
+  const auto vlan = request.find("vlan");
+  if (vlan == request.end()) return 0;
+  if (!vlan->is_number_unsigned() || *vlan < 1u || *vlan > kMost)
+    throw std::runtime_error(
+        fmt::format("vlan = {}: allowed is the number of a VLAN, 1 to {}", json_text(*vlan), kMost));
+  return vlan->get<std::uint16_t>();
+}
+
 // Returns the index of the new GID.
-std::size_t add(const Fabric& fabric, std::vector<wire::Gid>& gids, const wire::Gid& gid) {
+std::size_t add(const Fabric& fabric, DeviceSettings& device, const wire::Gid& gid, std::uint16_t vlan) {
   if (fabric.resolve(gid))
     throw std::runtime_error(fmt::format("{} is a device's address already", to_text(gid)));
-  const auto index = add_gid(gids, gid);
+  const auto index = add_gid(device.gids, gid);
   if (!index)
     throw std::runtime_error(
         fmt::format("all {} places of the GID table are taken", limits::kGidTableLength));
+  if (vlan != 0) device.vlans[*index] = vlan;
   return *index;
 }
 
 // Returns the index of the removed GID; other GIDs keep theirs.
-std::size_t remove(std::vector<wire::Gid>& gids, const wire::Gid& gid) {
+std::size_t remove(DeviceSettings& device, const wire::Gid& gid) {
+  std::vector<wire::Gid>& gids = device.gids;
   const auto found = std::find(gids.begin(), gids.end(), gid);
   if (found == gids.end()) throw std::runtime_error(fmt::format("{} is not its address", to_text(gid)));
   const auto used =
@@ -49,7 +62,9 @@ std::size_t remove(std::vector<wire::Gid>& gids, const wire::Gid& gid) {
   if (used == 1)
     throw std::runtime_error(fmt::format("{} is its only address: add another first", to_text(gid)));
   *found = kNone;
-  return static_cast<std::size_t>(found - gids.begin());
+  const auto index = static_cast<std::size_t>(found - gids.begin());
+  device.vlans.erase(index);
+  return index;
 }
 
 json describe(const ServedDevice& device) {
@@ -58,6 +73,12 @@ json describe(const ServedDevice& device) {
     if (device.settings.gids[i] != kNone) gids[std::to_string(i)] = to_text(device.settings.gids[i]);
   }
   return gids;
+}
+
+json describe_vlans(const ServedDevice& device) {
+  json vlans = json::object();
+  for (const auto& [index, vlan] : device.settings.vlans) vlans[std::to_string(index)] = vlan;
+  return vlans;
 }
 
 }  // namespace
@@ -81,17 +102,21 @@ json AdminServer::gid(const json& request, AdminConnectionState&) {
       throw std::runtime_error(fmt::format(
           "the addresses of {} are those of its network interface: 'urnic run -- ip address' changes them",
           only->settings.name));
-    std::vector<wire::Gid>& gids = only->settings.gids;
-    const std::size_t index =
-        added != request.end() ? add(fabric, gids, read_gid(*added)) : remove(gids, read_gid(*removed));
-    show_gid(surroundings_.sysfs.port_folder(*only), index, gids[index]);
+    DeviceSettings& settings = only->settings;
+    const std::size_t index = added != request.end()
+                                  ? add(fabric, settings, read_gid(*added), read_vlan(request))
+                                  : remove(settings, read_gid(*removed));
+    show_gid(surroundings_.sysfs.port_folder(*only), index, settings.gids[index]);
     fabric.gids_changed(*only);
   }
-  json answer = json::object();
+  json gids = json::object();
+  json vlans = json::object();
   for (const auto& device : fabric.devices()) {
-    if (only == nullptr || only == device.get()) answer[device->settings.name] = describe(*device);
+    if (only != nullptr && only != device.get()) continue;
+    gids[device->settings.name] = describe(*device);
+    vlans[device->settings.name] = describe_vlans(*device);
   }
-  return {{"gids", answer}};
+  return {{"gids", gids}, {"vlans", vlans}};
 }
 
 }  // namespace urnic::control

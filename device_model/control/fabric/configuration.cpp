@@ -55,9 +55,20 @@ constexpr std::size_t kMaxDevices = 254;
 constexpr std::uint32_t kMaxEngines = 16;
 constexpr std::int64_t kMostBufferBytes = 1'000'000'000'000;
 
-// "gids" of a device on the switch, "addresses" of one on a UDP wire. False: the key is not there.
+// Empty: nonsense.
+std::optional<std::uint16_t> vlan_in(const toml::node& entry) {
+  constexpr std::int64_t kMost = 4094;
+  const toml::table* const table = entry.as_table();
+  const auto vlan = table != nullptr && table->size() == 2 ? table->get_as<std::int64_t>("vlan") : nullptr;
+  if (vlan == nullptr || vlan->get() < 1 || vlan->get() > kMost) return {};
+  return static_cast<std::uint16_t>(vlan->get());
+}
+
+// "gids" of a device on the switch, "addresses" of one on a UDP wire. False: the key is not there. With
+// `vlans`, an entry may be a table of a GID and its VLAN.
 bool read_gids(const TableReader& reader, std::string_view key, std::string_view kind,
-               std::optional<wire::Gid> (*parse)(const std::string&), std::vector<wire::Gid>& gids) {
+               std::optional<wire::Gid> (*parse)(const std::string&), std::vector<wire::Gid>& gids,
+               std::map<std::size_t, std::uint16_t>* vlans = nullptr) {
   const toml::node* node = reader.table().get(key);
   if (node == nullptr) return false;
   const toml::array* list = node->as_array();
@@ -66,11 +77,14 @@ bool read_gids(const TableReader& reader, std::string_view key, std::string_view
   }
   gids.clear();
   for (const toml::node& entry : *list) {
-    const auto text = entry.value_exact<std::string>();
+    const auto vlan = vlans != nullptr ? vlan_in(entry) : std::nullopt;
+    const auto text =
+        vlan ? (*entry.as_table())["gid"].value_exact<std::string>() : entry.value_exact<std::string>();
     const auto gid = text ? parse(*text) : std::nullopt;
     if (!gid || !wire::is_unicast(*gid)) {
       reader.refuse(key, entry, fmt::format("the unicast address of one device; {}", kind));
     }
+    if (vlan) vlans->emplace(gids.size(), *vlan);
     gids.push_back(*gid);
   }
   return true;
@@ -137,7 +151,9 @@ bool is_device_name(const std::string& name) {
              std::string::npos;
 }
 
-constexpr std::string_view kGidKind = "IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"]";
+constexpr std::string_view kGidKind =
+    "IPv6 addresses, such as [\"fe80::1\", \"::ffff:192.0.2.1\"], or with a VLAN of 1 to 4094, such as "
+    "[\"fe80::1\", {gid = \"::ffff:192.0.2.1\", vlan = 5}]";
 constexpr std::string_view kAddressKind = "addresses of this host, such as [\"10.0.0.1\", \"fd00::1\"]";
 
 // Both ends of a UDP wire are software: when processors are busy, round trips take milliseconds with no queue
@@ -177,7 +193,7 @@ void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& de
   if (const toml::node* segmentation = reader.table().get("segmentation"))
     reader.refuse("segmentation", *segmentation, "nothing without wire = \"udp\"");
   device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
-  read_gids(reader, "gids", kGidKind, parse_gid, device.gids);
+  read_gids(reader, "gids", kGidKind, parse_gid, device.gids, &device.vlans);
 }
 
 DeviceSettings read_device(const TableReader& reader, std::size_t number, const DeviceSettings& defaults) {

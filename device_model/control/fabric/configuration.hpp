@@ -1,7 +1,9 @@
 // The device process's configuration, from its TOML file (docs/configuration.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +32,9 @@ struct DeviceSettings {
   WireKind wire_kind = WireKind::built_in;
   bool udp_segmentation = false;  // of a UDP wire (link/udp/send_queue.hpp)
   std::vector<wire::Gid> gids;    // by GID index; never empty; on a UDP wire the host's addresses
-  std::uint32_t mtu = 4096;       // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
+  // By GID index: the VLANs (1 to 4094) of those GIDs that belong to one.
+  std::map<std::size_t, std::uint16_t> vlans;
+  std::uint32_t mtu = 4096;  // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
   std::uint32_t vendor_id = 0x75726E;
   // perftest 4.5 keeps inline data and plain ibv_post_send for this number, and turns both off for an unknown
   // one.

@@ -36,6 +36,13 @@ memory::NumberSeed first_numbers(const ServedDevice& device) {
   return memory::NumberSeed(transport::mix(seed, device.index));
 }
 
+std::vector<engine::LocalGid> local_gids(const DeviceSettings& device) {
+  std::vector<engine::LocalGid> gids;
+  for (const wire::Gid& gid : device.gids) gids.push_back({gid, 0});
+  for (const auto& [place, vlan] : device.vlans) gids.at(place).vlan = vlan;
+  return gids;
+}
+
 std::optional<wire::MacAddress> known(const link::Neighbour& neighbour) {
   return neighbour.state == link::Neighbour::State::known ? std::optional(neighbour.mac) : std::nullopt;
 }
@@ -103,7 +110,7 @@ void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
 void Fabric::add_neighbours(link::Neighbours& neighbours) { neighbours_.push_back(&neighbours); }
 
 void Fabric::gids_changed(ServedDevice& served) {
-  engine(served).execute([&] { served.device->set_gids(served.settings.gids); });
+  engine(served).execute([&] { served.device->set_gids(local_gids(served.settings)); });
   addresses_changed();
 }
 
@@ -112,8 +119,10 @@ void Fabric::addresses_changed() {
   std::vector<link::OwnAddress> addresses;
   for (const auto& device : devices_) {
     if (device->udp != nullptr) continue;
-    for (const wire::Gid& gid : device->settings.gids)
-      if (gid != wire::Gid{}) addresses.push_back({gid, device->settings.mac});
+    const auto& gids = device->settings.gids;
+    for (std::size_t i = 0; i < gids.size(); ++i)
+      if (gids[i] != wire::Gid{} && vlan_of(*device, i) == 0)
+        addresses.push_back({gids[i], device->settings.mac});
   }
   lan_->neighbours().set_addresses(std::move(addresses));
   lan_->groups().set_members(lan_group_members(devices_));
@@ -172,7 +181,7 @@ void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
   served->device =
       std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
                                                             .mac = settings.mac,
-                                                            .gids = settings.gids,
+                                                            .gids = local_gids(settings),
                                                             .max_qp = settings.max_qp,
                                                             .max_memory_keys = limits::kMaxMemoryKeys,
                                                             .number = served->index,
@@ -261,6 +270,11 @@ link::Neighbour Fabric::find(const wire::Gid& gid) const {
     if (served->udp == nullptr && std::find(gids.begin(), gids.end(), gid) != gids.end())
       return {State::known, served->settings.mac};
   }
+  return find_outside(gid);
+}
+
+link::Neighbour Fabric::find_outside(const wire::Gid& gid) const {
+  using State = link::Neighbour::State;
   link::Neighbour best;
   for (link::Neighbours* neighbours : neighbours_) {
     const link::Neighbour found = neighbours->find(gid);
@@ -270,16 +284,28 @@ link::Neighbour Fabric::find(const wire::Gid& gid) const {
   return best;
 }
 
-link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& gid) const {
-  if (from.udp == nullptr) return find(gid);
-  if (gid == wire::Gid{} || wire::is_multicast(gid)) return {};
-  return {link::Neighbour::State::known, link::UdpPort::mac_of(gid)};
+link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& own, const wire::Gid& gid) const {
+  using State = link::Neighbour::State;
+  if (from.udp != nullptr) {
+    if (gid == wire::Gid{} || wire::is_multicast(gid)) return {};
+    return {State::known, link::UdpPort::mac_of(gid)};
+  }
+  if (gid == wire::Gid{}) return {};  // an empty entry of the table
+  const std::uint16_t vlan = vlan_of(from, own);
+  for (const auto& served : devices_) {
+    const auto& gids = served->settings.gids;
+    if (served->udp != nullptr || std::find(gids.begin(), gids.end(), gid) == gids.end()) continue;
+    return vlan_of(*served, gid) == vlan ? link::Neighbour{State::known, served->settings.mac}
+                                         : link::Neighbour{};
+  }
+  return vlan == 0 ? find_outside(gid) : link::Neighbour{};
 }
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const { return known(find(gid)); }
 
-std::optional<wire::MacAddress> Fabric::resolve(const ServedDevice& from, const wire::Gid& gid) const {
-  return known(find(from, gid));
+std::optional<wire::MacAddress> Fabric::resolve(const ServedDevice& from, const wire::Gid& own,
+                                                const wire::Gid& gid) const {
+  return known(find(from, own, gid));
 }
 
 }  // namespace urnic::control

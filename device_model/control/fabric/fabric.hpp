@@ -93,11 +93,13 @@ class Fabric {
   // The device with `gid` on the built-in switch: a device of this process, or else a neighbour, which may be
   // asked for only now.
   link::Neighbour find(const wire::Gid& gid) const;
-  // Where `from` sends what is for `gid`, a single device's.
-  link::Neighbour find(const ServedDevice& from, const wire::Gid& gid) const;
+  // Where `from` sends what is for `gid`, a single device's, from its own GID `own`: to a device in the same
+  // VLAN. Outside of this process, GIDs of VLANs are not looked for.
+  link::Neighbour find(const ServedDevice& from, const wire::Gid& own, const wire::Gid& gid) const;
   // The same, if it is known.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
-  std::optional<wire::MacAddress> resolve(const ServedDevice& from, const wire::Gid& gid) const;
+  std::optional<wire::MacAddress> resolve(const ServedDevice& from, const wire::Gid& own,
+                                          const wire::Gid& gid) const;
   // The address of this host from which its kernel would send to `destination`; asked only for UDP wires.
   // Empty: it has no route, or there is no such wire. `interface` is that of a link-local destination, or 0.
   std::optional<wire::Gid> host_source(const wire::Gid& destination, std::uint32_t interface) const;
@@ -111,6 +113,7 @@ class Fabric {
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
+  link::Neighbour find_outside(const wire::Gid& gid) const;
   void addresses_changed();
   void join_lan(std::unique_ptr<link::FrameCarrier> carrier);
   void groups_changed(ServedDevice& served, const wire::Gid& group, bool joined);

@@ -251,7 +251,7 @@ void InterfaceWatch::follow_address(Watched& watched, std::size_t index) {
     log::info("{}: the address {} is {}", device.settings.name, to_text(address),
               places.empty() ? "gone" : "back");
     gids[index] = wanted;
-    fabric_.engine(device).execute([&] { device.device->set_gids(gids); });
+    fabric_.gids_changed(device);
   }
   if (moved) log::info("{}: the address {} is on {} now", device.settings.name, to_text(address), shown.name);
   if (changed || moved) changes_.gid(device, index);

@@ -27,10 +27,9 @@ void InterfaceWatch::take_vlan(const nlmsghdr& message, Interface& interface) {
 
 void InterfaceWatch::rename_vlan(Watched& watched, const Interface& interface) {
   ServedDevice& device = watched.device;
-  for (auto& [place, vlan] : device.vlans) {
-    if (vlan.interface.index != interface.known.index || vlan.interface.name == interface.known.name)
-      continue;
-    vlan.interface = interface.known;
+  for (auto& [place, own] : device.vlan_interfaces) {
+    if (own.index != interface.known.index || own.name == interface.known.name) continue;
+    own = interface.known;
     changes_.gid(device, place);
   }
 }
@@ -44,7 +43,7 @@ void InterfaceWatch::tell_of_own() {
     InterfaceState state{device.interface->index, watched.carrier, {}};
     const auto& gids = device.settings.gids;
     for (std::size_t place = 0; place < gids.size(); ++place)
-      if (gids[place] != wire::Gid{} && !device.vlans.contains(place)) state.addresses.push_back(gids[place]);
+      if (gids[place] != wire::Gid{} && vlan_of(device, place) == 0) state.addresses.push_back(gids[place]);
     interfaces.push_back(std::move(state));
   }
   changes_.own(interfaces);
@@ -103,10 +102,13 @@ void InterfaceWatch::follow_own_address(Watched& watched, const wire::Gid& gid, 
   if (!place)
     return log::warn("{}: {} gets no GID: another device has it, or the table is full", device.settings.name,
                      to_text(gid));
-  device.vlans.erase(*place);
+  device.settings.vlans.erase(*place);
+  device.vlan_interfaces.erase(*place);
   const auto on = interfaces_.find(present ? holder->second : index);
-  if (present && on != interfaces_.end() && on->second.vlan != 0)
-    device.vlans[*place] = {on->second.known, on->second.vlan};
+  if (present && on != interfaces_.end() && on->second.vlan != 0) {
+    device.settings.vlans[*place] = on->second.vlan;
+    device.vlan_interfaces[*place] = on->second.known;
+  }
   log::info("{}: its interface {} {} the address {}", device.settings.name,
             on != interfaces_.end() ? on->second.known.name : device.interface->name,
             present ? "has" : "has lost", to_text(gid));

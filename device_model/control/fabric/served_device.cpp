@@ -15,11 +15,21 @@ ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
 ServedDevice::~ServedDevice() = default;
 
 const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index) {
-  if (const auto vlan = device.vlans.find(gid_index); vlan != device.vlans.end())
-    return &vlan->second.interface;
+  if (const auto own = device.vlan_interfaces.find(gid_index); own != device.vlan_interfaces.end())
+    return &own->second;
   if (device.interface) return &*device.interface;
   if (device.udp == nullptr || gid_index >= device.udp->interfaces.size()) return nullptr;
   return &device.udp->interfaces[gid_index];
+}
+
+std::uint16_t vlan_of(const ServedDevice& device, std::size_t gid_index) {
+  const auto found = device.settings.vlans.find(gid_index);
+  return found != device.settings.vlans.end() ? found->second : std::uint16_t{0};
+}
+
+std::uint16_t vlan_of(const ServedDevice& device, const wire::Gid& gid) {
+  const auto& gids = device.settings.gids;
+  return vlan_of(device, static_cast<std::size_t>(std::find(gids.begin(), gids.end(), gid) - gids.begin()));
 }
 
 std::optional<std::size_t> add_gid(std::vector<wire::Gid>& gids, const wire::Gid& gid) {

@@ -31,12 +31,6 @@ namespace urnic::control {
 struct UdpWire;
 class XrcDomain;
 
-// An interface of a VLAN (IEEE 802.1Q) on a device's own one, which has addresses of its own.
-struct VlanInterface {
-  link::LocalInterface interface = {};
-  std::uint16_t vlan = 0;  // 1 to 4094
-};
-
 // Identifies a file under any name.
 struct FileIdentity {
   dev_t device = 0;
@@ -62,7 +56,8 @@ struct ServedDevice {
   std::unique_ptr<UdpWire> udp;                   // null: on the built-in switch
   link::HostInterface* host_interface = nullptr;  // its own interface's end, of its engine; null: it has none
   std::optional<link::LocalInterface> interface;  // its own; in the programs' network namespace
-  std::map<std::size_t, VlanInterface> vlans;     // by GID index: of those whose address is a VLAN's
+  // By GID index: the interfaces of VLANs on its own one, for the addresses that are theirs.
+  std::map<std::size_t, link::LocalInterface> vlan_interfaces;
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
   GsiCounters gsi;
@@ -89,6 +84,10 @@ struct ServedDevice {
 // The network interface that belongs to the device's GID at this place, its own one or a VLAN's on it; null:
 // there is none, and the addresses are nobody's in the programs' network namespace.
 const link::LocalInterface* interface_of(const ServedDevice& device, std::size_t gid_index);
+
+// The VLAN of the device's GID at this place, or of this GID; 0: none.
+std::uint16_t vlan_of(const ServedDevice& device, std::size_t gid_index);
+std::uint16_t vlan_of(const ServedDevice& device, const wire::Gid& gid);
 
 // Puts a GID into the first empty place of a table and returns its index; empty: all places are taken.
 std::optional<std::size_t> add_gid(std::vector<wire::Gid>& gids, const wire::Gid& gid);

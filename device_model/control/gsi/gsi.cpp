@@ -31,7 +31,8 @@ GsiAddress address_of(const engine::ArrivedDatagram& datagram) {
           .peer_qpn = wire::Qpn{datagram.peer_qpn},
           .hop_limit = datagram.hop_limit,
           .traffic_class = datagram.traffic_class,
-          .flow_label = datagram.flow_label};
+          .flow_label = datagram.flow_label,
+          .service_level = datagram.service_level};
 }
 
 bool is_request(Method method) { return method == Method::get || method == Method::set; }
@@ -116,7 +117,7 @@ struct Gsi::Impl {
   }
 
   std::optional<wire::NetworkHeaders> path(const ServedDevice& device, const GsiAddress& to) const {
-    const auto mac = to.peer_mac ? to.peer_mac : fabric.resolve(device, to.peer);
+    const auto mac = to.peer_mac ? to.peer_mac : fabric.resolve(device, to.own, to.peer);
     if (!mac) return {};
     const std::uint16_t port = udp_source_port(to.flow_label, engine::kGeneralServicesQpn, to.peer_qpn);
     return wire::NetworkHeaders{
@@ -124,6 +125,7 @@ struct Gsi::Impl {
         .source_mac = device.settings.mac,
         .destination = to.peer,
         .source = to.own,
+        .vlan_tag = wire::vlan_tag(vlan_of(device, to.own), to.service_level),
         .traffic_class = to.traffic_class,
         .flow_label = to.flow_label & kFlowLabelMask,
         .udp_source = device.udp != nullptr ? device.udp->port.source_port(to.own, port) : port};

@@ -34,7 +34,8 @@ struct GsiAddress {
   std::uint16_t pkey_index = 0;
   std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64
   std::uint8_t traffic_class = 0;
-  std::uint32_t flow_label = 0;  // 20 bits; IPv6 only
+  std::uint32_t flow_label = 0;    // 20 bits; IPv6 only
+  std::uint8_t service_level = 0;  // the priority in the VLAN's tag, if `own` belongs to one
 };
 
 // The place of `gid` in the device's GID table; empty: it is not there.

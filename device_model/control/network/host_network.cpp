@@ -45,6 +45,11 @@ std::vector<Plan> plans_of(const Configuration& configuration) {
       throw std::runtime_error(
           fmt::format("{} cannot have a network interface, whose name has at most {} characters", device.name,
                       IFNAMSIZ - 1));
+    if (!device.vlans.empty())
+      throw std::runtime_error(
+          fmt::format("{} has a GID with a VLAN and a network interface, whose own addresses its GIDs are: "
+                      "leave \"vlan\" out, and make an interface of the VLAN with 'ip link add'",
+                      device.name));
     std::vector<wire::Gid> addresses = device.gids;
     if (!has_family(AF_INET6))
       std::erase_if(addresses, [](const wire::Gid& each) { return !wire::is_ipv4_mapped(each); });

@@ -31,7 +31,9 @@ void GsiHost::on_mad(Handler handler) {
                   wire::mad::Mad mad;
                   std::copy(bytes.begin(), bytes.end(), mad.begin());
                   handler({device.index},
-                          {from.own, from.peer, from.hop_limit, from.traffic_class, from.flow_label}, mad);
+                          {from.own, from.peer, from.hop_limit, from.traffic_class, from.flow_label,
+                           from.service_level},
+                          mad);
                   return true;
                 });
 }
@@ -46,6 +48,7 @@ void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire:
   address.hop_limit = to.hop_limit;
   address.traffic_class = to.traffic_class;
   address.flow_label = to.flow_label;
+  address.service_level = to.service_level;
   gsi_.send(*fabric_.devices()[device.value], address, mad);
 }
 

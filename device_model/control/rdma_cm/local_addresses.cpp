@@ -36,8 +36,8 @@ std::optional<LocalAddress> with_first_gid(ServedDevice& device, Family family) 
   return LocalAddress{&device, *gid};
 }
 
-bool reaches(const Fabric& fabric, const ServedDevice& device, const wire::Gid& peer) {
-  return wire::is_multicast(peer) || fabric.resolve(device, peer);
+bool reaches(const Fabric& fabric, const LocalAddress& from, const wire::Gid& peer) {
+  return wire::is_multicast(peer) || fabric.resolve(*from.device, from.gid, peer);
 }
 
 // The first device with an address of the family that reaches `peer`; rather one whose address has the scope
@@ -45,11 +45,15 @@ bool reaches(const Fabric& fabric, const ServedDevice& device, const wire::Gid& 
 std::optional<LocalAddress> find_sender(const Fabric& fabric, Family family, const wire::Gid& peer) {
   std::optional<LocalAddress> other_scope;
   for (const auto& device : fabric.devices()) {
-    if (!is_used(*device) || !reaches(fabric, *device, peer)) continue;
+    if (!is_used(*device)) continue;
     for (const wire::Gid& gid : device->settings.gids) {
       if (gid == wire::Gid{} || wire::is_ipv4_mapped(gid) != (family == Family::ip4)) continue;
-      if (wire::is_link_local(gid) == wire::is_link_local(peer)) return LocalAddress{device.get(), gid};
-      if (!other_scope) other_scope = LocalAddress{device.get(), gid};
+      const LocalAddress from{device.get(), gid};
+      if ((other_scope && wire::is_link_local(gid) != wire::is_link_local(peer)) ||
+          !reaches(fabric, from, peer))
+        continue;
+      if (wire::is_link_local(gid) == wire::is_link_local(peer)) return from;
+      other_scope = from;
     }
   }
   return other_scope;
@@ -113,7 +117,7 @@ RouteAnswer by_routes(const Fabric& fabric, const SocketAddress& destination) {
   }
   const auto sender = find_on_interface(fabric, way.source, way.interface);
   if (!sender) return {{}, ENODEV};
-  if (!reaches(fabric, *sender->device, destination.ip)) return {};
+  if (!reaches(fabric, *sender, destination.ip)) return {};
   SocketAddress source = as_address(sender->gid, destination.family);
   if (is_link_local(source)) source.scope = destination.scope;
   return {Route{*sender, source, destination.ip}, 0};
@@ -160,8 +164,12 @@ std::optional<LocalAddress> find_local(const Fabric& fabric, const SocketAddress
 bool is_reached(const Fabric& fabric, const SocketAddress& destination) {
   if (is_loopback(destination)) return true;
   const auto& devices = fabric.devices();
-  return std::any_of(devices.begin(), devices.end(),
-                     [&](const auto& device) { return reaches(fabric, *device, destination.ip); });
+  return std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
+    const auto& gids = device->settings.gids;
+    return std::any_of(gids.begin(), gids.end(), [&](const wire::Gid& gid) {
+      return gid != wire::Gid{} && reaches(fabric, {device.get(), gid}, destination.ip);
+    });
+  });
 }
 
 bool has_address_of(const Fabric& fabric, Family family) {
@@ -184,7 +192,7 @@ RouteAnswer find_route(const Fabric& fabric, const SocketAddress& source, const 
   if (is_multicast(destination)) return {Route{*local, source, destination.ip}, 0};
   const auto peer = find_local(fabric, destination);
   const wire::Gid gid = peer ? peer->gid : destination.ip;
-  if (!fabric.resolve(*local->device, gid)) return {};
+  if (!fabric.resolve(*local->device, local->gid, gid)) return {};
   return {Route{*local, source, gid}, 0};
 }
 

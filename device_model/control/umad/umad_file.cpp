@@ -250,6 +250,7 @@ int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const 
   if (const int error = find_gid(device_, header.gid_index, to.own)) return error;
   to.peer = wire::to_gid(header.gid);
   to.traffic_class = header.traffic_class;
+  to.service_level = header.sl;
   to.flow_label = ntohl(header.flow_label);
   return 0;
 }
@@ -261,7 +262,8 @@ int UmadFile::find_address_by_lid(std::uint16_t lid, GsiAddress& to) const {
   for (const wire::Gid& own : device_.settings.gids) {
     for (const wire::Gid& theirs : peer->settings.gids) {
       if (own == wire::Gid{} || theirs == wire::Gid{} ||
-          wire::is_ipv4_mapped(own) != wire::is_ipv4_mapped(theirs))
+          wire::is_ipv4_mapped(own) != wire::is_ipv4_mapped(theirs) ||
+          vlan_of(device_, own) != vlan_of(*peer, theirs))
         continue;
       to.own = own;
       to.peer = theirs;
@@ -345,6 +347,7 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, MadBytes ma
   packet.header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
   packet.header.hop_limit = from.hop_limit;
   packet.header.traffic_class = from.traffic_class;
+  packet.header.sl = from.service_level;
   std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), packet.header.gid);
   packet.header.flow_label = htonl(from.flow_label);
   packet.header.pkey_index = from.pkey_index;

@@ -34,6 +34,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   if (const int error = find_gid(device, address.source_gid_index, path.source)) return error;
   path.destination = wire::to_gid(address.destination_gid);
   path.source_mac = device.settings.mac;
+  path.vlan_tag = wire::vlan_tag(vlan_of(device, address.source_gid_index), address.service_level);
   path.traffic_class = address.traffic_class;
   path.hop_limit = hop_limit(path.destination, address.hop_limit);
   path.flow_label = address.flow_label & kFlowLabelMask;
@@ -45,7 +46,7 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
 int find_neighbour(const Fabric& fabric, const ServedDevice& device, wire::NetworkHeaders& path) {
   if (wire::is_multicast(path.destination)) return EINVAL;
   if (wire::is_ipv4_mapped(path.source) != wire::is_ipv4_mapped(path.destination)) return EINVAL;
-  const link::Neighbour peer = fabric.find(device, path.destination);
+  const link::Neighbour peer = fabric.find(device, path.source, path.destination);
   if (peer.state == link::Neighbour::State::asked) return kNotYet;
   if (peer.state == link::Neighbour::State::unreachable) return ETIMEDOUT;
   path.destination_mac = peer.mac;

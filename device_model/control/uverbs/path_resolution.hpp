@@ -13,9 +13,9 @@ namespace urnic::control {
 
 // 0 and `path`, or the kernel's errno: EINVAL for an address vector that RoCE cannot use (no GRH, another
 // port, a source GID index beyond the table, multicast, two address families); ENODATA for a place of the GID
-// table without a GID; ETIMEDOUT when no device has the destination GID, as when the kernel's neighbour
-// discovery gets no answer; kNotYet while the network is asked. On a UDP wire every address is one to send
-// to.
+// table without a GID; ETIMEDOUT when no device has the destination GID in the source's VLAN, as when the
+// kernel's neighbour discovery gets no answer; kNotYet while the network is asked. On a UDP wire every
+// address is one to send to.
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path);
 

@@ -11,10 +11,16 @@
 
 namespace urnic::engine {
 
+// A GID of the device.
+struct LocalGid {
+  wire::Gid gid;
+  std::uint16_t vlan = 0;  // its packets have the tag of this VLAN, 1 to 4094; 0: none
+};
+
 struct DeviceConfig {
   std::string name;  // urnic0
   wire::MacAddress mac;
-  std::vector<wire::Gid> gids;
+  std::vector<LocalGid> gids;
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;
   std::uint32_t max_address_handles = 1u << 15;

@@ -113,6 +113,7 @@ void ManagementQueuePair::receive(const transport::InboundPacket& packet,
   entry->peer_qpn = packet.headers.deth.source.value;
   entry->flow_label = network.flow_label;
   entry->traffic_class = network.traffic_class;
+  entry->service_level = static_cast<std::uint8_t>(network.vlan_tag >> wire::kVlanPriorityShift);
   entry->hop_limit = network.hop_limit;
   std::copy(packet.payload.begin(), packet.payload.end(), entry->mad.begin());
   ++counters_.received;

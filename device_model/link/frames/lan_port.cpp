@@ -21,7 +21,6 @@ constexpr transport::Nanoseconds kStall{10'000'000'000};
 constexpr transport::Nanoseconds kStallPeriod{1'000'000'000};
 // How often a device looks whether there is room again.
 constexpr transport::Nanoseconds kRoomPeriod{100'000};
-constexpr std::uint16_t kVlanIdMask = 0xFFF;
 
 transport::Time steady_now() { return transport::Time(std::chrono::steady_clock::now().time_since_epoch()); }
 
@@ -93,7 +92,7 @@ std::optional<std::span<std::byte>> LanPort::without_tag(std::span<std::byte> fr
                       wire::load_be16(frame.data() + wire::kEtherTypeOffset) == wire::ether_type::kVlan;
   if (!tagged) return vlan_ ? std::nullopt : std::optional(frame);
   const auto vlan =
-      static_cast<std::uint16_t>(wire::load_be16(frame.data() + wire::kEthernetBytes) & kVlanIdMask);
+      static_cast<std::uint16_t>(wire::load_be16(frame.data() + wire::kEthernetBytes) & wire::kVlanIdMask);
   if (vlan != vlan_.value_or(0)) return {};
   std::memmove(frame.data() + wire::kVlanTagBytes, frame.data(), wire::kEtherTypeOffset);
   return frame.subspan(wire::kVlanTagBytes);

@@ -134,14 +134,16 @@ SendQueue* UdpPort::queue_from(Address& address, std::uint16_t source_port) {
   return nullptr;
 }
 
-// The ICRC covers the addresses and the source port: a packet with others than this port's cannot leave.
+// The ICRC covers the addresses and the source port: a packet with others than this port's cannot leave. Nor
+// can one of a VLAN, whose tag the kernel would have to make.
 void UdpPort::arrive(const wire::Frame& frame, const PacketOrigin&) {
   wire::NetworkHeaders network;
   wire::NetworkExtent extent;
   const wire::ParseError error = wire::parse_network(frame.headers, frame.size(), network, extent);
   Address* const from = error == wire::ParseError::none ? local(network.source) : nullptr;
   SendQueue* const queue = from != nullptr ? queue_from(*from, network.udp_source) : nullptr;
-  if (queue == nullptr || may_be_misdirected(frame, network)) {
+  const bool of_a_vlan = wire::vlan_of(network.vlan_tag) != 0;
+  if (queue == nullptr || of_a_vlan || may_be_misdirected(frame, network)) {
     ++counters_.not_sendable;
     return;
   }

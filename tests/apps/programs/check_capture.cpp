@@ -47,7 +47,7 @@ void check_frame(const pcap_pkthdr& header, const u_char* data, Findings& findin
     return;
   }
   if (parsed.network.udp_checksum == 0) ++findings.without_udp_checksum;
-  ++findings.opcodes[static_cast<unsigned>(data[14 + (wire::uses_ipv4(parsed.network) ? 20 : 40) + 8])];
+  ++findings.opcodes[static_cast<unsigned>(data[wire::network_header_size(parsed.network)])];
 }
 
 // libpcap reads microsecond files too and makes their times look like nanoseconds.

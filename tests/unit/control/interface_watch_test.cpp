@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(an_address_of_a_vlan_is_a_gid_of_that_interface) {
   BOOST_TEST(place == first_gids.size());
   BOOST_TEST(interface_at(place) == "urnic0.5");
   BOOST_TEST(interface_of(device, place)->index == kVlan5);
-  BOOST_TEST(device.vlans.at(place).vlan == 5);
+  BOOST_TEST(vlan_of(device, place) == 5);
   BOOST_TEST(interface_at(0) == device.settings.name);
   // Ways between the devices' own interfaces are none of it.
   BOOST_TEST((own.at(0).addresses == first_gids));
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_vlan_that_goes_takes_its_gids) {
   no_link(kVlan5);
   run();
   BOOST_TEST(!has(kAddress));
-  BOOST_TEST(device.vlans.empty());
+  BOOST_TEST(device.settings.vlans.empty());
   BOOST_TEST(changed == std::vector(2, first_gids.size()), boost::test_tools::per_element());
   // The place is free for the next one.
   add("10.1.2.3", kFirst);
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(its_address_may_go_while_it_stays) {
   remove(kAddress, kVlan5);
   run();
   BOOST_TEST(!has(kAddress));
-  BOOST_TEST(device.vlans.empty());
+  BOOST_TEST(device.settings.vlans.empty());
 }
 
 BOOST_AUTO_TEST_CASE(its_link_local_address_is_that_of_the_interface_below) {

@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(a_datagram_arrives_behind_its_ipv4_header) {
   BOOST_TEST(program1.holds(kReceived + kGrh, 100, 3));
   const std::byte* const ip = &program1.bytes[kReceived + 20];
   BOOST_CHECK(ip[0] == std::byte{0x45} && ip[9] == std::byte{17});
-  BOOST_CHECK(std::memcmp(ip + 12, &device0.config().gids[0].bytes[12], 4) == 0);
-  BOOST_CHECK(std::memcmp(ip + 16, &device1.config().gids[0].bytes[12], 4) == 0);
+  BOOST_CHECK(std::memcmp(ip + 12, &device0.config().gids[0].gid.bytes[12], 4) == 0);
+  BOOST_CHECK(std::memcmp(ip + 16, &device1.config().gids[0].gid.bytes[12], 4) == 0);
   for (std::size_t i = 0; i < 20; ++i) BOOST_CHECK(program1.bytes[kReceived + i] == std::byte{0});
 }
 

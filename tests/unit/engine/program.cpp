@@ -64,7 +64,7 @@ DeviceConfig device_config(std::uint8_t number) {
   config.mac = {{2, 0, 0, 0, 0, number}};
   wire::Gid gid;
   gid.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, number};
-  config.gids = {gid};
+  config.gids = {{.gid = gid}};
   config.max_qp = 1024;
   config.max_memory_keys = 1024;
   return config;
@@ -85,8 +85,8 @@ wire::NetworkHeaders Fabric::path(const Device& from, const Device& to) {
   wire::NetworkHeaders network;
   network.source_mac = from.config().mac;
   network.destination_mac = to.config().mac;
-  network.source = from.config().gids[0];
-  network.destination = to.config().gids[0];
+  network.source = from.config().gids[0].gid;
+  network.destination = to.config().gids[0].gid;
   network.udp_source = 0xC000;
   return network;
 }
