@@ -12,6 +12,7 @@
 
 #include "json/json.hpp"
 #include "wire/frame.hpp"
+#include "wire/network_codec.hpp"
 
 namespace {
 

@@ -96,6 +96,22 @@ BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   BOOST_TEST(configuration.log_level == "debug");
 }
 
+BOOST_AUTO_TEST_CASE(gids_may_belong_to_vlans) {
+  const Configuration configuration = parse_configuration(
+      "[[devices]]\ngids = [\"fe80::a\", {gid = \"::ffff:203.0.113.1\", vlan = 5}]\n", "lab.toml");
+  const DeviceSettings& device = configuration.devices[0];
+  BOOST_REQUIRE(device.gids.size() == 2u);
+  BOOST_TEST(to_text(device.gids[1]) == "::ffff:203.0.113.1");
+  BOOST_TEST((device.vlans == std::map<std::size_t, std::uint16_t>{{1, 5}}));
+  for (const std::string wrong :
+       {"{gid = \"fe80::1\", vlan = 0}", "{gid = \"fe80::1\", vlan = 4095}", "{gid = \"fe80::1\"}",
+        "{vlan = 5}", "{gid = \"ff02::1\", vlan = 5}", "{gid = \"fe80::1\", vlan = 5, tag = 1}",
+        "{gid = 5, vlan = 5}", "{gid = \"fe80::1\", vlan = \"5\"}"})
+    check_error("[[devices]]\ngids = [" + wrong + "]\n", "2", "gids", "1 to 4094");
+  check_error("[[devices]]\nwire = \"udp\"\naddresses = [{gid = \"192.0.2.1\", vlan = 5}]\n", "3",
+              "addresses", "addresses of this host");
+}
+
 BOOST_AUTO_TEST_CASE(link_local_gids_follow_the_mac) {
   const Configuration configuration =
       parse_configuration("[[devices]]\nmac = \"02:00:00:00:00:0a\"\n", "lab.toml");

@@ -112,6 +112,29 @@ BOOST_AUTO_TEST_CASE(a_mad_goes_to_the_handler_of_its_class_and_the_answer_back)
   }
 }
 
+// The answer has the VLAN and the priority of the request (Linux: ib_init_ah_attr_from_wc).
+BOOST_AUTO_TEST_CASE(a_mad_of_a_vlan_is_answered_there) {
+  for (ServedDevice* const device : {&first, &second}) {
+    device->settings.vlans[device->settings.gids.size() - 1] = 5;
+    fabric.gids_changed(*device);
+  }
+  gsi.on_class(kVendorClass, 1, [&](ServedDevice& device, const GsiAddress& from, MadBytes) {
+    return gsi.send(device, from, Mad(mad(kVendorClass + 1, Method::get_response))) == GsiSent::sent;
+  });
+  gsi.on_class(kVendorClass + 1, 1, keep());
+  GsiAddress to = to_second();
+  to.service_level = 3;
+  BOOST_TEST((gsi.send(first, to, mad(kVendorClass, Method::send)) == GsiSent::sent));
+  BOOST_REQUIRE(wait());
+  BOOST_TEST(taken.back().from.service_level == 3);
+  to.own = first.settings.gids.front();
+  BOOST_TEST((gsi.send(first, to, mad(kVendorClass, Method::send)) == GsiSent::bad_address));
+  to.peer = second.settings.gids.front();
+  BOOST_TEST((gsi.send(first, to, mad(kVendorClass, Method::send)) == GsiSent::sent));
+  BOOST_REQUIRE(wait());
+  BOOST_TEST(taken.back().from.service_level == 0);
+}
+
 // While the engine rests, the control thread delivers what it sends.
 BOOST_AUTO_TEST_CASE(what_arrives_during_a_look_needs_no_turn_of_the_loop) {
   unsigned arrived = 0;

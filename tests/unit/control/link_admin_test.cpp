@@ -173,6 +173,23 @@ BOOST_AUTO_TEST_CASE(addresses_come_and_go) {
   BOOST_TEST(admin.ask({{"cmd", "gid"}}).at("gids").at("urnic0").at("1") == "2001:db8::8");
 }
 
+BOOST_AUTO_TEST_CASE(an_address_may_belong_to_a_vlan) {
+  const char* const fresh = "::ffff:203.0.113.7";
+  const json request{{"cmd", "gid"}, {"device", "urnic0"}, {"add", fresh}, {"vlan", 5}};
+  BOOST_TEST(admin.ask(request).at("vlans") == (json{{"urnic0", {{"2", 5}}}}));
+  BOOST_TEST(admin.ask({{"cmd", "gid"}}).at("vlans") ==
+             (json{{"urnic0", {{"2", 5}}}, {"urnic1", json::object()}}));
+  admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"remove", fresh}});
+  const json again = admin.ask({{"cmd", "gid"}, {"device", "urnic0"}, {"add", fresh}});
+  BOOST_TEST(again.at("vlans") == (json{{"urnic0", json::object()}}));
+  for (const json& wrong : {json(0), json(4095), json(-1), json("5"), json(5.5)}) {
+    json asked = request;
+    asked["vlan"] = wrong;
+    asked["add"] = "2001:db8::7";
+    BOOST_TEST(error(asked).find("1 to 4094") != std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_address_changes_nothing) {
   const json before = admin.ask({{"cmd", "gid"}});
   for (const char* wrong : {"::", "ff02::1", "192.0.2.1", "x"}) {

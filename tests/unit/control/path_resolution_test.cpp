@@ -87,6 +87,35 @@ BOOST_AUTO_TEST_CASE(datagrams_may_go_to_a_group) {
   BOOST_TEST(to_group(0, ipv4) == EINVAL);
 }
 
+// Linux: the VLAN of the GID's interface, and for the priority the service level (mlx5_set_path).
+BOOST_AUTO_TEST_CASE(the_tag_is_the_vlan_of_the_source_and_the_service_level) {
+  for (const auto& device : fabric.devices()) device->settings.vlans[1] = 5;
+  abi::AddressVector address = to_second(1);
+  address.service_level = 3;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST(path.vlan_tag == (3u << 13 | 5u));
+  address.service_level = 15;  // only the lower three bits
+  BOOST_REQUIRE(resolve_address(fabric, first, address, path) == 0);
+  BOOST_TEST(path.vlan_tag == (7u << 13 | 5u));
+  address = to_second(0);
+  address.service_level = 3;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST(path.vlan_tag == 0);
+}
+
+// As when nobody answers in a VLAN.
+BOOST_AUTO_TEST_CASE(a_gid_of_another_vlan_is_not_reached) {
+  ServedDevice& peer = *fabric.devices()[1];
+  peer.settings.vlans[1] = 5;
+  BOOST_TEST(resolve(to_second(1)) == ETIMEDOUT);
+  fabric.devices()[0]->settings.vlans[1] = 6;
+  BOOST_TEST(resolve(to_second(1)) == ETIMEDOUT);
+  BOOST_TEST(resolve_address(fabric, first, to_second(1), path) == ETIMEDOUT);
+  peer.settings.vlans.clear();
+  BOOST_TEST(resolve(to_second(1)) == ETIMEDOUT);
+  BOOST_TEST(resolve(to_second(0)) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_device_reaches_itself) {
   abi::AddressVector address = to_second(1);
   const wire::Gid& own = first.settings.gids[1];

@@ -143,6 +143,18 @@ BOOST_AUTO_TEST_CASE(a_relative_psn_from_outside_is_the_receivers_knowledge) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(packets_of_a_vlan_are_packets) {
+  for (const bool ipv4 : {true, false}) {
+    PlannedPorts ports(PlannedPorts::rule("psn = 102\nopcode = \"Send Only\"\naction = \"drop\""));
+    for (std::uint32_t psn = 100; psn <= 104; ++psn) ports.send({.psn = psn, .ipv4 = ipv4, .vlan_tag = 5});
+    BOOST_TEST(ports.arrived() == "100 101 103 104 ");
+  }
+  PlannedPorts ports(PlannedPorts::rule("filter = \"vlan 5 and udp dst port 4791\"\naction = \"drop\""));
+  for (const unsigned tag : {0u, 5u, 6u})
+    ports.send({.psn = 100 + tag, .vlan_tag = static_cast<std::uint16_t>(tag)});
+  BOOST_TEST(ports.arrived() == "100 106 ");
+}
+
 BOOST_AUTO_TEST_CASE(conditions_are_joined_by_and) {
   PlannedPorts ports(PlannedPorts::rule(
       "qp_ordinal = 1\npsn = 100\ntransmission = 2\nopcode = \"Send Only\"\naction = \"drop\""));

@@ -128,44 +128,49 @@ BOOST_AUTO_TEST_CASE(a_reordered_packet_that_nobody_follows_comes_after_its_hold
   BOOST_TEST(receivers[1].psns() == "100 ");
 }
 
+// A tag belongs to it: no CRC of the packet's own would find a wrong one.
 BOOST_AUTO_TEST_CASE(corruption_turns_over_one_bit_behind_the_ethernet_header) {
   frame_switch.link(0).configure(Direction::transmit, {.corrupt = 1});
-  for (std::uint32_t psn = 0; psn < 200; ++psn) {
-    send_psn(psn);
+  for (std::uint32_t psn = 0; psn < 400; ++psn) {
+    const bool tagged = psn >= 200;
+    send({.psn = psn, .vlan_tag = static_cast<std::uint16_t>(tagged ? 5 : 0)});
     const auto& sent_bytes = observer.last(CapturePoint::before_link)->bytes;
     const auto& arrived = receivers[1].arrivals.back().bytes;
     BOOST_REQUIRE_EQUAL(arrived.size(), sent_bytes.size());
     int differing = 0;
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       const int bits = __builtin_popcount(std::to_integer<unsigned>(arrived[i] ^ sent_bytes[i]));
-      if (i < 14) BOOST_REQUIRE_EQUAL(bits, 0);
+      if (i < (tagged ? 18u : 14u)) BOOST_REQUIRE_EQUAL(bits, 0);
       differing += bits;
     }
     BOOST_REQUIRE_EQUAL(differing, 1);
   }
-  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().by_link.corrupted == 200);
+  BOOST_TEST(frame_switch.link(0).channel(Direction::transmit).counters().by_link.corrupted == 400);
 }
 
 BOOST_AUTO_TEST_CASE(marks_what_can_be_told_and_keeps_the_checksums_right) {
   // 1 bit a nanosecond: the second packet waits for the first.
   frame_switch.link(1).configure(Direction::receive, {.rate_gbps = 1, .ecn_threshold_packets = 1});
-  for (const bool ipv4 : {true, false}) {
-    for (const std::uint8_t traffic_class :
-         std::initializer_list<std::uint8_t>{0x29, 0x2A, 0x28}) {  // ECT(1), ECT(0), not ECT
-      receivers[1].arrivals.clear();
-      for (int i = 0; i < 3; ++i) send({.traffic_class = traffic_class, .ipv4 = ipv4});
-      advance(1'000'000);
-      BOOST_REQUIRE_EQUAL(receivers[1].arrivals.size(), 3);
-      const auto& first = receivers[1].arrivals[0].parsed.network;
-      const auto& third = receivers[1].arrivals[2];
-      BOOST_TEST(first.traffic_class == traffic_class);
-      BOOST_TEST((third.error == wire::ParseError::none));
-      BOOST_TEST(third.parsed.network.traffic_class == (traffic_class == 0x28 ? 0x28 : 0x2B));
+  for (const std::uint16_t tag : {std::uint16_t{0}, std::uint16_t{5}}) {
+    for (const bool ipv4 : {true, false}) {
+      for (const std::uint8_t traffic_class :
+           std::initializer_list<std::uint8_t>{0x29, 0x2A, 0x28}) {  // ECT(1), ECT(0), not ECT
+        receivers[1].arrivals.clear();
+        for (int i = 0; i < 3; ++i) send({.traffic_class = traffic_class, .ipv4 = ipv4, .vlan_tag = tag});
+        advance(1'000'000);
+        BOOST_REQUIRE_EQUAL(receivers[1].arrivals.size(), 3);
+        const auto& first = receivers[1].arrivals[0].parsed.network;
+        const auto& third = receivers[1].arrivals[2];
+        BOOST_TEST(first.traffic_class == traffic_class);
+        BOOST_TEST((third.error == wire::ParseError::none));
+        BOOST_TEST(third.parsed.network.vlan_tag == tag);
+        BOOST_TEST(third.parsed.network.traffic_class == (traffic_class == 0x28 ? 0x28 : 0x2B));
+      }
     }
   }
   const LinkCounters counters = frame_switch.link(1).channel(Direction::receive).counters();
-  BOOST_TEST(counters.by_link.congestion_marked == 4);
-  BOOST_TEST(counters.not_ecn_capable == 2);
+  BOOST_TEST(counters.by_link.congestion_marked == 8);
+  BOOST_TEST(counters.not_ecn_capable == 4);
 }
 
 BOOST_AUTO_TEST_CASE(marks_by_the_bytes_that_wait) {

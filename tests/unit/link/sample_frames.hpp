@@ -34,6 +34,7 @@ struct Sample {
   std::uint8_t from = 0;
   std::uint8_t to = 1;
   wire::Service service = wire::Service::rc;
+  std::uint16_t vlan_tag = 0;
 };
 
 class SampleFrame {
@@ -45,6 +46,7 @@ class SampleFrame {
     network.destination = gid_of(sample.to, sample.ipv4);
     network.source = gid_of(sample.from, sample.ipv4);
     network.traffic_class = sample.traffic_class;
+    network.vlan_tag = sample.vlan_tag;
     network.udp_source = 0xC000;
     wire::TransportHeaders headers;
     headers.bth.opcode = wire::Opcode(sample.service, sample.operation);
