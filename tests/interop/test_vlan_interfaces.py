@@ -54,6 +54,26 @@ wait $server
 cat /run/server.log
 """
 
+# Both devices have an interface of the VLAN; their queue pairs take the GIDs of these, with service level 3.
+PINGPONG = """
+set -e
+for number in 0 1; do
+    ip link add link urnic$number name urnic$number.5 type vlan id 5
+    ip address add 203.0.113.$((number + 1))/24 dev urnic$number.5
+    ip link set urnic$number.5 up
+done
+place() {
+    cd /sys/class/infiniband/urnic$1/ports/1/gids
+    until grep -lx 0000:0000:0000:0000:0000:ffff:cb00:710$(($1 + 1)) *; do sleep 0.2; done
+}
+ibv_rc_pingpong -d urnic0 -g $(place 0) -l 3 -c > /run/server.log &
+server=$!
+until ss -ltn | grep -q :18515; do sleep 0.1; done
+ibv_rc_pingpong -d urnic1 -g $(place 1) -l 3 -c 127.0.0.1
+wait $server
+cat /run/server.log
+"""
+
 
 class VlanInterfaces(unittest.TestCase):
     def setUp(self):
@@ -120,6 +140,19 @@ class VlanInterfaces(unittest.TestCase):
                 self.guest.run(f"{self.urnic} down")
                 packets = self.guest.run("tcpdump -nn -e -r /run/all.pcap vlan 5 and tcp 2>/dev/null").splitlines()
                 self.assertGreater(len(packets), 2_000_000 // 4217)
+
+    def test_roce_packets_have_the_tag(self):
+        script = self.directory / "pingpong"
+        script.write_text(PINGPONG)
+        self.guest.run(f"{self.urnic} up --network")
+        said = self.guest.run(f"{self.urnic} run --capture /run/roce.pcap -- sh {self.guest.copy(script)}")
+        self.assertEqual(said.count("1000 iters in"), 2, said)
+        self.assertNotIn("invalid data", said)
+        packets = self.guest.run("tcpdump -nn -e -r /run/roce.pcap vlan 5 and udp port 4791 2>/dev/null").splitlines()
+        self.assertGreater(len(packets), 2 * 1000)
+        for packet in packets:
+            self.assertIn("vlan 5, p 3,", packet)
+        self.assertEqual(self.guest.run("tcpdump -nn -e -r /run/roce.pcap udp port 4791 2>/dev/null"), "")
 
 
 if __name__ == "__main__":

@@ -241,6 +241,20 @@ BOOST_AUTO_TEST_CASE(what_is_no_packet_of_this_port_does_not_leave) {
   BOOST_TEST(receive().empty());
 }
 
+// The kernel makes the tags, of its own interfaces.
+BOOST_AUTO_TEST_CASE(a_packet_of_a_vlan_does_not_leave) {
+  wire::NetworkHeaders tagged = network(0, 1);
+  tagged.vlan_tag = 5;
+  send(tagged);
+  frame_switch.flush();
+  BOOST_TEST(port0.counters().not_sendable == 1u);
+  BOOST_TEST(port0.counters().sent == 0u);
+  tagged.vlan_tag = 3u << wire::kVlanPriorityShift;  // of none
+  send(tagged);
+  frame_switch.flush();
+  BOOST_TEST(port0.counters().sent == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_corrupted_packet_does_not_go_astray) {
   frame_switch.link(0).configure(Direction::transmit, {.corrupt = 1});
   for (std::uint32_t i = 0; i < 500; ++i) {

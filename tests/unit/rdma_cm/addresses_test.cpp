@@ -188,6 +188,27 @@ BOOST_AUTO_TEST_CASE(families_do_not_mix) {
              EADDRNOTAVAIL);
 }
 
+// As on Linux, where nobody answers in another VLAN.
+BOOST_AUTO_TEST_CASE(a_vlan_is_reached_from_its_own_addresses) {
+  for (std::size_t device = 0; device < 2; ++device) {
+    DeviceSettings& settings = fabric.devices()[device]->settings;
+    settings.gids.push_back(*parse_ip_address("203.0.113." + std::to_string(device + 1)));
+    settings.vlans[settings.gids.size() - 1] = 5;
+  }
+  Program program(*this);
+  const auto resolve_from = [&](const std::string& source) {
+    const std::uint32_t id = program.create();
+    BOOST_TEST(program.resolve(id, address("203.0.113.2", 1), address(source)) == 0);
+    return id;
+  };
+  program.expect(EventType::address_resolved, resolve_from("203.0.113.1"));
+  program.expect(EventType::address_resolved, resolve_from(""));
+  const std::uint32_t outside = resolve_from("192.0.2.1");
+  program.expect_nothing();
+  pass(3s);
+  program.expect(EventType::address_error, outside, -ETIMEDOUT);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(a_fabric_without_ipv6_has_no_route_to_it) {
