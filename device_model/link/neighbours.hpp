@@ -21,8 +21,10 @@ struct Neighbour {
 
 class Neighbours {
  public:
-  // Control thread. `asked` ends by itself, after at most a few seconds.
-  virtual Neighbour find(const wire::Gid& gid) = 0;
+  // Control thread. `asked` ends by itself, after at most a few seconds. `vlan`: where `gid` is; 0: in no
+  // VLAN.
+  virtual Neighbour find_in(std::uint16_t vlan, const wire::Gid& gid) = 0;
+  Neighbour find(const wire::Gid& gid) { return find_in(0, gid); }
 
  protected:
   ~Neighbours() = default;

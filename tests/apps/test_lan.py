@@ -13,7 +13,8 @@ CONFIGURATION = """
 mtu = 9000
 [[devices]]
 mac = "02:00:00:00:00:0{number}"
-gids = ["fe80::ff:fe00:{number}", "::ffff:10.9.0.{number}"]
+gids = ["fe80::ff:fe00:{number}", "::ffff:10.9.0.{number}", {{gid = "::ffff:10.5.0.{number}", vlan = 5}},
+        {{gid = "fd00:5::{number}", vlan = 5}}, {{gid = "::ffff:10.6.0.{number}", vlan = {number}}}]
 """
 
 
@@ -33,9 +34,9 @@ class Lan(unittest.TestCase):
     def lan(self, on):
         return json.loads(on.run(on.urnic, "link", "show", "--json"))["lan"]
 
-    def run_pair(self, server_on, client_on, *command):
+    def run_pair(self, server_on, client_on, *command, gid="1"):
         port = fabric.free_port()
-        words = (*command, "-d", "urnic0", "-g", "1", "-p", port)
+        words = (*command, "-d", "urnic0", "-g", gid, "-p", port)
         server = server_on.start_on_urnic(*words)
         fabric.wait_until(lambda: fabric.is_listening(port) or server.status is not None, f"a listener: {server}")
         client = client_on.start_on_urnic(*words, "127.0.0.1")
@@ -53,6 +54,26 @@ class Lan(unittest.TestCase):
         self.assertEqual((lan["peer"], lan["counters"]["connections"]), ("connected", 1))
         self.assertEqual(lan["neighbours"]["::ffff:10.9.0.2"]["mac"], "02:00:00:00:00:02")
         self.assertEqual(lan["counters"]["tx_peer_does_not_read"], 0)
+
+    def test_vlans(self):
+        for service in ("rc", "ud"):
+            for gid in ("2", "3"):
+                with self.subTest(service=service, gid=gid):
+                    self.run_pair(self.one, self.two, f"ibv_{service}_pingpong", "-c", "-s", "2048", gid=gid)
+        lan = self.lan(self.one)
+        self.assertEqual(lan["neighbours"]["::ffff:10.5.0.2"], {"state": "reachable", "mac": "02:00:00:00:00:02", "vlan": 5})
+        self.assertEqual(lan["counters"]["rx_other_vlan"], 0)
+        server = self.one.start_on_urnic("rping", "-s", "-a", "10.5.0.1", "-C", "20", "-V")
+        fabric.wait_until(lambda: "LISTEN" in self.one.run_on_urnic("rdma", "resource", "show", "cm_id"), f"a listener: {server}")
+        self.two.run_on_urnic("rping", "-c", "-a", "10.5.0.1", "-I", "10.5.0.2", "-C", "20", "-V")
+        self.assertEqual(server.wait(), 0, server)
+        # The GIDs at place 4 are in the VLANs 1 and 2.
+        words = ("ibv_rc_pingpong", "-d", "urnic0", "-g", "4", "-p", fabric.free_port())
+        server = self.one.start_on_urnic(*words)
+        fabric.wait_until(lambda: fabric.is_listening(words[-1]) or server.status is not None, f"a listener: {server}")
+        client = self.two.start_on_urnic(*words, "127.0.0.1")
+        self.assertNotEqual(client.wait(), 0, client)
+        server.kill()
 
     def test_loss(self):
         for on in (self.one, self.two):

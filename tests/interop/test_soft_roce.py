@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Programs on urnic's devices with the same programs on Soft-RoCE in a Linux guest, each as server and as client."""
 
+import copy
 import itertools
 import pathlib
 import re
@@ -16,6 +17,7 @@ OPCODES = pathlib.Path(__file__).resolve().parent / "opcodes.py"
 
 HERE, THERE = "10.0.0.1", "10.0.0.2"
 HERE6, THERE6 = "fd00:cafe::1", "fd00:cafe::2"
+HERE_IN_VLAN, THERE_IN_VLAN = "10.5.0.1", "10.5.0.2"
 LOSSES = (0, 0.01, 0.03)
 # An Ethernet MTU of 9000 gives a path MTU of 4096, the largest.
 CONFIGURATION = """
@@ -24,7 +26,7 @@ listen = "{wire}"
 mtu = 9000
 [[devices]]
 mac = "02:00:00:00:00:01"
-gids = ["fe80::ff:fe00:1", "::ffff:10.0.0.1", "fd00:cafe::1"]
+gids = ["fe80::ff:fe00:1", "::ffff:10.0.0.1", "fd00:cafe::1", {{gid = "::ffff:10.5.0.1", vlan = 5}}]
 [[devices]]
 mac = "02:00:00:00:00:03"
 gids = ["fe80::ff:fe00:3", "::ffff:10.0.0.3"]
@@ -260,6 +262,29 @@ class SoftRoce(unittest.TestCase):
             self.both_ways("ib_write_bw -F -d {device} -x {gid} -n 100 -s 65536", RESULT)
         finally:
             self.guest.run("tc qdisc del dev eth0 root")
+
+    def test_9_vlan(self):
+        """GIDs of a VLAN at both ends: each finds the other there, takes its packets, and sends its own with the tag."""
+        self.guest.run(f"ip link add link eth0 name eth0.5 type vlan id 5; ip address add {THERE_IN_VLAN}/24 dev eth0.5; "
+                       "ip link set eth0.5 up")
+        here, there = (copy.copy(side) for side in self.pairs["to urnic"])
+        here.gid, there.gid = 3, self.guest.gid_index(THERE_IN_VLAN)
+        file = self.fabric.home / "vlan.pcap"
+        capture = self.fabric.start(self.fabric.urnic, "capture", file)
+        fabric.wait_until(lambda: self.fabric.status()["captures"] == 1, "a capture")
+        for name, pair in (("to urnic", (here, there)), ("to Linux", (there, here))):
+            for service in ("rc", "uc", "ud"):
+                with self.subTest(name, service=service):
+                    self.run_pair(*pair, f"ibv_{service}_pingpong -d {{device}} -g {{gid}} -c -n 100 -s 1024", r"^\d+ iters in")
+        for name, address in (("to Linux", THERE_IN_VLAN), ("to urnic", HERE_IN_VLAN)):
+            with self.subTest(name, address=address):
+                self.by_address(name, "rping", address)
+        capture.process.send_signal(signal.SIGINT)
+        capture.wait()
+        for source in (HERE_IN_VLAN, THERE_IN_VLAN):
+            seen = tshark(str(file), "-Y", f"ip.src == {source} && infiniband", "-T", "fields", "-e", "vlan.id").splitlines()
+            self.assertGreater(len(seen), 600)
+            self.assertEqual(set(seen), {"5"}, f"VLANs of packets that {source} has sent")
 
 
 def last_line(output):

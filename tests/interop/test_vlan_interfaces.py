@@ -152,7 +152,7 @@ class VlanInterfaces(unittest.TestCase):
         self.assertGreater(len(packets), 2 * 1000)
         for packet in packets:
             self.assertIn("vlan 5, p 3,", packet)
-        self.assertEqual(self.guest.run("tcpdump -nn -e -r /run/roce.pcap udp port 4791 2>/dev/null"), "")
+        self.assertEqual(self.guest.run("tcpdump -nn -e -r /run/roce.pcap udp port 4791 2>/dev/null").strip(), "")
 
 
 if __name__ == "__main__":

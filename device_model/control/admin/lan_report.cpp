@@ -2,6 +2,8 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <string_view>
 
 #include "device_model/control/fabric/engine_unit.hpp"
@@ -44,12 +46,16 @@ json describe_counters(const link::LanCounters& counters) {
           {"refused_users", carrier.strangers}};
 }
 
-json describe_neighbours(const link::NeighbourTable& table) {
+// An address that is known in two VLANs is shown once.
+json describe_neighbours(const std::map<std::uint16_t, link::NeighbourTable>& tables) {
   json neighbours = json::object();
-  for (const auto& [gid, entry] : table.entries()) {
-    json& neighbour = neighbours[to_text(gid)];
-    neighbour["state"] = kStateNames[static_cast<std::size_t>(entry.state)];
-    if (entry.mac != wire::MacAddress{}) neighbour["mac"] = to_text(entry.mac);
+  for (const auto& [vlan, table] : tables) {
+    for (const auto& [gid, entry] : table.entries()) {
+      json& neighbour = neighbours[to_text(gid)];
+      neighbour["state"] = kStateNames[static_cast<std::size_t>(entry.state)];
+      if (entry.mac != wire::MacAddress{}) neighbour["mac"] = to_text(entry.mac);
+      if (vlan != 0) neighbour["vlan"] = vlan;
+    }
   }
   return neighbours;
 }
@@ -74,7 +80,7 @@ json describe_lan(Fabric& fabric) {
     described["counters"]["rx_own_source_address"] = home.frame_switch.refused_sources();
   });
   described["groups"] = lan.groups().members();
-  described["neighbours"] = describe_neighbours(lan.neighbours().table());
+  described["neighbours"] = describe_neighbours(lan.neighbours().tables());
   return described;
 }
 

@@ -114,15 +114,18 @@ void Fabric::gids_changed(ServedDevice& served) {
   addresses_changed();
 }
 
+// A LAN that is a VLAN itself has no VLANs within.
 void Fabric::addresses_changed() {
   if (lan_ == nullptr) return;
   std::vector<link::OwnAddress> addresses;
   for (const auto& device : devices_) {
     if (device->udp != nullptr) continue;
     const auto& gids = device->settings.gids;
-    for (std::size_t i = 0; i < gids.size(); ++i)
-      if (gids[i] != wire::Gid{} && vlan_of(*device, i) == 0)
-        addresses.push_back({gids[i], device->settings.mac});
+    for (std::size_t i = 0; i < gids.size(); ++i) {
+      const std::uint16_t vlan = vlan_of(*device, i);
+      const bool is_on_lan = gids[i] != wire::Gid{} && (vlan == 0 || !lan_settings_.vlan);
+      if (is_on_lan) addresses.push_back({gids[i], device->settings.mac, vlan});
+    }
   }
   lan_->neighbours().set_addresses(std::move(addresses));
   lan_->groups().set_members(lan_group_members(devices_));
@@ -270,14 +273,14 @@ link::Neighbour Fabric::find(const wire::Gid& gid) const {
     if (served->udp == nullptr && std::find(gids.begin(), gids.end(), gid) != gids.end())
       return {State::known, served->settings.mac};
   }
-  return find_outside(gid);
+  return find_outside(0, gid);
 }
 
-link::Neighbour Fabric::find_outside(const wire::Gid& gid) const {
+link::Neighbour Fabric::find_outside(std::uint16_t vlan, const wire::Gid& gid) const {
   using State = link::Neighbour::State;
   link::Neighbour best;
   for (link::Neighbours* neighbours : neighbours_) {
-    const link::Neighbour found = neighbours->find(gid);
+    const link::Neighbour found = neighbours->find_in(vlan, gid);
     if (found.state == State::known) return found;
     if (found.state == State::asked) best = found;
   }
@@ -298,7 +301,7 @@ link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& own, con
     return vlan_of(*served, gid) == vlan ? link::Neighbour{State::known, served->settings.mac}
                                          : link::Neighbour{};
   }
-  return vlan == 0 ? find_outside(gid) : link::Neighbour{};
+  return find_outside(vlan, gid);
 }
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const { return known(find(gid)); }

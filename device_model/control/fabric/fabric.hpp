@@ -94,7 +94,7 @@ class Fabric {
   // asked for only now.
   link::Neighbour find(const wire::Gid& gid) const;
   // Where `from` sends what is for `gid`, a single device's, from its own GID `own`: to a device in the same
-  // VLAN. Outside of this process, GIDs of VLANs are not looked for.
+  // VLAN.
   link::Neighbour find(const ServedDevice& from, const wire::Gid& own, const wire::Gid& gid) const;
   // The same, if it is known.
   std::optional<wire::MacAddress> resolve(const wire::Gid& gid) const;
@@ -113,7 +113,7 @@ class Fabric {
  private:
   EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
   void connect_engines();
-  link::Neighbour find_outside(const wire::Gid& gid) const;
+  link::Neighbour find_outside(std::uint16_t vlan, const wire::Gid& gid) const;
   void addresses_changed();
   void join_lan(std::unique_ptr<link::FrameCarrier> carrier);
   void groups_changed(ServedDevice& served, const wire::Gid& group, bool joined);

@@ -56,7 +56,9 @@ void Stations::close(std::uint64_t number) {
   open_.erase(number);
 }
 
-link::Neighbour Stations::find(const wire::Gid& gid) {
+// None is in a VLAN.
+link::Neighbour Stations::find_in(std::uint16_t vlan, const wire::Gid& gid) {
+  if (vlan != 0) return {};
   for (const auto& [number, station] : open_)
     if (station.address.gid == gid) return {link::Neighbour::State::known, station.address.mac};
   return {};

@@ -47,7 +47,7 @@ class Stations final : public link::Neighbours {
   // device has a wire of its own, or if somebody has one of the addresses; std::system_error.
   std::unique_ptr<Station> open(const ServedDevice& device, const StationAddress& address);
 
-  link::Neighbour find(const wire::Gid& gid) override;
+  link::Neighbour find_in(std::uint16_t vlan, const wire::Gid& gid) override;
 
  private:
   struct Open {

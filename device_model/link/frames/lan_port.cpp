@@ -84,15 +84,16 @@ void LanPort::watch_peer(transport::Time now) {
   }
 }
 
-// The frame as the devices know it; empty: it is of another VLAN. Tag 0 has a priority and no VLAN (IEEE
-// 802.1Q 9.6).
-std::optional<std::span<std::byte>> LanPort::without_tag(std::span<std::byte> frame) {
+// The frame as the devices know it, without the LAN's own tag; empty: it is of another VLAN. Tag 0 has a
+// priority and no VLAN (IEEE 802.1Q 9.6).
+std::optional<std::span<std::byte>> LanPort::as_devices_know_it(std::span<std::byte> frame) {
   const std::size_t tagged_bytes = wire::kEthernetBytes + wire::kVlanTagBytes;
   const bool tagged = frame.size() >= tagged_bytes &&
                       wire::load_be16(frame.data() + wire::kEtherTypeOffset) == wire::ether_type::kVlan;
   if (!tagged) return vlan_ ? std::nullopt : std::optional(frame);
   const auto vlan =
       static_cast<std::uint16_t>(wire::load_be16(frame.data() + wire::kEthernetBytes) & wire::kVlanIdMask);
+  if (!vlan_ && vlan != 0 && discovery_.is_in(vlan)) return frame;
   if (vlan != vlan_.value_or(0)) return {};
   std::memmove(frame.data() + wire::kVlanTagBytes, frame.data(), wire::kEtherTypeOffset);
   return frame.subspan(wire::kVlanTagBytes);
@@ -103,18 +104,18 @@ void LanPort::give(std::span<std::byte> frame, Port& port, transport::Time now) 
   counters_.received_bytes += frame.size();
   last_received_ = now;
   ++given_;
-  const auto plain = without_tag(frame);
-  if (!plain) {
+  const auto known = as_devices_know_it(frame);
+  if (!known) {
     ++counters_.other_vlan;
     return;
   }
-  if (!discovery_.receive(*plain, now, *this)) counters_.queries += groups_.receive(*plain, now);
+  if (!discovery_.receive(*known, now, *this)) counters_.queries += groups_.receive(*known, now);
   const PacketOrigin origin{.identity = {.device = 0, .queue_pair = 0, .count = counters_.received_frames},
                             .queue_pair = kUnknownQpn,
                             .first_psn = {},
                             .selective_acks = transport::SelectiveAcks::outside,
-                            .device = wire::load_mac(plain->data() + wire::kMacBytes)};
-  port.transmit({*plain, {}, {}}, origin, now);
+                            .device = wire::load_mac(known->data() + wire::kMacBytes)};
+  port.transmit({*known, {}, {}}, origin, now);
 }
 
 void LanPort::release() {

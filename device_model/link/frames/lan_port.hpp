@@ -33,8 +33,9 @@ struct LanCounters {
 
 class LanPort final : public OuterPort, private NeighbourDiscovery::Sender {
  public:
-  // With `vlan`, the port is a member of that VLAN: its frames are tagged. `wake` makes the engine call
-  // `take` soon; from any thread.
+  // With `vlan`, the port is a member of that VLAN: its frames are tagged. Without it, frames of the VLANs
+  // that `neighbours` has an own address in pass with their tags. `wake` makes the engine call `take` soon;
+  // from any thread.
   LanPort(std::unique_ptr<FrameCarrier> carrier, std::optional<std::uint16_t> vlan,
           std::function<void()> wake);
   LanPort(const LanPort&) = delete;
@@ -68,7 +69,7 @@ class LanPort final : public OuterPort, private NeighbourDiscovery::Sender {
   void send(std::span<const std::byte> frame) override { arrive({frame, {}, {}}, {}); }
   void give(std::span<std::byte> frame, Port& port, transport::Time now);
   void watch_peer(transport::Time now);
-  std::optional<std::span<std::byte>> without_tag(std::span<std::byte> frame);
+  std::optional<std::span<std::byte>> as_devices_know_it(std::span<std::byte> frame);
   void append(std::span<const std::byte> bytes);
   std::size_t waiting() const { return outgoing_.size() - sent_; }
 

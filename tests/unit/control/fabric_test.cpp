@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(there_are_no_more_engines_than_devices) {
 BOOST_AUTO_TEST_CASE(a_gid_is_looked_for_here_and_then_among_the_neighbours) {
   struct Beyond final : link::Neighbours {
     explicit Beyond(wire::Gid its_gid) : known(its_gid) {}
-    link::Neighbour find(const wire::Gid& gid) override {
+    link::Neighbour find_in(std::uint16_t vlan, const wire::Gid& gid) override {
+      if (vlan != 0) return {};
       return gid == known ? link::Neighbour{state, {{2, 9, 9, 9, 9, 9}}} : link::Neighbour{};
     }
     wire::Gid known;

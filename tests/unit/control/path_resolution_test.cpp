@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(nobody_with_that_address_is_a_timeout) {
 
 BOOST_AUTO_TEST_CASE(a_path_to_a_neighbour_may_have_to_wait) {
   struct Lan final : link::Neighbours {
-    link::Neighbour find(const wire::Gid&) override { return neighbour; }
+    link::Neighbour find_in(std::uint16_t, const wire::Gid&) override { return neighbour; }
     link::Neighbour neighbour;
   } lan;
   fabric.add_neighbours(lan);

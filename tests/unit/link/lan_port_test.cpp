@@ -320,6 +320,24 @@ BOOST_AUTO_TEST_CASE(a_priority_tag_is_no_vlan) {
   BOOST_TEST(lan.counters().other_vlan == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(frames_of_the_own_addresses_vlans_pass_with_their_tags) {
+  const Peer peer(path);
+  lan.neighbours().set_addresses({{wire::Gid{{0xFD}}, mac_of(0), 7}});
+  round();
+  peer.send(tagged(frame_of(60, 1), 0x6007));
+  peer.send(tagged(frame_of(60, 2), 8));
+  peer.send(frame_of(60, 3));
+  round();
+  BOOST_TEST((taken.frames == std::vector<Bytes>{tagged(frame_of(60, 1), 0x6007), frame_of(60, 3)}));
+  BOOST_TEST(lan.counters().other_vlan == 1u);
+  send(lan, tagged(frame_of(60, 4), 7));
+  BOOST_TEST((peer.receive() == std::vector<Bytes>{tagged(frame_of(60, 4), 7)}));
+  lan.neighbours().set_addresses({});
+  peer.send(tagged(frame_of(60, 1), 7));
+  round();
+  BOOST_TEST(lan.counters().other_vlan == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_vlans_frames_are_tagged) {
   path += "-7";
   LanPort member(listener(path), 7, [] {});

@@ -19,6 +19,28 @@ wire::Gid ipv4(std::uint8_t third, std::uint8_t last) {
 }
 wire::Gid ipv6(std::uint8_t last) { return {{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}}; }
 
+constexpr auto kTypeAt = static_cast<long>(wire::kEtherTypeOffset);
+
+std::vector<std::byte> in_vlan(std::span<const std::byte> frame, int tag) {
+  std::vector<std::byte> tagged(frame.begin(), frame.end());
+  std::array<std::byte, wire::kVlanTagBytes> bytes;
+  wire::store_be16(bytes.data(), wire::ether_type::kVlan);
+  wire::store_be16(bytes.data() + 2, static_cast<std::uint16_t>(tag));
+  tagged.insert(tagged.begin() + kTypeAt, bytes.begin(), bytes.end());
+  return tagged;
+}
+
+std::vector<std::byte> without_tag(std::vector<std::byte> frame) {
+  frame.erase(frame.begin() + kTypeAt, frame.begin() + kTypeAt + 4);
+  return frame;
+}
+
+// 0: the frame has no tag.
+int vlan_of(const std::vector<std::byte>& frame) {
+  if (wire::load_be16(frame.data() + wire::kEtherTypeOffset) != wire::ether_type::kVlan) return 0;
+  return wire::load_be16(frame.data() + wire::kEthernetBytes);
+}
+
 // A LAN under virtual time, as one host's discovery sees it.
 struct Lan : NeighbourDiscovery::Sender {
   transport::Time now{seconds(100)};
@@ -71,6 +93,61 @@ BOOST_AUTO_TEST_CASE(an_ipv4_address_is_asked_for_and_found) {
   BOOST_TEST(!discovery.next_due());
 }
 
+// Each VLAN is a network of its own: questions and answers have its tag.
+BOOST_AUTO_TEST_CASE(a_vlan_is_asked_with_its_tag) {
+  discovery.set_addresses({{ipv4(0, 1), kOwn}, {ipv4(5, 1), kOwn, 5}, {ipv6(1), kOwn, 5}});
+  BOOST_TEST((discovery.find_in(5, ipv4(0, 2)).state == State::asked));
+  BOOST_TEST((discovery.find_in(5, ipv6(2)).state == State::asked));
+  BOOST_TEST((discovery.find_in(6, ipv4(0, 2)).state == State::unreachable));
+  run();
+  BOOST_REQUIRE(sent.size() == 2u);
+  for (std::vector<std::byte> frame : sent) {
+    BOOST_TEST(vlan_of(frame) == 5);
+    const auto plain = without_tag(frame);
+    const auto arp = wire::parse_arp(plain);
+    const auto question = wire::parse_neighbour(plain);
+    BOOST_TEST((arp || question));
+    if (arp) BOOST_TEST((arp->sender == ipv4(5, 1)));
+    if (question) BOOST_TEST((question->source == ipv6(1)));
+  }
+  const auto answer =
+      wire::encode_arp({wire::ArpOperation::reply, kPeer, ipv4(0, 2), kOwn, ipv4(5, 1)}, kOwn);
+  for (const int vlan : {6, 0}) discovery.receive(in_vlan(answer, vlan), now, *this);
+  BOOST_TEST((discovery.find_in(5, ipv4(0, 2)).state == State::asked));
+  BOOST_TEST(discovery.receive(in_vlan(answer, 3 << 13 | 5), now, *this));
+  BOOST_TEST((discovery.find_in(5, ipv4(0, 2)).mac == kPeer));
+  BOOST_TEST((discovery.find(ipv4(0, 2)).state == State::asked));
+}
+
+BOOST_AUTO_TEST_CASE(a_vlan_is_answered_with_its_tag) {
+  discovery.set_addresses({{ipv4(0, 1), kOwn}, {ipv4(5, 1), kOwn, 5}});
+  const auto ask = [&](const wire::Gid& target, int vlan) {
+    sent.clear();
+    const wire::Arp question{wire::ArpOperation::request, kPeer, ipv4(9, 9), {}, target};
+    discovery.receive(in_vlan(wire::encode_arp(question, wire::kBroadcastMac), vlan), now, *this);
+    return sent.size();
+  };
+  BOOST_TEST(ask(ipv4(5, 1), 5) == 1u);
+  BOOST_TEST(vlan_of(sent[0]) == 5);
+  BOOST_TEST((wire::parse_arp(without_tag(sent[0]))->sender == ipv4(5, 1)));
+  for (const int vlan : {0, 6, 1 << 13}) BOOST_TEST(ask(ipv4(5, 1), vlan) == 0u);
+  BOOST_TEST(ask(ipv4(0, 1), 5) == 0u);
+  BOOST_TEST(ask(ipv4(0, 1), 3 << 13) == 1u);  // a priority and no VLAN
+  BOOST_TEST(vlan_of(sent[0]) == 0);
+}
+
+// Nothing is read behind a frame's end, however it is cut, and a long one is no message.
+BOOST_AUTO_TEST_CASE(frames_of_a_vlan_have_any_length) {
+  discovery.set_addresses({{ipv4(5, 1), kOwn, 5}});
+  const wire::Arp question{wire::ArpOperation::request, kPeer, ipv4(9, 9), {}, ipv4(5, 1)};
+  std::vector<std::byte> frame = in_vlan(wire::encode_arp(question, wire::kBroadcastMac), 5);
+  frame.resize(3000);
+  for (std::size_t size = wire::kEthernetBytes; size < frame.size(); ++size) {
+    const std::vector<std::byte> cut(frame.begin(), frame.begin() + static_cast<long>(size));
+    BOOST_TEST(discovery.receive(cut, now, *this) == (size >= 46 && size <= 260));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_own_address_of_the_same_network_asks) {
   BOOST_TEST((state(ipv4(7, 9)) == State::asked));
   run();
@@ -117,7 +194,7 @@ BOOST_AUTO_TEST_CASE(own_addresses_are_answered_for_and_askers_remembered) {
   BOOST_TEST((discovery.find(ipv4(0, 2)).mac == kPeer));
   arp_request(ipv4(0, 3), kOther, ipv4(0, 200));
   BOOST_TEST(sent.size() == 1u);
-  BOOST_TEST(discovery.table().entries().size() == 1u);  // strangers are not
+  BOOST_TEST(discovery.tables().at(0).entries().size() == 1u);  // strangers are not
 }
 
 // RFC 5227: a node that probes for a conflict has no address yet.
@@ -132,13 +209,13 @@ BOOST_AUTO_TEST_CASE(a_probe_is_answered) {
 BOOST_AUTO_TEST_CASE(who_claims_an_own_address_is_not_believed) {
   arp_reply(ipv4(0, 1), kPeer);
   arp_request(ipv4(0, 1), kPeer, ipv4(0, 1));
-  BOOST_TEST(discovery.table().entries().empty());
+  BOOST_TEST(discovery.tables().at(0).entries().empty());
   BOOST_TEST((state(ipv4(0, 1)) == State::unreachable));  // not a neighbour
 }
 
 BOOST_AUTO_TEST_CASE(an_unasked_answer_makes_no_entry) {
   arp_reply(ipv4(0, 2), kPeer);
-  BOOST_TEST(discovery.table().entries().empty());
+  BOOST_TEST(discovery.tables().at(0).entries().empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_ipv6_address_is_asked_for_and_found) {
@@ -201,7 +278,7 @@ BOOST_AUTO_TEST_CASE(the_table_is_bounded) {
         ipv4(static_cast<std::uint8_t>(8 + i / 200), static_cast<std::uint8_t>(1 + i % 200));
     arp_request(from, kPeer, ipv4(0, 1));
   }
-  BOOST_TEST(discovery.table().entries().size() == NeighbourTable::kMostEntries);
+  BOOST_TEST(discovery.tables().at(0).entries().size() == NeighbourTable::kMostEntries);
   arp_reply(ipv4(0, 2), kOther);
   BOOST_TEST((discovery.find(ipv4(0, 2)).mac == kOther));
 }
