@@ -30,6 +30,8 @@ constexpr urnic::wire::Gid kIpv4{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 
 constexpr urnic::wire::Gid kIpv6{{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr urnic::wire::Gid kIpv4Group{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 239, 0, 0, 1}};
 constexpr urnic::wire::Gid kIpv6Group{{0xFF, 0x0E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}};
+constexpr urnic::wire::Gid kInVlan{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 5, 0, 1}};
+constexpr std::uint16_t kVlan = 5;
 constexpr std::size_t kGroups = 2;
 constexpr urnic::wire::Gid kPeer{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 2}};
 
@@ -84,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::span<const std::byte> stream = std::as_bytes(std::span(data + 1, size - 1));
   urnic::transport::Time now{std::chrono::seconds(1)};
   NeighbourDiscovery discovery([&] { return now; }, [] {});
-  discovery.set_addresses({{kIpv4, kMac}, {kIpv6, kMac}});
+  discovery.set_addresses({{kIpv4, kMac}, {kIpv6, kMac}, {kInVlan, kMac, kVlan}});
   discovery.find(kPeer);
   GroupMembership groups([] {});
   groups.set_members({{kMac, kIpv4Group, kIpv4}, {kMac, kIpv6Group, kIpv6}});
@@ -102,8 +104,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Answers questions;
     discovery.run(now, questions);
   }
-  const NeighbourTable table = discovery.table();
-  require(table.entries().size() <= NeighbourTable::kMostEntries, "too many entries");
+  const auto tables = discovery.tables();
+  for (const auto& [vlan, table] : tables) {
+    require(vlan == 0 || vlan == kVlan, "a network that nobody here is in");
+    require(table.entries().size() <= NeighbourTable::kMostEntries, "too many entries");
+  }
+  const NeighbourTable& table = tables.at(0);
   require(!table.entries().contains(kIpv4) && !table.entries().contains(kIpv6),
           "an own address is a neighbour");
   return 0;

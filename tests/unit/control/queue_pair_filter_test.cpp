@@ -1,7 +1,9 @@
 // Which frames a capture of one queue pair has.
 #include "device_model/control/admin/queue_pair_filter.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <vector>
 
 #include "wire/frame.hpp"
 
@@ -10,6 +12,16 @@ namespace {
 
 constexpr wire::MacAddress kDevice{{2, 0, 0, 0, 0, 1}};
 constexpr wire::MacAddress kOther{{2, 0, 0, 0, 0, 2}};
+
+bool takes(const QueuePairFilter& filter, const wire::Frame& frame) {
+  const link::PacketOrigin unknown{.queue_pair = link::kUnknownQpn, .device = {}};
+  return filter.takes({.frame = frame,
+                       .origin = unknown,
+                       .point = link::CapturePoint::after_link,
+                       .device = "urnic0",
+                       .direction = link::Direction::receive,
+                       .remarks = {}});
+}
 
 bool is_kept(bool ipv4, std::uint16_t vlan_tag, const wire::MacAddress& to, std::uint32_t queue_pair) {
   wire::NetworkHeaders network;
@@ -20,7 +32,7 @@ bool is_kept(bool ipv4, std::uint16_t vlan_tag, const wire::MacAddress& to, std:
   headers.bth.opcode = wire::Opcode(wire::Service::rc, wire::Operation::send_only);
   headers.bth.destination = wire::Qpn{queue_pair};
   wire::FrameStorage storage;
-  return QueuePairFilter{kDevice, wire::Qpn{0x22}}.is_for_it(wire::encode(network, headers, {}, storage));
+  return takes({kDevice, wire::Qpn{0x22}}, wire::encode(network, headers, {}, storage));
 }
 
 BOOST_AUTO_TEST_SUITE(queue_pair_filter)
@@ -42,7 +54,7 @@ BOOST_AUTO_TEST_CASE(short_frames_are_nobodys) {
   const QueuePairFilter filter{kDevice, wire::Qpn{0}};
   for (std::size_t size = 0; size < 70; ++size) {
     const std::vector<std::byte> cut(frame.begin(), frame.begin() + static_cast<long>(size));
-    BOOST_TEST(!filter.is_for_it({.headers = cut, .payload = {}, .trailer = {}}));
+    BOOST_TEST(!takes(filter, {.headers = cut, .payload = {}, .trailer = {}}));
   }
 }
 
