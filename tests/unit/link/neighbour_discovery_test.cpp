@@ -113,6 +113,7 @@ BOOST_AUTO_TEST_CASE(a_vlan_is_asked_with_its_tag) {
   const auto answer =
       wire::encode_arp({wire::ArpOperation::reply, kPeer, ipv4(0, 2), kOwn, ipv4(5, 1)}, kOwn);
   for (const int vlan : {6, 0}) discovery.receive(in_vlan(answer, vlan), now, *this);
+  BOOST_TEST(discovery.tables().size() == 2u);  // nobody here is in VLAN 6
   BOOST_TEST((discovery.find_in(5, ipv4(0, 2)).state == State::asked));
   BOOST_TEST(discovery.receive(in_vlan(answer, 3 << 13 | 5), now, *this));
   BOOST_TEST((discovery.find_in(5, ipv4(0, 2)).mac == kPeer));
