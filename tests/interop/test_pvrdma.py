@@ -43,6 +43,11 @@ class Pvrdma(unittest.TestCase):
     def gids(self, device):
         return json.loads(self.fabric.run(self.fabric.urnic, "gid", "show", device, "--json"))[device]
 
+    def state(self):
+        """Of the guests, for the report of a failure."""
+        ask = "ping -c 2 -W 2 10.0.0.1; ping -c 2 -W 2 10.0.0.2; ip -s link show eth0; ip neigh; grep eth0 /proc/interrupts; dmesg | tail -5"
+        return "\n".join(f"guest {one.number}: {one.run(ask)}" for one in self.guests)
+
     def on_guest(self, number, command):
         """The command with the guest's device and its GID of IPv4."""
         linux = self.guests[number - 1]
@@ -55,8 +60,10 @@ class Pvrdma(unittest.TestCase):
         try:
             until()
             second = self.guests[1].start(f"{client} 10.0.0.1")
-            self.assertEqual(second.wait(), 0, f"{second}\n{first}\n{self.guests[1].console()}")
-            self.assertEqual(first.wait(), 0, f"{first}\n{second}")
+            self.assertEqual((second.wait(), first.wait()), (0, 0), f"{first}\n{second}")
+        except AssertionError:
+            print(self.state(), flush=True)
+            raise
         finally:
             first.kill()
         return first.output(), second.output()

@@ -44,7 +44,8 @@ Conversations::Conversation* Conversations::find(Kind kind, const wire::Gid& own
                                                  std::uint32_t peer_number) {
   const auto is_it = [&](const Conversation& one) {
     if (one.kind != kind || one.own != own) return false;
-    if (guest_number != 0 && one.guest_number == guest_number) return true;
+    // Two peers may give two conversations one number; the guest does not.
+    if (guest_number != 0 && one.guest_number != 0) return one.guest_number == guest_number;
     return peer_number != 0 && one.peer_number == peer_number;
   };
   // The newest first: numbers may come again.

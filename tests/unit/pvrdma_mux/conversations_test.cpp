@@ -33,7 +33,10 @@ mad::Mad answer(std::uint32_t local, std::uint32_t remote) {
 mad::Mad service_request(std::uint32_t number, const wire::Gid& peer) {
   mad::SidrReq request;
   request.request_id.value = number;
-  mad::encode(mad::IpCmHeader{.ip_version = mad::IpVersion::v6, .destination = peer}, request.private_data);
+  mad::IpCmHeader header;
+  header.ip_version = mad::IpVersion::v6;
+  header.destination = peer;
+  mad::encode(header, request.private_data);
   return mad::encode(request, {1});
 }
 
