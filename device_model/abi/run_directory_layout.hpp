@@ -6,6 +6,11 @@ namespace urnic::abi {
 // Environment variable that names the run directory to the kernel stand-in and to the urnic command.
 inline constexpr char kRunDirectoryVariable[] = "URNIC_DIR";
 
+// Environment variables that name the devices which a program sees: URNIC_SHOW_0, URNIC_SHOW_1 and so on, one
+// device each. Without any of them, or with URNIC_SHOW=all, it sees all. They hide devices from sight; they
+// keep nobody out.
+inline constexpr char kShownDevicesVariable[] = "URNIC_SHOW";
+
 inline constexpr char kPidFile[] =
     "urnicd.pid";  // pid as decimal text; locked (flock) while the process lives
 inline constexpr char kLogFile[] = "urnicd.log";

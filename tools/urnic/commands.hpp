@@ -12,6 +12,7 @@ void add_status(command_line::Command& urnic);
 void add_run(command_line::Command& urnic);
 void add_env(command_line::Command& urnic);
 void add_capture(command_line::Command& urnic);
+void add_cdi(command_line::Command& urnic);
 void add_counters(command_line::Command& urnic);
 void add_doctor(command_line::Command& urnic);
 void add_fault(command_line::Command& urnic);

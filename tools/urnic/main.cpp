@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   add_status(urnic);
   add_env(urnic);
   add_capture(urnic);
+  add_cdi(urnic);
   add_counters(urnic);
   add_doctor(urnic);
   add_fault(urnic);
