@@ -12,7 +12,7 @@ import unittest
 
 import fabric
 
-SUBCOMMANDS = ("run", "up", "down", "status", "env", "capture", "trace", "ladder", "plot", "counters", "doctor", "lesson", "link",
+SUBCOMMANDS = ("run", "up", "down", "status", "env", "cdi", "capture", "trace", "ladder", "plot", "counters", "doctor", "lesson", "link",
                "fault", "gid", "script", "set", "web", "wireshark")
 SOURCES = pathlib.Path(__file__).parent / "programs"
 # tools/urnic/failure.hpp

@@ -96,8 +96,8 @@ void cdi(const CdiOptions& options) {
 
 void add_cdi(Command& urnic) {
   auto options = std::make_shared<CdiOptions>();
-  Command command = urnic.add_subcommand(
-      "cdi", "Print or install how containers get the devices: podman run --device urnic.dev/nic=all");
+  Command command =
+      urnic.add_subcommand("cdi", "Print or install how containers get the devices (podman run --device)");
   add_name_option(command, options->name);
   command
       .add_option("--class", options->device_class,

@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+"""`urnic cdi`: what it prints keeps the rules of the Container Device Interface, version 0.5, its files exist, and a program that has
+nothing but its mounts and variables finds the devices. With podman: tests/containers."""
+
+import json
+import os
+import pathlib
+import re
+import unittest
+
+import fabric
+
+FAILED, NOT_RUNNING = 1, 3  # tools/urnic/failure.hpp
+# Each object's members and their types, by SPEC.md: a reader refuses a specification that has any others.
+SPECIFICATION = {"cdiVersion": str, "kind": str, "devices": list, "containerEdits": dict}
+DEVICE = {"name": str, "containerEdits": dict}
+EDITS = {"env": list, "mounts": list, "deviceNodes": list, "hooks": list}
+MOUNT = {"hostPath": str, "containerPath": str, "options": list, "type": str}
+PREFIX = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
+CLASS = r"[A-Za-z][A-Za-z0-9_-]{0,61}[A-Za-z0-9]"  # without dots, which version 0.6 brought; podman 4.3 wants two characters
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.:-]*[A-Za-z0-9]"
+
+
+def check_members(found, allowed, required=()):
+    for member, value in found.items():
+        assert member in allowed, f"{member}: no such member"
+        assert isinstance(value, allowed[member]), f"{member}: {value}"
+    for member in required:
+        assert member in found, f"{member} is missing"
+
+
+def check_edits(edits):
+    check_members(edits, EDITS)
+    for variable in edits.get("env", []):
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*=.*", variable), variable
+    for mount in edits.get("mounts", []):
+        check_members(mount, MOUNT, ("hostPath", "containerPath"))
+        assert os.path.isabs(mount["hostPath"]) and os.path.isabs(mount["containerPath"]), mount
+        assert "bind" in mount["options"], mount  # without it a runtime takes the path for a file system's type
+
+
+def check_specification(text):
+    """Whether a specification keeps the rules; returns it."""
+    found = json.loads(text)
+    check_members(found, SPECIFICATION, ("cdiVersion", "kind", "devices"))
+    assert found["cdiVersion"] == "0.5.0", found["cdiVersion"]
+    assert re.fullmatch(f"{PREFIX}/{CLASS}", found["kind"]), found["kind"]
+    names = [device["name"] for device in found["devices"]]
+    assert names and len(set(names)) == len(names), names
+    check_edits(found["containerEdits"])
+    for device in found["devices"]:
+        check_members(device, DEVICE, ("name", "containerEdits"))
+        assert re.fullmatch(NAME, device["name"]), device["name"]
+        check_edits(device["containerEdits"])
+        assert device["containerEdits"], "a device without edits is refused"
+    return found
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+
+    def cdi(self, *words, status=0, environment=None):
+        return self.fabric.run(self.fabric.urnic, "cdi", *words, status=status, environment=environment)
+
+    def specification(self, *words):
+        return check_specification(self.cdi(*words))
+
+
+class Specification(Command):
+    def test_keeps_the_rules(self):
+        self.fabric.up('[[devices]]\nname = "urnic_a"\n[[devices]]\nname = "urnic-b"\n')
+        found = self.specification()
+        self.assertEqual(found["kind"], "urnic.dev/nic")
+        self.assertEqual([device["name"] for device in found["devices"]], ["all", "urnic_a", "urnic-b"])
+        # A device by itself changes the one variable that nobody else's name can take.
+        self.assertEqual([device["containerEdits"] for device in found["devices"]],
+                         [{"env": ["URNIC_SHOW=all"]}, {"env": ["URNIC_SHOW_0=urnic_a"]}, {"env": ["URNIC_SHOW_1=urnic-b"]}])
+
+    def test_a_name_that_containers_cannot_ask_for(self):
+        self.fabric.up('[[devices]]\nname = "urnic-"\n[[devices]]\nname = "urnic1"\n')
+        said = self.cdi("--write", "--directory", self.fabric.home)
+        self.assertIn("'urnic-'", said)
+        found = check_specification((self.fabric.home / "urnic.dev-nic.json").read_text())
+        self.assertEqual([device["name"] for device in found["devices"]], ["all", "urnic1"])
+        self.assertEqual(found["devices"][1]["containerEdits"], {"env": ["URNIC_SHOW_1=urnic1"]})
+
+    def test_what_is_mounted_exists(self):
+        self.fabric.up()
+        edits = self.specification()["containerEdits"]
+        places = {mount["containerPath"]: pathlib.Path(mount["hostPath"]) for mount in edits["mounts"]}
+        self.assertIn(self.fabric.run_directory, places.values())
+        for folder in places.values():
+            self.assertTrue(folder.is_dir(), folder)
+        variables = dict(variable.split("=", 1) for variable in edits["env"])
+        self.assertIn(variables["URNIC_DIR"], places)
+
+        def outside(path):
+            inside = next(place for place in places if path.startswith(f"{place}/"))
+            return places[inside] / path.removeprefix(f"{inside}/")
+
+        self.assertTrue(outside(variables["LD_PRELOAD"]).is_file())
+        self.assertTrue(outside(variables["RDMAV_DRIVERS"] + "-rdmav34.so").is_file())
+        # Names of other releases of rdma-core are links, which must not lead out of the folder.
+        for name in outside(variables["LD_PRELOAD"]).parent.iterdir():
+            self.assertTrue(not name.is_symlink() or "/" not in os.readlink(name), name)
+
+    def test_a_program_sees_the_devices_by_it(self):
+        self.fabric.up()
+        edits = self.specification()["containerEdits"]
+        steps = "mount -t tmpfs -o mode=755 none /run\n" if os.path.realpath("/var/run") == "/run" else ""
+        for mount in edits["mounts"]:
+            options = ",".join(option for option in mount["options"] if option != "bind")
+            steps += (f"mkdir -p {mount['containerPath']}\nmount --bind {mount['hostPath']} {mount['containerPath']}\n"
+                      f"mount -o remount,bind,{options} {mount['containerPath']}\n")
+        inside = ("unshare", "-Urm", "sh", "-ec", steps + 'exec env "$@"', "-", "--unset=URNIC_DIR", *edits["env"])
+        tried = self.fabric.start("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/run")
+        if tried.wait() != 0 or not steps.startswith("mount"):
+            self.skipTest(f"a user may make no mounts of his own here: {tried.output().strip()}")
+        said = self.fabric.run(*inside, "ibv_devices")
+        for device in fabric.DEVICES:
+            self.assertIn(device, said)
+
+    def test_classes(self):
+        self.fabric.up()
+        found = self.specification("--class", "lab-2")
+        self.assertEqual(found["kind"], "urnic.dev/lab-2")
+        self.assertIn("URNIC_DIR=/run/urnic.dev/lab-2/run", found["containerEdits"]["env"])
+        for wrong in ("a", "2lab", "lab.2", "lab-", "lab/2", "ä" * 4, "a" * 64):
+            said = self.cdi("--class", wrong, status=FAILED)
+            self.assertIn("--class", said)
+
+    def test_a_name_is_a_class(self):
+        runtime = {"XDG_RUNTIME_DIR": str(self.fabric.home)}
+        self.fabric.run(self.fabric.urnic, "up", "--name", "lab", environment=runtime)
+        try:
+            found = check_specification(self.cdi("--name", "lab", environment=runtime))
+        finally:
+            self.fabric.run(self.fabric.urnic, "down", "--name", "lab", environment=runtime)
+        self.assertEqual(found["kind"], "urnic.dev/lab")
+        self.assertIn(str(self.fabric.home / "urnic" / "lab"), [mount["hostPath"] for mount in found["containerEdits"]["mounts"]])
+
+    def test_no_device_process(self):
+        self.assertIn("urnic up", self.cdi(status=NOT_RUNNING))
+
+    def test_podmans_options_say_the_same(self):
+        self.fabric.up()
+        edits = self.specification()["containerEdits"]
+        words = self.cdi("--podman-options").split()
+        self.assertEqual([word.removeprefix("--env=") for word in words if word.startswith("--env=")], edits["env"])
+        self.assertEqual([word.removeprefix("--volume=").split(":")[:2] for word in words if word.startswith("--volume=")],
+                         [[mount["hostPath"], mount["containerPath"]] for mount in edits["mounts"]])
+        self.assertEqual(len(words), len(edits["env"]) + len(edits["mounts"]))
+
+    def test_podmans_options_take_no_path_that_splits(self):
+        for name in ("two words", "a:b", "a,b"):
+            with self.subTest(name):
+                runtime = {"URNIC_DIR": str(self.fabric.home / name)}
+                self.fabric.run(self.fabric.urnic, "up", environment=runtime)
+                try:
+                    self.assertIn("--write", self.cdi("--podman-options", status=FAILED, environment=runtime))
+                    check_specification(self.cdi(environment=runtime))
+                finally:
+                    self.fabric.run(self.fabric.urnic, "down", environment=runtime)
+
+
+class Installed(Command):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.fabric.home / ".config" / "cdi"
+        self.file = self.folder / "urnic.dev-nic.json"
+
+    def test_write_and_remove(self):
+        self.fabric.up()
+        said = self.cdi("--write")
+        self.assertIn(f"--cdi-spec-dir {self.folder} run --device urnic.dev/nic=all", said)
+        self.assertEqual(check_specification(self.file.read_text()), self.specification())
+        self.cdi("--write")
+        self.assertEqual(list(self.folder.iterdir()), [self.file])
+        self.fabric.down()
+        self.cdi("--remove")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertIn(str(self.file), self.cdi("--remove", status=FAILED))
+
+    def test_everybody_may_read_it(self):
+        """Rootless runtimes read root's file, whatever root's umask is."""
+        self.fabric.up()
+        self.fabric.run("sh", "-c", 'umask 077; exec "$@"', "-", self.fabric.urnic, "cdi", "--write")
+        self.assertEqual(self.file.stat().st_mode & 0o7777, 0o644)
+        self.assertEqual(self.folder.stat().st_mode & 0o7777, 0o755)
+
+    def test_a_reader_sees_all_of_it_or_nothing(self):
+        """What is there is replaced, not written: a reader that has it open, or a link to it, keeps the old one."""
+        self.fabric.up()
+        self.folder.mkdir(parents=True)
+        victim = self.fabric.home / "victim"
+        victim.write_text("untouched")
+        self.file.symlink_to(victim)
+        for folder in (self.folder, self.folder.parent):
+            os.chown(folder, self.fabric.user or -1, -1)
+        self.cdi("--write")
+        self.assertEqual(victim.read_text(), "untouched")
+        self.assertFalse(self.file.is_symlink())
+        with open(self.file) as before:
+            self.cdi("--write", "--class", "nic")
+            check_specification(before.read())
+            self.assertNotEqual(os.fstat(before.fileno()).st_ino, self.file.stat().st_ino)
+
+    def test_nothing_is_left_where_it_cannot_be_written(self):
+        self.fabric.up()
+        self.file.mkdir(parents=True)
+        for folder in (self.folder, self.folder.parent):
+            os.chown(folder, self.fabric.user or -1, -1)
+        self.assertIn(str(self.file), self.cdi("--write", status=FAILED))
+        self.assertEqual(list(self.folder.iterdir()), [self.file])
+        said = self.cdi("--write", "--directory", "/proc/none", status=FAILED)
+        self.assertIn("--directory", said)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def test_no_home(self):
+        self.fabric.up()
+        said = self.fabric.run("env", "--unset=HOME", self.fabric.urnic, "cdi", "--write", status=FAILED)
+        self.assertIn("--directory", said)
+        self.cdi("--write", environment={"XDG_CONFIG_HOME": str(self.fabric.home / "other")})
+        self.assertTrue((self.fabric.home / "other" / "cdi" / self.file.name).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
