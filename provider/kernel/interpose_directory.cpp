@@ -1,6 +1,7 @@
 // opendir, readdir, scandir. glibc's opendir and scandir do not call the interposed open.
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "provider/kept_errno.hpp"
@@ -8,6 +9,7 @@
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/shown_devices.hpp"
 #include "provider/kernel/shown_status.hpp"
 
 namespace urnic::kernel {
@@ -26,6 +28,28 @@ void show_entry(DIR* directory, dirent& entry) {
   if (S_ISCHR(status.st_mode)) entry.d_type = DT_CHR;
 }
 
+// Takes the entries of devices that are left out from the result of scandir.
+int without_hidden(const struct stat& directory, struct dirent** names, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; ++i) {
+    if (is_hidden_entry(directory, names[i]->d_name))
+      free(names[i]);
+    else
+      names[kept++] = names[i];
+  }
+  return kept;
+}
+
+int scan(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
+         real::DirectoryOrder order) {
+  const int count = directory == AT_FDCWD ? real::scandir(path, names, filter, order)
+                                          : real::scandirat(directory, path, names, filter, order);
+  struct stat status;
+  if (count <= 0 || !some_devices_are_hidden() || real::fstatat(directory, path, &status, 0) != 0)
+    return count;
+  return without_hidden(status, *names, count);
+}
+
 }  // namespace
 
 extern "C" {
@@ -38,7 +62,7 @@ DIR* entry_opendir(const char* path) {
 
 struct dirent* entry_readdir(DIR* directory) URNIC_ENTRY_POINT("readdir");
 struct dirent* entry_readdir(DIR* directory) {
-  struct dirent* entry = real::readdir(directory);
+  struct dirent* entry = read_shown_entry(directory);
   if (entry != nullptr && __builtin_expect(entry->d_type == DT_SOCK, 0)) show_entry(directory, *entry);
   return entry;
 }
@@ -49,7 +73,7 @@ int entry_scandir(const char* path, struct dirent*** names, real::DirectoryFilte
 int entry_scandir(const char* path, struct dirent*** names, real::DirectoryFilter filter,
                   real::DirectoryOrder order) {
   const KernelPath kernel_path(AT_FDCWD, path);
-  return real::scandir(kernel_path.get(), names, filter, order);
+  return scan(AT_FDCWD, kernel_path.get(), names, filter, order);
 }
 int entry_scandir64(const char* path, struct dirent*** names, real::DirectoryFilter filter,
                     real::DirectoryOrder order) URNIC_ENTRY_ALIAS("scandir64", "scandir");
@@ -59,7 +83,7 @@ int entry_scandirat(int directory, const char* path, struct dirent*** names, rea
 int entry_scandirat(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
                     real::DirectoryOrder order) {
   const KernelPath kernel_path(directory, path);
-  return real::scandirat(directory, kernel_path.get(), names, filter, order);
+  return scan(directory, kernel_path.get(), names, filter, order);
 }
 int entry_scandirat64(int directory, const char* path, struct dirent*** names, real::DirectoryFilter filter,
                       real::DirectoryOrder order) URNIC_ENTRY_ALIAS("scandirat64", "scandirat");

@@ -12,6 +12,7 @@
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
+#include "provider/kernel/shown_devices.hpp"
 #include "provider/kernel/shown_status.hpp"
 
 namespace urnic::kernel {
@@ -96,7 +97,7 @@ void* glob_opendir(const char* path) {
   return real::opendir(kernel_path.get());
 }
 struct dirent* glob_readdir(void* directory) {
-  return real::readdir(static_cast<DIR*>(directory));
+  return read_shown_entry(static_cast<DIR*>(directory));
 }
 void glob_closedir(void* directory) { closedir(static_cast<DIR*>(directory)); }
 int glob_stat(const char* path, struct stat* status) {

@@ -10,6 +10,7 @@
 #include "device_model/abi/run_directory_layout.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
+#include "provider/kernel/shown_devices.hpp"
 #include "provider/kernel/socket_identity.hpp"
 
 namespace urnic::kernel {
@@ -54,6 +55,11 @@ int open_netlink_socket(int type) {
   const int kind = type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (kind != SOCK_RAW && kind != SOCK_DGRAM) {
     errno = ESOCKTNOSUPPORT;
+    return -1;
+  }
+  if (some_devices_are_hidden()) {  // libibverbs looks into sysfs then; the device process would list all
+                                    // devices
+    errno = EPROTONOSUPPORT;
     return -1;
   }
   PathText path;

@@ -121,6 +121,23 @@ class Specification(Command):
         for device in fabric.DEVICES:
             self.assertIn(device, said)
 
+    def test_programs_see_the_devices_that_are_named(self):
+        """Also with libibverbs that would ask by netlink, and by the addresses of rdma_cm."""
+        self.fabric.up("[[devices]]\n" * 3)
+        variables = {device["name"]: device["containerEdits"]["env"] for device in self.specification()["devices"]}
+
+        def seen(*names):
+            chosen = dict(variable.split("=", 1) for name in names for variable in variables[name])
+            return re.findall(r"urnic\d", self.fabric.run(*self.fabric.on_urnic("ibv_devices"), environment=chosen))
+
+        self.assertEqual(seen("urnic1"), ["urnic1"])
+        self.assertEqual(seen("urnic2", "urnic0"), ["urnic0", "urnic2"])
+        self.assertEqual(seen("urnic2", "all"), ["urnic0", "urnic1", "urnic2"])
+        only = {"URNIC_SHOW_0": "urnic1"}
+        self.assertIn("hca_id:\turnic1", self.fabric.run(*self.fabric.on_urnic("ibv_devinfo"), environment=only))
+        self.assertEqual(self.fabric.run(*self.fabric.on_urnic("ibstat", "-l"), environment=only).split(), ["urnic1"])
+        self.assertIn("not found", self.fabric.run(*self.fabric.on_urnic("ibv_rc_pingpong", "-d", "urnic0"), environment=only, status=1))
+
     def test_classes(self):
         self.fabric.up()
         found = self.specification("--class", "lab-2")

@@ -97,15 +97,16 @@ class Podman:
         for program in self.programs:
             if program.status is None:
                 program.kill()
+        self.end_containers()
         self.start(self.urnic, "down").wait()
         if not self.root:
             self.podman("system", "migrate")  # ends the process that keeps the user's namespace
-            self.start("unshare", "--map-root-user", "true").wait()
-        self.podman_trees_removed()
-
-    def podman_trees_removed(self):
         # Files of the user's containers belong to subordinate users; root removes them.
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def end_containers(self):
+        """Those that a test has left: a container lives on without the `podman run` that has started it."""
+        self.podman("rm", "--all", "--force", "--time", "1")
 
     @property
     def urnic(self):

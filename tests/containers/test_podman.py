@@ -9,13 +9,13 @@ import subprocess
 import tempfile
 import unittest
 
-import podman
+import podman  # which names the folders of the next two
+import fabric
 from guest import root_of
 
 WITHOUT = ("./proc/*", "./sys/*", "./dev/*", "./var/lib/apt/*", "./usr/share/doc/*")
 PINGPONG = ("ibv_rc_pingpong", "-d", "urnic0", "-g", "1", "-c")
 CANNOT_START, NO_COMMAND = 126, 127
-# Two programs of one container, for a program's own view of its namespaces.
 MUSL = "#include <stdio.h>\nint main(void) { return puts(\"a program of musl\") < 0; }\n"
 
 
@@ -59,6 +59,15 @@ class Containers:
         self.host.pair("bullseye", *PINGPONG, "-s", "1000000", "-n", "200")
         server, _ = self.host.pair("bullseye", "ib_write_bw", "-d", "urnic0", "-x", "1", "-n", "500")
         self.assertIn("65536", server)
+
+    def test_a_device_by_its_name(self):
+        for names, seen in ((("urnic1", ), {"urnic1"}), (("urnic0", "urnic1"), set(fabric.DEVICES)), (("urnic1", "all"), set(fabric.DEVICES))):
+            with self.subTest(names):
+                said = self.host.container("bullseye", "ibv_devices", devices=[f"urnic.dev/nic={name}" for name in names])
+                self.assertEqual({device for device in fabric.DEVICES if device in said}, seen, said)
+        # Nobody names a device to the program: it takes what it sees.
+        _, client = self.host.pair("bullseye", "ib_write_bw", "-x", "1", "-n", "500", device="urnic.dev/nic=urnic1")
+        self.assertIn("urnic1", client)
 
     def test_a_root_that_cannot_be_written(self):
         self.host.pair("bullseye", *PINGPONG, options=("--read-only", ))
@@ -177,16 +186,15 @@ class OfAUser(Containers, unittest.TestCase):
         self.host.pair("bullseye", *PINGPONG, options=keep)
         self.host.pair("bullseye", *PINGPONG, options=(*keep, "--read-only"))
 
-    def test_the_memory_of_programs_inside_is_read_from_outside(self):
-        """The user's device process looks into the containers, as into any program of this user."""
-        for options in ((), ("--userns=keep-id", )):
+    def test_how_the_memory_of_programs_is_reached(self):
+        """In a PID namespace of its own a program cannot show that a number is its own: its memory file is used."""
+        for options, way in (((), "/proc/PID/mem"), (("--userns=keep-id", ), "/proc/PID/mem"), (("--pid=host", ), "process_vm_readv")):
             with self.subTest(options):
-                server = self.host.start_container("bullseye", *PINGPONG, "-p", "18515", options=("--network=none", *options))
-                try:
-                    podman.fabric.wait_until(lambda: self.contexts() or server.status is not None, f"a program: {server}")
-                    self.assertNotEqual(self.contexts()[0]["pids"], [0])
-                finally:
-                    server.kill()
+                server = self.host.start_container("bullseye", "timeout", "5", *PINGPONG[:-1], "-p", fabric.free_port(), options=options)
+                fabric.wait_until(lambda: self.contexts() or server.status is not None, f"a program: {server}")
+                self.assertEqual([process["memory"] for process in self.contexts()[0]["processes"]], [way])
+                server.wait()
+                fabric.wait_until(lambda: not self.contexts(), "the end of the program")
 
     def contexts(self):
         return json.loads(self.host.run(self.host.urnic, "status", "--json"))["contexts"]

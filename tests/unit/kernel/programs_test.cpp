@@ -74,6 +74,60 @@ BOOST_AUTO_TEST_CASE(python) {
              "all well\n");
 }
 
+// URNIC_SHOW_0 and so on: every way to list a directory leaves the other devices out, and only those.
+BOOST_AUTO_TEST_CASE(listings_leave_out_devices_that_are_not_to_be_seen) {
+  const FakeRunDirectory run;
+  const std::string list = "ls /sys/class/infiniband /sys/class/infiniband_verbs /dev/infiniband";
+  const auto listed = [&](const std::string& variables, const std::string& command) {
+    return run_preloaded(run.path(), "env " + variables + " " + command).output;
+  };
+  const std::string all = listed("", list);
+  const std::string second = listed("URNIC_SHOW_0=urnic1", list);
+  for (const char* word : {"urnic0", "uverbs0"}) {
+    BOOST_TEST(all.find(word) != std::string::npos, all);
+    BOOST_TEST(second.find(word) == std::string::npos, second);
+  }
+  for (const char* word : {"urnic1", "uverbs1", "abi_version"})
+    BOOST_TEST(second.find(word) != std::string::npos, second);
+  BOOST_TEST(listed("URNIC_SHOW_7=urnic1 URNIC_SHOW_3=urnic0", list) == all);
+  BOOST_TEST(listed("URNIC_SHOW=all URNIC_SHOW_0=urnic1", list) == all);
+  // Not one of the variables.
+  BOOST_TEST(listed("URNIC_SHOWN=urnic1", list) == all);
+  BOOST_TEST(listed("URNIC_SHOW_0=urnic7", "ls /sys/class/infiniband") == "");
+  // What is left out can be opened by its name.
+  BOOST_TEST(listed("URNIC_SHOW_0=urnic1", "cat /sys/class/infiniband/urnic0/node_guid") ==
+             "0200:00ff:fe00:0000\n");
+  // A folder elsewhere with the same names in it.
+  BOOST_TEST(listed("URNIC_SHOW_0=urnic1",
+                    "sh -c 'cd " + run.path() + " && mkdir -p else/urnic0 && ls else'") == "urnic0\n");
+}
+
+BOOST_AUTO_TEST_CASE(glob_and_scandir_leave_them_out) {
+  const FakeRunDirectory run;
+  const char* const script =
+      "import ctypes, os\n"
+      "libc = ctypes.CDLL(None)\n"
+      "class Matches(ctypes.Structure):\n"
+      "    _fields_ = [('count', ctypes.c_size_t), ('paths', ctypes.POINTER(ctypes.c_char_p)), ('rest', "
+      "ctypes.c_char * 64)]\n"
+      "found = Matches()\n"
+      "libc.glob(b'/sys/class/infiniband/*', 0, None, ctypes.byref(found))\n"
+      "print([found.paths[i].decode() for i in range(found.count)])\n"
+      "entries = ctypes.POINTER(ctypes.c_void_p)()\n"
+      "print(libc.scandir(b'/sys/class/infiniband', ctypes.byref(entries), None, None))\n"
+      "folder = os.open('/sys/class', os.O_RDONLY)\n"
+      "print(libc.scandirat(folder, b'infiniband', ctypes.byref(entries), None, None))\n"
+      "libc.clearenv()\n"
+      "print(os.listdir('/sys/class/infiniband'))\n";
+  const std::string program = "/usr/bin/python3 -c \"" + std::string(script) + "\"";
+  // scandir counts "." and "..", too.
+  BOOST_TEST(run_preloaded(run.path(), "URNIC_SHOW_0=urnic1 " + program).output ==
+             "['/sys/class/infiniband/urnic1']\n3\n3\n['urnic1']\n");
+  BOOST_TEST(
+      run_preloaded(run.path(), program).output ==
+      "['/sys/class/infiniband/urnic0', '/sys/class/infiniband/urnic1']\n4\n4\n['urnic0', 'urnic1']\n");
+}
+
 // Without a provider, libibverbs finds both devices in sysfs, and no driver for them.
 BOOST_AUTO_TEST_CASE(libibverbs_finds_the_devices) {
   const FakeRunDirectory run;
