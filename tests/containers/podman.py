@@ -49,8 +49,8 @@ def own_mounts():
             table.write(line + "\n")
     shutil.rmtree("/etc/cdi", ignore_errors=True)
     pathlib.Path("/etc/cdi").mkdir()
-    if os.path.isdir("/var/run/cdi"):  # what this machine's own specifications say comes first
-        mount("-t", "tmpfs", "none", "/var/run/cdi")
+    # What is there of this machine's own must not be found, nor anything be left there.
+    mount("-t", "tmpfs", "-o", "mode=755", "none", "/run")
     # crun refuses a machine that has version 1 and version 2 of control groups.
     if (CONTROL_GROUPS / "unified").exists():
         subprocess.run(["umount", "--recursive", CONTROL_GROUPS], check=True)
@@ -145,9 +145,9 @@ class Podman:
         self.run(*(unpack if self.root else (*self.podman_words(), "unshare", *unpack)))
         return tree
 
-    def start_container(self, tree, *command, options=(), devices=("urnic.dev/nic=all", )):
+    def start_container(self, tree, *command, options=(), devices=("urnic.dev/nic=all", ), needed=None):
         chosen = [f"--device={device}" for device in devices]
-        return self.start(*self.podman_words(), "run", "--rm", *self.options, *chosen, *options, "--rootfs", f"{self.trees / tree}:O",
+        return self.start(*self.podman_words(), "run", "--rm", *(self.options if needed is None else needed), *chosen, *options, "--rootfs", f"{self.trees / tree}:O",
                           *command)
 
     def container(self, tree, *command, status=0, **options):
