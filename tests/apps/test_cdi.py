@@ -5,11 +5,14 @@ nothing but its mounts and variables finds the devices. With podman: tests/conta
 import json
 import os
 import pathlib
+import platform
 import re
+import shutil
 import unittest
 
 import fabric
 
+MANIFESTS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "kubernetes"
 FAILED, NOT_RUNNING = 1, 3  # tools/urnic/failure.hpp
 # Each object's members and their types, by SPEC.md: a reader refuses a specification that has any others.
 SPECIFICATION = {"cdiVersion": str, "kind": str, "devices": list, "containerEdits": dict}
@@ -240,6 +243,114 @@ class Installed(Command):
         self.assertIn("--directory", said)
         self.cdi("--write", environment={"XDG_CONFIG_HOME": str(self.fabric.home / "other")})
         self.assertTrue((self.fabric.home / "other" / "cdi" / self.file.name).exists())
+
+
+class Image(Command):
+    """`urnic doctor --image`: what containers of an image will find missing."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.fabric.home / "image"
+        library = next(pathlib.Path("/usr/lib").glob("*-linux-gnu/libc.so.6"))
+        self.libraries = self.folder / library.parent.relative_to("/")
+        self.libraries.mkdir(parents=True)
+        shutil.copy(library, self.libraries)
+        linker = next(name for name in ("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1") if (library.parent / name).exists())
+        # As Debian has it: a link that leads nowhere from outside of the image.
+        self.linker = self.libraries / linker
+        self.linker.symlink_to(f"/nowhere/{linker}")
+        self.verbs = self.libraries / "libibverbs.so.1"
+        self.verbs.symlink_to("libibverbs.so.1.14.44.0")
+
+    def findings(self, status=FAILED):
+        said = json.loads(self.fabric.run(self.fabric.urnic, "doctor", "--json", "--image", self.folder, status=status))
+        return {finding["subject"]: (finding["severity"], finding["seen"]) for finding in said["findings"]}
+
+    def test_an_image_that_has_all(self):
+        found = self.findings(status=0)
+        self.assertEqual(found["libibverbs"], ("ok", f"/{self.verbs.relative_to(self.folder)}"))
+        self.assertEqual(found["C library"], ("ok", f"glibc {platform.libc_ver()[1]}"))
+
+    def test_no_libibverbs(self):
+        self.verbs.unlink()
+        self.assertEqual(self.findings()["libibverbs"][0], "obstacle")
+
+    def test_an_old_glibc(self):
+        library = self.libraries / "libc.so.6"
+        library.unlink()
+        library.write_bytes(b"\0GNU C Library (GNU libc) stable release version 2.28.\n")
+        self.assertEqual(self.findings()["C library"], ("obstacle", "glibc 2.28"))
+
+    def test_musl(self):
+        self.linker.unlink()
+        self.assertIn("only static programs", self.findings()["C library"][1])
+        (self.folder / "lib").mkdir()
+        (self.folder / "lib" / "ld-musl-x86_64.so.1").touch()
+        self.assertIn("musl", self.findings()["C library"][1])
+
+    def test_no_folder(self):
+        self.folder = self.fabric.home / "none"
+        self.assertIn("no folder", self.findings()["image"][1])
+
+
+class Kubernetes(Command):
+    """packaging/kubernetes against what `urnic cdi` prints."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("python3-yaml is not installed: tools/install-packages test")
+        self.manifests = {file.stem: yaml.safe_load(file.read_text()) for file in MANIFESTS.glob("*.yaml")}
+
+    def pods(self):
+        for name, manifest in self.manifests.items():
+            yield name, manifest["spec"].get("template", manifest)["spec"]
+
+    def containers(self):
+        for name, pod in self.pods():
+            for container in (*pod.get("initContainers", ()), *pod["containers"]):
+                yield f"{name}/{container['name']}", pod, container
+
+    def test_whole(self):
+        kinds = {"DaemonSet": "apps/v1", "Pod": "v1"}
+        self.assertGreaterEqual(len(self.manifests), 3)
+        for name, manifest in self.manifests.items():
+            self.assertEqual(kinds[manifest["kind"]], manifest["apiVersion"], name)
+            self.assertRegex(manifest["metadata"]["name"], r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+        labels = self.manifests["daemonset"]["spec"]["template"]["metadata"]["labels"]
+        self.assertEqual(self.manifests["daemonset"]["spec"]["selector"]["matchLabels"], labels)
+        for name, pod, container in self.containers():
+            with self.subTest(name):
+                volumes = {volume["name"] for volume in pod.get("volumes", ())}
+                self.assertLessEqual({mount["name"] for mount in container.get("volumeMounts", ())}, volumes)
+                self.assertTrue(all(isinstance(word, str) for word in container["command"]), container["command"])
+                self.assertEqual(container["securityContext"], {
+                    "runAsUser": 0, "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True})
+
+    def test_a_pod_without_cdi_has_the_same(self):
+        self.fabric.up()
+        edits = check_specification(self.cdi())["containerEdits"]
+        device_process = self.manifests["daemonset"]["spec"]["template"]["spec"]["containers"][0]
+        run_directory, = [variable["value"] for variable in device_process["env"] if variable["name"] == "URNIC_DIR"]
+        for name, pod, container in self.containers():
+            if not name.startswith("pod-by-mounts/"):
+                continue
+            self.assertEqual([f"{variable['name']}={variable['value']}" for variable in container["env"]], edits["env"])
+            places = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]}
+            mounts = {mount["mountPath"]: places[mount["name"]] for mount in container["volumeMounts"]}
+            self.assertEqual(set(mounts), {mount["containerPath"] for mount in edits["mounts"]})
+            self.assertIn(run_directory, mounts.values())
+            self.assertTrue(all(mount["readOnly"] for mount in container["volumeMounts"]))
+
+    def test_a_pod_by_cdi_asks_for_a_device_that_there_is(self):
+        self.fabric.up()
+        found = check_specification(self.cdi())
+        names = {f"{found['kind']}={device['name']}" for device in found["devices"]}
+        asked = re.findall(r"urnic\.dev/\S+", json.dumps(self.manifests["pod-by-cdi"]["metadata"]["annotations"]).replace('"', " ").replace("\\n", " "))
+        self.assertTrue(asked)
+        self.assertLessEqual(set(asked), names)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,8 @@ class Manifests(unittest.TestCase):
         return self.host.podman("exec", name, *command)
 
     @contextlib.contextmanager
-    def daemon_set(self):
+    def daemon_set(self, host_pid=True):
+        self.pods["daemonset"]["hostPID"] = host_pid
         self.finish("daemonset", "install")
         process = self.start("daemonset", "device-process", "--name=device-process")
         container = self.pods["daemonset"]["containers"][0]
@@ -123,6 +124,15 @@ class Manifests(unittest.TestCase):
                 self.assertNotIn("urnic0", said)
         self.assertFalse(pathlib.Path("/var/run/cdi/urnic.dev-nic.json").exists())
         self.assertFalse(pathlib.Path("/run/urnic/nic").exists())
+
+    def test_why_the_device_process_needs_the_nodes_process_numbers(self):
+        """It cannot tell that a memory file of a program in a PID namespace beside its own is one."""
+        with self.daemon_set(host_pid=False):
+            options = options_of(self.pods["pod-by-mounts"]["containers"][0], self.pods["pod-by-mounts"])
+            said = self.host.container("perftest", "timeout", "20", "ibv_rc_pingpong", "-d", "urnic0", "-g", "1", options=options, devices=(),
+                                       status=1)
+            self.assertIn("Couldn't register MR", said)
+            self.assertIn("it handed over no /proc/self/mem", pathlib.Path("/run/urnic/nic/urnicd.log").read_text())
 
     def test_an_update_replaces_files(self):
         """Programs that have the libraries of before in memory keep them."""

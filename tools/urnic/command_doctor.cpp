@@ -23,6 +23,7 @@ using doctor::Severity;
 struct DoctorOptions {
   std::string name;
   std::string command;
+  std::string image;
   bool json = false;
   bool list_devices = false;
 };
@@ -79,6 +80,7 @@ void print_json(const Findings& findings) {
 }
 
 Findings examine_all(const DoctorOptions& options) {
+  if (!options.image.empty()) return doctor::examine_image(options.image);
   const Progress progress("examining this machine");
   Findings findings = doctor::examine_kernel();
   append(findings, doctor::examine_limits());
@@ -108,6 +110,12 @@ void add_doctor(command_line::Command& urnic) {
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "As a JSON object");
   command.add_flag("--list-devices", options->list_devices, "List what libibverbs sees, and nothing else");
+  command
+      .add_option(
+          "--image", options->image,
+          "Examine an image for containers instead of this machine: the folder of its root file system")
+      .type_name("FOLDER")
+      .suggest("folder");
   command.add_option("COMMAND", options->command, "A program to examine as well; it is not run")
       .suggest("program");
   command.footer(
