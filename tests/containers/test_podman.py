@@ -69,6 +69,14 @@ class Containers:
         _, client = self.host.pair("bullseye", "ib_write_bw", "-x", "1", "-n", "500", device="urnic.dev/nic=urnic1")
         self.assertIn("urnic1", client)
 
+    def test_connections_without_a_network(self):
+        """rdma_cm has the devices' own addresses, whatever network the containers have."""
+        network = ("--network=none", )
+        server = self.host.start_container("bullseye", "rping", "-s", "-a", "192.0.2.1", "-C", "10", "-V", options=network)
+        script = "for attempt in $(seq 300); do rping -c -a 192.0.2.1 -C 10 -V && exit; sleep 0.1; done; exit 1"
+        client = self.host.start_container("bullseye", "sh", "-c", script, options=network)
+        fabric.end_pair(server, client, fabric.PATIENCE, lambda: "")
+
     def test_a_root_that_cannot_be_written(self):
         self.host.pair("bullseye", *PINGPONG, options=("--read-only", ))
         self.host.pair("bullseye", *PINGPONG, options=("--read-only", "--read-only-tmpfs=false"))

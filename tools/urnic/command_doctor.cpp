@@ -117,7 +117,8 @@ void add_doctor(command_line::Command& urnic) {
       .type_name("FOLDER")
       .suggest("folder");
   command.add_option("COMMAND", options->command, "A program to examine as well; it is not run")
-      .suggest("program");
+      .suggest("program")
+      .excludes(command.option("--image"));
   command.footer(
       "The exit status is 1 if there is an obstacle.\n"
       "Example: urnic doctor -- ib_write_bw");
