@@ -30,7 +30,8 @@ Findings examine_library();
 // `command` is searched for in PATH.
 Findings examine_program(const std::string& command);
 
-// The root file system of a container's image, in a folder of this machine: whether programs in it can have the devices.
+// The root file system of a container's image, in a folder of this machine: whether programs in it can have
+// the devices.
 Findings examine_image(const std::filesystem::path& image);
 
 // Starts a process with `installation`'s environment for `run_directory`, in which libibverbs lists its
