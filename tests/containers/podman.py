@@ -101,6 +101,7 @@ class Podman:
         self.start(self.urnic, "down").wait()
         if not self.root:
             self.podman("system", "migrate")  # ends the process that keeps the user's namespace
+            shutil.rmtree(f"/tmp/podman-run-{USER}", ignore_errors=True)  # made whatever XDG_RUNTIME_DIR says
         # Files of the user's containers belong to subordinate users; root removes them.
         shutil.rmtree(self.folder, ignore_errors=True)
 
