@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Storage and virtual machines over rdma_cm, with Debian's programs: Ceph's messenger, an iSER target and its initiators,
-QEMU's migration. docs/programs.md has the results."""
+"""Storage and virtual machines over rdma_cm, with Debian's programs and libraries: Ceph's messenger, an iSER target and its
+initiators, QEMU's migration, librpma. docs/programs.md has the results."""
 
 import contextlib
 import filecmp
@@ -146,6 +146,23 @@ class Qemu(ProgramTest):
 
     def test_migration_of_pinned_memory(self):
         self.migrate("127.0.0.2", pin_all=True)
+
+
+class Librpma(ProgramTest):
+    """Remote persistent memory (programs/rpma_check.c): both ends compare every byte."""
+
+    def test_remote_memory(self):
+        source, program = self.fabric.copy_home("programs", "rpma_check.c"), self.fabric.home / "rpma_check"
+        self.fabric.run("cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, source, "-lrpma", "-libverbs")
+        for address, device in (("127.0.0.1", "urnic0"), ("127.0.0.2", "urnic1")):
+            with self.subTest(device=device), self.over_urnic(least=140):
+                port = fabric.free_port()
+                server = self.serve(program, address, port)
+                output = self.run_on_urnic(program, address, port, "client")
+                self.end_well(server)
+                for said in (output, server.output()):
+                    self.assertIn(f"device {device}, ", said)
+                    self.assertIn("all data were right", said)
 
 
 if __name__ == "__main__":
