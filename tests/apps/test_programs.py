@@ -3,7 +3,9 @@
 programs under valgrind and strace. docs/programs.md has the results."""
 
 import filecmp
+import os
 import pathlib
+import re
 import unittest
 
 import fabric
@@ -46,6 +48,27 @@ class Fio(ProgramTest):
         # The server does check: it refuses what the client has not signed.
         self.assertIn("bad magic header", self.transfer("send", "--verify=crc32c", status=1))
 
+
+class Ibacm(ProgramTest):
+    """RoCE is not for ibacm, on any device. It looks at the devices to say so."""
+
+    def test_ports_are_passed_over(self):
+        folder = self.scratch_folder("ibacm")
+        self.run_on_urnic("ib_acme", "-A", "-O", "-D", folder)
+        addresses, options = folder / "ibacm_addr.cfg", folder / "ibacm_opts.cfg"
+        for device in fabric.DEVICES:
+            self.assertRegex(addresses.read_text(), rf"(?m)^\S+ {device} 1 default$")
+        settings = options.read_text().replace("log_level 0", "log_level 1")
+        for name, value in (("log_file", "stdout"), ("lock_file", folder / "lock")):
+            settings = re.sub(rf"(?m)^{name} .*$", f"{name} {value}", settings)
+        chosen = self.fabric.directory / "ibacm_opts.cfg"
+        chosen.write_text(settings)
+        output = self.fabric.run(*self.fabric.on_urnic("ibacm", "-P", "-A", addresses, "-O", chosen), status=255)
+        for device in fabric.DEVICES:
+            self.assertIn(f"{device} port 1 is not an InfiniBand port", output)
+        self.assertIn("unable to open any devices", output)
+
+
 PORT_OF_DTEST = 15828  # by TCP: the server tells the client where it listens
 
 
@@ -80,6 +103,16 @@ class Udapl(ProgramTest):
         self.run_pair("dtestcm", "cma0", "cma1", "-c", "100")
 
 
+# A folder with librspreload.so, librdmacm.so.1 and libibverbs.so.1 of a later rdma-core, for a person who has built it.
+LATER_RDMA_CORE = os.environ.get("URNIC_RDMA_CORE_FOLDER")
+GRPC_SETTINGS = {"GRPC_POLL_STRATEGY": "poll"}
+
+
+def on_later_rsockets(*command):
+    return "sh", "-c", (f'LD_LIBRARY_PATH={LATER_RDMA_CORE} LD_PRELOAD="{LATER_RDMA_CORE}/librspreload.so $LD_PRELOAD" '
+                        'exec "$@"'), "sh", *command
+
+
 class Rsockets(ProgramTest):
     """Programs that know only sockets, under librspreload."""
 
@@ -108,6 +141,34 @@ class Rsockets(ProgramTest):
         with self.over_urnic(least=700):
             self.run_on_urnic(*on_rsockets("curl", "-sS", "-o", fetched, f"http://127.0.0.1:{port}/page"))
         self.assertTrue(filecmp.cmp(data, fetched, shallow=False))
+
+    def test_grpc(self):
+        """gRPC asks each socket for calls that rsockets of 44.0 refuse (docs/programs.md)."""
+        server = self.start(*on_rsockets(self.grpc_echo(), "serve", f"[::1]:{fabric.free_port()}"), environment=GRPC_SETTINGS)
+        self.assertEqual(server.wait(), 1, server)
+        self.assertIn("No address added", server.output())
+        self.assertRegex(server.output(), r'os_error:"Operation not supported"[^}]*syscall:"fcntl"|'
+                                          r'syscall:"fcntl"[^}]*os_error:"Operation not supported"')
+
+    @unittest.skipUnless(LATER_RDMA_CORE, "URNIC_RDMA_CORE_FOLDER names no folder with rdma-core 65's libraries")
+    def test_grpc_on_later_rsockets(self):
+        program = self.grpc_echo()
+        for size in (1, 1000, 3_000_000):
+            with self.subTest(size=size), self.over_urnic(least=40 + size // 500):
+                address = f"[::1]:{fabric.free_port()}"
+                server = self.start(*on_later_rsockets(program, "serve", address), environment=GRPC_SETTINGS)
+                server.wait_for_output("listening")
+                output = self.run_on_urnic(*on_later_rsockets(program, "call", address, size), environment=GRPC_SETTINGS)
+                self.assertIn("all answers were right", output)
+                server.kill()
+
+    def grpc_echo(self):
+        program = self.fabric.home / "grpc_echo"
+        if not program.exists():
+            source = self.fabric.copy_home("programs", "grpc_echo.cpp")
+            libraries = self.fabric.run("pkg-config", "--cflags", "--libs", "grpc++").split()
+            self.fabric.run("c++", "-std=c++20", "-O1", "-o", program, source, *libraries)
+        return program
 
 
 def quoted(words):
