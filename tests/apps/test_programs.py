@@ -109,8 +109,8 @@ GRPC_SETTINGS = {"GRPC_POLL_STRATEGY": "poll"}
 
 
 def on_later_rsockets(*command):
-    return "sh", "-c", (f'LD_LIBRARY_PATH={LATER_RDMA_CORE} LD_PRELOAD="{LATER_RDMA_CORE}/librspreload.so $LD_PRELOAD" '
-                        'exec "$@"'), "sh", *command
+    return "sh", "-c", (f'export LD_LIBRARY_PATH={LATER_RDMA_CORE}; '
+                        f'LD_PRELOAD="{LATER_RDMA_CORE}/librspreload.so $LD_PRELOAD" exec "$@"'), "sh", *command
 
 
 class Rsockets(ProgramTest):
