@@ -144,7 +144,7 @@ class Document:
             elif (self.path.startswith(NAMES_TESTS) and re.fullmatch(r"[a-z]\w*(/\w[\w*]*)+|[a-z]\w*/\*", name) and
                   not self.names.is_end(name) and not self.names.is_test(name)):
                 yield f"there is no test {name}: name the one that holds the rule, as suite/case"
-        command = re.match(r"(?:\$ )?(?:\w+/)*urnic ([a-z]+)(.*)", text)
+        command = re.match(r"(?:\$ )?(?:\w+/)*urnic ([a-z]+(?:-[a-z]+)*)(.*)", text)
         if command and command[1] not in self.names.commands:
             yield f"urnic has no command {command[1]}: correct it"
         for option in re.findall(r"(?<=\s)--[a-z][a-z-]*", command[2].split(" -- ")[0]) if command else []:

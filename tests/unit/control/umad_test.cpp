@@ -180,13 +180,21 @@ BOOST_AUTO_TEST_CASE(a_method_of_a_class_has_one_taker) {
   agents.remove(first);
   header.method = Method::get;
   BOOST_TEST(agents.find_taker(0, header, mad) == nullptr);
+}
 
-  // rdma_cm has these.
-  UmadAgent cm{.request = agent_for(7, 2)};
-  cm.request.methods = {1 << 3, 0};
-  BOOST_TEST(agents.add(cm) == EINVAL);
-  cm.request.methods = {};
-  BOOST_TEST(agents.add(cm) == 0);
+// rdma_cm has them, where it uses the device.
+BOOST_AUTO_TEST_CASE(messages_of_connection_management_are_class_7_version_2_method_send) {
+  AgentRequest request = agent_for(7, 2);
+  request.methods = {1 << 3, 0};
+  BOOST_TEST(takes_connection_management(request));
+  request.methods = {};
+  BOOST_TEST(!takes_connection_management(request));
+  request = agent_for(7, 1);
+  request.methods = {1 << 3, 0};
+  BOOST_TEST(!takes_connection_management(request));
+  request = agent_for(4, 2);
+  request.methods = {1 << 3, 0};
+  BOOST_TEST(!takes_connection_management(request));
 }
 
 BOOST_AUTO_TEST_CASE(requests_are_repeated_and_given_up) {
