@@ -74,7 +74,7 @@ bool has_beginning(const char* name, const char* beginning) {
   return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
 }
 
-// The folder of a class, or of all nodes, whose entry is not the device itself: its file "ibdev" shown_names
+// The folder of a class, or of all nodes, whose entry is not the device itself: its file "ibdev" names
 // the device. Null: the entry may be the device itself.
 const char* class_of_node(const char* entry) {
   if (has_beginning(entry, "uverbs")) return "infiniband_verbs";

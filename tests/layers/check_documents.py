@@ -60,7 +60,7 @@ class Names:
         self.tests = {case for file in tests for case in cases(read(file))}
         code = "\n".join(read(file) for file in self.files if file.startswith("tools/urnic/"))
         self.options = set(re.findall(r'"(--[a-z-]+)"', code)) | {"--help", "--version"}
-        self.commands = set(re.findall(r'add_subcommand\("([a-z]+)"', code))
+        self.commands = set(re.findall(r'add_subcommand\("([a-z-]+)"', code))
 
     def is_end(self, name):
         return name in self.ends or ("*" in name and bool(fnmatch.filter(self.ends, name)))
