@@ -26,7 +26,7 @@ def options_of(help_text):
 
 def commands_of(help_text):
     listed = re.search(r"(?ms)^(?:SUBCOMMANDS|Subcommands):\n(.*?)(?:^\S|\Z)", help_text)
-    return re.findall(r"(?m)^  ([a-z]+)\b", listed[1]) if listed else []
+    return re.findall(r"(?m)^  ([a-z-]+)", listed[1]) if listed else []
 
 
 @unittest.skipIf(shutil.which("man") is None, "man is not installed: tools/install-packages test")
