@@ -41,8 +41,8 @@ struct DeviceSettings {
   std::uint32_t vendor_part_id = 26428;
   std::uint32_t hardware_version = 0;
   std::uint32_t max_qp = limits::kMaxQp;  // queue pairs at a time; their numbers' low 16 bits are below it
-  // Whether rdma_cm of this host's programs uses the device. If not, messages of connection management are for
-  // the program that has registered for their class (umad), as on a Linux host without ib_cm.
+  // Whether rdma_cm of this host's programs uses the device. If not, messages of connection management are
+  // for the program that has registered for their class (umad), as on a Linux host without ib_cm.
   bool connection_manager = true;
   RawPackets raw_packets = RawPackets::all;
   std::optional<std::uint64_t> number_seed;                        // empty: random

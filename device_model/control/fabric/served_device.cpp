@@ -10,7 +10,11 @@
 namespace urnic::control {
 
 ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
-    : index(number), settings(with), node_guid(modified_eui64(with.mac)), largest_mtu(with.mtu), queue_pairs(with.max_qp) {}
+    : index(number),
+      settings(with),
+      node_guid(modified_eui64(with.mac)),
+      largest_mtu(with.mtu),
+      queue_pairs(with.max_qp) {}
 
 ServedDevice::~ServedDevice() = default;
 

@@ -65,7 +65,8 @@ std::optional<LocalAddress> routed_sender(const Fabric& fabric, const SocketAddr
   if (!source) return {};
   for (const auto& device : fabric.devices()) {
     const auto& gids = device->settings.gids;
-    if (is_used(*device) && device->udp != nullptr && std::find(gids.begin(), gids.end(), *source) != gids.end())
+    if (is_used(*device) && device->udp != nullptr &&
+        std::find(gids.begin(), gids.end(), *source) != gids.end())
       return LocalAddress{device.get(), *source};
   }
   return {};
