@@ -135,6 +135,14 @@ class PvrdmaMux(unittest.TestCase):
         self.assertEqual(self.gids(), before)
         self.assertFalse(self.path.exists())
 
+    def test_an_address_that_somebody_else_removes_does_it_no_harm(self):
+        guest = self.fabric.start("sh", "-c", f"(echo send {message(REGISTER, GUEST).hex()} 1; sleep 60) | python3 -c '{QEMU}' {self.path}")
+        fabric.wait_until(lambda: "fe80::77" in self.gids(), "the guest's address")
+        self.fabric.run(self.fabric.urnic, "gid", "remove", "urnic0", "fe80::77")
+        guest.kill()
+        self.mux.wait_for_output("fe80::77 is no guest's any more")
+        self.test_addresses_come_and_go()
+
     def test_a_second_mux_is_refused(self):
         other = self.fabric.start(self.fabric.urnic, "pvrdma-mux", "--socket", self.fabric.home / "other")
         self.assertEqual(other.wait(), 1)

@@ -20,8 +20,10 @@ class DeviceGids {
   // Throws cli::Failure: no device process, or no such device.
   DeviceGids(const std::filesystem::path& run_directory, std::string device);
 
-  // The device has the GID then; one that it had before stays when it is removed here. Throws cli::Failure.
+  // The device has the GID then. Throws cli::Failure.
   void add(const wire::Gid& gid);
+  // Of those that `add` has given it; one that it had before, or that somebody else has removed, is no error.
+  // Throws cli::Failure when the device process has gone.
   void remove(const wire::Gid& gid);
 
   // Where the GID is in the device's table, and back; empty: it is not there. Throws cli::Failure.
@@ -29,12 +31,11 @@ class DeviceGids {
   std::optional<wire::Gid> at(std::uint8_t index);
 
  private:
-  // Asks for the table, with a change first if `change` is no null pointer.
-  void ask(const char* change, const wire::Gid& gid);
+  // The table as it is, behind a change if `change` is no null pointer: others change it, too.
+  std::map<std::uint8_t, wire::Gid> ask(const char* change = nullptr, const wire::Gid& gid = {});
 
   cli::AdminClient client_;
   std::string device_;
-  std::map<std::uint8_t, wire::Gid> table_;
   std::set<wire::Gid> added_;
 };
 

@@ -130,7 +130,10 @@ Guest* Mux::owner(const wire::Gid& gid) {
 void Mux::remove_gone() {
   for (Guest& guest : guests_) {
     if (!guest.has_gone()) continue;
-    while (!guest.own.empty()) unregister_gid(guest, *guest.own.begin());
+    while (!guest.own.empty()) {
+      const wire::Gid gid = *guest.own.begin();  // which the set loses meanwhile
+      unregister_gid(guest, gid);
+    }
   }
   guests_.remove_if([](const Guest& guest) { return guest.has_gone(); });
 }
