@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "wire/byte_order.hpp"
 #include "wire/identifiers.hpp"
@@ -16,6 +17,7 @@ inline constexpr std::size_t kEthernetBytes = kEtherTypeOffset + 2;
 inline constexpr std::size_t kVlanTagBytes = 4;
 // In a tag: the VLAN's number, below three bits of priority and one more (IEEE 802.1Q 9.6).
 inline constexpr std::uint16_t kVlanIdMask = 0xFFF;
+inline constexpr std::uint16_t kLastVlan = 4094;  // the first is 1
 inline constexpr unsigned kVlanPriorityShift = 13;
 inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 
@@ -25,6 +27,11 @@ inline constexpr std::uint16_t kArp = 0x0806;
 inline constexpr std::uint16_t kVlan = 0x8100;
 inline constexpr std::uint16_t kIpv6 = 0x86DD;
 }  // namespace ether_type
+
+inline bool has_vlan_tag(std::span<const std::byte> frame) {
+  return frame.size() >= kEthernetBytes + kVlanTagBytes &&
+         load_be16(frame.data() + kEtherTypeOffset) == ether_type::kVlan;
+}
 
 // Bytes in front of what the frame carries: the Ethernet header, with the tag of a VLAN if it has one. At
 // least kEthernetBytes can be read.

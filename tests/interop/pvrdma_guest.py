@@ -2,6 +2,8 @@
 library Debian's libvmw_pvrdma. QEMU is a program of `urnic run`. eth0 is the device's network card (vmxnet3), on a cable to the
 other guest."""
 
+import os
+import signal
 import subprocess
 
 import guest
@@ -40,7 +42,5 @@ class PvrdmaGuest(guest.Guest):
     def stop(self):
         # QEMU is a child of `urnic run`, in a group of its own.
         if getattr(self, "_qemu", None) is not None and self.alive:
-            import os
-            import signal
             os.killpg(self._qemu.pid, signal.SIGKILL)
         super().stop()

@@ -10,6 +10,7 @@
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_answer.hpp"
 #include "tools/urnic/named_run_directory.hpp"
+#include "wire/ethernet.hpp"
 
 namespace urnic::cli {
 
@@ -78,7 +79,7 @@ void add_gid(Command& urnic) {
                              "Example: urnic gid add urnic0 ::ffff:192.0.2.77", options);
   added.add_option("--vlan", options->vlan, "Its packets have the tag of this VLAN")
       .type_name("ID")
-      .between(1, 4094);
+      .between(1, int{wire::kLastVlan});
   add_change(command, "remove", "Take an address from a device; connections that use it go on",
              "Example: urnic gid remove urnic0 ::ffff:192.0.2.77", options);
 }

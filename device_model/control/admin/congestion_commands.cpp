@@ -10,7 +10,6 @@
 #include "device_model/control/admin/setting_value.hpp"
 #include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/fabric.hpp"
-#include "device_model/control/fabric/value_names.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "json/json.hpp"
 
@@ -31,14 +30,9 @@ const CongestionKey& known_key(std::string_view name) {
 }  // namespace
 
 CongestionChange read_congestion_change(const json& request) {
-  const json& wanted = request.at("congestion");
-  const auto algorithm = wanted.is_string() ? find_value<transport::CongestionAlgorithm>(
-                                                  kCongestionNames, wanted.get<std::string>())
-                                            : std::nullopt;
-  if (!algorithm)
-    throw std::runtime_error(fmt::format("congestion = {}: allowed is \"{}\"", json_text(wanted),
-                                         fmt::join(kCongestionNames, "\", \"")));
-  CongestionChange change{*algorithm, {}};
+  CongestionChange change{
+      named_value<transport::CongestionAlgorithm>("congestion", kCongestionNames, request.at("congestion")),
+      {}};
   const json settings = request.value("settings", json::object());
   if (!settings.is_object())
     throw std::runtime_error("\"settings\" must be an object such as {\"line_rate_gbps\":40}");

@@ -12,6 +12,7 @@
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "json/json.hpp"
+#include "wire/ethernet.hpp"
 
 namespace urnic::control {
 namespace {
@@ -31,12 +32,11 @@ wire::Gid read_gid(const json& text) {
 
 // 0: none.
 std::uint16_t read_vlan(const json& request) {
-  constexpr std::uint16_t kMost = 4094;
   const auto vlan = request.find("vlan");
   if (vlan == request.end()) return 0;
-  if (!vlan->is_number_unsigned() || *vlan < 1u || *vlan > kMost)
-    throw std::runtime_error(
-        fmt::format("vlan = {}: allowed is the number of a VLAN, 1 to {}", json_text(*vlan), kMost));
+  if (!vlan->is_number_unsigned() || *vlan < 1u || *vlan > wire::kLastVlan)
+    throw std::runtime_error(fmt::format("vlan = {}: allowed is the number of a VLAN, 1 to {}",
+                                         json_text(*vlan), wire::kLastVlan));
   return vlan->get<std::uint16_t>();
 }
 

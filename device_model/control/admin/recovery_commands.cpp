@@ -7,9 +7,9 @@
 #include <string>
 
 #include "device_model/control/admin/queue_pair_changes.hpp"
+#include "device_model/control/admin/setting_value.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
-#include "device_model/control/fabric/value_names.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "json/json.hpp"
 
@@ -18,13 +18,7 @@ namespace urnic::control {
 using nlohmann::json;
 
 transport::RecoveryMode read_recovery(const json& wanted) {
-  const auto mode = wanted.is_string()
-                        ? find_value<transport::RecoveryMode>(kRecoveryNames, wanted.get<std::string>())
-                        : std::nullopt;
-  if (!mode)
-    throw std::runtime_error(fmt::format("recovery = {}: allowed is \"{}\"", json_text(wanted),
-                                         fmt::join(kRecoveryNames, "\", \"")));
-  return *mode;
+  return named_value<transport::RecoveryMode>("recovery", kRecoveryNames, wanted);
 }
 
 std::size_t set_recovery(Fabric& fabric, const ControlServer& control, ServedDevice& device,

@@ -18,6 +18,7 @@
 #include "device_model/link/udp/local_interface.hpp"
 #include "device_model/link/udp/udp_port.hpp"
 #include "device_model/settings/table_reader.hpp"
+#include "wire/ethernet.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control {
@@ -57,10 +58,9 @@ constexpr std::int64_t kMostBufferBytes = 1'000'000'000'000;
 
 // Empty: nonsense.
 std::optional<std::uint16_t> vlan_in(const toml::node& entry) {
-  constexpr std::int64_t kMost = 4094;
   const toml::table* const table = entry.as_table();
   const auto vlan = table != nullptr && table->size() == 2 ? table->get_as<std::int64_t>("vlan") : nullptr;
-  if (vlan == nullptr || vlan->get() < 1 || vlan->get() > kMost) return {};
+  if (vlan == nullptr || vlan->get() < 1 || vlan->get() > wire::kLastVlan) return {};
   return static_cast<std::uint16_t>(vlan->get());
 }
 

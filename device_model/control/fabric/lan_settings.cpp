@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "device_model/settings/table_reader.hpp"
+#include "wire/ethernet.hpp"
 
 namespace urnic::control {
 namespace {
@@ -117,7 +118,8 @@ LanSettings read_lan_settings(const TableReader& reader) {
   read_remote(reader, lan.carrier);
   read_access(reader, lan.carrier);
   if (lan.is_interface()) lan.mtu = 0;
-  if (const auto vlan = reader.integer("vlan", 1, 4094)) lan.vlan = static_cast<std::uint16_t>(*vlan);
+  if (const auto vlan = reader.integer("vlan", 1, wire::kLastVlan))
+    lan.vlan = static_cast<std::uint16_t>(*vlan);
   reader.integer("mtu", 576, 65535, lan.mtu);
   return lan;
 }

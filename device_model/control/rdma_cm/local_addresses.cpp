@@ -167,16 +167,16 @@ bool is_reached(const Fabric& fabric, const SocketAddress& destination) {
   const auto& devices = fabric.devices();
   return std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
     const auto& gids = device->settings.gids;
-    return std::any_of(gids.begin(), gids.end(), [&](const wire::Gid& gid) {
-      return gid != wire::Gid{} && reaches(fabric, {device.get(), gid}, destination.ip);
-    });
+    return is_used(*device) && std::any_of(gids.begin(), gids.end(), [&](const wire::Gid& gid) {
+             return gid != wire::Gid{} && reaches(fabric, {device.get(), gid}, destination.ip);
+           });
   });
 }
 
 bool has_address_of(const Fabric& fabric, Family family) {
   const auto& devices = fabric.devices();
   return std::any_of(devices.begin(), devices.end(),
-                     [&](const auto& device) { return first_gid(*device, family).has_value(); });
+                     [&](const auto& device) { return is_used(*device) && first_gid(*device, family); });
 }
 
 SocketAddress loopback_address(const ServedDevice& device, Family family) {

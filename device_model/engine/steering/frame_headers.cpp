@@ -8,9 +8,9 @@ namespace {
 
 using wire::kIpv4Bytes;
 using wire::kIpv6Bytes;
+using wire::kVlanTagBytes;
 
 constexpr std::size_t kMacBytes = 12;
-constexpr std::size_t kVlanTagBytes = 4;
 constexpr std::size_t kPortBytes = 4;
 constexpr std::uint16_t kTypeIpv4 = 0x0800;
 constexpr std::uint16_t kTypeIpv6 = 0x86DD;

@@ -87,10 +87,7 @@ void LanPort::watch_peer(transport::Time now) {
 // The frame as the devices know it, without the LAN's own tag; empty: it is of another VLAN. Tag 0 has a
 // priority and no VLAN (IEEE 802.1Q 9.6).
 std::optional<std::span<std::byte>> LanPort::as_devices_know_it(std::span<std::byte> frame) {
-  const std::size_t tagged_bytes = wire::kEthernetBytes + wire::kVlanTagBytes;
-  const bool tagged = frame.size() >= tagged_bytes &&
-                      wire::load_be16(frame.data() + wire::kEtherTypeOffset) == wire::ether_type::kVlan;
-  if (!tagged) return vlan_ ? std::nullopt : std::optional(frame);
+  if (!wire::has_vlan_tag(frame)) return vlan_ ? std::nullopt : std::optional(frame);
   const auto vlan =
       static_cast<std::uint16_t>(wire::load_be16(frame.data() + wire::kEthernetBytes) & wire::kVlanIdMask);
   if (!vlan_ && vlan != 0 && discovery_.is_in(vlan)) return frame;

@@ -29,11 +29,6 @@ bool names_one_device(const wire::MacAddress& mac) {
 // The longest message that is looked at: more than any with the options that RFC 4861 has for it.
 constexpr std::size_t kMostMessageBytes = 256;
 
-bool is_tagged(std::span<const std::byte> frame) {
-  return frame.size() >= wire::kEthernetBytes + wire::kVlanTagBytes &&
-         wire::load_be16(frame.data() + wire::kEtherTypeOffset) == wire::ether_type::kVlan;
-}
-
 // Copies the frame without its tag. Empty: it is longer than any message.
 std::span<const std::byte> without_tag(std::span<const std::byte> frame,
                                        std::array<std::byte, kMostMessageBytes>& copy) {
@@ -135,7 +130,7 @@ std::map<std::uint16_t, NeighbourTable> NeighbourDiscovery::tables() const {
 bool NeighbourDiscovery::receive(std::span<const std::byte> frame, transport::Time now, Sender& to) {
   std::array<std::byte, kMostMessageBytes> copy;
   std::uint16_t vlan = 0;
-  if (is_tagged(frame)) [[unlikely]] {
+  if (wire::has_vlan_tag(frame)) [[unlikely]] {
     vlan = wire::load_be16(frame.data() + wire::kEthernetBytes) & wire::kVlanIdMask;
     if (vlan != 0 && !is_in(vlan)) return false;
     frame = without_tag(frame, copy);

@@ -17,13 +17,7 @@ struct Linked : Fabric {
   link::LinkChannel& channel(std::uint32_t device, Direction direction) {
     return frame_switch.link(device).channel(direction);
   }
-  void write(std::uint32_t length) {
-    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
-    head.remote_address = program1.address(0);
-    head.rkey = program1.key.value;
-    const abi::ScatterGather from[] = {program0.sge(0, length)};
-    qp0.post_send(head, from);
-  }
+  void write(std::uint32_t length) { post_write(qp0, program0, program1, length); }
   // Moves the clock from one thing that is due to the next until the send queue has an entry; how long that
   // took.
   Nanoseconds until_complete() {

@@ -32,13 +32,7 @@ struct Stream {
     for (std::uint32_t i = 0; i < kUnderWay; ++i) post();
   }
 
-  void post() {
-    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
-    head.remote_address = target.address(0);
-    head.rkey = target.key.value;
-    const abi::ScatterGather from[] = {program.sge(0, kMessage)};
-    sender.post_send(head, from);
-  }
+  void post() { post_write(sender, program, target, kMessage); }
   void go_on() {
     while (const auto entry = sender.send_cq.poll()) {
       failed |= entry->status != 0;

@@ -58,6 +58,14 @@ bool Program::holds(std::size_t offset, std::size_t length, std::uint8_t seed) c
   return true;
 }
 
+void post_write(TestQp& sender, Program& from, Program& to, std::uint32_t length) {
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = to.address(0);
+  head.rkey = to.key.value;
+  const abi::ScatterGather pieces[] = {from.sge(0, length)};
+  sender.post_send(head, pieces);
+}
+
 DeviceConfig device_config(std::uint8_t number) {
   DeviceConfig config;
   config.name = "test" + std::to_string(number);

@@ -69,6 +69,9 @@ class Program : public in_process::ContextEnd {
   transport::Lkey private_key;
 };
 
+// Posts a WRITE of the first `length` bytes of `from`'s memory to the first of `to`'s.
+void post_write(TestQp& sender, Program& from, Program& to, std::uint32_t length);
+
 // Of device "testN", at 192.0.2.N.
 DeviceConfig device_config(std::uint8_t number);
 

@@ -84,11 +84,7 @@ struct Connections : Vlan {
     });
   }
   void write(std::uint32_t length) {
-    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
-    head.remote_address = program1.address(0);
-    head.rkey = program1.key.value;
-    const abi::ScatterGather from[] = {program0.sge(0, length)};
-    qp0.post_send(head, from);
+    post_write(qp0, program0, program1, length);
     run();
   }
   // A WRITE of 64 bytes, as the peer sends it.
