@@ -68,6 +68,7 @@ class Pvrdma(unittest.TestCase):
             until()
             second = self.guests[1].start(f"{client} 10.0.0.1")
             self.assertEqual((second.wait(), first.wait()), (0, 0), f"{first}\n{second}")
+            self.assertNotIn("invalid data", first.output() + second.output())
         except AssertionError:
             print(self.state(), flush=True)
             raise
