@@ -94,7 +94,7 @@ int resize_cq(Session& session, const abi::ResizeCqRequest& request, abi::Resize
     // Requests posted before this one may complete now, before the move: a program that makes the queue too
     // small for its posted datagrams gets the error.
     engine.execute([] {});
-    engine.execute([&] { cq->queue->begin_move(cq->next_ring.as<abi::Cqe>(), slots); });
+    engine.execute([&] { cq->queue->begin_move(cq->next_ring.data(), slots); });
   }
   auto moved = engine::CompletionQueue::Moved::more;
   engine.execute([&] { moved = cq->queue->move(kMovedAtOnce); });

@@ -1,13 +1,16 @@
-// The device's end of a completion queue in shared memory: writes CQEs with a phase bit, detects overrun,
+// The device's end of a completion queue in shared memory: writes CQEs, detects overrun,
 // raises the events that the program has armed.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "device_model/abi/queues.hpp"
 #include "device_model/abi/tag_matching_ring.hpp"
+#include "device_model/engine/completion/completion_ring.hpp"
 #include "device_model/engine/completion/event_source.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
@@ -17,15 +20,16 @@ namespace urnic::engine {
 class EventPipe;
 
 struct CompletionQueueConfig {
-  abi::Cqe* ring = nullptr;  // all zero: holds no valid CQE
-  std::uint32_t slots = 0;   // a power of two
+  // The memory of urnic's own face, as in CompletionRingConfig.
+  abi::Cqe* ring = nullptr;
+  std::uint32_t slots = 0;
   abi::CompletionQueueIndices* indices = nullptr;
+  // The entries of another face, instead of those three; null: urnic's own.
+  std::shared_ptr<WrittenCompletions> entries{};
   std::uint64_t user_handle = 0;
-  EventPipe* channel = nullptr;       // may be null
-  EventPipe* async_events = nullptr;  // for IBV_EVENT_CQ_ERR
-  // Returns the timestamp of a completion in nanoseconds; null: completions have none. With timestamps,
-  // received data never travels in the CQE.
-  std::uint64_t (*clock)() = nullptr;
+  EventPipe* channel = nullptr;        // may be null
+  EventPipe* async_events = nullptr;   // for IBV_EVENT_CQ_ERR
+  std::uint64_t (*clock)() = nullptr;  // as CompletionRingConfig::clock
   // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN. Then, too, received data never travel in the CQE: they would be lost
   // with it.
   bool ignores_overrun = false;
@@ -68,24 +72,15 @@ class CompletionQueue
   // so that a long ring keeps nobody waiting. Until the last portion, new CQEs go to the old ring. Call
   // `begin_move`, then `move` until it returns something other than `more`. The program must not poll
   // meanwhile.
-  enum class Moved : std::uint8_t {
-    more,
-    all,          // the CQ uses the new ring now
-    does_not_fit  // the CQ is unchanged
-  };
-  void begin_move(abi::Cqe* ring, std::uint32_t slots);
-  Moved move(std::uint32_t most);
+  using Moved = WrittenCompletions::Moved;
+  void begin_move(void* ring, std::uint32_t slots) { entries_.begin_move(ring, slots); }
+  Moved move(std::uint32_t most) { return entries_.move(most); }
 
-  // Where the ring is in use now, for people who watch it.
-  struct Indices {
-    std::uint32_t slots = 0;
-    std::uint32_t producer = 0;
-    std::uint32_t consumer = 0;  // as the program has written it: any number
+  // For people who watch it.
+  struct Indices : CompletionIndices {
     bool overrun = false;
   };
-  Indices indices() const {
-    return {config_.slots, producer_, config_.indices->consumer.load(std::memory_order_relaxed), overrun_};
-  }
+  Indices indices() const { return {entries_.indices(), overrun_}; }
 
   // CQEs were added since the last `notify`.
   bool notification_owed() const { return pushed_; }
@@ -94,7 +89,7 @@ class CompletionQueue
   EventsTold completion_events() const { return {source_.number(), completion_events_}; }
   EventsTold async_events() const { return {source_.number(), async_events_}; }
   // Whether a received message may travel in the CQE.
-  bool has_room_for_data() const { return config_.clock == nullptr && !config_.ignores_overrun; }
+  bool has_room_for_data() const { return entries_.has_room_for_data(); }
   std::uint64_t user_handle() const { return config_.user_handle; }
   EventPipe* channel() const { return config_.channel; }
   EventPipe* async_pipe() const { return config_.async_events; }
@@ -102,26 +97,14 @@ class CompletionQueue
   std::uint32_t users = 0;  // QPs that complete here
 
  private:
-  // The target of a move of unread CQEs from CQE number `begin` on; those before `next` are moved.
-  struct NewRing {
-    abi::Cqe* ring = nullptr;
-    std::uint32_t slots = 0;
-    std::uint32_t begin = 0;
-    std::uint32_t next = 0;
-  };
-
-  std::uint8_t phase(std::uint32_t index) const;
-  bool full();
-  void write(const transport::Completion& completion, std::uint32_t shared_receive_queue);
+  bool added(const transport::Completion& completion, bool there_was_room);
   void report_overrun();
   bool put_off(transport::Time now);
-  void raise(std::uint32_t arm);
+  void raise();
 
   CompletionQueueConfig config_;
-  NewRing new_ring_;
-  std::uint32_t producer_ = 0;
-  std::uint32_t consumer_ = 0;  // as last read; read again only when the ring seems full
-  std::uint32_t arm_fired_ = 0;
+  CompletionRing own_;
+  WrittenCompletions& entries_;  // the config's, or own_
   CqModeration moderation_;
   std::uint32_t unreported_ = 0;  // CQEs added since the event was armed
   std::optional<transport::Time> event_due_;

@@ -47,7 +47,7 @@ class DoorbellSet {
   // The target of a doorbell number; the QP reads the producer index first.
   struct Bell {
     QueuePairContext* queue_pair = nullptr;  // null: no QP has it
-    const std::atomic<std::uint32_t>* send_producer = nullptr;
+    const void* send_producer = nullptr;
   };
 
   void look_at_summary();

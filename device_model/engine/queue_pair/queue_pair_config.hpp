@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "device_model/abi/queues.hpp"
 #include "device_model/transport/congestion_settings.hpp"
@@ -12,6 +13,7 @@ namespace urnic::engine {
 
 class CompletionQueue;
 class EventPipe;
+class ProgramQueues;
 class SharedReceiveQueue;
 class TagMatching;
 class XrcDomain;
@@ -38,6 +40,9 @@ struct QueuePairConfig {
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_slots = 0;
   std::uint32_t receive_slot_size = 0;
+  // The queues of another face, instead of those two; null: urnic's own. Then `send_slots` and
+  // `receive_slots` still say how many WQEs each holds at most.
+  std::shared_ptr<ProgramQueues> queues{};
   SharedReceiveQueue* shared_receive_queue = nullptr;  // null: the QP has its own receive ring
   // The SRQ's tag matching, if it has any: then the QP is RC and has no send ring, and its CQs are null,
   // because all completions go to the SRQ's CQ.

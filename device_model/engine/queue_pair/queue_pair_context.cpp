@@ -33,9 +33,8 @@ std::unique_ptr<Receives> make_receives(const QueuePairConfig& config, wire::Qpn
                                           config.several_processes, notifications);
 }
 
-ReceiveRing make_receive_ring(const QueuePairConfig& config) {
-  return {config.receive_ring, config.receive_slots, config.receive_slot_size,
-          &config.indices->receive_producer};
+std::uint32_t own_slots(const QueuePairConfig& config, std::uint32_t slots) {
+  return config.queues == nullptr ? slots : 0;
 }
 
 }  // namespace
@@ -54,11 +53,14 @@ std::unique_ptr<QueuePairContext> QueuePairContext::make(const QueuePairConfig& 
 QueuePairContext::QueuePairContext(const QueuePairConfig& config, wire::Qpn qpn)
     : round_(config.device->round),
       qpn_(qpn),
-      send_ring_(config.send_ring, config.send_slots, config.send_slot_size, &config.indices->send_producer,
-                 config.signal_all),
+      own_send_ring_(config.send_ring, own_slots(config, config.send_slots), config.send_slot_size,
+                     &config.indices->send_producer, config.signal_all),
+      sends_(config.queues != nullptr ? config.queues->sends() : own_send_ring_),
       config_(config),
-      own_receives_(make_receive_ring(config), config.receive_slots, config.receive_cq,
-                    config.several_processes),
+      own_receive_ring_(config.receive_ring, own_slots(config, config.receive_slots),
+                        config.receive_slot_size, &config.indices->receive_producer),
+      own_receives_(config.queues != nullptr ? config.queues->receives() : own_receive_ring_,
+                    config.receive_slots, config.receive_cq, config.several_processes),
       other_receives_(make_receives(config, qpn)),
       receives_(other_receives_ != nullptr ? *other_receives_ : own_receives_),
       receive_cq_(receives_.completion_queue()),
@@ -80,7 +82,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .host = this,
       .keys = &config_.device->memory_table,
       .addresses = &config_.device->address_handles,
-      .send_queue = &send_ring_,
+      .send_queue = &sends_,
       .packets = transport::is_xrc(config_.service) ? wire::Service::xrc : wire::Service::rc,
       .counters = &config_.device->counters,
       .recovery = config_.recovery,
@@ -102,6 +104,10 @@ QueuePairContext::~QueuePairContext() {
     if (config_.xrc_domain != nullptr) config_.xrc_domain->remove(*this);
   }
   device.queue_pairs.release(qpn_);
+}
+
+const void* QueuePairContext::send_producer() const {
+  return config_.queues != nullptr ? config_.queues->send_producer() : &config_.indices->send_producer;
 }
 
 void QueuePairContext::install() {
@@ -128,7 +134,7 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
     frame_template_.reset();
     config_.indices->send_producer.store(0, std::memory_order_relaxed);
     config_.indices->receive_producer.store(0, std::memory_order_relaxed);
-    send_ring_.reset();
+    sends_.reset();
     receives_.reset();
   }
   machine_.modify(state, parameters, round_.now(), notify_drained);
@@ -186,7 +192,7 @@ void QueuePairContext::resume(MemoryStall& stall) {
     if (!take_held(*input)) break;
   }
   no_timer_before_ = time_for_answers();
-  send_ring_.doorbell();
+  sends_.doorbell();
   take_posted();
 }
 
@@ -227,14 +233,14 @@ void QueuePairContext::hold(const wire::Frame& frame, const link::PacketOrigin& 
 bool QueuePairContext::doorbell() {
   if (stall_ != nullptr) [[unlikely]]
     return false;
-  send_ring_.doorbell();
-  if (!send_ring_.pending() && !send_ring_.lied() && !in_error_) return false;
+  sends_.doorbell();
+  if (!sends_.pending() && !sends_.lied() && !in_error_) return false;
   take_posted();
   return true;
 }
 
 void QueuePairContext::take_posted() {
-  send_ring_.prefetch_next();
+  sends_.prefetch_next();
   machine_.prefetch_next_request();
   machine_.doorbell();
   round_.touch(*this);
@@ -300,7 +306,7 @@ void QueuePairContext::after_input() {
   if (timer_) round_.timers().set(*timer_, machine_.deadline());
 }
 
-bool QueuePairContext::queues_make_no_sense() const { return send_ring_.lied() || receives_.broken(); }
+bool QueuePairContext::queues_make_no_sense() const { return sends_.lied() || receives_.broken(); }
 
 // A program that writes impossible indices, or whose CQ overran, loses this QP (IBTA 10.10.2.3: errors that
 // no WQE can report are affiliated asynchronous errors).
@@ -322,7 +328,7 @@ void QueuePairContext::follow_state() {
   config_.indices->in_error.store(error ? 1 : 0, std::memory_order_seq_cst);
   if (!error) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  send_ring_.doorbell();
+  sends_.doorbell();
   machine_.doorbell();
 }
 

@@ -16,6 +16,8 @@
 #include "device_model/engine/queue_pair/transport_machine.hpp"
 #include "device_model/engine/receives/own_receives.hpp"
 #include "device_model/engine/receives/xrc_domain_members.hpp"
+#include "device_model/engine/rings/program_queues.hpp"
+#include "device_model/engine/rings/receive_ring.hpp"
 #include "device_model/engine/rings/send_ring.hpp"
 #include "device_model/engine/round/participant.hpp"
 #include "device_model/engine/round/timers.hpp"
@@ -62,7 +64,7 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // Prefetches the QP before an input.
   void prefetch() const { transport::prefetch_object(*this); }
   // Where the program publishes its producer index.
-  const std::atomic<std::uint32_t>* send_producer() const { return &config_.indices->send_producer; }
+  const void* send_producer() const;
 
   // Inputs; `after_input` follows each before the round ends.
   // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
@@ -196,10 +198,12 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   bool in_error_ = false;              // as published in the shared indices
   bool must_enter_error_ = false;      // a CQ overran
   std::uint64_t packets_sent_ = 0;     // since creation; a reset does not clear it
-  SendRing send_ring_;
+  SendRing own_send_ring_;
+  PostedSends& sends_;  // the other face's, or own_send_ring_
   ActionStream requester_;
   ActionStream responder_;
   const QueuePairConfig config_;
+  ReceiveRing own_receive_ring_;
   OwnReceives own_receives_;
   const std::unique_ptr<Receives> other_receives_;  // null: own receives
   Receives& receives_;                              // own or other receives

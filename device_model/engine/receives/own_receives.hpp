@@ -1,18 +1,17 @@
 // The receives of a QP with a receive queue of its own.
 #pragma once
 
-#include <utility>
-
 #include "device_model/engine/receives/receives.hpp"
-#include "device_model/engine/rings/receive_ring.hpp"
+#include "device_model/engine/rings/posted_receives.hpp"
 
 namespace urnic::engine {
 
 class OwnReceives final : public Receives {
  public:
   // `queue` may be null for a QP that takes no receives. All arguments outlive this.
-  OwnReceives(ReceiveRing ring, std::uint32_t slots, CompletionQueue* queue, const bool* several_processes)
-      : ring_(std::move(ring)), slots_(slots), queue_(queue), several_processes_(several_processes) {}
+  OwnReceives(PostedReceives& ring, std::uint32_t slots, CompletionQueue* queue,
+              const bool* several_processes)
+      : ring_(ring), slots_(slots), queue_(queue), several_processes_(several_processes) {}
 
   void describe(transport::QpConfig& config) override {
     config.receive_slots = slots_;
@@ -29,7 +28,7 @@ class OwnReceives final : public Receives {
   }
 
  private:
-  ReceiveRing ring_;
+  PostedReceives& ring_;
   std::uint32_t slots_;
   CompletionQueue* queue_;
   const bool* several_processes_;

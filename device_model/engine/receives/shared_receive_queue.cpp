@@ -1,7 +1,5 @@
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 
-#include <cstring>
-
 #include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device/device_resources.hpp"
 #include "device_model/engine/receives/shared_receive_table.hpp"
@@ -17,8 +15,14 @@ constexpr std::uint32_t kEventSrqLimitReached = 15;  // IBV_EVENT_SRQ_LIMIT_REAC
 
 }  // namespace
 
-SharedReceiveQueue::SharedReceiveQueue(const SharedReceiveQueueConfig& config) : config_(config) {
-  add_copies(0, config.slot_count);
+SharedReceiveQueue::SharedReceiveQueue(const SharedReceiveQueueConfig& config)
+    : config_(config), own_(config.ring), wqes_(config.wqes != nullptr ? *config.wqes : own_) {
+  make_room(wqes_.slot_count());
+}
+
+void SharedReceiveQueue::make_room(std::uint32_t slot_count) {
+  taken_slots_.resize(slot_count);
+  given_back_.reserve(slot_count);
 }
 
 SharedReceiveQueue::~SharedReceiveQueue() {
@@ -27,25 +31,9 @@ SharedReceiveQueue::~SharedReceiveQueue() {
   if (config_.xrc_domain != nullptr) config_.xrc_domain->forget(*this);
 }
 
-void SharedReceiveQueue::add_copies(std::uint32_t first_slot, std::uint32_t slot_count) {
-  copies_.push_back({first_slot, SlotCopies(slot_count - first_slot, room())});
-  taken_slots_.resize(slot_count);
-  given_back_.reserve(slot_count);
-}
-
 bool SharedReceiveQueue::install() {
   number_ = config_.device->shared_receive_queues.add(*this);
   return number_ != 0;
-}
-
-bool SharedReceiveQueue::look() {
-  const std::uint32_t producer = config_.producer->load(std::memory_order_acquire);
-  if (producer - taken_ > config_.slot_count) {
-    break_down();
-    return false;
-  }
-  producer_ = producer;
-  return true;
 }
 
 // The slot number comes from the program: it must name a slot that no QP has.
@@ -54,11 +42,11 @@ bool SharedReceiveQueue::next_slot(std::uint32_t& slot) {
     slot = given_back_.back();
     given_back_.pop_back();
   } else {
-    if (taken_ == producer_ && (!look() || taken_ == producer_)) return false;
-    slot = config_.posted[taken_++ & (config_.slot_count - 1)];
-    forget_shared_memory();
+    const PostedSharedReceives::Look look = wqes_.next(slot);
+    if (look == PostedSharedReceives::Look::lied) break_down();
+    if (look != PostedSharedReceives::Look::found) return false;
   }
-  if (slot < config_.slot_count && taken_slots_[slot] == 0) return true;
+  if (slot < wqes_.slot_count() && taken_slots_[slot] == 0) return true;
   break_down();
   return false;
 }
@@ -66,21 +54,8 @@ bool SharedReceiveQueue::next_slot(std::uint32_t& slot) {
 bool SharedReceiveQueue::take(transport::ReceiveRequest& request, std::uint32_t& slot) {
   if (broken_ || !next_slot(slot)) return false;
   taken_slots_[slot] = 1;
-  const std::byte* const from = config_.slots + std::size_t{slot} * config_.slot_size;
-  abi::ReceiveWqe head;
-  std::memcpy(&head, from, sizeof head);
-  forget_shared_memory();
-
-  request = {};
+  wqes_.read(slot, request);
   request.pd = config_.pd;
-  request.malformed = head.sge_count > room() / sizeof(abi::ScatterGather);
-  if (!request.malformed) {
-    std::size_t part = copies_.size() - 1;
-    while (copies_[part].first > slot) --part;
-    request.sges =
-        copies_[part].copies.copy_gather_list(slot - copies_[part].first, from + sizeof head, head.sge_count);
-    for (const transport::Sge& sge : request.sges) request.length += sge.length;
-  }
   if (limit_ != 0) check_limit();
   return true;
 }
@@ -91,8 +66,13 @@ void SharedReceiveQueue::give_back(std::uint32_t slot) {
 }
 
 std::uint32_t SharedReceiveQueue::available() {
-  if (broken_ || !look()) return 0;
-  return static_cast<std::uint32_t>(given_back_.size()) + (producer_ - taken_);
+  if (broken_) return 0;
+  std::uint32_t posted = 0;
+  if (wqes_.count(posted) == PostedSharedReceives::Look::lied) {
+    break_down();
+    return 0;
+  }
+  return static_cast<std::uint32_t>(given_back_.size()) + posted;
 }
 
 void SharedReceiveQueue::arm(std::uint32_t limit) {
@@ -122,16 +102,8 @@ void SharedReceiveQueue::raise(std::uint32_t event) {
 }
 
 void SharedReceiveQueue::grow(const std::byte* slots, std::uint32_t* posted, std::uint32_t slot_count) {
-  if (!broken_ && look()) {
-    for (std::uint32_t index = taken_; index != producer_; ++index) {
-      posted[index & (slot_count - 1)] = config_.posted[index & (config_.slot_count - 1)];
-    }
-  }
-  const std::uint32_t before = config_.slot_count;
-  config_.slots = slots;
-  config_.posted = posted;
-  config_.slot_count = slot_count;
-  add_copies(before, slot_count);
+  own_.grow(slots, posted, slot_count);
+  make_room(slot_count);
 }
 
 }  // namespace urnic::engine

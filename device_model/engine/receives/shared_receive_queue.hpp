@@ -1,9 +1,8 @@
 // The device's end of a shared receive queue (IBTA 10.2.9): receive WQEs in shared memory that several QPs
-// take. QPs complete them in any order, so WQEs lie in numbered slots, and a ring has the slot numbers in the
-// order of posting (abi/queues.hpp: SharedReceiveIndices). No doorbell: QPs look when they need a WQE.
+// take. QPs complete them in any order, so WQEs lie in numbered slots. No doorbell: QPs look when they need a
+// WQE.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,7 +10,8 @@
 
 #include "device_model/abi/queues.hpp"
 #include "device_model/engine/completion/event_source.hpp"
-#include "device_model/engine/rings/slot_copies.hpp"
+#include "device_model/engine/rings/posted_shared_receives.hpp"
+#include "device_model/engine/rings/shared_receive_ring.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -25,11 +25,9 @@ class XrcDomain;
 struct SharedReceiveQueueConfig {
   const DeviceResources* device = nullptr;
   transport::PdId pd;
-  const std::byte* slots = nullptr;
-  const std::uint32_t* posted = nullptr;  // the ring of slot numbers
-  std::uint32_t slot_count = 0;           // of slots and ring; a power of two
-  std::uint32_t slot_size = 0;            // at least a WQE's head
-  const std::atomic<std::uint32_t>* producer = nullptr;
+  SharedReceiveRingConfig ring{};  // the memory of urnic's own face
+  // The WQEs of another face, instead; null: urnic's own.
+  std::shared_ptr<PostedSharedReceives> wqes{};
   EventPipe* async_events = nullptr;  // may be null
   std::uint64_t user_handle = 0;      // what asynchronous events carry
 
@@ -73,40 +71,29 @@ class SharedReceiveQueue {
   // The limit set by `arm`; 0 after its event.
   std::uint32_t limit() const { return limit_; }
 
-  // Switches to larger memory, to which the slots were copied; moves the ring's words itself.
+  // As SharedReceiveRing::grow; for urnic's own face only.
   void grow(const std::byte* slots, std::uint32_t* posted, std::uint32_t slot_count);
 
   // Asynchronous events raised since creation.
   EventsTold async_events() const { return {source_.number(), async_events_}; }
 
  private:
+  void make_room(std::uint32_t slot_count);
   bool next_slot(std::uint32_t& slot);
   std::uint32_t available();
-  bool look();
   void check_limit();
   void raise(std::uint32_t event);
-  void add_copies(std::uint32_t first_slot, std::uint32_t slot_count);
-  std::uint32_t room() const {
-    return config_.slot_size - static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe));
-  }
-
-  // Copies of the slots from `first` to the next entry's `first`: they stay in place when slots are added.
-  struct Copies {
-    std::uint32_t first;
-    SlotCopies copies;
-  };
 
   SharedReceiveQueueConfig config_;
-  std::uint32_t number_ = 0;  // 0: not installed
-  std::uint32_t producer_ = 0;
-  std::uint32_t taken_ = 0;
+  SharedReceiveRing own_;
+  PostedSharedReceives& wqes_;  // the config's, or own_
+  std::uint32_t number_ = 0;    // 0: not installed
   std::uint32_t limit_ = 0;
   std::uint32_t async_events_ = 0;
   EventSource source_;
   bool broken_ = false;
   std::vector<std::uint8_t> taken_slots_;  // 1: a QP has it
   std::vector<std::uint32_t> given_back_;  // room for all slots
-  std::vector<Copies> copies_;
 };
 
 }  // namespace urnic::engine

@@ -1,28 +1,25 @@
-// The device's end of a receive queue in shared memory. It has no doorbell: the transport looks when it needs
-// a WQE.
+// The receive queue of urnic's own face (abi/queues.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "device_model/abi/queues.hpp"
-#include "device_model/engine/rings/queued_work.hpp"
+#include "device_model/engine/rings/posted_receives.hpp"
 #include "device_model/engine/rings/slot_copies.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::engine {
 
-class ReceiveRing final : public transport::ReceiveQueue {
+class ReceiveRing final : public PostedReceives {
  public:
   // As SendRing.
   ReceiveRing(const std::byte* ring, std::uint32_t slots, std::uint32_t slot_size,
               const std::atomic<std::uint32_t>* producer);
 
-  void reset();
-  bool lied() const { return lied_; }
-
-  // What it holds now, for a person. Allocates.
-  QueuedReceives queued() const;
+  void reset() override;
+  bool lied() const override { return lied_; }
+  QueuedReceives queued() const override;
 
   bool next(transport::ReceiveRequest& request) override;
   std::uint32_t available() const override;

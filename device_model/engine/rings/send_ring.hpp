@@ -1,4 +1,4 @@
-// The device's end of a send queue in shared memory: reads each posted WQE once, copies it, checks it.
+// The send queue of urnic's own face (abi/queues.hpp): reads each posted WQE once, copies it, checks it.
 #pragma once
 
 #include <cstddef>
@@ -6,35 +6,29 @@
 #include <memory>
 
 #include "device_model/abi/queues.hpp"
-#include "device_model/engine/rings/queued_work.hpp"
+#include "device_model/engine/rings/posted_sends.hpp"
 #include "device_model/engine/rings/slot_copies.hpp"
 #include "device_model/transport/work_request.hpp"
 
 namespace urnic::engine {
 
-class SendRing final : public transport::SendQueue {
+class SendRing final : public PostedSends {
  public:
   // `ring` holds `slots` (a power of two, or 0) slots of `slot_size` bytes; it and `producer` outlive this.
   SendRing(const std::byte* ring, std::uint32_t slots, std::uint32_t slot_size,
            const std::atomic<std::uint32_t>* producer, bool signal_all);
 
-  // Reads the producer index, which is trusted until the next read.
-  void doorbell();
-  // Back to index 0 (QP to reset).
-  void reset();
-  // The producer index claims more WQEs than the ring holds. No WQE is taken until `reset`.
-  bool lied() const { return lied_; }
-
-  // Prefetches the next WQE.
-  void prefetch_next() const {
+  void doorbell() override;
+  void reset() override;
+  bool lied() const override { return lied_; }
+  void prefetch_next() const override {
     if (slots_ == 0) return;
     const std::byte* const slot = ring_ + std::size_t{taken_ & (slots_ - 1)} * slot_size_;
     __builtin_prefetch(slot);
     __builtin_prefetch(slot + sizeof(abi::SendWqe));
   }
 
-  // What it holds now, for a person. Allocates.
-  QueuedSends queued() const;
+  QueuedSends queued() const override;
 
   bool next(transport::SendRequest& request) override;
   bool pending() const override { return taken_ != producer_ && !lied_; }
