@@ -9,6 +9,7 @@
 
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/doorbells/uar_pages.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
 
 namespace urnic::engine {
@@ -180,6 +181,12 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
   doorbells_.remove(doorbells);
 }
 
+void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor faults,
+                            std::uint64_t address) {
+  sleeper_.add(faults.get());
+  pages.watch(page, std::move(faults), address);
+}
+
 void Engine::expect_waiting_memory(int answer) {
   sleeper_.add(answer);
   data_path_->expect_waiting_memory();
@@ -270,6 +277,7 @@ void Engine::leave_crowd(const ProcessorShareReader& reader) {
 void Engine::sleep() {
   sleeper_.announce();
   data_path_->set_now(clock_now());
+  doorbells_.going_to_sleep(data_path_->now());
   if (!look() && !data_path_->busy() && !stopping_.load()) {
     const transport::Time now = data_path_->now();
     const std::optional<transport::Time> deadline = wake_at();
@@ -277,6 +285,7 @@ void Engine::sleep() {
     sleeper_.wait(now, deadline);
     working_.lock();
   }
+  doorbells_.awake();
   sleeper_.awake();
 }
 
@@ -285,6 +294,8 @@ std::optional<transport::Time> Engine::wake_at() const {
   const std::optional<transport::Time> room_at =
       management_ != nullptr ? management_->room_at() : std::nullopt;
   if (room_at && (!earliest || *room_at < *earliest)) earliest = room_at;
+  const std::optional<transport::Time> look_again = doorbells_.look_again();
+  if (look_again && (!earliest || *look_again < *earliest)) earliest = look_again;
   if (data_path_->has_backlog()) {
     const transport::Time retry = data_path_->now() + kBacklogPeriod;
     if (!earliest || retry < *earliest) earliest = retry;

@@ -22,6 +22,7 @@
 #include "device_model/engine/loop/processor_share.hpp"
 #include "device_model/engine/loop/sleeper.hpp"
 #include "device_model/engine/loop/starvation.hpp"
+#include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::link {
@@ -33,6 +34,7 @@ namespace urnic::engine {
 class DataPath;
 class DoorbellSet;
 class ManagementTraffic;
+class UarPages;
 
 struct EngineConfig {
   // How long an idle engine polls, yielding the processor each time, before it sleeps.
@@ -99,6 +101,12 @@ class Engine {
   // From now on the engine takes these doorbells, and their eventfd wakes it, until they are removed.
   void add_doorbells(DoorbellSet& doorbells);
   void remove_doorbells(DoorbellSet& doorbells);
+  // The same of UAR pages.
+  void add_uar_pages(UarPages& pages) { doorbells_.add(pages); }
+  void remove_uar_pages(UarPages& pages) { doorbells_.remove(pages); }
+  // The program's stores into a page wake the engine through its userfaultfd `faults`, until that is closed.
+  // Throws std::system_error.
+  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
   // that a copy has ended. Closing it removes it. Throws std::system_error.

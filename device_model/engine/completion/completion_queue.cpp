@@ -67,6 +67,12 @@ void CompletionQueue::notify(transport::Time now) {
   if ((asked_for || event_due_) && !put_off(now)) raise();
 }
 
+bool CompletionQueue::catch_up() {
+  if (!entries_.is_behind()) return false;
+  pushed_ = solicited_ = true;
+  return true;
+}
+
 bool CompletionQueue::put_off(transport::Time now) {
   if (moderation_.count < 2 || moderation_.period.count() == 0) return false;
   if (!event_due_) event_due_ = now + moderation_.period;

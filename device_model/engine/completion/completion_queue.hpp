@@ -60,6 +60,9 @@ class CompletionQueue
   bool push_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue,
                    std::uint8_t flags, const abi::TagInfo& info);
 
+  // The program asks for an event, and CQEs are there that it had not read when it asked: then `notify`
+  // raises it.
+  bool catch_up();
   // Called when a batch ends, after all its pushes: raises an armed event, or delays it (moderation).
   void notify(transport::Time now);
   // When a delayed event is due at the latest; `notify_late` raises it. Empty: no event is delayed.

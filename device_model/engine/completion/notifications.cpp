@@ -9,6 +9,12 @@ bool Notifications::complete_tagged(CompletionQueue& queue, const transport::Com
   return added(queue, first, queue.push_tagged(completion, shared_receive_queue, flags, info));
 }
 
+void Notifications::recheck(CompletionQueue& queue, transport::Time now) {
+  if (queue.notification_owed() || !queue.catch_up()) return;
+  to_notify_.push_back(&queue);
+  raise(now);
+}
+
 bool Notifications::overrun(CompletionQueue& queue) {
   if (queue.async_pipe() != nullptr) wrote_to(*queue.async_pipe());
   return false;

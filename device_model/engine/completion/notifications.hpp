@@ -28,6 +28,9 @@ class Notifications {
   bool complete_tagged(CompletionQueue& queue, const transport::Completion& completion,
                        std::uint32_t shared_receive_queue, std::uint8_t flags, const abi::TagInfo& info);
 
+  // The program may have asked for an event when CQEs that it had not read were there: raises it.
+  void recheck(CompletionQueue& queue, transport::Time now);
+
   // Records were written to a pipe that may have been full.
   void wrote_to(EventPipe& pipe) {
     if (pipe.has_backlog() && !pipe.is_linked()) backlog_.push_back(pipe);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device_model/engine/doorbells/doorbell_set.hpp"
+#include "device_model/engine/doorbells/uar_pages.hpp"
 
 namespace urnic::engine {
 
@@ -23,11 +24,31 @@ bool DoorbellTurns::look() {
     cost += set.collect_word();
     quiet = set.has_more() ? 0 : quiet + 1;
   }
-  return cost != 0;
+  bool worked = cost != 0;
+  for (UarPages* const pages : pages_) worked |= pages->look(kPerLook);
+  return worked;
+}
+
+void DoorbellTurns::going_to_sleep(transport::Time now) {
+  for (UarPages* const pages : pages_) pages->going_to_sleep(now);
+}
+
+std::optional<transport::Time> DoorbellTurns::look_again() const {
+  std::optional<transport::Time> earliest;
+  for (const UarPages* const pages : pages_) {
+    const auto again = pages->look_again();
+    if (again && (!earliest || *again < *earliest)) earliest = again;
+  }
+  return earliest;
+}
+
+void DoorbellTurns::awake() {
+  for (UarPages* const pages : pages_) pages->awake();
 }
 
 bool DoorbellTurns::rung() const {
-  return std::any_of(sets_.begin(), sets_.end(), [](const DoorbellSet* set) { return set->rung(); });
+  return std::any_of(sets_.begin(), sets_.end(), [](const DoorbellSet* set) { return set->rung(); }) ||
+         std::any_of(pages_.begin(), pages_.end(), [](const UarPages* pages) { return pages->rung(); });
 }
 
 }  // namespace urnic::engine

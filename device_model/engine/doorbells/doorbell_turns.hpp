@@ -4,11 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
 
 class DoorbellSet;
+class UarPages;
 
 // Engine thread only.
 class DoorbellTurns {
@@ -19,14 +23,22 @@ class DoorbellTurns {
 
   void add(DoorbellSet& set);
   void remove(DoorbellSet& set);
+  void add(UarPages& pages) { pages_.push_back(&pages); }
+  void remove(UarPages& pages) { std::erase(pages_, &pages); }
 
   // Returns whether doorbells were taken, or are still waiting.
   bool look();
   // A doorbell has rung and is not taken.
   bool rung() const;
 
+  // Around the engine's sleep: UarPages::going_to_sleep, look_again (the earliest) and awake, of all of them.
+  void going_to_sleep(transport::Time now);
+  std::optional<transport::Time> look_again() const;
+  void awake();
+
  private:
   std::vector<DoorbellSet*> sets_;
+  std::vector<UarPages*> pages_;
   std::size_t next_ = 0;  // the next set in turn
 };
 

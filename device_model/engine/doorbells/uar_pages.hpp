@@ -1,0 +1,108 @@
+// The doorbells of one context of the mlx5 face: UAR pages, into whose registers the program stores the
+// beginning of a WQE.
+//
+// A store says only "look": libmlx5 writes the queue's doorbell record first (mmio_wc_start in its
+// post_send_db), several QPs share a register, and a later store hides an earlier one. So a register that was
+// written makes the engine look at the records of all QPs on it.
+//
+// While the engine is awake it reads the registers in use. Before it sleeps it takes the pages away (a hole
+// in their file) and looks at all records once more; the first store of the program then faults, and its
+// userfaultfd wakes the engine. Where a program has none, the engine sleeps for short times only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device_model/memory/descriptor.hpp"
+#include "device_model/transport/time.hpp"
+
+namespace urnic::engine {
+
+class CompletionQueue;
+class QueuePairContext;
+class Round;
+
+// A register for the doorbells of QPs; each page has two (BlueFlame registers in libmlx5's words).
+struct UarRegister {
+  std::uint32_t value = 0;
+};
+
+// Engine thread only, after construction.
+class UarPages {
+ public:
+  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::uint32_t kRegistersPerPage = 2;
+  static constexpr std::size_t kFirstRegister = 0x800;
+  static constexpr std::size_t kRegisterBytes = 512;  // two halves, which the program uses by turns
+  static constexpr std::size_t kArmRegister = 0x20;   // where requests for completion events are stored
+
+  // `pages` is a shared mapping of `file`, `count` pages long; both belong to the context and outlive this.
+  UarPages(std::byte* pages, std::uint32_t count, int file, Round& round);
+
+  std::uint32_t registers() const { return count_ * kRegistersPerPage; }
+  // The register with the fewest QPs.
+  UarRegister least_used() const;
+  void attach(UarRegister on, QueuePairContext& queue_pair);
+  void detach(UarRegister on, const QueuePairContext& queue_pair);
+  // A CQ with a completion channel.
+  void attach(CompletionQueue& queue) { queues_.push_back(&queue); }
+  void detach(const CompletionQueue& queue) { std::erase(queues_, &queue); }
+
+  // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
+  void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+
+  // Looks at the registers in use, and at the records of the QPs on those that were written: at most `most`
+  // of them. True: a QP had something new, or records are left to look at.
+  bool look(std::uint32_t most);
+  // A register was written, or records are left to look at.
+  bool rung() const;
+
+  // The engine is about to sleep: all records are to be looked at once more, and from now on a store wakes
+  // it.
+  void going_to_sleep(transport::Time now);
+  // When the engine must look again although nothing woke it; empty: a store wakes it.
+  std::optional<transport::Time> look_again() const { return look_again_; }
+  void awake();
+
+ private:
+  struct Register {
+    std::vector<QueuePairContext*> queue_pairs;
+    std::uint32_t next = 0;
+    std::uint32_t left = 0;  // QPs to look at
+  };
+  struct Page {
+    memory::Descriptor faults;
+    std::uint64_t address = 0;
+    std::uint32_t users = 0;  // QPs on its registers
+  };
+
+  std::uint64_t* word(std::uint32_t page, std::size_t offset) const {
+    return reinterpret_cast<std::uint64_t*>(pages_ + page * kPageBytes + offset);
+  }
+  static bool take(std::uint64_t* word);
+  bool was_written(std::uint32_t index) const;
+  bool in_use(std::uint32_t page) const {
+    return pages_of_[page].users != 0 || (page == 0 && !queues_.empty());
+  }
+  void look_at_requests();
+  void look_everywhere();
+  bool can_wake() const;
+
+  std::byte* const pages_;
+  const std::uint32_t count_;
+  const int file_;
+  Round& round_;
+  std::vector<Register> registers_;
+  std::vector<Page> pages_of_;
+  std::vector<std::uint32_t> used_;  // registers with QPs
+  std::vector<CompletionQueue*> queues_;
+  bool away_ = false;  // the pages are taken away
+  bool ask_queues_ = false;
+  std::optional<transport::Time> look_again_;
+  transport::Nanoseconds rest_{0};  // how long the engine sleeps at most
+};
+
+}  // namespace urnic::engine

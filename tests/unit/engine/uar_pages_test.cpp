@@ -1,0 +1,283 @@
+// UAR pages: a store into a register makes the engine look, also while it sleeps.
+#include "device_model/engine/doorbells/uar_pages.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "device_model/engine/doorbells/doorbell_turns.hpp"
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+namespace {
+
+constexpr std::uint32_t kPages = 2;
+constexpr std::size_t kBytes = kPages * UarPages::kPageBytes;
+
+// A mapping of the pages; the device's and the program's are two.
+class Mapped {
+ public:
+  explicit Mapped(int file)
+      : at_(static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0))) {
+    BOOST_REQUIRE(at_ != MAP_FAILED);
+  }
+  ~Mapped() { munmap(at_, kBytes); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  std::byte* data() const { return at_; }
+
+ private:
+  std::byte* at_;
+};
+
+memory::Descriptor make_file() {
+  memory::Descriptor file(memfd_create("uar", MFD_CLOEXEC));
+  BOOST_REQUIRE(ftruncate(file.get(), kBytes) == 0);
+  return file;
+}
+
+memory::Descriptor open_userfaultfd() {
+  memory::Descriptor faults(
+      static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
+  if (!faults) return faults;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  if (ioctl(faults.get(), UFFDIO_API, &api) != 0) return {};
+  return faults;
+}
+
+boost::test_tools::assertion_result may_watch(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result allowed(static_cast<bool>(open_userfaultfd()));
+  allowed.message() << "userfaultfd(2) is refused here: a program's stores cannot wake the engine";
+  return allowed;
+}
+
+// Two connected QPs of one program each; the first posts without the bitmap, as on the mlx5 face.
+struct Uars {
+  explicit Uars(std::uint32_t queue_pairs = 1) {
+    for (std::uint32_t i = 0; i < queue_pairs; ++i) {
+      senders.push_back(std::make_unique<TestQp>(fabric.program0, i, QpLayout{}));
+      receivers.push_back(std::make_unique<TestQp>(fabric.program1, i, QpLayout{}));
+      Fabric::connect(*senders[i], *receivers[i]);
+    }
+    fabric.engine.execute([this] { fabric.engine.add_uar_pages(pages); });
+  }
+  ~Uars() {
+    fabric.engine.execute([this] { fabric.engine.remove_uar_pages(pages); });
+  }
+
+  void watch() {
+    for (std::uint32_t page = 0; page < kPages; ++page) {
+      memory::Descriptor faults = open_userfaultfd();
+      const auto at = reinterpret_cast<std::uintptr_t>(programs.data() + page * UarPages::kPageBytes);
+      uffdio_register range{};
+      range.range = {.start = at, .len = UarPages::kPageBytes};
+      range.mode = UFFDIO_REGISTER_MODE_MISSING;
+      BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
+      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, std::move(faults), at); });
+    }
+  }
+
+  // Posts a WRITE of `value` to the beginning of the other program's memory, without a doorbell.
+  void post(std::uint32_t sender, std::uint64_t value) {
+    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+    head.flags |= abi::send_inline;
+    head.inline_length = sizeof value;
+    head.remote_address = fabric.program1.address(sender * sizeof value);
+    head.rkey = fabric.program1.key.value;
+    TestQp& qp = *senders[sender];
+    qp.write_send(head, std::as_bytes(std::span(&value, 1)));
+    qp.indices.send_producer.store(qp.send_producer, std::memory_order_release);
+  }
+  void store(UarRegister in, std::uint64_t word, bool second_half = false) {
+    std::byte* const at = programs.data() + in.value / 2 * UarPages::kPageBytes + UarPages::kFirstRegister +
+                          in.value % 2 * UarPages::kRegisterBytes +
+                          (second_half ? UarPages::kRegisterBytes / 2 : 0);
+    reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(word, std::memory_order_release);
+  }
+  std::uint64_t arrived(std::uint32_t receiver) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, fabric.program1.bytes.data() + receiver * sizeof value, sizeof value);
+    return value;
+  }
+  void attach(UarRegister on, std::uint32_t sender) {
+    fabric.engine.execute([&] { pages.attach(on, senders[sender]->device_end()); });
+  }
+  void detach(UarRegister on, std::uint32_t sender) {
+    fabric.engine.execute([&] { pages.detach(on, senders[sender]->device_end()); });
+  }
+
+  Fabric fabric;
+  memory::Descriptor file = make_file();
+  Mapped devices{file.get()};
+  Mapped programs{file.get()};
+  UarPages pages{devices.data(), kPages, file.get(), fabric.engine.data_path()};
+  std::vector<std::unique_ptr<TestQp>> senders;
+  std::vector<std::unique_ptr<TestQp>> receivers;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(uar_pages)
+
+BOOST_AUTO_TEST_CASE(each_half_of_each_register_makes_the_engine_look) {
+  Uars uars;
+  std::uint64_t value = 0;
+  for (std::uint32_t index = 0; index < uars.pages.registers(); ++index) {
+    const UarRegister on{index};
+    uars.attach(on, 0);
+    for (const bool second_half : {false, true}) {
+      uars.post(0, ++value);
+      BOOST_TEST(!uars.pages.rung());
+      BOOST_TEST(!uars.pages.look(100));  // nothing was stored: nobody looks
+      uars.store(on, 0x1234, second_half);
+      BOOST_TEST(uars.pages.rung());
+      BOOST_TEST(uars.pages.look(100));
+      BOOST_TEST(!uars.pages.rung());
+      uars.fabric.run();
+      BOOST_TEST(uars.arrived(0) == value);
+      BOOST_TEST(uars.senders[0]->send_cq.poll().has_value());
+    }
+    uars.detach(on, 0);
+  }
+}
+
+// After a reset of the QP its first WQE looks as before.
+BOOST_AUTO_TEST_CASE(the_same_word_rings_again) {
+  Uars uars;
+  uars.attach({0}, 0);
+  for (std::uint64_t value = 1; value < 4; ++value) {
+    uars.post(0, value);
+    uars.store({0}, 0x77);
+    BOOST_TEST(uars.pages.look(100));
+    uars.fabric.run();
+    BOOST_TEST(uars.arrived(0) == value);
+  }
+  uars.detach({0}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_hides_another_loses_nothing) {
+  constexpr std::uint32_t kSenders = 5;
+  Uars uars(kSenders);
+  for (std::uint32_t i = 0; i < kSenders; ++i) uars.attach({1}, i);
+  for (std::uint32_t i = 0; i < kSenders; ++i) {
+    uars.post(i, 100 + i);
+    uars.store({1}, i + 1);
+  }
+  while (uars.pages.look(100)) uars.fabric.run();
+  for (std::uint32_t i = 0; i < kSenders; ++i) BOOST_TEST(uars.arrived(i) == 100 + i);
+  for (std::uint32_t i = 0; i < kSenders; ++i) uars.detach({1}, i);
+}
+
+BOOST_AUTO_TEST_CASE(a_look_ends_and_the_next_goes_on) {
+  constexpr std::uint32_t kSenders = 8;
+  Uars uars(kSenders);
+  for (std::uint32_t i = 0; i < kSenders; ++i) uars.attach({0}, i);
+  for (std::uint32_t i = 0; i < kSenders; ++i) uars.post(i, 1 + i);
+  uars.store({0}, 1);
+  for (std::uint32_t looked = 3; looked <= kSenders + 1; looked += 3) {
+    BOOST_TEST(uars.pages.look(3));
+    uars.fabric.run();
+    std::uint32_t arrived = 0;
+    for (std::uint32_t i = 0; i < kSenders; ++i) arrived += uars.arrived(i) != 0 ? 1 : 0;
+    BOOST_TEST(arrived == std::min(looked, kSenders));
+  }
+  BOOST_TEST(!uars.pages.look(3));
+  for (std::uint32_t i = 0; i < kSenders; ++i) uars.detach({0}, i);
+}
+
+BOOST_AUTO_TEST_CASE(queue_pairs_spread_over_the_registers) {
+  Uars uars(5);
+  std::vector<std::uint32_t> used(uars.pages.registers());
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const UarRegister on = uars.pages.least_used();
+    ++used[on.value];
+    uars.attach(on, i);
+  }
+  BOOST_TEST(used == (std::vector<std::uint32_t>{2, 1, 1, 1}), boost::test_tools::per_element());
+  for (std::uint32_t i = 0; i < 5; ++i) uars.detach({i % 4}, i);
+}
+
+// An engine that takes the pages away at each chance. A store that is lost hangs the test.
+BOOST_AUTO_TEST_CASE(no_store_is_lost_while_the_engine_falls_asleep,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  uars.attach({2}, 0);
+  uars.watch();
+  uars.fabric.engine.start();
+  for (std::uint64_t i = 1; i <= 10'000; ++i) {
+    for (std::uint64_t pause = 0; pause < i * 7 % 150; ++pause) sched_yield();
+    uars.post(0, i);
+    uars.store({2}, i, i % 2 == 0);
+    std::optional<Polled> entry;
+    while (!(entry = uars.senders[0]->send_cq.poll())) sched_yield();
+    BOOST_REQUIRE(entry->status == 0);
+    BOOST_REQUIRE(uars.arrived(0) == i);
+  }
+  uars.fabric.engine.stop();
+  uars.detach({2}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_engine_that_is_watched_sleeps, *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  uars.attach({0}, 0);
+  uars.watch();
+  uars.fabric.engine.start();
+  usleep(20'000);
+  const auto before = uars.fabric.engine.heartbeat();
+  usleep(200'000);
+  BOOST_TEST(uars.fabric.engine.heartbeat() == before);
+  uars.post(0, 9);
+  uars.store({0}, 1);
+  while (!uars.senders[0]->send_cq.poll()) sched_yield();
+  uars.fabric.engine.stop();
+  uars.detach({0}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_engine_that_nothing_wakes_looks_now_and_then) {
+  Uars uars;
+  uars.attach({0}, 0);
+  uars.fabric.engine.start();
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    usleep(5000);
+    uars.post(0, i);
+    uars.store({0}, i);
+    while (!uars.senders[0]->send_cq.poll()) sched_yield();
+  }
+  uars.fabric.engine.stop();
+  uars.detach({0}, 0);
+}
+
+// No register tells of a receive.
+BOOST_AUTO_TEST_CASE(a_receive_posted_late_is_flushed, *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  uars.attach({0}, 0);
+  uars.watch();
+  uars.fabric.engine.start();
+  TestQp& qp = *uars.senders[0];
+  uars.fabric.engine.execute(
+      [&] { qp.device_end().modify(transport::QpState::error, qp.device_end().parameters(), std::nullopt); });
+  usleep(20'000);
+  const abi::ScatterGather into[] = {uars.fabric.program0.sge(0, 64)};
+  qp.write_receive(into);
+  qp.indices.receive_producer.store(qp.receive_producer, std::memory_order_release);
+  std::optional<Polled> entry;
+  while (!(entry = qp.receive_cq.poll())) sched_yield();
+  BOOST_TEST(entry->status == 5);  // IBV_WC_WR_FLUSH_ERR
+  uars.fabric.engine.stop();
+  uars.detach({0}, 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test
