@@ -129,8 +129,16 @@ bool Context::remove_from_engine() {
   return true;
 }
 
-engine::EventsTold Context::withdraw(QueuePair& qp) {
+void Context::attach_doorbell(QueuePair& qp) {
+  if (qp.doorbell) doorbells_->attach(qp.doorbell.value(), *qp.shared->hosted);
+}
+
+void Context::detach_doorbell(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
+}
+
+engine::EventsTold Context::withdraw(QueuePair& qp) {
+  detach_doorbell(qp);
   const std::uint32_t source = qp.event_source.number();
   const engine::EventsTold told{source, qp.shared->hosted->listeners().remove(source)};
   qp.shared.reset();  // other openers may still use it

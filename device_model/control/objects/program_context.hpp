@@ -68,6 +68,11 @@ class Context {
   int doorbell_descriptor() const { return doorbell_memory_.get(); }
   int wake_descriptor() const { return wake_.get(); }
 
+  // A doorbell that the program rings for the QP reaches it, if it has one; or does not any more. On the
+  // engine's thread.
+  void attach_doorbell(QueuePair& qp);
+  void detach_doorbell(QueuePair& qp);
+
   // Removes the object's engine part; returns its asynchronous events. On the engine's thread; the object is
   // destroyed on the control thread afterwards.
   engine::EventsTold withdraw(QueuePair& qp);

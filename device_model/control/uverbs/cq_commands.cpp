@@ -7,6 +7,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/queue_making.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/completion/event_pipe.hpp"
 
@@ -30,10 +31,22 @@ constexpr std::uint32_t kMovedAtOnce = 1024;
 
 bool is_valid_cq_size(std::uint32_t entries) { return entries >= 1 && entries <= limits::kMaxCqe; }
 
+// In the context's arenas, as abi/queues.hpp lays it out.
+int place_cq(Context& context, std::uint32_t slots, CompletionQueue& cq,
+             engine::CompletionQueueConfig& config) {
+  if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
+  cq.ring = context.arenas.allocate(ring_bytes(slots));
+  cq.indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));
+  config.ring = cq.ring.as<abi::Cqe>();
+  config.slots = slots;
+  config.indices = cq.indices.as<abi::CompletionQueueIndices>();
+  return 0;
+}
+
 }  // namespace
 
-int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
-              DescriptorExchange& descriptors) {
+int make_cq(Session& session, const abi::CreateCqRequest& request, const PlaceCq& place,
+            std::uint32_t& handle) {
   if (!is_valid_cq_size(request.entries) || request.completion_vector >= limits::kCompletionVectors) {
     return EINVAL;
   }
@@ -46,24 +59,29 @@ int create_cq(Session& session, const abi::CreateCqRequest& request, abi::Create
     cq->channel = context.find_channel(request.channel_inode);
     if (cq->channel == nullptr) return EINVAL;
   }
-  const std::uint32_t slots = cq_slots(request.entries);
-  if (!context.arenas.prepare({ring_bytes(slots)})) return kNotYet;
-  cq->ring = context.arenas.allocate(ring_bytes(slots));
-  cq->indices = context.arenas.allocate(sizeof(abi::CompletionQueueIndices));
-  cq->queue = std::make_unique<engine::CompletionQueue>(engine::CompletionQueueConfig{
-      .ring = cq->ring.as<abi::Cqe>(),
-      .slots = slots,
-      .indices = cq->indices.as<abi::CompletionQueueIndices>(),
+  engine::CompletionQueueConfig config{
       .user_handle = request.user_handle,
       .channel = cq->channel != nullptr ? cq->channel->pipe.get() : nullptr,
       .async_events = &context.async_events(),
       .clock = (request.flags & abi::cq_timestamps) != 0 ? &monotonic_nanoseconds : nullptr,
       .ignores_overrun = (request.flags & abi::cq_ignore_overrun) != 0,
-  });
-
+  };
+  if (const int error = place(*cq, config)) return error;
+  cq->queue = std::make_unique<engine::CompletionQueue>(config);
   cq->number = session.device.next_cq++;
-  CompletionQueue& made = *cq;
-  reply.handle = context.cqs.add(std::move(cq));
+  handle = context.cqs.add(std::move(cq));
+  return 0;
+}
+
+int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  const std::uint32_t slots = cq_slots(request.entries);
+  const auto place = [&](CompletionQueue& cq, engine::CompletionQueueConfig& config) {
+    return place_cq(context, slots, cq, config);
+  };
+  if (const int error = make_cq(session, request, place, reply.handle)) return error;
+  const CompletionQueue& made = *context.cqs.find(reply.handle);
   reply.entries = slots;
   reply.ring = describe(made.ring, session, descriptors);
   reply.indices = describe(made.indices, session, descriptors);

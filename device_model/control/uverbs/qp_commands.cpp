@@ -12,6 +12,7 @@
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/queue_making.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
 #include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device.hpp"
@@ -71,7 +72,6 @@ constexpr auto kReceiveHead = static_cast<std::uint32_t>(sizeof(abi::ReceiveWqe)
 // Actual sizes: a slot's unused room becomes inline data only, which costs nothing later.
 void size_rings(const abi::CreateQpRequest& request, transport::QpService service,
                 abi::CreateQpReply& given) {
-  if (service == transport::QpService::xrc_target) return;
   const bool receives = request.srq == 0 && service != transport::QpService::xrc_initiator;
   const std::uint32_t payload = std::max(request.max_send_sge * kSgeBytes, request.max_inline_data);
   given.send_slots = queue_slots(request.max_send_wr);
@@ -83,17 +83,24 @@ void size_rings(const abi::CreateQpRequest& request, transport::QpService servic
   given.max_inline_data = given.send_slot_size - kSendHead;
 }
 
-// True: done. False: did a portion of the work.
-bool allocate_rings(ArenaAllocator& arenas, QueuePair& qp) {
-  if (qp.service == transport::QpService::xrc_target) return true;
+// In the context's arenas, as abi/queues.hpp lays it out.
+int place_qp(ArenaAllocator& arenas, QueuePair& qp, engine::QueuePairConfig& config) {
+  size_rings(qp.request, qp.service, qp.given);
   const abi::CreateQpReply& given = qp.given;
   const std::uint64_t send = std::uint64_t{given.send_slots} * given.send_slot_size;
   const std::uint64_t receive = std::uint64_t{given.receive_slots} * given.receive_slot_size;
-  if (!arenas.prepare({send, receive})) return false;
+  if (!arenas.prepare({send, receive})) return kNotYet;
   qp.send_ring = arenas.allocate(send);
   qp.receive_ring = arenas.allocate(receive);
   qp.indices = arenas.allocate(sizeof(abi::QueuePairIndices));
-  return true;
+  config.send_ring = qp.send_ring.data();
+  config.send_slots = given.send_slots;
+  config.send_slot_size = given.send_slot_size;
+  config.receive_ring = qp.receive_ring.data();
+  config.receive_slots = given.receive_slots;
+  config.receive_slot_size = given.receive_slot_size;
+  config.indices = qp.indices.as<abi::QueuePairIndices>();
+  return 0;
 }
 
 // The device fills the send queue of a QP on a tag-matching SRQ (rdma-core, Documentation/tag_matching.md),
@@ -115,10 +122,10 @@ std::uint32_t congestion_window(const ServedDevice& device) {
   return std::min(device.udp->port.window_packets(device.settings.mtu), transport::QpConfig{}.window_packets);
 }
 
-std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueuePair& qp) {
+engine::QueuePairConfig config_of(Session& session, const QueuePair& qp) {
   const bool tagged = qp.srq != nullptr && qp.srq->tags != nullptr;
   const bool is_target = qp.service == transport::QpService::xrc_target;
-  return std::make_shared<SharedQueuePair>(engine::QueuePairConfig{
+  return {
       .device = &session.device.device->resources(),
       .service = qp.service,
       .pd = qp.pd != nullptr ? qp.pd->id : transport::PdId{},
@@ -129,41 +136,28 @@ std::shared_ptr<SharedQueuePair> make_shared_part(Session& session, const QueueP
       .event_source = qp.event_source.number(),
       .xrc_domain = is_target ? &qp.xrcd->domain->device_end() : nullptr,
       .context = session.context->id,
-      .ordinal = ++session.context->queue_pairs_opened,
       .signal_all = qp.request.signal_all != 0,
       .blocks_own_multicast = (qp.request.flags & abi::qp_block_self_multicast) != 0,
       .takes_check_sequences = (qp.request.flags & abi::qp_scatter_fcs) != 0,
-      .send_ring = qp.send_ring.data(),
-      .send_slots = qp.given.send_slots,
-      .send_slot_size = qp.given.send_slot_size,
-      .receive_ring = qp.receive_ring.data(),
-      .receive_slots = qp.given.receive_slots,
-      .receive_slot_size = qp.given.receive_slot_size,
       .shared_receive_queue = qp.srq != nullptr ? qp.srq->queue.get() : nullptr,
       .tag_matching = tagged ? qp.srq->tags->matching.get() : nullptr,
-      .indices = qp.indices.as<abi::QueuePairIndices>(),
       .several_processes = &session.context->several_processes(),
       .window_packets = window(session.device),
       .congestion_window_packets = congestion_window(session.device),
       .recovery = session.device.settings.recovery,
       .congestion = congestion_of(session.device.settings),
-  });
+  };
 }
 
 // Installs the QP in the engine, or throws and leaves it uninstalled.
 void install(Context& context, QueuePair& qp) {
-  engine::QueuePairContext& hosted = *qp.shared->hosted;
-  if (qp.xrcd == nullptr) {
-    qp.doorbell = context.doorbell_numbers.take();
-  } else {
-    qp.xrcd->domain->add_target(qp.qpn, qp.shared);
-  }
+  if (qp.xrcd != nullptr) qp.xrcd->domain->add_target(qp.qpn, qp.shared);
   context.fabric.engine(context.device).execute([&] {
-    if (qp.doorbell) context.doorbells().attach(qp.doorbell.value(), hosted);
+    context.attach_doorbell(qp);
     try {
-      hosted.install();
+      qp.shared->hosted->install();
     } catch (...) {
-      if (qp.doorbell) context.doorbells().detach(qp.doorbell.value());
+      context.detach_doorbell(qp);
       throw;
     }
   });
@@ -208,8 +202,8 @@ void pay(Session& session, QueuePair& qp) {
 
 }  // namespace
 
-int create_qp(Session& session, const abi::CreateQpRequest& request, abi::CreateQpReply& reply,
-              DescriptorExchange& descriptors) {
+int make_qp(Session& session, const abi::CreateQpRequest& request, const PlaceQp& place,
+            std::uint32_t& handle) {
   Context& context = *session.context;
   const auto service = service_of(request.type);
   if (!service) return EOPNOTSUPP;
@@ -223,16 +217,33 @@ int create_qp(Session& session, const abi::CreateQpRequest& request, abi::Create
   if (qp->srq != nullptr && qp->srq->tags != nullptr && !may_be_tagged(*qp, *service)) return EINVAL;
   pay(session, *qp);
 
-  size_rings(request, *service, qp->given);
-  if (!allocate_rings(context.arenas, *qp)) return kNotYet;
-  qp->shared = make_shared_part(session, *qp);
+  engine::QueuePairConfig config = config_of(session, *qp);
+  if (*service != transport::QpService::xrc_target) {
+    if (const int error = place(*qp, config)) return error;
+  }
+  config.ordinal = ++context.queue_pairs_opened;
+  qp->shared = std::make_shared<SharedQueuePair>(config);
   if (qp->shared->hosted == nullptr) return ENOMEM;
   qp->qpn = qp->shared->hosted->qpn().value;
   if (qp->srq != nullptr) qp->srq->qpns.insert(qp->qpn);
 
   Joining made(context.qps, std::move(qp));
   install(context, *made);
-  reply = reply_for(*made, made.keep(), session, descriptors);
+  handle = made.keep();
+  return 0;
+}
+
+int create_qp(Session& session, const abi::CreateQpRequest& request, abi::CreateQpReply& reply,
+              DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  const auto place = [&](QueuePair& qp, engine::QueuePairConfig& config) {
+    if (const int error = place_qp(context.arenas, qp, config)) return error;
+    qp.doorbell = context.doorbell_numbers.take();
+    return 0;
+  };
+  std::uint32_t handle = 0;
+  if (const int error = make_qp(session, request, place, handle)) return error;
+  reply = reply_for(*context.qps.find(handle), handle, session, descriptors);
   return 0;
 }
 

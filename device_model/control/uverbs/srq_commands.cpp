@@ -8,6 +8,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/queue_making.hpp"
 #include "device_model/engine/completion/event_pipe.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
@@ -28,29 +29,37 @@ bool allocate_queue(ArenaAllocator& arenas, std::uint32_t slot_count, std::uint3
   return true;
 }
 
-std::unique_ptr<engine::SharedReceiveQueue> make_queue(Session& session, const SharedReceiveQueue& srq) {
-  return std::make_unique<engine::SharedReceiveQueue>(engine::SharedReceiveQueueConfig{
+// In the context's arenas, as abi/queues.hpp lays it out.
+int place_srq(ArenaAllocator& arenas, SharedReceiveQueue& srq, engine::SharedReceiveQueueConfig& config) {
+  srq.slot_count = std::bit_ceil(srq.max_wr);
+  srq.slot_size = static_cast<std::uint32_t>(
+      std::bit_ceil(sizeof(abi::ReceiveWqe) + srq.max_sge * sizeof(abi::ScatterGather)));
+  srq.max_wr = srq.slot_count;
+  if (!allocate_queue(arenas, srq.slot_count, srq.slot_size, srq.slots, srq.posted)) return kNotYet;
+  srq.indices = arenas.allocate(sizeof(abi::SharedReceiveIndices));
+  config.ring = {.slots = srq.slots.data(),
+                 .posted = srq.posted.as<std::uint32_t>(),
+                 .slot_count = srq.slot_count,
+                 .slot_size = srq.slot_size,
+                 .producer = &srq.indices.as<abi::SharedReceiveIndices>()->producer};
+  return 0;
+}
+
+engine::SharedReceiveQueueConfig config_of(Session& session, const SharedReceiveQueue& srq) {
+  return {
       .device = &session.device.device->resources(),
       .pd = srq.pd->id,
-      .ring = {.slots = srq.slots.data(),
-               .posted = srq.posted.as<std::uint32_t>(),
-               .slot_count = srq.slot_count,
-               .slot_size = srq.slot_size,
-               .producer = &srq.indices.as<abi::SharedReceiveIndices>()->producer},
       .async_events = &session.context->async_events(),
       .user_handle = srq.user_handle,
       .xrc_domain = srq.xrcd != nullptr ? &srq.xrcd->domain->device_end() : nullptr,
       .cq = srq.cq != nullptr ? srq.cq->queue.get() : nullptr,
       .several_processes = &session.context->several_processes(),
-  });
+  };
 }
 
-bool install(Session& session, SharedReceiveQueue& srq, std::uint32_t& number) {
+bool install(Session& session, SharedReceiveQueue& srq) {
   bool installed = false;
-  session.fabric.engine(session.device).execute([&] {
-    installed = srq.queue->install();
-    number = srq.queue->number();
-  });
+  session.fabric.engine(session.device).execute([&] { installed = srq.queue->install(); });
   return installed;
 }
 
@@ -69,9 +78,30 @@ int grow(Session& session, SharedReceiveQueue& srq, std::uint32_t slot_count) {
   return 0;
 }
 
-// `srq` has its XRC domain and CQ already, if any.
+int answer_with_queue(Session& session, const abi::CreateSrqRequest& request,
+                      std::unique_ptr<SharedReceiveQueue> srq, abi::CreateSrqReply& reply,
+                      DescriptorExchange& descriptors) {
+  Context& context = *session.context;
+  const auto place = [&](SharedReceiveQueue& of, engine::SharedReceiveQueueConfig& config) {
+    return place_srq(context.arenas, of, config);
+  };
+  if (const int error = make_srq(session, request, std::move(srq), place, reply.handle)) return error;
+  const SharedReceiveQueue& made = *context.srqs.find(reply.handle);
+  reply.number = made.queue->number();
+  reply.slots = describe(made.slots, session, descriptors);
+  reply.posted = describe(made.posted, session, descriptors);
+  reply.indices = describe(made.indices, session, descriptors);
+  reply.slot_count = made.slot_count;
+  reply.slot_size = made.slot_size;
+  reply.max_wr = made.max_wr;
+  reply.max_sge = made.max_sge;
+  return 0;
+}
+
+}  // namespace
+
 int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique_ptr<SharedReceiveQueue> srq,
-             abi::CreateSrqReply& reply, DescriptorExchange& descriptors) {
+             const PlaceSrq& place, std::uint32_t& handle) {
   Context& context = *session.context;
   srq->pd = context.pds.find(request.pd);
   if (srq->pd == nullptr || !is_valid_srq_size(request.max_wr) || request.max_sge > limits::kMaxSge)
@@ -79,33 +109,20 @@ int make_srq(Session& session, const abi::CreateSrqRequest& request, std::unique
   srq->share = session.device.shared_receive_queues.take();
   srq->charge = session.account->charge(Resource::memory, object_bytes::kQueue);
   srq->user_handle = request.user_handle;
-  srq->slot_count = srq->max_wr = std::bit_ceil(request.max_wr);
-  srq->slot_size = static_cast<std::uint32_t>(
-      std::bit_ceil(sizeof(abi::ReceiveWqe) + request.max_sge * sizeof(abi::ScatterGather)));
+  srq->max_wr = request.max_wr;
   srq->max_sge = request.max_sge;
-  if (!allocate_queue(context.arenas, srq->slot_count, srq->slot_size, srq->slots, srq->posted))
-    return kNotYet;
-  srq->indices = context.arenas.allocate(sizeof(abi::SharedReceiveIndices));
-  srq->queue = make_queue(session, *srq);
-
+  engine::SharedReceiveQueueConfig config = config_of(session, *srq);
+  if (const int error = place(*srq, config)) return error;
+  srq->queue = std::make_unique<engine::SharedReceiveQueue>(config);
   Joining made(context.srqs, std::move(srq));
-  if (!install(session, *made, reply.number)) return ENOMEM;
-  reply.handle = made.keep();
-  reply.slots = describe(made->slots, session, descriptors);
-  reply.posted = describe(made->posted, session, descriptors);
-  reply.indices = describe(made->indices, session, descriptors);
-  reply.slot_count = made->slot_count;
-  reply.slot_size = made->slot_size;
-  reply.max_wr = made->max_wr;
-  reply.max_sge = made->max_sge;
+  if (!install(session, *made)) return ENOMEM;
+  handle = made.keep();
   return 0;
 }
 
-}  // namespace
-
 int create_srq(Session& session, const abi::CreateSrqRequest& request, abi::CreateSrqReply& reply,
                DescriptorExchange& descriptors) {
-  return make_srq(session, request, std::make_unique<SharedReceiveQueue>(), reply, descriptors);
+  return answer_with_queue(session, request, std::make_unique<SharedReceiveQueue>(), reply, descriptors);
 }
 
 int create_xrc_srq(Session& session, const abi::CreateXrcSrqRequest& request, abi::CreateSrqReply& reply,
@@ -114,7 +131,7 @@ int create_xrc_srq(Session& session, const abi::CreateXrcSrqRequest& request, ab
   srq->xrcd = session.context->xrc_domains.find(request.xrcd);
   srq->cq = session.context->cqs.find(request.cq);
   if (srq->xrcd == nullptr || srq->cq == nullptr) return EINVAL;
-  return make_srq(session, request.queue, std::move(srq), reply, descriptors);
+  return answer_with_queue(session, request.queue, std::move(srq), reply, descriptors);
 }
 
 // A smaller size is the provider's matter: all slots stay, because any of them may be in use.
