@@ -19,6 +19,11 @@ inline constexpr char kDeviceNodes[] = "dev";             // dev/uverbsN: SOCK_S
 inline constexpr char kNetlinkSocket[] = "netlink.sock";  // SOCK_SEQPACKET, messages of NETLINK_RDMA
 inline constexpr char kSysfs[] = "sysfs";  // stands where /sys is: sysfs/class/infiniband/urnic0/...
 
+// The folder of /sys/devices with the PCI devices that the device process shows: their domain and bus. "ur"
+// in ASCII is the domain, which firmware and hypervisors give to nobody.
+inline constexpr char kPciBus[] = "7572:00";
+inline constexpr char kPciBusFolder[] = "pci7572:00";
+
 // The longest run directory whose sockets still fit sockaddr_un::sun_path.
 inline constexpr unsigned kMaxRunDirectoryLength = 90;
 

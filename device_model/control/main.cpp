@@ -25,6 +25,8 @@
 #include "device_model/control/confinement/confinement.hpp"
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/fabric/face.hpp"
+#include "device_model/control/fabric/value_names.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/log/logging.hpp"
 #include "device_model/control/loop/short_slice.hpp"
@@ -41,6 +43,7 @@ struct Options {
   std::string run_directory;
   std::string configuration;
   std::vector<std::string> udp;
+  std::string face;
   bool network = false;
   bool outside = false;
   bool interfaces = false;
@@ -138,8 +141,9 @@ Configuration configuration_of(const Options& options) {
   if (options.network && options.interfaces)
     throw std::runtime_error(
         "--network and --interfaces: the interfaces are in one network namespace, so give one");
-  Configuration configuration = !options.udp.empty()            ? udp_configuration(options.udp)
-                                : options.configuration.empty() ? default_configuration()
+  const Face face = find_value<Face>(kFaceNames, options.face).value_or(Face::urnic);
+  Configuration configuration = !options.udp.empty()            ? udp_configuration(options.udp, face)
+                                : options.configuration.empty() ? default_configuration(face)
                                                                 : load_configuration(options.configuration);
   if (options.network) configuration.interfaces = Interfaces::own_network;
   configuration.leads_outside |= options.outside;
@@ -212,6 +216,11 @@ int main(int argc, char** argv) {
       app.add_option("--config", options.configuration, "TOML file, see docs/configuration.md");
   app.add_option("--udp", options.udp,
                  "A device on UDP port 4791 of this address of the host, see docs/wires.md; may be repeated")
+      .excludes(config);
+  app.add_option(
+         "--face", options.face,
+         "As what programs see the devices, see docs/mlx5-face.md; in a file of --config it is a setting")
+      .one_of({kFaceNames.begin(), kFaceNames.end()})
       .excludes(config);
   app.add_flag(
       "--network", options.network,

@@ -110,7 +110,9 @@ int glob_lstat(const char* path, struct stat* status) {
 }
 
 bool may_match_mapped_path(const char* pattern) {
-  return strstr(pattern, "infiniband") != nullptr || strstr(pattern, "rdma_cm") != nullptr;
+  return strstr(pattern, "infiniband") != nullptr || strstr(pattern, "rdma_cm") != nullptr ||
+         strstr(pattern, "/pci") != nullptr || strstr(pattern, "/mlx5") != nullptr ||
+         strstr(pattern, "/class/net/") != nullptr;
 }
 
 // A copy of `paths` with each mapped path replaced, in one allocation that the caller frees; null if there is

@@ -1,8 +1,11 @@
 #include "provider/kernel/path_map.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <string_view>
 
 #include "device_model/abi/run_directory_layout.hpp"
 #include "provider/kept_errno.hpp"
@@ -25,7 +28,15 @@ constexpr char kIbacmPort[] = "/run/ibacm.port";
 constexpr const char* kSysfsFolders[] = {
     "/sys/class/infiniband",     "/sys/class/infiniband_verbs", "/sys/class/infiniband_cm",
     "/sys/class/infiniband_mad", "/sys/class/misc/rdma_cm",     "/sys/devices/virtual/infiniband",
+    "/sys/devices/pci7572:00",
 };
+static_assert(std::string_view(abi::kPciBusFolder) == "pci7572:00");
+
+// The same, but for device processes whose tree has none: then programs see the machine's. The tree has links
+// to what the machine has there besides.
+constexpr const char* kSharedSysfsFolders[] = {"/sys/bus/pci", "/sys/module/mlx5_core",
+                                               "/sys/module/mlx5_ib"};
+constexpr char kInterfaces[] = "/sys/class/net/";
 
 struct Component {
   const char* text;
@@ -54,6 +65,30 @@ bool climbs_out(const char* rest) {
   return depth < 0;
 }
 
+// "/sys/class/net/mlx5_0/device": the interface has the device's name, which tells the path (below).
+bool is_device_of_interface(const char* folder) {
+  if (std::strncmp(folder, kInterfaces, sizeof kInterfaces - 1) != 0) return false;
+  const char* const slash = std::strchr(folder + sizeof kInterfaces - 1, '/');
+  return slash != nullptr && std::strcmp(slash, "/device") == 0;
+}
+
+bool may_be_shared(const char* folder) {
+  for (const char* candidate : kSharedSysfsFolders)
+    if (std::strcmp(folder, candidate) == 0) return true;
+  return is_device_of_interface(folder);
+}
+
+bool is_there(const PathText& path) {
+  const KeptErrno kept;
+  struct stat status;
+  return path.fits() && real::lstat(path.text(), &status) == 0;
+}
+
+void append_same_folder(const char* folder, PathText& mapped) {
+  mapped.append(run_directory()).append("/").append(abi::kSysfs);
+  mapped.append(folder + sizeof kSysfsMount - 1);
+}
+
 // Appends the run directory's path of `folder`, a path in plain form; false if `folder` is not mapped.
 bool append_mapped_folder(const char* folder, PathText& mapped) {
   if (std::strcmp(folder, kDeviceFolder) == 0) {
@@ -66,11 +101,15 @@ bool append_mapped_folder(const char* folder, PathText& mapped) {
   }
   for (const char* candidate : kSysfsFolders) {
     if (std::strcmp(folder, candidate) != 0) continue;
-    mapped.append(run_directory()).append("/").append(abi::kSysfs);
-    mapped.append(folder + sizeof kSysfsMount - 1);
+    append_same_folder(folder, mapped);
     return true;
   }
-  return false;
+  if (!may_be_shared(folder)) return false;
+  PathText shared;
+  append_same_folder(folder, shared);
+  if (!is_there(shared)) return false;
+  mapped.append(shared.text());
+  return true;
 }
 
 // Appends the path of the node whose other name is /dev/char/`rest`; false if no node here has that number.
@@ -99,7 +138,8 @@ void step(const Component& component, PathText& plain) {
 // Every mapped path contains one of these words.
 bool has_telling_word(const char* path) {
   return std::strstr(path, "infiniband") != nullptr || std::strstr(path, "rdma_cm") != nullptr ||
-         std::strstr(path, "/char/") != nullptr || std::strstr(path, kIbacmPort) != nullptr;
+         std::strstr(path, "/char/") != nullptr || std::strstr(path, kIbacmPort) != nullptr ||
+         std::strstr(path, "pci") != nullptr || std::strstr(path, "mlx5") != nullptr;
 }
 
 bool append_working_directory(int directory, PathText& path) {

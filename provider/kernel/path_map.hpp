@@ -3,6 +3,9 @@
 //     /sys/class/infiniband, infiniband_verbs, infiniband_cm, infiniband_mad  ->  RUN/sysfs/class/…
 //     /sys/class/misc/rdma_cm                                                 -> RUN/sysfs/class/misc/rdma_cm
 //     /sys/devices/virtual/infiniband                                         ->  RUN/sysfs/devices/virtual/…
+//     /sys/devices/pci7572:00                                                 ->  RUN/sysfs/devices/…
+//     /sys/bus/pci, /sys/module/mlx5_core, /sys/module/mlx5_ib,               ->  the same in RUN/sysfs, but
+//     only /sys/class/net/INTERFACE/device                                             if that is there
 //     /dev/infiniband                                                         ->  RUN/dev
 //     /dev/char/MAJOR:MINOR of a node here                                    ->  RUN/dev/uverbsN
 //     /run/ibacm.port                                                         ->  nothing
@@ -42,14 +45,17 @@ class KernelPath {
   static bool may_be_mapped(const char* path) {
     if (path == nullptr) return false;
     if (path[0] != '/') return may_lead_there(path);
-    if (begins_with("/sys/", path)) return may_be_below("cd", path[5]);
+    if (begins_with("/sys/", path)) return may_be_below("bcdm", path[5]);
     if (begins_with("/dev/", path)) return may_be_below("ic", path[5]);
     if (begins_with("/run/", path)) return begins_with("ibacm.", path + 5);
     return path[1] == '/' || path[1] == '.';
   }
   // `letters`: the first letters of mapped names. "/" and "." begin other spellings of them.
-  static bool may_be_below(const char (&letters)[3], char first) {
-    return first == letters[0] || first == letters[1] || first == '/' || first == '.';
+  template <std::size_t kSize>
+  static bool may_be_below(const char (&letters)[kSize], char first) {
+    for (std::size_t i = 0; i + 1 < kSize; ++i)
+      if (first == letters[i]) return true;
+    return first == '/' || first == '.';
   }
   // A relative path may start in any directory above a mapped one: /sys/class, /dev, / and others.
   static bool may_lead_there(const char* path) {
@@ -61,11 +67,17 @@ class KernelPath {
       case 's':
         return begins_with("sys/", path);
       case 'd':
-        return begins_with("dev/", path);
+        return begins_with("dev", path);
       case 'c':
         return begins_with("class/", path);
       case 'm':
-        return begins_with("misc/", path);
+        return begins_with("misc/", path) || begins_with("module/", path) || begins_with("mlx5", path);
+      case 'b':
+        return begins_with("bus/", path);
+      case 'p':
+        return begins_with("pci", path);
+      case 'n':
+        return begins_with("net/", path);
       default:
         return false;
     }

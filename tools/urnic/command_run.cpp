@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "tools/urnic/commands.hpp"
+#include "tools/urnic/face_option.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/program_run.hpp"
 #include "tools/urnic/udp_option.hpp"
@@ -21,6 +22,7 @@ void add_run(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
+  add_face_option(command, options->face);
   add_network_options(command, options->network);
   add_name_option(command, options->name);
   command
@@ -50,7 +52,8 @@ void add_run(Command& urnic) {
       "the\n"
       "devices from it: see urnic env --wrapper.\n"
       "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1\n"
-      "Example: urnic run --udp 10.0.0.1 -- ib_write_bw -d urnic0 -x 0");
+      "Example: urnic run --udp 10.0.0.1 -- ib_write_bw -d urnic0 -x 0\n"
+      "Example: urnic run --face mlx5 -- ibv_devices");
   command.callback([options] { run_program(*options); });
 }
 

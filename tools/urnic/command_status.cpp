@@ -40,8 +40,10 @@ void print_device(const nlohmann::json& device) {
       wire.at("kind") == "switch" ? "" : ", " + plain(wire.at("kind")) + " on " + plain(wire.at("interface"));
   const nlohmann::json& own = device.at("interface");
   const std::string interface = own.is_null() ? "" : ", interface " + plain(own);
-  fmt::print("{}  link {}, MTU {}, MAC {}{}{}\n", plain(device.at("name")), plain(device.at("link")),
-             plain(device.at("mtu")), plain(device.at("mac")), leads_to, interface);
+  const nlohmann::json& pci = device.at("pci_address");
+  const std::string place = pci.is_null() ? "" : ", PCI " + plain(pci);
+  fmt::print("{}  link {}, MTU {}, MAC {}{}{}{}\n", plain(device.at("name")), plain(device.at("link")),
+             plain(device.at("mtu")), plain(device.at("mac")), leads_to, interface, place);
   for (std::size_t index = 0; index < device.at("gids").size(); ++index) {
     fmt::print("  GID {}  {}\n", index, plain(device["gids"][index]));
   }

@@ -8,6 +8,7 @@
 #include "tools/urnic/admin_client.hpp"
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/device_process_start.hpp"
+#include "tools/urnic/face_option.hpp"
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/network_option.hpp"
@@ -24,6 +25,7 @@ struct UpOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
+  std::string face;
   NetworkOptions network;
   bool interfaces = false;
 };
@@ -32,9 +34,13 @@ void up(const UpOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   const bool was_running = AdminClient::connect(directory).has_value();
-  AdminClient client =
-      connect_or_start(installation, {directory, options.configuration, false, options.udp,
-                                      options.network.network, options.network.outside, options.interfaces});
+  AdminClient client = connect_or_start(installation, {.run_directory = directory,
+                                                       .configuration = options.configuration,
+                                                       .udp = options.udp,
+                                                       .network = options.network.network,
+                                                       .outside = options.network.outside,
+                                                       .interfaces = options.interfaces,
+                                                       .face = options.face});
   const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
@@ -69,6 +75,7 @@ void add_up(Command& urnic) {
       .type_name("FILE")
       .suggest("file");
   add_udp_option(command, options->udp);
+  add_face_option(command, options->face);
   add_network_options(command, options->network);
   command.add_flag("--interfaces", options->interfaces,
                    "A network interface for each device beside this host's own; needs CAP_NET_ADMIN");

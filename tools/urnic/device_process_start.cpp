@@ -33,6 +33,7 @@ std::vector<std::string> arguments(const Installation& installation, const Start
                                  options.run_directory.string(), "--ready-fd", std::to_string(ready)};
   if (!options.configuration.empty()) words.insert(words.end(), {"--config", options.configuration.string()});
   for (const std::string& address : options.udp) words.insert(words.end(), {"--udp", address});
+  if (!options.face.empty()) words.insert(words.end(), {"--face", options.face});
   if (options.network) words.emplace_back("--network");
   if (options.outside) words.emplace_back("--outside");
   if (options.interfaces) words.emplace_back("--interfaces");
@@ -97,7 +98,8 @@ void wait_for_end(const AdminClient& client, std::chrono::milliseconds patience)
 // Empty: the device process is ending.
 std::optional<AdminClient> join(AdminClient running, const StartOptions& options) {
   try {
-    if (!options.configuration.empty() || !options.udp.empty() || options.network || options.interfaces) {
+    if (!options.configuration.empty() || !options.udp.empty() || !options.face.empty() || options.network ||
+        options.interfaces) {
       const std::string difference = what_differs(options, running.ask({{"cmd", "source"}}));
       if (!difference.empty()) {
         if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) {

@@ -19,6 +19,7 @@ struct StartOptions {
   bool network = false;                 // a network interface for each device, in a network of their own
   bool outside = false;                 // with a way from there to the networks of this host
   bool interfaces = false;              // the same, in this network
+  std::string face = {};  // of the devices that no configuration names; empty: it does not matter
 };
 
 // Connects to the device process of `options.run_directory`, starting one if none runs, in the background and

@@ -7,17 +7,25 @@
 #include <vector>
 
 #include "json/json.hpp"
+#include "tools/urnic/face_option.hpp"
 #include "tools/urnic/failure.hpp"
 
 namespace urnic::cli {
 namespace {
 
-std::string describe(const std::vector<std::string>& udp, const std::string& file) {
-  if (!file.empty()) return "--config " + file;
-  if (udp.empty()) return "the default devices";
+// What devices a device process has.
+struct Devices {
+  std::vector<std::string> udp;
+  std::string face;
+  std::string file;
+};
+
+std::string describe(const Devices& devices) {
+  if (!devices.file.empty()) return "--config " + devices.file;
   std::string words;
-  for (const std::string& address : udp) words += (words.empty() ? "--udp " : " --udp ") + address;
-  return words;
+  for (const std::string& address : devices.udp) words += " --udp " + address;
+  if (devices.face != kFaces[0]) words += " --face " + devices.face;
+  return words.empty() ? "the default devices" : words.substr(1);
 }
 
 std::string read_text(const std::string& file) {
@@ -50,18 +58,20 @@ std::string what_differs(const StartOptions& options, const nlohmann::json& sour
   if (options.interfaces && !source.at("interfaces").get<bool>())
     return "without --interfaces, which this command has";
   const std::string wanted_file = options.configuration.string();
-  if (wanted_file.empty() && options.udp.empty()) return {};
-  const auto udp = source.at("udp").get<std::vector<std::string>>();
-  const auto file = source.at("config").get<std::string>();
-  if (wanted_file.empty() || file.empty()) {
-    if (wanted_file.empty() && file.empty() && udp == options.udp) return {};
-    return fmt::format("with {}, and this command has {}", describe(udp, file),
-                       describe(options.udp, wanted_file));
+  if (wanted_file.empty() && options.udp.empty() && options.face.empty()) return {};
+  const Devices wanted{options.udp, options.face.empty() ? kFaces[0] : options.face, wanted_file};
+  const Devices running{source.at("udp").get<std::vector<std::string>>(),
+                        source.at("face").get<std::string>(), source.at("config").get<std::string>()};
+  if (wanted_file.empty() || running.file.empty()) {
+    if (wanted_file.empty() && running.file.empty() && running.udp == wanted.udp &&
+        running.face == wanted.face)
+      return {};
+    return fmt::format("with {}, and this command has {}", describe(running), describe(wanted));
   }
   const auto there = source.at("text").get<std::string>();
   const std::string here = read_text(wanted_file);
   if (there == here) return {};
-  return fmt::format("with --config {}, and this command has --config {}: {}", file, wanted_file,
+  return fmt::format("with --config {}, and this command has --config {}: {}", running.file, wanted_file,
                      differing_line(there, here));
 }
 

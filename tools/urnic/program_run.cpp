@@ -146,8 +146,13 @@ int run_to_its_end(const RunOptions& options) {
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   if (obstacle && !may_have_network(options, directory)) throw Failure(*obstacle, exit_not_executable);
-  const StartOptions start{directory,   options.configuration,   true,
-                           options.udp, options.network.network, options.network.outside};
+  const StartOptions start{.run_directory = directory,
+                           .configuration = options.configuration,
+                           .until_unused = true,
+                           .udp = options.udp,
+                           .network = options.network.network,
+                           .outside = options.network.outside,
+                           .face = options.face};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   const SeenSoFar before = take_lease(lease);

@@ -14,6 +14,7 @@ struct RunOptions {
   std::string name;
   std::string configuration;
   std::vector<std::string> udp;
+  std::string face;  // empty: as the device process has them
   NetworkOptions network;
   CaptureRequest capture;
   bool wireshark = false;

@@ -195,6 +195,8 @@ json AdminServer::describe_device(const ServedDevice& device) const {
   for (const wire::Gid& gid : settings.gids) gids.push_back(to_text(gid));
   const auto& g = device.node_guid;
   return {{"name", settings.name},
+          {"face", name(settings.face)},
+          {"pci_address", settings.pci ? json(to_text(*settings.pci)) : json()},
           {"node", fmt::format("uverbs{}", surroundings_.sysfs.node_number(device))},
           {"node_guid", fmt::format("{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}", g[0], g[1], g[2],
                                     g[3], g[4], g[5], g[6], g[7])},
@@ -304,8 +306,13 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
 
 json AdminServer::source(const json&, AdminConnectionState&) {
   const ConfigurationSource& source = surroundings_.source;
-  return {{"udp", source.udp},         {"config", source.file},     {"text", source.text},
-          {"network", source.network}, {"outside", source.outside}, {"interfaces", source.interfaces}};
+  return {{"udp", source.udp},
+          {"face", name(source.face)},
+          {"config", source.file},
+          {"text", source.text},
+          {"network", source.network},
+          {"outside", source.outside},
+          {"interfaces", source.interfaces}};
 }
 
 json AdminServer::make_way(const json& request, AdminConnectionState& state) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/control/fabric/configuration.hpp"
 
 namespace urnic::control {
@@ -36,6 +37,10 @@ std::optional<wire::Gid> parse_ip_address(const std::string& text) {
 std::string to_text(const wire::MacAddress& mac) {
   const auto& m = mac.bytes;
   return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", m[0], m[1], m[2], m[3], m[4], m[5]);
+}
+
+std::string to_text(const PciAddress& address) {
+  return fmt::format("{}:{:02x}.{:x}", abi::kPciBus, address.slot, address.function);
 }
 
 std::string to_text(const wire::Gid& gid) {

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "device_model/control/fabric/face.hpp"
 #include "device_model/control/fabric/interfaces.hpp"
 #include "device_model/control/fabric/lan_settings.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/pci_address.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/fabric/raw_packets.hpp"
@@ -28,17 +30,17 @@ namespace urnic::control {
 
 struct DeviceSettings {
   std::string name;
+  Face face = Face::urnic;
+  std::optional<PciAddress> pci;  // of the PCI device that it is shown as a part of; empty: of none
   wire::MacAddress mac;
   WireKind wire_kind = WireKind::built_in;
   bool udp_segmentation = false;  // of a UDP wire (link/udp/send_queue.hpp)
   std::vector<wire::Gid> gids;    // by GID index; never empty; on a UDP wire the host's addresses
   // By GID index: the VLANs (1 to 4094) of those GIDs that belong to one.
   std::map<std::size_t, std::uint16_t> vlans;
-  std::uint32_t mtu = 4096;  // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
-  std::uint32_t vendor_id = 0x75726E;
-  // perftest 4.5 keeps inline data and plain ibv_post_send for this number, and turns both off for an unknown
-  // one.
-  std::uint32_t vendor_part_id = 26428;
+  std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
+  std::uint32_t vendor_id = 0;  // by default as the face has them (face_identity.hpp)
+  std::uint32_t vendor_part_id = 0;
   std::uint32_t hardware_version = 0;
   std::uint32_t max_qp = limits::kMaxQp;  // queue pairs at a time; their numbers' low 16 bits are below it
   // Whether rdma_cm of this host's programs uses the device. If not, messages of connection management are
@@ -59,6 +61,7 @@ transport::CongestionSettings congestion_of(const DeviceSettings& device);
 // Which options a device process was started with. A later command with the same ones joins it.
 struct ConfigurationSource {
   std::vector<std::string> udp;  // the values of --udp
+  Face face = Face::urnic;       // --face
   std::string file;              // of --config; empty: none
   std::string text;              // what the file said
   bool network = false;          // --network, or as the file says
@@ -86,11 +89,11 @@ struct Configuration {
 // One line: file, line, value and allowed values.
 using ConfigurationError = settings::SettingError;
 
-// urnic0 and urnic1 on one switch.
-Configuration default_configuration();
+// Two devices on one switch: urnic0 and urnic1, or with the names that this face has by default.
+Configuration default_configuration(Face face = Face::urnic);
 // A device on a UDP wire for each text, which is one address of this host, or several with commas between.
 // Throws ConfigurationError.
-Configuration udp_configuration(const std::vector<std::string>& devices);
+Configuration udp_configuration(const std::vector<std::string>& devices, Face face = Face::urnic);
 // `file` is a path. Throws ConfigurationError.
 Configuration load_configuration(const std::string& file);
 // `name` is the file's name in errors.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/objects/program_context.hpp"
 
@@ -26,7 +27,7 @@ void put_device(const ServedDevice& device, DatagramWriter& datagram) {
   put_device_name(datagram, device);
   datagram.put(RDMA_NLDEV_ATTR_PORT_INDEX, limits::kPorts);  // here: the number of ports
   datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{limits::kDeviceFlags});
-  datagram.put(RDMA_NLDEV_ATTR_FW_VERSION, URNIC_VERSION);
+  datagram.put(RDMA_NLDEV_ATTR_FW_VERSION, identity_of(device.settings.face).firmware_version);
   datagram.put(RDMA_NLDEV_ATTR_NODE_GUID, guid);
   datagram.put(RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
   datagram.put(RDMA_NLDEV_ATTR_DEV_NODE_TYPE, std::uint8_t{IBV_NODE_CA});
@@ -34,8 +35,7 @@ void put_device(const ServedDevice& device, DatagramWriter& datagram) {
   datagram.put(RDMA_NLDEV_ATTR_DEV_DIM, std::uint8_t{0});  // CQs moderate no events by themselves
 }
 
-// The interface is the one in sysfs (device/net); without an own one that of every machine whose addresses,
-// 127/8, name devices. A RoCE port has no LID, as in Linux's answers.
+// The interface is the one in sysfs (device/net). A RoCE port has no LID, as in Linux's answers.
 void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagram) {
   const bool up = fabric.link_is_up(device);
   put_device_name(datagram, device);
@@ -44,9 +44,14 @@ void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagr
   datagram.put(RDMA_NLDEV_ATTR_PORT_STATE, static_cast<std::uint8_t>(up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN));
   datagram.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
                static_cast<std::uint8_t>(up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling));
-  const bool own = device.interface.has_value();
-  datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, own ? device.interface->index : kLoopbackIndex);
-  datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, own ? device.interface->name : "lo");
+  const auto none = identity_of(device.settings.face).no_interface;
+  if (device.interface) {
+    datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, device.interface->index);
+    datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, device.interface->name);
+  } else if (none) {
+    datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, kLoopbackIndex);
+    datagram.put(RDMA_NLDEV_ATTR_NDEV_NAME, *none);
+  }
 }
 
 void put_object_counts(const Subjects& subjects, const ServedDevice& device, DatagramWriter& datagram) {
@@ -88,6 +93,9 @@ int put_node(const Subjects& subjects, const Attributes& asked, DatagramWriter& 
   datagram.put(RDMA_NLDEV_ATTR_CHARDEV, node->number);
   datagram.put(RDMA_NLDEV_ATTR_CHARDEV_ABI, node->abi);
   datagram.put(RDMA_NLDEV_ATTR_CHARDEV_NAME, node->name);
+  // By it libibverbs chooses the library (ib_uverbs adds it to what it tells of its own nodes only).
+  const auto driver = of_device ? identity_of(device->settings.face).driver_id : std::nullopt;
+  if (driver && *type == "uverbs") datagram.put(RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, *driver);
   return 0;
 }
 

@@ -14,8 +14,10 @@
 #include <string>
 #include <system_error>
 
+#include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/fabric/udp_wire.hpp"
+#include "device_model/control/sysfs/hardware_files.hpp"
+#include "device_model/control/sysfs/pci_bus.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 
 namespace urnic::control {
@@ -28,10 +30,9 @@ constexpr std::uint32_t kUverbsMajor = 231;
 constexpr std::uint32_t kUverbsFirstMinor = 192;
 constexpr std::uint32_t kUmadMajor = 231;
 constexpr std::uint32_t kUmadNodes = 64;
-constexpr int kUmadAbi = 5;      // ib_umad's, which libibumad requires
-constexpr int kUverbsAbi = 6;    // ib_uverbs's, which libibverbs requires
-constexpr int kProviderAbi = 1;  // urnic's own
-constexpr int kRdmaCmAbi = 4;    // rdma_ucm's, which librdmacm requires
+constexpr int kUmadAbi = 5;    // ib_umad's, which libibumad requires
+constexpr int kUverbsAbi = 6;  // ib_uverbs's, which libibverbs requires
+constexpr int kRdmaCmAbi = 4;  // rdma_ucm's, which librdmacm requires
 // Linux numbers miscellaneous devices from 0 to 255 and, once these are used up, upwards.
 constexpr char kRdmaCmNumber[] = "10:65535";
 
@@ -55,17 +56,6 @@ std::string guid_text(const std::array<std::uint8_t, 8>& guid) {
                      guid[3], guid[4], guid[5], guid[6], guid[7]);
 }
 
-// Processors as the kernel prints masks: groups of 32, highest first.
-std::string processor_mask(long processors) {
-  std::string text;
-  for (long group = (processors - 1) / 32; group >= 0; --group) {
-    const long bits = std::min(processors - group * 32, 32L);
-    const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
-    text += fmt::format("{}{:08x}", text.empty() ? "" : ",", mask);
-  }
-  return text;
-}
-
 std::string host_name() {
   char name[65] = {};
   gethostname(name, sizeof name - 1);
@@ -78,21 +68,13 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(folder / "node_guid", guid);
   write_file(folder / "sys_image_guid", guid);
   write_file(folder / "node_desc", fmt::format("{} {}", host_name(), device.settings.name));
-  write_file(folder / "fw_ver", URNIC_VERSION);
-  write_file(folder / "hw_rev", fmt::format("0x{:x}", device.settings.hardware_version));
-  write_file(folder / "hca_type", "urnic");
-  write_file(folder / "board_id", "urnic");
-
-  const long processors = std::max(sysconf(_SC_NPROCESSORS_CONF), 1L);
-  const fs::path hardware = folder / "device";
-  fs::create_directories(hardware);
-  write_file(hardware / "local_cpus", processor_mask(processors));
-  write_file(hardware / "local_cpulist", processors == 1 ? "0" : fmt::format("0-{}", processors - 1));
-  write_file(hardware / "numa_node", "-1");
-  // Programs that look for the device's interface and take its address can connect. Without one it is the one
-  // interface of every machine whose addresses, 127/8, name devices (docs/rdma-cm.md).
-  const link::LocalInterface* const interface = interface_of(device, 0);
-  fs::create_directories(hardware / "net" / (interface != nullptr ? interface->name : "lo"));
+  const FaceIdentity& identity = identity_of(device.settings.face);
+  write_file(folder / "fw_ver", std::string(identity.firmware_version));
+  write_file(folder / "hw_rev",
+             fmt::format("{}{:x}", identity.revision_prefix, device.settings.hardware_version));
+  write_file(folder / "hca_type", std::string(identity.hca_type));
+  write_file(folder / "board_id", std::string(identity.board_id));
+  write_hardware(folder / "device", device);
   fs::create_directories(folder / "ports" / "1");
   write_port_files(folder / "ports" / "1", device);
 }
@@ -106,11 +88,10 @@ void write_rdma_cm_node(const fs::path& folder) {
 void write_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {
   write_file(folder / "ibdev", device.settings.name);
   write_file(folder / "dev", fmt::format("{}:{}", kUverbsMajor, kUverbsFirstMinor + number));
-  write_file(folder / "abi_version", std::to_string(kProviderAbi));
+  write_file(folder / "abi_version", std::to_string(identity_of(device.settings.face).provider_abi));
 }
 
 void write_management_node(const fs::path& folder, const ServedDevice& device, std::uint32_t number) {
-  fs::create_directory(folder);
   write_file(folder / "ibdev", device.settings.name);
   write_file(folder / "port", "1");
   write_file(folder / "dev", fmt::format("{}:{}", kUmadMajor, number));
@@ -118,20 +99,28 @@ void write_management_node(const fs::path& folder, const ServedDevice& device, s
 
 }  // namespace
 
-std::vector<std::uint32_t> make_listed_folders(const fs::path& parent, const char* prefix,
-                                               std::uint32_t count) {
-  std::vector<std::uint32_t> wanted(count);
-  std::iota(wanted.begin(), wanted.end(), 0u);
-  const auto make = [&](std::uint32_t number) {
-    fs::create_directory(parent / (prefix + std::to_string(number)));
+std::vector<std::uint32_t> make_listed_entries(const fs::path& parent, const char* prefix,
+                                               std::uint32_t count, const MakeEntry& make) {
+  const auto path_of = [&](std::uint32_t number) { return parent / (prefix + std::to_string(number)); };
+  const auto make_folders = [&](const std::vector<std::uint32_t>& order) {
+    for (const std::uint32_t number : order) fs::create_directory(path_of(number));
+    std::vector<std::uint32_t> listed = listed_numbers(parent, prefix);
+    for (const std::uint32_t number : order) fs::remove(path_of(number));
+    return listed;
   };
-  // File systems list in order of creation, newest first, or by a hash of the name.
-  std::for_each(wanted.begin(), wanted.end(), make);
-  std::vector<std::uint32_t> listed = listed_numbers(parent, prefix);
-  if (listed == wanted) return listed;
-  for (const std::uint32_t number : wanted) fs::remove(parent / (prefix + std::to_string(number)));
-  std::for_each(wanted.rbegin(), wanted.rend(), make);
-  return listed_numbers(parent, prefix);
+  // File systems list in order of creation, newest first, or by a hash of the name: folders tell which.
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::vector<std::uint32_t> listed = make_folders(order);
+  if (listed != order) {
+    std::reverse(order.begin(), order.end());
+    listed = make_folders(order);
+  }
+  for (const std::uint32_t number : order) {
+    const auto place = std::find(listed.begin(), listed.end(), number);
+    make(static_cast<std::uint32_t>(place - listed.begin()), path_of(number));
+  }
+  return listed;
 }
 
 SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
@@ -145,18 +134,26 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
   fs::create_directories(management);
   write_file(management / "abi_version", std::to_string(kUmadAbi));
 
-  // libibverbs lists devices in the order of this folder. Where the file system chooses the order, the folder
+  // libibverbs lists devices in the order of this folder. Where the file system chooses the order, the entry
   // listed first becomes the first device's.
-  node_numbers_ = make_listed_folders(nodes, "uverbs", count);
+  const auto& served = fabric.devices();
+  node_numbers_ = make_listed_entries(nodes, "uverbs", count, [&](std::uint32_t index, const fs::path& path) {
+    make_class_entry(root, path, *served[index]);
+  });
   write_file(nodes / "abi_version", std::to_string(kUverbsAbi));
-  for (const auto& device : fabric.devices()) {
-    fs::create_directory(devices / device->settings.name);
-    write_device(devices / device->settings.name, *device);
+  for (const auto& device : served) {
+    const fs::path& folder = devices / device->settings.name;
+    make_class_entry(root, folder, *device);
+    write_device(folder, *device);
     const std::uint32_t number = node_number(*device);
     write_node(nodes / fmt::format("uverbs{}", number), *device, number);
-    if (const auto umad = management_node_number(*device))
-      write_management_node(management / fmt::format("umad{}", *umad), *device, *umad);
+    if (const auto umad = management_node_number(*device)) {
+      const fs::path node = management / fmt::format("umad{}", *umad);
+      make_class_entry(root, node, *device);
+      write_management_node(node, *device, *umad);
+    }
   }
+  write_pci_bus(root, fabric);
 }
 
 std::optional<std::uint32_t> SysfsTree::management_node_number(const ServedDevice& device) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,9 +30,12 @@ class SysfsTree {
   std::vector<std::uint32_t> node_numbers_;  // by device index
 };
 
-// Creates folders `prefix`0 to `prefix`(count-1) in `parent`; returns their numbers in the order of readdir,
-// which is ascending if the file system allows.
-std::vector<std::uint32_t> make_listed_folders(const std::filesystem::path& parent, const char* prefix,
-                                               std::uint32_t count);
+// Makes one entry of a folder: the one of this device, by its index, at `path`.
+using MakeEntry = std::function<void(std::uint32_t device, const std::filesystem::path& path)>;
+
+// Makes entries `prefix`0 to `prefix`(count-1) in `parent`, so that readdir lists them in the devices' order.
+// Returns the entries' numbers by device index, which are ascending if the file system allows.
+std::vector<std::uint32_t> make_listed_entries(const std::filesystem::path& parent, const char* prefix,
+                                               std::uint32_t count, const MakeEntry& make);
 
 }  // namespace urnic::control

@@ -1,9 +1,11 @@
 // query_device, query_port
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "wire/tag_matching_headers.hpp"
@@ -26,7 +28,8 @@ void describe_memory(const Session& session, abi::QueryDeviceReply& reply) {
 
 int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& reply, DescriptorExchange&) {
   const DeviceSettings& settings = session.device.settings;
-  std::strncpy(reply.firmware, URNIC_VERSION, sizeof reply.firmware - 1);
+  const std::string_view firmware = identity_of(settings.face).firmware_version;
+  firmware.copy(reply.firmware, std::min(firmware.size(), sizeof reply.firmware - 1));
   std::memcpy(&reply.node_guid, session.device.node_guid.data(), sizeof reply.node_guid);
   reply.system_image_guid = reply.node_guid;
   reply.max_mr_size = limits::kMaxMrSize;
