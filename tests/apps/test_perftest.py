@@ -41,6 +41,7 @@ OPTIONS_OF_ONE_PACKET = {**OPTIONS, "m": OPTIONS["m"][:1]}
 # and the engine poll on two processors.
 ROUNDS = {"bw": ("-n", "500"), "lat": ("-n", "100")}
 TRIES_OF_RAW_PAIRS = 4
+SECOND_ALONE = (fabric.DEVICES[1], fabric.DEVICES[1])
 # raw_ethernet_burst_lat counts one completion for each -Q sends, but signals all sends or none: so -Q 1. Its buffer
 # for completions has the size of a burst, but it polls 16 at a time: so bursts of 16. It sends without waiting for
 # replies, and the server sends no reply while its send queue is full: so both queues hold all that is sent.
@@ -155,7 +156,7 @@ class Perftest(unittest.TestCase):
         self.side_by_side(((program, ()) for program in PROGRAMS), measure_whole)
 
     def test_on_one_device(self):
-        self.side_by_side((program, (), ("urnic1", "urnic1")) for program in PROGRAMS)
+        self.side_by_side((program, (), SECOND_ALONE) for program in PROGRAMS)
 
     def test_all_sizes(self):
         self.matrix("a")
@@ -193,7 +194,7 @@ class Perftest(unittest.TestCase):
     def test_without_acknowledgements(self):
         def cases():
             for program in UNRELIABLE:
-                yield program, (), ("urnic1", "urnic1")
+                yield program, (), SECOND_ALONE
                 for options in ((), ("-b",), ("-e",), ("-I", "64", "-s", "64")):
                     # By the programs' help, latency has no -b, and writes have no events.
                     if ("-b" in options and program[0].endswith("_lat")) or ("-e" in options and "write" in program[0]):
@@ -206,7 +207,7 @@ class Perftest(unittest.TestCase):
         """perftest compares the sender's GID with the group's, an IPv6 GID; only ib_send_lat ignores the difference."""
         self.side_by_side(((name, "-c", "UD", "-g"), (), devices, gid)
                           for name, gid in (("ib_send_bw", "0"), ("ib_send_lat", "0"), ("ib_send_lat", "1"))
-                          for devices in (fabric.DEVICES, ("urnic1", "urnic1")))
+                          for devices in (fabric.DEVICES, SECOND_ALONE))
 
     def test_shared_receive_queue(self):
         self.side_by_side(((name,), ("--use-srq", *options))
@@ -219,7 +220,7 @@ class Perftest(unittest.TestCase):
         ips = ("-J", "192.0.2.2", "-j", "192.0.2.1")
         ports = (*ips, "-K", "5000", "-k", "5001")
         self.side_by_side((((name, "-n", "500", *options), devices)
-                           for devices in (fabric.DEVICES, ("urnic1", "urnic1"))
+                           for devices in (fabric.DEVICES, SECOND_ALONE)
                            for name in ("raw_ethernet_bw", "raw_ethernet_lat")
                            for options in ((), ("-s", "64"), ("-m", "4096", "-s", "4000"), ips, ports, (*ports, "--tcp"),
                                            ("--promiscuous",), ("--sniffer",))), self.raw_pair)
@@ -266,7 +267,7 @@ class Perftest(unittest.TestCase):
 
     def test_flow_rate(self):
         macs = [device["mac"] for device in self.fabric.status()["devices"]]
-        program = self.fabric.start_on_urnic("raw_ethernet_fs_rate", "--server", "-d", "urnic0", "-B", macs[0], "-E",
+        program = self.fabric.start_on_urnic("raw_ethernet_fs_rate", "--server", "-d", fabric.DEVICES[0], "-B", macs[0], "-E",
                                              macs[1])
         self.assertEqual(program.wait(), 0, str(program))
         self.assertRegex(program.output(), r"(?m)^\s*1000\s+[\d.]+")
@@ -283,7 +284,7 @@ class Perftest(unittest.TestCase):
 
         def cases():
             for program in PROGRAMS:
-                yield (*program, "-c", "XRC"), (), ("urnic1", "urnic1")
+                yield (*program, "-c", "XRC"), (), SECOND_ALONE
                 for options in ((), ("-b",), ("-q", "8"), ("-e",), ("-I", "64", "-s", "64"), ALL):
                     # The programs of latency take all sizes in test_all_sizes.
                     if options == ALL and program[0].endswith("_lat"):
@@ -297,8 +298,8 @@ class Perftest(unittest.TestCase):
         """Five seconds each, whatever the load, so five pairs run at once."""
         options = ("-D", "5")
         for first in range(0, len(PROGRAMS), 5):
-            running = [(program, self.fabric.start_pair(command(program, "urnic0", options),
-                                                        command(program, "urnic1", options)))
+            running = [(program, self.fabric.start_pair(command(program, fabric.DEVICES[0], options),
+                                                        command(program, fabric.DEVICES[1], options)))
                        for program in PROGRAMS[first:first + 5]]
             for program, (server, client) in running:
                 with self.subTest(" ".join(program + options)):
@@ -307,8 +308,8 @@ class Perftest(unittest.TestCase):
 
     def test_inline_is_not_turned_off(self):
         """perftest silently turns inline data off for devices that it does not know."""
-        _, output = self.fabric.run_pair(command(("ib_send_lat",), "urnic0", ("-I", "64")),
-                                         command(("ib_send_lat",), "urnic1", ("-I", "64")))
+        _, output = self.fabric.run_pair(command(("ib_send_lat",), fabric.DEVICES[0], ("-I", "64")),
+                                         command(("ib_send_lat",), fabric.DEVICES[1], ("-I", "64")))
         self.assertRegex(output, r"Max inline data\s*:\s*64\[B\]")
 
 
@@ -343,8 +344,8 @@ class SharedMemory(unittest.TestCase):
 
     def start_pair(self, program):
         common = (program, "-F", "-x", "1", "-D", "2")
-        pair = self.fabric.start_pair((*common, "-d", "urnic0", f"--mmap={self.files[0].name}"),
-                                      (*common, "-d", "urnic1", f"--mmap={self.files[1].name}"))
+        pair = self.fabric.start_pair((*common, "-d", fabric.DEVICES[0], f"--mmap={self.files[0].name}"),
+                                      (*common, "-d", fabric.DEVICES[1], f"--mmap={self.files[1].name}"))
         fabric.wait_until(lambda: self.mapped() == 2 or pair[1].status is not None, f"mapped regions: {pair[0]}\n{pair[1]}")
         self.assertIsNone(pair[1].status, f"{pair[0]}\n{pair[1]}")
         return pair

@@ -9,7 +9,8 @@ import fabric
 
 # Each setting must work; test_many_rounds and test_default do for long what the others do for a short time.
 ROUNDS = ("-n", "300")
-PAIRS = (("urnic0", "urnic0"), ("urnic0", "urnic1"), ("urnic1", "urnic0"))
+FIRST, SECOND = fabric.DEVICES
+PAIRS = ((FIRST, FIRST), (FIRST, SECOND), (SECOND, FIRST))
 
 
 def pingpong(on, device, *options, service="rc", gid="1"):

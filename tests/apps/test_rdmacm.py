@@ -108,8 +108,8 @@ class RdmaCm(unittest.TestCase):
         return client
 
     def messages(self, folder, name):
-        """A counter of the connection manager on urnic0."""
-        return int(self.fabric.run_on_urnic("cat", f"/sys/class/infiniband/urnic0/ports/1/{folder}/{name}"))
+        """A counter of the connection manager on the first device."""
+        return int(self.fabric.run_on_urnic("cat", f"/sys/class/infiniband/{fabric.DEVICES[0]}/ports/1/{folder}/{name}"))
 
     def test_rping_to_nobody(self):
         for address in ("127.0.0.1", "192.0.2.77"):

@@ -11,8 +11,8 @@ import unittest
 
 import fabric
 
-ACROSS = ("urnic0", "urnic1")
-ALONE = ("urnic0", "urnic0")
+ACROSS = fabric.DEVICES
+ALONE = (fabric.DEVICES[0], fabric.DEVICES[0])
 
 
 class OnOneFabric(unittest.TestCase):
@@ -150,9 +150,9 @@ class LinkCut(unittest.TestCase):
                 own.run(own.urnic, "set", "recovery", recovery)
                 program = own.start_on_urnic(own.verbs_program("verbs_link_cut"), "--log_level=error")
                 program.wait_for_output("connected")
-                own.run(own.urnic, "link", "set", "urnic1", "state=down")
+                own.run(own.urnic, "link", "set", fabric.DEVICES[1], "state=down")
                 program.wait_for_output("ended")
-                own.run(own.urnic, "link", "set", "urnic1", "state=up")
+                own.run(own.urnic, "link", "set", fabric.DEVICES[1], "state=up")
                 self.assertEqual(program.wait(), 0, str(program))
                 self.assertIn("No errors detected", program.output())
 
