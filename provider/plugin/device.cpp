@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/verbs_context.hpp"
 #include "provider/plugin/errno_rule.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

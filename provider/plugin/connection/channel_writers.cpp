@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "provider/plugin/freestanding/allocation.hpp"
-#include "provider/plugin/freestanding/file_status.hpp"
+#include "provider/freestanding/allocation.hpp"
+#include "provider/freestanding/file_status.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
+#include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
 

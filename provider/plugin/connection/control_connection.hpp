@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "device_model/abi/control.hpp"
-#include "provider/plugin/freestanding/descriptor.hpp"
+#include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
 

@@ -9,9 +9,10 @@
 
 #include <cstdlib>
 
+#include "provider/freestanding/file_status.hpp"
 #include "provider/old_symbol_versions.hpp"
 #include "provider/plugin/connection/device_death.hpp"
-#include "provider/plugin/freestanding/file_status.hpp"
+#include "provider/shared_pages/other_threads.hpp"
 
 namespace urnic::provider {
 namespace {
@@ -176,22 +177,25 @@ void after_fork_in_child() {
   watch.lock.renew();
 }
 
-void register_fork_handlers() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+bool watch_runs() {
+  Lock lock(watch.lock);
+  return watch.running;
+}
+
+void prepare() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  tell_of_own_thread(&watch_runs);
+}
 
 }  // namespace
 
 void watch_for_death(Context& context) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, register_fork_handlers);
+  pthread_once(&once, prepare);
   Lock lock(watch.lock);
   watch.contexts.add(context);
   context.watched = true;
   wake_or_start();
-}
-
-bool watch_runs() {
-  Lock lock(watch.lock);
-  return watch.running;
 }
 
 void stop_watching(Context& context) {

@@ -13,7 +13,4 @@ void watch_for_death(Context& context);
 // Stops watching. On return the thread does not use the context any more.
 void stop_watching(Context& context);
 
-// Whether that thread runs.
-bool watch_runs();
-
 }  // namespace urnic::provider

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
+#include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
 

@@ -12,12 +12,12 @@
 #include <span>
 
 #include "device_model/abi/memory_messages.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/death_watch.hpp"
 #include "provider/plugin/connection/import_connection.hpp"
 #include "provider/plugin/connection/process_identity.hpp"
 #include "provider/plugin/device.hpp"
 #include "provider/plugin/errno_rule.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/library/operation_table.hpp"
 #include "provider/plugin/operations.hpp"
 

@@ -8,13 +8,13 @@
 
 #include "device_model/abi/control.hpp"
 #include "device_model/abi/doorbells.hpp"
+#include "provider/freestanding/lock.hpp"
+#include "provider/freestanding/number_table.hpp"
+#include "provider/freestanding/object_list.hpp"
 #include "provider/plugin/connection/arena_table.hpp"
 #include "provider/plugin/connection/channel_writers.hpp"
 #include "provider/plugin/connection/control_connection.hpp"
 #include "provider/plugin/connection/owner_mark.hpp"
-#include "provider/plugin/freestanding/lock.hpp"
-#include "provider/plugin/freestanding/number_table.hpp"
-#include "provider/plugin/freestanding/object_list.hpp"
 #include "provider/plugin/library/library.hpp"
 #include "provider/private_abi.hpp"
 

@@ -1,8 +1,8 @@
 // The extended completion queue: ibv_start_poll and its readers, over the same ring as ibv_poll_cq.
 #include <cerrno>
 
+#include "provider/freestanding/clock.hpp"
 #include "provider/plugin/fast_path/empty_polls.hpp"
-#include "provider/plugin/freestanding/clock.hpp"
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/parent_domain.hpp"
 #include "provider/plugin/operations.hpp"

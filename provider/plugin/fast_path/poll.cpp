@@ -3,11 +3,11 @@
 
 #include <cstring>
 
+#include "provider/freestanding/clock.hpp"
 #include "provider/plugin/connection/control_call.hpp"
 #include "provider/plugin/connection/device_death.hpp"
 #include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/fast_path/empty_polls.hpp"
-#include "provider/plugin/freestanding/clock.hpp"
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/qp.hpp"
 #include "provider/plugin/objects/srq.hpp"

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "device_model/abi/memory_messages.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "device_model/abi/steering_messages.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/objects/counters.hpp"
 #include "provider/plugin/operations.hpp"
 

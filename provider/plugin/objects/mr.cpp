@@ -1,11 +1,11 @@
 #include <cerrno>
 
+#include "provider/freestanding/allocation.hpp"
+#include "provider/freestanding/huge_pages.hpp"
+#include "provider/freestanding/memory_map.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
-#include "provider/plugin/freestanding/huge_pages.hpp"
-#include "provider/plugin/freestanding/memory_map.hpp"
 #include "provider/plugin/operations.hpp"
-#include "provider/plugin/shared_pages/shared_ranges.hpp"
+#include "provider/shared_pages/shared_ranges.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,7 +1,7 @@
 #include <cerrno>
 
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

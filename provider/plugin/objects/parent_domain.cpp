@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "device_model/abi/steering_messages.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/events.hpp"
 #include "provider/plugin/objects/rss_qp.hpp"

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/objects/wq.hpp"
 
 namespace urnic::provider {

@@ -1,7 +1,7 @@
 // ibv_query_rt_values_ex: reads the device's clock.
 #include <cerrno>
 
-#include "provider/plugin/freestanding/clock.hpp"
+#include "provider/freestanding/clock.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

@@ -1,6 +1,6 @@
 #include <cerrno>
 
-#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/objects/wq.hpp"
 #include "provider/plugin/operations.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/objects/cq.hpp"
 #include "provider/plugin/objects/events.hpp"
 #include "provider/plugin/objects/parent_domain.hpp"

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "provider/plugin/freestanding/allocation.hpp"
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
+#include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/control_call.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
 #include "provider/plugin/operations.hpp"
 
 namespace urnic::provider {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "provider/plugin/freestanding/lock.hpp"
+#include "provider/freestanding/lock.hpp"
 
 namespace urnic::provider {
 

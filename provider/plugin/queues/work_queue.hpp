@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "provider/plugin/freestanding/lock.hpp"
+#include "provider/freestanding/lock.hpp"
 #include "provider/plugin/objects/parent_domain.hpp"
 
 namespace urnic::provider {

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/freestanding/huge_pages.hpp"
+#include "provider/freestanding/huge_pages.hpp"
 
 #include <sys/mman.h>
 

@@ -8,7 +8,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
+#include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::test {
 

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/freestanding/memory_map.hpp"
+#include "provider/freestanding/memory_map.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Private memory for shared memory and back, under the program's hands.
 #define BOOST_TEST_DYN_LINK
-#include "provider/plugin/shared_pages/page_exchange.hpp"
+#include "provider/shared_pages/page_exchange.hpp"
 
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -23,8 +23,8 @@
 #include <thread>
 #include <vector>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/shared_pages/shared_ranges.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/shared_pages/shared_ranges.hpp"
 #include "tests/unit/provider/may_freeze.hpp"
 #include "tests/unit/sanitized.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "provider/plugin/freestanding/number_table.hpp"
+#include "provider/freestanding/number_table.hpp"
 
 namespace urnic::test {
 

@@ -1,12 +1,12 @@
-#include "provider/plugin/freestanding/memory_map.hpp"
+#include "provider/freestanding/memory_map.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/freestanding/map_reader.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/map_reader.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,4 +1,4 @@
-#include "provider/plugin/freestanding/huge_pages.hpp"
+#include "provider/freestanding/huge_pages.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "provider/plugin/freestanding/address.hpp"
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/freestanding/map_reader.hpp"
+#include "provider/freestanding/address.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/map_reader.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,11 +1,11 @@
-#include "provider/plugin/shared_pages/memory_kind.hpp"
+#include "provider/shared_pages/memory_kind.hpp"
 
 #include <fcntl.h>
 
 #include <cstring>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/freestanding/map_reader.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/map_reader.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,4 +1,4 @@
-#include "provider/plugin/shared_pages/page_exchange.hpp"
+#include "provider/shared_pages/page_exchange.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,13 +9,13 @@
 
 #include <algorithm>
 
+#include "provider/freestanding/address.hpp"
+#include "provider/freestanding/descriptor.hpp"
 #include "provider/old_symbol_versions.hpp"
-#include "provider/plugin/freestanding/address.hpp"
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/shared_pages/frozen_range.hpp"
-#include "provider/plugin/shared_pages/memory_kind.hpp"
-#include "provider/plugin/shared_pages/other_threads.hpp"
-#include "provider/plugin/shared_pages/still_mapped.hpp"
+#include "provider/shared_pages/frozen_range.hpp"
+#include "provider/shared_pages/memory_kind.hpp"
+#include "provider/shared_pages/other_threads.hpp"
+#include "provider/shared_pages/still_mapped.hpp"
 
 namespace urnic::provider {
 namespace {

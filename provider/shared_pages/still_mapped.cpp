@@ -1,4 +1,4 @@
-#include "provider/plugin/shared_pages/still_mapped.hpp"
+#include "provider/shared_pages/still_mapped.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/freestanding/file_status.hpp"
-#include "provider/plugin/freestanding/map_reader.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/file_status.hpp"
+#include "provider/freestanding/map_reader.hpp"
 
 namespace urnic::provider {
 

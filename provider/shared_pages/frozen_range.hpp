@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device_model/abi/control.hpp"
-#include "provider/plugin/freestanding/descriptor.hpp"
+#include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
 

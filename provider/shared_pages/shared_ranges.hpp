@@ -6,8 +6,8 @@
 #pragma once
 
 #include "device_model/abi/control.hpp"
-#include "provider/plugin/freestanding/descriptor.hpp"
-#include "provider/plugin/freestanding/lock.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/lock.hpp"
 
 namespace urnic::provider {
 

@@ -1,4 +1,4 @@
-#include "provider/plugin/shared_pages/frozen_range.hpp"
+#include "provider/shared_pages/frozen_range.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "provider/plugin/freestanding/address.hpp"
+#include "provider/freestanding/address.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,16 +1,16 @@
-#include "provider/plugin/shared_pages/shared_ranges.hpp"
+#include "provider/shared_pages/shared_ranges.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
 
 #include <cstring>
 
+#include "provider/freestanding/address.hpp"
+#include "provider/freestanding/allocation.hpp"
+#include "provider/freestanding/object_list.hpp"
 #include "provider/old_symbol_versions.hpp"
-#include "provider/plugin/freestanding/address.hpp"
-#include "provider/plugin/freestanding/allocation.hpp"
-#include "provider/plugin/freestanding/object_list.hpp"
-#include "provider/plugin/shared_pages/page_exchange.hpp"
-#include "provider/plugin/shared_pages/still_mapped.hpp"
+#include "provider/shared_pages/page_exchange.hpp"
+#include "provider/shared_pages/still_mapped.hpp"
 
 namespace urnic::provider {
 namespace {
