@@ -9,7 +9,8 @@
 // wrong header closes the connection.
 //
 // Other bodies: memory_messages.hpp (null regions, device memory, dma-bufs, advice, sharing),
-// steering_messages.hpp, tag_matching.hpp, and query_messages.hpp (what a device and its port can do).
+// steering_messages.hpp, tag_matching.hpp, query_messages.hpp (what a device and its port can do), and
+// uverbs_messages.hpp (commands of the kernel's ABI).
 #pragma once
 
 #include <cstdint>
@@ -82,7 +83,9 @@ enum class ControlOpcode : std::uint32_t {
   destroy_counters = 121,
   read_counters = 122,
   create_tag_matching = 110,
-  announce_exec = 130,  // sent by the kernel stand-in
+  announce_exec = 130,   // sent by the kernel stand-in
+  uverbs_command = 140,  // the same
+  map_pages = 141,       // the same
 };
 
 // Begins every request.

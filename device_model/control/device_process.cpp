@@ -22,6 +22,7 @@
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/linger.hpp"
+#include "device_model/control/mlx5/uverbs_face.hpp"
 #include "device_model/control/netlink/netlink_server.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/stranger_lines.hpp"
@@ -69,7 +70,8 @@ struct DeviceProcess::Impl {
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
         umad(loop, fabric, gsi, disposal),
         rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
-        control(loop, fabric, disposal, {options.refuse_own_process, options.copiers}),
+        control(loop, fabric, disposal,
+                {options.refuse_own_process, options.copiers, &mlx5::kernel_commands()}),
         identifiers(rdma_cm.rdma_cm().identifiers()),
         strangers(loop, fabric),
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),

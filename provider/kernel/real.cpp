@@ -39,6 +39,7 @@ constinit NextSymbol<int(const char*, int, ...)> next_open{"open"};
 constinit NextSymbol<int(int, const char*, int, ...)> next_openat{"openat"};
 constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
 constinit NextSymbol<int(int, unsigned long, ...)> next_ioctl{"ioctl"};
+constinit NextSymbol<void*(void*, size_t, int, int, int, off_t)> next_mmap{"mmap"};
 constinit NextSymbol<int(int, int, int)> next_socket{"socket"};
 constinit NextSymbol<int(int, const struct sockaddr*, socklen_t)> next_connect{"connect"};
 constinit NextSymbol<int(int, const sockaddr*, socklen_t)> next_bind{"bind"};
@@ -68,6 +69,7 @@ __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_openat.look_up();
   next_write.look_up();
   next_ioctl.look_up();
+  next_mmap.look_up();
   next_socket.look_up();
   next_connect.look_up();
   next_bind.look_up();
@@ -120,6 +122,12 @@ ssize_t write(int descriptor, const void* data, size_t size) {
 int ioctl(int descriptor, unsigned long request, void* argument) {
   if (auto* next = next_ioctl.known()) return next(descriptor, request, argument);
   return static_cast<int>(syscall(SYS_ioctl, descriptor, request, argument));
+}
+
+void* mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset) {
+  if (auto* next = next_mmap.known()) return next(address, length, protection, flags, descriptor, offset);
+  const long mapped = syscall(SYS_mmap, address, length, protection, flags, descriptor, offset);
+  return reinterpret_cast<void*>(mapped);
 }
 
 int socket(int domain, int type, int protocol) {

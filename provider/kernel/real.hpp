@@ -25,6 +25,7 @@ int open(const char* path, int flags, mode_t mode);
 int openat(int directory, const char* path, int flags, mode_t mode);
 ssize_t write(int descriptor, const void* data, size_t size);
 int ioctl(int descriptor, unsigned long request, void* argument);
+void* mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset);
 int socket(int domain, int type, int protocol);
 int connect(int descriptor, const struct sockaddr* address, socklen_t length);
 int bind(int descriptor, const struct sockaddr* address, socklen_t length);

@@ -1,5 +1,6 @@
-// ioctl on an open device node: serves the one method that libibverbs passes to no provider. It allocates the
-// descriptor of an imported device's asynchronous events.
+// ioctl on an open device node. For urnic's own provider it serves the one method that libibverbs passes to
+// no provider, which allocates the descriptor of an imported device's asynchronous events. For libmlx5:
+// uverbs_method.hpp.
 #include <errno.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -15,6 +16,7 @@
 #include "provider/kernel/entry_point.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/umad_node.hpp"
+#include "provider/kernel/uverbs_method.hpp"
 
 namespace urnic::kernel {
 
@@ -99,6 +101,9 @@ int ioctl_closely(int descriptor, unsigned long request, void* argument) {
   dev_t number = 0;
   if (is_umad_request(request) && identify_descriptor(descriptor, number) && is_umad_number(number))
     return ioctl_on_umad(descriptor, request, argument);
+  const ProgramMemory memory(__builtin_frame_address(0));
+  if (request == RDMA_VERBS_IOCTL && is_for_mlx5(memory, argument) && identify_descriptor(descriptor, number))
+    return run_uverbs_method(descriptor, memory, argument);
   auto* header = static_cast<ib_uverbs_ioctl_hdr*>(argument);
   if (request != RDMA_VERBS_IOCTL || header == nullptr || !asks_for_async_events(*header) ||
       !identify_descriptor(descriptor, number)) {

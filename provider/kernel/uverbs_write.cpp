@@ -1,76 +1,26 @@
 #include "provider/kernel/uverbs_write.hpp"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "device_model/abi/control.hpp"
+#include "provider/kernel/completion_channel.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/uverbs_command.hpp"
 
 namespace urnic::kernel {
 
 namespace {
 
-struct CreateCompletionChannel {
-  ib_uverbs_cmd_hdr header;
-  ib_uverbs_create_comp_channel command;
-};
-static_assert(sizeof(CreateCompletionChannel) == 16);
-
-struct AddCompletionChannelMessage {
-  abi::RequestHeader header;
-  abi::AddCompletionChannelRequest body;
-};
-
-struct Pipe {
-  int read_end;
-  int write_end;
-};
-
-// Sends the device process both ends of the pipe. It writes events, and reads back those of destroyed CQs.
-bool announce_channel(int device, const Pipe& pipe) {
-  AddCompletionChannelMessage message = {};
-  message.header.magic = abi::kControlMagic;
-  message.header.opcode = static_cast<std::uint32_t>(abi::ControlOpcode::add_completion_channel);
-  message.header.length = sizeof message;
-  iovec data = {&message, sizeof message};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof pipe)] = {};
-  msghdr packet = {};
-  packet.msg_iov = &data;
-  packet.msg_iovlen = 1;
-  packet.msg_control = control;
-  packet.msg_controllen = sizeof control;
-  cmsghdr* rights = CMSG_FIRSTHDR(&packet);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof pipe);
-  std::memcpy(CMSG_DATA(rights), &pipe, sizeof pipe);
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(device, &packet, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(sizeof message);
+// Parts of one piece of the program's memory.
+ProgramPart part_of(const void* place, size_t from, size_t length) {
+  return {static_cast<const unsigned char*>(place) + from, length};
 }
 
-ssize_t create_completion_channel(int device, const CreateCompletionChannel& request) {
-  Pipe pipe = {};
-  if (pipe2(&pipe.read_end, O_CLOEXEC) != 0) return -1;
-  const bool announced = announce_channel(device, pipe);
-  close(pipe.write_end);
-  if (!announced) {
-    close(pipe.read_end);
-    errno = EIO;  // what ib_uverbs answers once the device is gone
-    return -1;
-  }
-  ib_uverbs_create_comp_channel_resp response = {};
-  response.fd = static_cast<__u32>(pipe.read_end);
-  std::memcpy(reinterpret_cast<void*>(request.command.response), &response, sizeof response);
-  return sizeof request;
-}
+const void* pointer_to(uint64_t address) { return reinterpret_cast<const void*>(address); }
 
 bool is_control_message(const void* data, size_t size) {
   std::uint32_t magic = 0;
@@ -79,27 +29,90 @@ bool is_control_message(const void* data, size_t size) {
   return magic == abi::kControlMagic;
 }
 
+// A command of the old form: header, structure, the driver's part. The structure begins with the place of the
+// answer, if there is one. Lengths count words of 4 bytes, and that of the command the header, too. Checks
+// and answers as in the kernel's ib_uverbs_write.
+int run_plain(int device, const ProgramMemory& memory, const ib_uverbs_cmd_hdr& header, const void* data,
+              size_t size) {
+  if (header.in_words * 4U != size) return EINVAL;
+  UverbsCommand command = {};
+  command.number = header.command;
+  command.core = part_of(data, sizeof header, size - sizeof header);
+  uint64_t response = 0;
+  if (header.out_words != 0) {
+    if (command.core.length < sizeof response) return ENOSPC;
+    if (memory.read(&response, command.core.place, sizeof response) < sizeof response) return EFAULT;
+    command.core_answer = {pointer_to(response), header.out_words * 4U};
+  }
+  return run_uverbs_command(device, memory, command);
+}
+
+struct ExtendedHeader {
+  ib_uverbs_cmd_hdr command;
+  ib_uverbs_ex_cmd_hdr extension;
+};
+static_assert(sizeof(ExtendedHeader) == 24);
+
+// A command of the extended form: its lengths count words of 8 bytes, without the headers.
+int run_extended(int device, const ProgramMemory& memory, const void* data, size_t size) {
+  ExtendedHeader header;
+  if (size < sizeof header) return EINVAL;
+  if (memory.read(&header, data, sizeof header) < sizeof header) return EFAULT;
+  const size_t core = header.command.in_words * 8U;
+  const size_t driver = header.extension.provider_in_words * 8U;
+  const size_t core_answer = header.command.out_words * 8U;
+  const size_t driver_answer = header.extension.provider_out_words * 8U;
+  if (core + driver != size - sizeof header || header.extension.cmd_hdr_reserved != 0) return EINVAL;
+  if ((header.extension.response != 0) != (core_answer + driver_answer != 0)) return EINVAL;
+  const void* const answer = pointer_to(header.extension.response);
+  UverbsCommand command = {};
+  command.number = header.command.command;
+  command.is_apart = true;
+  command.core = part_of(data, sizeof header, core);
+  command.driver = part_of(data, sizeof header + core, driver);
+  command.core_answer = part_of(answer, 0, core_answer);
+  command.driver_answer = part_of(answer, core_answer, driver_answer);
+  return run_uverbs_command(device, memory, command);
+}
+
+// 0 or an errno. What the answer says is the stand-in's, so it makes it itself.
+int create_completion_channel(int device, const ProgramMemory& memory, const ib_uverbs_cmd_hdr& header,
+                              const void* data, size_t size) {
+  ib_uverbs_create_comp_channel command;
+  ib_uverbs_create_comp_channel_resp response = {};
+  if (size != sizeof header + sizeof command || header.in_words * 4U != size ||
+      header.out_words * 4U < sizeof response)
+    return EINVAL;
+  const ProgramPart body = part_of(data, sizeof header, sizeof command);
+  if (memory.read(&command, body.place, sizeof command) < sizeof command) return EFAULT;
+  const int channel = make_completion_channel(device);
+  if (channel < 0) return errno;
+  response.fd = static_cast<__u32>(channel);
+  if (memory.write(const_cast<void*>(pointer_to(command.response)), &response, sizeof response)) return 0;
+  close(channel);
+  return EFAULT;
+}
+
+int run_command(int device, const void* data, size_t size) {
+  const ProgramMemory memory(__builtin_frame_address(0));
+  ib_uverbs_cmd_hdr header;
+  if (size < sizeof header) return EINVAL;
+  if (memory.read(&header, data, sizeof header) < sizeof header) return EFAULT;
+  if (header.command == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL)
+    return create_completion_channel(device, memory, header, data, size);
+  if ((header.command & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0)
+    return run_extended(device, memory, data, size);
+  return run_plain(device, memory, header, data, size);
+}
+
 }  // namespace
 
 ssize_t write_to_uverbs(int device, const void* data, size_t size) {
   if (is_control_message(data, size)) return real::write(device, data, size);
-  CreateCompletionChannel request;
-  if (size < sizeof request.header) {
-    errno = EINVAL;
-    return -1;
-  }
-  std::memcpy(&request, data, size < sizeof request ? size : sizeof request);
-  if (request.header.command != IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL) {
-    errno = EOPNOTSUPP;
-    return -1;
-  }
-  // The same checks as in the kernel's ib_uverbs_write; header lengths count words of 4 bytes.
-  if (size != sizeof request || request.header.in_words * 4U != size ||
-      request.header.out_words * 4U < sizeof(ib_uverbs_create_comp_channel_resp)) {
-    errno = EINVAL;
-    return -1;
-  }
-  return create_completion_channel(device, request);
+  const int error = run_command(device, data, size);
+  if (error == 0) return static_cast<ssize_t>(size);
+  errno = error;
+  return -1;
 }
 
 }  // namespace urnic::kernel

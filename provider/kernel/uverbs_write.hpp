@@ -1,5 +1,5 @@
-// write on an open uverbs node: serves the one uverbs command that no provider can take over, the creation of
-// a completion channel. Control messages, which the provider sends on the same descriptor, pass.
+// write on an open uverbs node: commands of the kernel's uverbs ABI. Of urnic's own provider only one comes
+// in this way, the creation of a completion channel; its control messages pass.
 #pragma once
 
 #include <stddef.h>

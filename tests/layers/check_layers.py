@@ -32,9 +32,9 @@ BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN = (
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN = (
     f"{CONTROL}/{room}" for room in (
-        "log", "loop", "confinement", "fabric", "objects", "uverbs", "sysfs", "gsi", "umad", "rdma_cm",
+        "log", "loop", "confinement", "fabric", "objects", "uverbs", "mlx5", "sysfs", "gsi", "umad", "rdma_cm",
         "netlink", "network", "admin"))
 # What `urnic script` needs.
 SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run", "report", "virtual_host", "live_host"))}
@@ -83,6 +83,7 @@ MAY_KNOW = {
     FABRIC: {LOG, LOOP, "control_groups", *BELOW_CONTROL},
     OBJECTS: {LOG, LOOP, CONFINEMENT, FABRIC, "terminal", *BELOW_CONTROL},
     UVERBS: {LOG, LOOP, FABRIC, OBJECTS, *BELOW_CONTROL},
+    MLX5: {LOG, LOOP, FABRIC, OBJECTS, UVERBS, *BELOW_CONTROL},
     SYSFS: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
     GSI: {LOG, LOOP, FABRIC, SYSFS, "wire/mad", *BELOW_CONTROL},
     UMAD: {LOG, LOOP, FABRIC, GSI, "wire/mad", *BELOW_CONTROL},
@@ -90,8 +91,8 @@ MAY_KNOW = {
     NETLINK: {LOG, LOOP, FABRIC, OBJECTS, SYSFS, *BELOW_CONTROL},
     NETWORK: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
     ADMIN: {"json", LOG, LOOP, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
-    "provider": set(),
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
+    "provider": {"provider/freestanding", "trust"},
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/freestanding": set(),
     "provider/shared_pages": {"provider", "provider/freestanding", "device_model/abi"},

@@ -27,6 +27,15 @@ class DoorbellSet;
 
 namespace urnic::control {
 
+// What a face of the device that is not the plugin's keeps with a context: control/mlx5.
+class FacePart {
+ public:
+  FacePart() = default;
+  virtual ~FacePart() = default;
+  FacePart(const FacePart&) = delete;
+  FacePart& operator=(const FacePart&) = delete;
+};
+
 struct ObjectCounts {
   std::size_t pd = 0;
   std::size_t mr = 0;
@@ -98,6 +107,7 @@ class Context {
   bool ending = false;                   // no program has it any more; it is being destroyed
   ArenaAllocator arenas;
   DoorbellNumbers doorbell_numbers;
+  std::unique_ptr<FacePart> face;  // null: the plugin's; goes after the queues
 
  private:
   std::shared_ptr<MemoryObjects> memory_;

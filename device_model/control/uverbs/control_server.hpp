@@ -21,12 +21,14 @@ class Connection;
 class Context;
 class CopierParent;
 class Fabric;
+struct KernelCommands;
 struct ServedDevice;
 
 // Settings of all sessions of a server (session.hpp).
 struct ControlServerOptions {
   bool refuse_own_process = false;
   CopierParent* copiers = nullptr;
+  const KernelCommands* kernel_commands = nullptr;
 };
 
 class ControlServer {

@@ -9,6 +9,7 @@
 
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/kernel_commands.hpp"
 
 namespace urnic::control {
 namespace {
@@ -45,6 +46,22 @@ int run_handler(Session& session, Body bytes, Reply& reply, DescriptorExchange& 
   std::memcpy(reply.storage.data() + reply.length, &body, sizeof body);
   reply.length += sizeof body;
   return 0;
+}
+
+int run_kernel_command(Session& session, Body bytes, Reply& reply, DescriptorExchange& descriptors) {
+  if (session.kernel_commands == nullptr) return EOPNOTSUPP;
+  std::size_t length = 0;
+  const int error = session.kernel_commands->uverbs_command(
+      session, bytes, std::span(reply.storage).subspan(reply.length), length, descriptors);
+  reply.length += length;
+  return error;
+}
+
+int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPagesReply& reply,
+              DescriptorExchange& descriptors) {
+  return session.kernel_commands != nullptr
+             ? session.kernel_commands->map_pages(session, request, reply, descriptors)
+             : EINVAL;
 }
 
 template <class RequestBody, class ReplyBody,
@@ -186,6 +203,10 @@ Command find_command(std::uint32_t opcode) {
       return command<abi::CreateRssQpRequest, abi::HandleReply, create_rss_qp>();
     case Op::destroy_rss_qp:
       return command<HandleRequest, Empty, destroy_rss_qp>();
+    case Op::uverbs_command:
+      return opening(Command{&run_kernel_command});  // it may be GET_CONTEXT, and looks itself
+    case Op::map_pages:
+      return command<abi::MapPagesRequest, abi::MapPagesReply, map_pages>();
   }
   return {};
 }

@@ -20,6 +20,7 @@ namespace urnic::control {
 
 class CopierParent;
 class DescriptorDisposal;
+struct KernelCommands;
 
 // A protection domain that the program may have without waiting for an answer. It does not exist yet.
 struct ReservedPd {
@@ -55,6 +56,7 @@ struct Session {
   std::unique_ptr<AddressMap> looking{};                     // the progress of an unfinished registration
   PagesOffer offer{};                                        // the answer to the latest request was one
   std::shared_ptr<SharedPages> unneeded{};                   // until their descriptor is sent
+  const KernelCommands* kernel_commands = nullptr;           // null: it answers none
 };
 
 // The descriptors of one request and of its reply.

@@ -7,7 +7,7 @@
 
 #include "provider/plugin/connection/death_watch.hpp"
 #include "provider/plugin/connection/device_death.hpp"
-#include "provider/plugin/connection/process_identity.hpp"
+#include "provider/process_identity.hpp"
 
 namespace urnic::provider {
 namespace {

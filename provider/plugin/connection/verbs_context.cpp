@@ -15,11 +15,11 @@
 #include "provider/freestanding/allocation.hpp"
 #include "provider/plugin/connection/death_watch.hpp"
 #include "provider/plugin/connection/import_connection.hpp"
-#include "provider/plugin/connection/process_identity.hpp"
 #include "provider/plugin/device.hpp"
 #include "provider/plugin/errno_rule.hpp"
 #include "provider/plugin/library/operation_table.hpp"
 #include "provider/plugin/operations.hpp"
+#include "provider/process_identity.hpp"
 
 namespace urnic::provider {
 namespace {

@@ -1,4 +1,4 @@
-#include "provider/plugin/connection/process_identity.hpp"
+#include "provider/process_identity.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

@@ -1,0 +1,69 @@
+// Bodies of the control protocol (control.hpp) for programs whose libibverbs speaks the kernel's uverbs ABI:
+// those that open a device with the mlx5 face (docs/mlx5-face.md). The kernel stand-in passes each command on
+// as it is, whether it came by write(2) or by ioctl(2), and knows no command's contents but for a few numbers
+// of descriptors.
+#pragma once
+
+#include <cstdint>
+
+#include "device_model/abi/control.hpp"
+
+namespace urnic::abi {
+
+enum UverbsCommandFlag : std::uint32_t {
+  // The command's and the driver's parts came apart. If not, all came as the command's part: it is a command
+  // of write(2) without IB_USER_VERBS_CMD_FLAG_EXTENDED, and its answer goes to one place, too.
+  uverbs_parts_apart = 1 << 0,
+  // The sender has done what UverbsCommandReply::pages_first has asked for,
+  uverbs_pages_shared = 1 << 1,
+  // or could not.
+  uverbs_pages_refused = 1 << 2,
+};
+
+// One command of ib_uverbs (rdma/ib_user_verbs.h). `core_length` bytes of the command's part and
+// `driver_length` bytes of the driver's follow. Behind those of GET_CONTEXT an OpenContextRequest follows,
+// and descriptors are sent as with open_context. Descriptor sent with OPEN_XRCD: its file, or none.
+struct UverbsCommandRequest {
+  std::uint32_t command;  // ib_uverbs_write_cmds, with IB_USER_VERBS_CMD_FLAG_EXTENDED if it has that
+  std::uint32_t flags;    // UverbsCommandFlag values
+  std::uint32_t core_length;
+  std::uint32_t driver_length;
+  std::uint32_t core_room;  // bytes that the sender takes as the answer
+  std::uint32_t driver_room;
+  std::uint64_t channel_inode;  // CREATE_CQ: the completion channel that it names (control.hpp); 0: none
+};
+
+// Whole pages of the sender, and where they lie in the file whose descriptor is sent.
+struct QueuePages {
+  std::uint64_t address;
+  std::uint64_t length;
+  std::uint64_t offset;
+};
+inline constexpr std::uint32_t kMaxQueuePages = 4;
+
+// `core_length` bytes of the command's answer and `driver_length` bytes of the driver's follow. Descriptors
+// received: a file for each of `pages`.
+struct UverbsCommandReply {
+  std::uint32_t core_length;
+  std::uint32_t driver_length;
+  std::uint32_t page_count;
+  // 1: the command is not done. The sender maps the files in the place of `pages`, which keep their contents,
+  // and sends the command again with uverbs_pages_shared or uverbs_pages_refused, before any other.
+  // 0: no queue is in `pages` any more. The sender gives them private memory again, before its next command.
+  std::uint32_t pages_first;
+  ContextToken token;  // GET_CONTEXT: for join_context
+  QueuePages pages[kMaxQueuePages];
+};
+
+// mmap(2) of the device node. Descriptor received: the file to map, read and write.
+struct MapPagesRequest {
+  std::uint64_t offset;
+  std::uint64_t length;
+  std::uint32_t protection;  // PROT_ values
+  std::uint32_t reserved;
+};
+struct MapPagesReply {
+  std::uint64_t offset;  // in the file
+};
+
+}  // namespace urnic::abi

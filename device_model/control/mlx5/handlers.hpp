@@ -1,0 +1,46 @@
+// The functions behind the commands, by kind of object. Each returns 0 or an errno, or kNotYet
+// (control/uverbs/commands.hpp), and may throw std::bad_alloc or std::system_error, as those of
+// control/uverbs, which most of them call.
+#pragma once
+
+#include "device_model/control/mlx5/command.hpp"
+
+namespace urnic::control::mlx5 {
+
+int get_context(Command&);
+int query_device(Command&);
+int query_device_extended(Command&);
+int query_port(Command&);
+
+int allocate_pd(Command&);
+int deallocate_pd(Command&);
+int register_mr(Command&);
+int reregister_mr(Command&);
+int deregister_mr(Command&);
+int allocate_mw(Command&);
+int deallocate_mw(Command&);
+
+int open_xrcd(Command&);
+int close_xrcd(Command&);
+
+int create_ah(Command&);
+int destroy_ah(Command&);
+
+int destroy_cq(Command&);
+int modify_cq(Command&);
+
+int query_qp(Command&);
+int modify_qp(Command&);
+int modify_qp_extended(Command&);
+int destroy_qp(Command&);
+int attach_multicast(Command&);
+int detach_multicast(Command&);
+
+int modify_srq(Command&);
+int query_srq(Command&);
+int destroy_srq(Command&);
+
+// Those that the device knows of and does not do: EOPNOTSUPP.
+int not_supported(Command&);
+
+}  // namespace urnic::control::mlx5

@@ -1,0 +1,19 @@
+// Limits that only libmlx5 asks for: of the doorbell pages and of WQEs in a ConnectX's format.
+#pragma once
+
+#include <cstdint>
+
+namespace urnic::control::mlx5 {
+
+// A page has four doorbell registers of this size, two of which a QP may be told of (libmlx5's
+// MLX5_NUM_NON_FP_BFREGS_PER_UAR).
+inline constexpr std::uint32_t kBfregBytes = 512;
+inline constexpr std::uint32_t kBfregsPerUar = 2;
+inline constexpr std::uint32_t kMaxBfregs = 512;  // as in Linux: 256 pages
+
+// A send queue is made of blocks of 64 bytes; a WQE has 16 of them at most, a receive WQE 512 bytes.
+inline constexpr std::uint32_t kMaxSendWqeBytes = 1024;
+inline constexpr std::uint32_t kMaxReceiveWqeBytes = 512;
+inline constexpr std::uint32_t kMaxSendWqebbs = 32768;
+
+}  // namespace urnic::control::mlx5

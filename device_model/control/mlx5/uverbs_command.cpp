@@ -1,0 +1,123 @@
+// uverbs_command, map_pages: from the message to the command's parts, and back.
+#include <rdma/ib_user_verbs.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "device_model/control/mlx5/command_table.hpp"
+#include "device_model/control/mlx5/context_part.hpp"
+#include "device_model/control/mlx5/uverbs_face.hpp"
+
+namespace urnic::control::mlx5 {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::uint32_t kMostRoom = 1u << 16;  // of 16-bit numbers of words, times what a word may have
+
+// The parts of the message.
+struct Parts {
+  abi::UverbsCommandRequest request;
+  Bytes core;
+  Bytes driver;
+  std::optional<abi::OpenContextRequest> opening;
+};
+
+bool take(Bytes& rest, std::size_t length, Bytes& part) {
+  if (length > rest.size()) return false;
+  part = rest.first(length);
+  rest = rest.subspan(length);
+  return true;
+}
+
+bool read_parts(Bytes body, Parts& parts) {
+  constexpr std::uint32_t kKnownFlags =
+      abi::uverbs_parts_apart | abi::uverbs_pages_shared | abi::uverbs_pages_refused;
+  if (body.size() < sizeof parts.request) return false;
+  parts.request = begin_of<abi::UverbsCommandRequest>(body);
+  Bytes rest = body.subspan(sizeof parts.request);
+  if (!take(rest, parts.request.core_length, parts.core) ||
+      !take(rest, parts.request.driver_length, parts.driver))
+    return false;
+  if (parts.request.command == IB_USER_VERBS_CMD_GET_CONTEXT) {
+    if (rest.size() != sizeof(abi::OpenContextRequest)) return false;
+    parts.opening = begin_of<abi::OpenContextRequest>(rest);
+    rest = {};
+  }
+  return rest.empty() && (parts.request.flags & ~kKnownFlags) == 0 && parts.request.core_room <= kMostRoom &&
+         parts.request.driver_room <= kMostRoom;
+}
+
+// Divides a command that came in one part, and checks the sizes of both. 0, or ENOSPC as in the kernel.
+int divide(Parts& parts, const CommandRow& row) {
+  abi::UverbsCommandRequest& request = parts.request;
+  if (parts.core.size() < row.core_input || request.core_room < row.core_answer) return ENOSPC;
+  if ((request.flags & abi::uverbs_parts_apart) != 0) return 0;
+  if (!parts.driver.empty() || request.driver_room != 0) return EINVAL;
+  parts.driver = parts.core.subspan(row.core_input);
+  parts.core = parts.core.first(row.core_input);
+  request.driver_room = request.core_room - static_cast<std::uint32_t>(row.core_answer);
+  request.core_room = static_cast<std::uint32_t>(row.core_answer);
+  return 0;
+}
+
+bool is_extended(const CommandRow& row) { return (row.number & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0; }
+
+void encode(abi::UverbsCommandReply& head, const Command& command, std::span<std::byte> reply,
+            std::size_t& length) {
+  const Bytes core = command.core.bytes();
+  const Bytes driver = command.driver.bytes();
+  head.core_length = static_cast<std::uint32_t>(core.size());
+  head.driver_length = static_cast<std::uint32_t>(driver.size());
+  length = sizeof head + core.size() + driver.size();
+  std::memcpy(reply.data(), &head, sizeof head);
+  std::copy(core.begin(), core.end(), reply.begin() + sizeof head);
+  std::copy(driver.begin(), driver.end(),
+            reply.begin() + static_cast<std::ptrdiff_t>(sizeof head + core.size()));
+}
+
+int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& length,
+        DescriptorExchange& descriptors) {
+  Parts parts{};
+  if (!read_parts(body, parts)) return EINVAL;
+  const CommandRow* const row = find_command(parts.request.command);
+  if (row == nullptr) return EOPNOTSUPP;
+  const bool is_open = session.context != nullptr && part_of(*session.context) != nullptr;
+  // The kernel answers ENOSPC to a command that is too short, whether or not there is a context: libibverbs
+  // finds out in this way whether there is an ioctl for commands.
+  if (const int error = divide(parts, *row)) return error;
+  if (is_open == row->before_context) return EINVAL;
+  if (is_extended(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
+
+  abi::UverbsCommandReply head{};
+  Command command{session, descriptors, parts.core, parts.driver};
+  command.core = AnswerPart(parts.request.core_room);
+  command.driver = AnswerPart(parts.request.driver_room);
+  command.channel_inode = parts.request.channel_inode;
+  command.opening = parts.opening ? &*parts.opening : nullptr;
+  command.token = &head.token;
+  if (const int error = row->run(command)) return error;
+  encode(head, command, reply, length);
+  return 0;
+}
+
+int map(Session& session, const abi::MapPagesRequest& request, abi::MapPagesReply& reply,
+        DescriptorExchange& descriptors) {
+  const ContextPart* const part = part_of(*session.context);
+  if (part == nullptr || (request.protection & PROT_EXEC) != 0) return EINVAL;
+  const auto place = part->uars.find(request.offset, request.length);
+  if (!place) return EINVAL;
+  reply.offset = *place;
+  descriptors.sent.push_back(part->uars.descriptor());
+  return 0;
+}
+
+}  // namespace
+
+const KernelCommands& kernel_commands() {
+  static constexpr KernelCommands kCommands{&run, &map};
+  return kCommands;
+}
+
+}  // namespace urnic::control::mlx5

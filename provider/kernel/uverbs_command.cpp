@@ -1,0 +1,191 @@
+#include "provider/kernel/uverbs_command.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "device_model/abi/uverbs_messages.hpp"
+#include "provider/freestanding/descriptor.hpp"
+#include "provider/kept_errno.hpp"
+#include "provider/kernel/real.hpp"
+#include "provider/kernel/uverbs_connection.hpp"
+#include "provider/process_identity.hpp"
+#include "trust/peer.hpp"
+
+namespace urnic::kernel {
+
+namespace {
+
+struct Pipe {
+  provider::Descriptor read_end;
+  provider::Descriptor write_end;
+
+  bool make(int flags) {
+    int ends[2];
+    if (pipe2(ends, flags) != 0) return false;
+    read_end.reset(ends[0]);
+    write_end.reset(ends[1]);
+    return true;
+  }
+};
+
+// What goes with a command beside its bytes: what the kernel would find in the calling process.
+struct Belongings {
+  uint64_t channel_inode = 0;
+  int descriptors[UverbsRequest::kMaxDescriptors];
+  size_t descriptor_count = 0;
+  // GET_CONTEXT.
+  abi::OpenContextRequest opening = {};
+  provider::ProcessIdentity identity;
+  Pipe events;
+};
+
+constexpr uint32_t extended(uint32_t number) { return number | IB_USER_VERBS_CMD_FLAG_EXTENDED; }
+
+// A number in the command's part; 0 if the command ends before it.
+template <typename Number>
+Number number_at(const ProgramMemory& memory, const UverbsCommand& command, size_t offset) {
+  Number number = 0;
+  const auto* const place = static_cast<const unsigned char*>(command.core.place) + offset;
+  if (command.core.length < offset + sizeof number ||
+      memory.read(&number, place, sizeof number) < sizeof number)
+    return 0;
+  return number;
+}
+
+int introduce(int device, Belongings& belongings) {
+  if (!trust::peer_is_own_user(device)) return EACCES;
+  if (!belongings.events.make(O_CLOEXEC)) return errno;
+  if (fcntl(belongings.events.write_end.get(), F_SETFL, O_NONBLOCK) != 0) return errno;
+  if (const int error = belongings.identity.open()) return error;
+  provider::allow_memory_access_by_peer(device);
+  belongings.opening.version = abi::kControlVersion;
+  provider::copy_program_name(belongings.opening.program);
+  const int all[] = {belongings.identity.pid_descriptor.get(), belongings.identity.memory.get(),
+                     belongings.events.read_end.get(), belongings.events.write_end.get()};
+  const auto sent = belongings.identity.to_send(all);
+  std::memcpy(belongings.descriptors, sent.data(), sent.size_bytes());
+  belongings.descriptor_count = sent.size();
+  return 0;
+}
+
+// The device process knows a channel by its pipe.
+int find_channel(int32_t channel, Belongings& belongings) {
+  if (channel < 0) return 0;
+  struct stat status;
+  if (real::fstat(channel, &status) != 0) return EBADF;
+  if (!S_ISFIFO(status.st_mode)) return EINVAL;
+  belongings.channel_inode = status.st_ino;
+  return 0;
+}
+
+int find_file(int32_t file, Belongings& belongings) {
+  if (file == -1) return 0;
+  if (fcntl(file, F_GETFD) < 0) return EBADF;
+  belongings.descriptors[belongings.descriptor_count++] = file;
+  return 0;
+}
+
+int collect(int device, const ProgramMemory& memory, const UverbsCommand& command, Belongings& belongings) {
+  switch (command.number) {
+    case IB_USER_VERBS_CMD_GET_CONTEXT:
+      return introduce(device, belongings);
+    case IB_USER_VERBS_CMD_CREATE_CQ:
+      return find_channel(number_at<int32_t>(memory, command, offsetof(ib_uverbs_create_cq, comp_channel)),
+                          belongings);
+    case extended(IB_USER_VERBS_EX_CMD_CREATE_CQ):
+      return find_channel(number_at<int32_t>(memory, command, offsetof(ib_uverbs_ex_create_cq, comp_channel)),
+                          belongings);
+    case IB_USER_VERBS_CMD_OPEN_XRCD:
+      return find_file(number_at<int32_t>(memory, command, offsetof(ib_uverbs_open_xrcd, fd)), belongings);
+    default:
+      return 0;
+  }
+}
+
+iovec vector_of(const ProgramPart& part) { return {const_cast<void*>(part.place), part.length}; }
+
+struct Answer {
+  abi::UverbsCommandReply head;
+  unsigned char* core;
+  unsigned char* driver;
+};
+
+bool read_answer(UverbsReply& reply, Answer& answer) {
+  if (reply.length < sizeof answer.head) return false;
+  std::memcpy(&answer.head, reply.body, sizeof answer.head);
+  const size_t rest = reply.length - sizeof answer.head;
+  if (answer.head.core_length > rest || answer.head.driver_length != rest - answer.head.core_length)
+    return false;
+  answer.core = reply.body + sizeof answer.head;
+  answer.driver = answer.core + answer.head.core_length;
+  return true;
+}
+
+int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, UverbsReply& reply,
+        Answer& answer) {
+  abi::UverbsCommandRequest request = {};
+  request.command = command.number;
+  request.flags = command.is_apart ? static_cast<uint32_t>(abi::uverbs_parts_apart) : 0;
+  request.core_length = static_cast<uint32_t>(command.core.length);
+  request.driver_length = static_cast<uint32_t>(command.driver.length);
+  request.core_room = static_cast<uint32_t>(command.core_answer.length);
+  request.driver_room = static_cast<uint32_t>(command.driver_answer.length);
+  request.channel_inode = belongings.channel_inode;
+  const iovec parts[] = {{&request, sizeof request},
+                         vector_of(command.core),
+                         vector_of(command.driver),
+                         {&belongings.opening, sizeof belongings.opening}};
+  const bool opens = command.number == IB_USER_VERBS_CMD_GET_CONTEXT;
+  const int error = turn.ask({abi::ControlOpcode::uverbs_command, parts, opens ? 4U : 3U,
+                              belongings.descriptors, belongings.descriptor_count},
+                             reply);
+  if (error != 0) return error;
+  return read_answer(reply, answer) ? 0 : EIO;
+}
+
+bool give(const ProgramMemory& memory, const ProgramPart& to, const void* from, size_t length) {
+  if (length == 0) return true;
+  return length <= to.length && memory.write(const_cast<void*>(to.place), from, length);
+}
+
+// The answer of a command whose parts are not apart goes to one place.
+bool give(const ProgramMemory& memory, const UverbsCommand& command, const Answer& answer) {
+  const size_t core = answer.head.core_length;
+  const size_t driver = answer.head.driver_length;
+  if (!command.is_apart) return give(memory, command.core_answer, answer.core, core + driver);
+  return give(memory, command.core_answer, answer.core, core) &&
+         give(memory, command.driver_answer, answer.driver, driver);
+}
+
+// The program's context is open: it gets the pipe's end for its asynchronous events.
+void finish_opening(UverbsTurn& turn, Belongings& belongings, const Answer& answer) {
+  turn.opened(answer.head.token);
+  const auto descriptor = static_cast<uint32_t>(belongings.events.read_end.get());
+  if (answer.head.core_length >= sizeof(ib_uverbs_get_context_resp))
+    std::memcpy(answer.core + offsetof(ib_uverbs_get_context_resp, async_fd), &descriptor, sizeof descriptor);
+}
+
+}  // namespace
+
+int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsCommand& command) {
+  const KeptErrno kept;
+  const bool opens = command.number == IB_USER_VERBS_CMD_GET_CONTEXT;
+  UverbsTurn turn(device, opens);
+  if (turn.error() != 0) return turn.error();
+  Belongings belongings;
+  if (const int error = collect(device, memory, command, belongings)) return error;
+  UverbsReply reply;
+  Answer answer;
+  if (const int error = ask(turn, command, belongings, reply, answer)) return error;
+  if (opens) finish_opening(turn, belongings, answer);
+  if (!give(memory, command, answer)) return EFAULT;
+  if (opens) belongings.events.read_end.release();
+  return 0;
+}
+
+}  // namespace urnic::kernel
