@@ -4,10 +4,10 @@
 #include <rdma/mlx5-abi.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <limits>
 
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/mlx5/firmware.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
@@ -22,9 +22,18 @@ int ask(Command& command, abi::QueryDeviceReply& known) {
   return control::query_device(command.session, {}, known, command.descriptors);
 }
 
+// "22.35.1012" as libmlx5 takes it apart again (mlx5_query_device_ex).
+std::uint64_t to_number(const char* firmware) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned sub_minor = 0;
+  std::sscanf(firmware, "%u.%u.%u", &major, &minor, &sub_minor);
+  return std::uint64_t{major & 0xFFFF} << 32 | std::uint64_t{minor & 0xFFFF} << 16 | (sub_minor & 0xFFFF);
+}
+
 ib_uverbs_query_device_resp basic(const abi::QueryDeviceReply& known) {
   ib_uverbs_query_device_resp response{};
-  response.fw_ver = kFirmwareVersion;
+  response.fw_ver = to_number(known.firmware);
   response.node_guid = known.node_guid;
   response.sys_image_guid = known.system_image_guid;
   response.max_mr_size = known.max_mr_size;

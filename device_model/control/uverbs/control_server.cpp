@@ -48,7 +48,7 @@ void ControlServer::adopt(ServedDevice& device, memory::Descriptor socket) {
   session.disposal = &disposal_;
   session.refuse_own_process = options_.refuse_own_process;
   session.copiers = options_.copiers;
-  session.kernel_commands = options_.kernel_commands;
+  if (device.settings.face == Face::mlx5) session.kernel_commands = options_.kernel_commands;
   const auto peer = std::make_shared<Peer>(socket.get());
   session.peer = peer->pid();
   session.account = fabric_.quotas().account(peer->pid());

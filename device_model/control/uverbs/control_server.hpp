@@ -28,7 +28,7 @@ struct ServedDevice;
 struct ControlServerOptions {
   bool refuse_own_process = false;
   CopierParent* copiers = nullptr;
-  const KernelCommands* kernel_commands = nullptr;
+  const KernelCommands* kernel_commands = nullptr;  // of devices with the mlx5 face
 };
 
 class ControlServer {
