@@ -111,10 +111,12 @@ std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte
   return crc;
 }
 
-std::uint32_t crc32(std::span<const std::byte> bytes) {
-  const std::uint32_t crc = add(0, bytes.data(), bytes.size());
+std::uint32_t crc32(std::span<const std::byte> bytes) { return crc32(0, bytes); }
+
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
+  const std::uint32_t longer = add(crc, bytes.data(), bytes.size());
   leave_vector_code();
-  return crc;
+  return longer;
 }
 
 }  // namespace urnic::wire

@@ -17,5 +17,7 @@ std::uint32_t icrc(std::span<const std::byte> headers, std::span<const std::byte
 
 // CRC-32 of IEEE 802.3 over `bytes`, of which the ICRC is made, too.
 std::uint32_t crc32(std::span<const std::byte> bytes);
+// The same over bytes that `crc` covers, and `bytes` behind them.
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes);
 
 }  // namespace urnic::wire

@@ -43,6 +43,7 @@ SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run
 MAY_KNOW = {
     "wire": set(),
     "wire/mad": {"wire"},
+    "wire/infiniband": {"wire"},
     "command_line": set(),
     "control_groups": set(),
     "json": set(),

@@ -1,0 +1,16 @@
+// The variant CRC of an InfiniBand packet (IBTA 7.8.2): 16 bits over all bytes from the LRH to the ICRC, made
+// anew for each link.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace urnic::wire::infiniband {
+
+inline constexpr std::size_t kVariantCrcBytes = 2;
+
+// Returns a host integer; on the wire its least significant byte comes first.
+std::uint16_t variant_crc(std::span<const std::byte> bytes);
+
+}  // namespace urnic::wire::infiniband
