@@ -74,7 +74,7 @@ MAY_KNOW = {
            "receives": ("rings", "completion", "device", "round"),
            "queue_pair": ("rings", "completion", "device", "batch", "round", "receives"),
            "management": ("completion", "device", "batch", "round"),
-           "doorbells": ("rings", "queue_pair"),
+           "doorbells": ("rings", "completion", "queue_pair", "round"),
        }.items()},
     "device_model/engine": {*ENGINE_ROOMS, *ENGINE},
     "device_model/in_process": {"device_model/engine", *ENGINE_ROOMS, *ENGINE},
