@@ -36,7 +36,8 @@ static_assert(std::string_view(abi::kPciBusFolder) == "pci7572:00");
 // to what the machine has there besides.
 constexpr const char* kSharedSysfsFolders[] = {"/sys/bus/pci", "/sys/module/mlx5_core",
                                                "/sys/module/mlx5_ib"};
-constexpr char kInterfaces[] = "/sys/class/net/";
+// Where Linux has an interface like those that the device process makes, and the link to it.
+constexpr const char* kInterfaces[] = {"/sys/class/net/", "/sys/devices/virtual/net/"};
 
 struct Component {
   const char* text;
@@ -67,9 +68,13 @@ bool climbs_out(const char* rest) {
 
 // "/sys/class/net/mlx5_0/device": the interface has the device's name, which tells the path (below).
 bool is_device_of_interface(const char* folder) {
-  if (std::strncmp(folder, kInterfaces, sizeof kInterfaces - 1) != 0) return false;
-  const char* const slash = std::strchr(folder + sizeof kInterfaces - 1, '/');
-  return slash != nullptr && std::strcmp(slash, "/device") == 0;
+  for (const char* interfaces : kInterfaces) {
+    const std::size_t length = std::strlen(interfaces);
+    if (std::strncmp(folder, interfaces, length) != 0) continue;
+    const char* const slash = std::strchr(folder + length, '/');
+    return slash != nullptr && std::strcmp(slash, "/device") == 0;
+  }
+  return false;
 }
 
 bool may_be_shared(const char* folder) {

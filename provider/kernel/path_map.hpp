@@ -4,13 +4,14 @@
 //     /sys/class/misc/rdma_cm                                                 -> RUN/sysfs/class/misc/rdma_cm
 //     /sys/devices/virtual/infiniband                                         ->  RUN/sysfs/devices/virtual/…
 //     /sys/devices/pci7572:00                                                 ->  RUN/sysfs/devices/…
-//     /sys/bus/pci, /sys/module/mlx5_core, /sys/module/mlx5_ib,               ->  the same in RUN/sysfs, but
-//     only /sys/class/net/INTERFACE/device                                             if that is there
 //     /dev/infiniband                                                         ->  RUN/dev
 //     /dev/char/MAJOR:MINOR of a node here                                    ->  RUN/dev/uverbsN
 //     /run/ibacm.port                                                         ->  nothing
 //
-// Everything below these directories is mapped too.
+// Everything below these directories is mapped too. Into RUN/sysfs lead also, but only if they are there:
+//
+//     /sys/bus/pci, /sys/module/mlx5_core, /sys/module/mlx5_ib
+//     /sys/class/net/NAME/device, /sys/devices/virtual/net/NAME/device
 #pragma once
 
 #include "provider/kernel/bounded_text.hpp"

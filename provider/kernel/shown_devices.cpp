@@ -85,6 +85,10 @@ void append_class_folder(const char* name, PathText& path) {
   path.append(run_directory()).append("/").append(abi::kSysfs).append("/class/").append(name);
 }
 
+void append_pci_folder(PathText& path) {
+  path.append(run_directory()).append("/").append(abi::kSysfs).append("/devices/").append(abi::kPciBusFolder);
+}
+
 bool is_device_folder(const struct stat& directory) {
   PathText by_class;
   append_class_folder("infiniband", by_class);
@@ -99,6 +103,34 @@ bool is_node_folder(const struct stat& directory, const char* class_name) {
   PathText nodes;
   nodes.append(run_directory()).append("/").append(abi::kDeviceNodes);
   return is_same(directory, by_class) || is_same(directory, nodes);
+}
+
+bool is_pci_folder(const struct stat& directory) {
+  PathText by_bus;
+  by_bus.append(run_directory()).append("/").append(abi::kSysfs).append("/bus/pci/devices");
+  PathText by_place;
+  append_pci_folder(by_place);
+  return is_same(directory, by_bus) || is_same(directory, by_place);
+}
+
+bool exists(const PathText& path) {
+  struct stat status;
+  return path.fits() && real::stat(path.text(), &status) == 0;
+}
+
+// Whether the entry of the PCI bus is one of the device process's, and of an RDMA device that is not named.
+bool is_hidden_pci_device(const char* entry) {
+  PathText folder;
+  append_pci_folder(folder);
+  folder.append("/").append(entry).append("/infiniband");
+  if (!exists(folder)) return false;
+  const std::size_t length = folder.length();
+  for (const char* name = shown_names; *name != '\0'; name += std::strlen(name) + 1) {
+    folder.append("/").append(name);
+    if (exists(folder)) return false;
+    folder.shorten(length);
+  }
+  return true;
 }
 
 // The name of the device of a node; false if its folder does not say.
@@ -135,7 +167,9 @@ bool is_hidden_entry(const struct stat& directory, const char* entry) {
     return is_node_folder(directory, class_name) && read_device(class_name, entry, device) &&
            !is_named(device);
   }
-  return entry[0] != '.' && is_device_folder(directory) && !is_named(entry);
+  if (entry[0] == '.') return false;
+  if (is_device_folder(directory)) return !is_named(entry);
+  return is_pci_folder(directory) && is_hidden_pci_device(entry);
 }
 
 struct dirent* read_shown_entry(DIR* directory) {

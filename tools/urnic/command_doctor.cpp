@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "json/json.hpp"
 #include "tools/urnic/commands.hpp"
@@ -32,6 +33,14 @@ void append(Findings& all, Findings more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// None while an engine is stuck: then the device process does not say.
+std::vector<std::string> device_names(AdminClient& client) {
+  std::vector<std::string> names;
+  const nlohmann::json status = client.ask({{"cmd", "status"}});
+  for (const auto& device : status.at("devices")) names.push_back(device.at("name").get<std::string>());
+  return names;
+}
+
 // Starts a device process for as long as it takes, unless one runs.
 Findings examine_device_process(const std::string& name) {
   Findings found;
@@ -39,9 +48,9 @@ Findings examine_device_process(const std::string& name) {
     const Installation installation = find_installation();
     const std::filesystem::path directory = named_run_directory(name);
     found.push_back({Severity::good, "run directory", directory.string(), ""});
-    const AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
+    AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
     found.push_back({Severity::good, "device process", "answers", ""});
-    append(found, doctor::examine_devices(installation, directory));
+    append(found, doctor::examine_devices(installation, directory, device_names(lease)));
   } catch (const Failure& failure) {
     found.push_back({Severity::obstacle, "device process", failure.what(),
                      "see the lines above; 'urnicd --foreground' shows what the device process does"});

@@ -13,7 +13,9 @@ bool is_there(const fs::path& path) {
 }
 
 void link_if_missing(const fs::path& link, const fs::path& target) {
-  if (!is_there(link)) fs::create_symlink(target, link);
+  if (is_there(link)) return;
+  fs::create_directories(link.parent_path());
+  fs::create_symlink(target, link);
 }
 
 // "../../../devices/pci0000:00/0000:00:1f.0": the part that follows `devices`.

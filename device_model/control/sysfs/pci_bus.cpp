@@ -124,8 +124,10 @@ void link_to_pci_device(const fs::path& root, const ServedDevice& device, const 
   const fs::path folder = folder_of(address);
   make_link(root / "bus/pci/devices" / to_text(address), "../../.." / folder);
   make_link(root / "bus/pci/drivers" / pci.driver / to_text(address), "../../../.." / folder);
-  if (device.interface)
-    make_link(root / "class/net" / device.interface->name / "device", "../../.." / folder);
+  if (!device.interface) return;
+  const fs::path interface = fs::path("devices/virtual/net") / device.interface->name;
+  make_link(root / interface / "device", "../../../.." / folder);
+  make_link(root / "class/net" / device.interface->name, "../.." / interface);
 }
 
 }  // namespace

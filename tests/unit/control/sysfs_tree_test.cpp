@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/sysfs/port_files.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
@@ -58,12 +59,35 @@ BOOST_AUTO_TEST_CASE(devices_are_listed_in_order) {
 }
 
 BOOST_AUTO_TEST_CASE(many_folders_are_reported_as_listed) {
-  const auto numbers = make_listed_folders(parent.path(), "uverbs", 20);
+  const auto numbers = make_listed_entries(
+      parent.path(), "uverbs", 20, [](std::uint32_t, const fs::path& path) { fs::create_directory(path); });
   std::vector<std::string> names;
   for (const auto number : numbers) names.push_back("uverbs" + std::to_string(number));
   auto found = listed(parent.path());
   std::erase(found, "sysfs");
   BOOST_TEST(names == found);
+}
+
+// Each entry is made for the device that it is listed as, be it a folder or a link to one.
+BOOST_AUTO_TEST_CASE(entries_are_made_for_the_devices_in_order) {
+  const fs::path nodes = parent.path() / "nodes";
+  fs::create_directory(nodes);
+  const auto make = [&](std::uint32_t device, const fs::path& path) {
+    const fs::path folder = device % 2 == 0 ? path : parent.path() / ("folder" + std::to_string(device));
+    fs::create_directory(folder);
+    write_file(folder / "device", std::to_string(device));
+    if (folder != path) fs::create_symlink(folder, path);
+  };
+  const auto numbers = make_listed_entries(nodes, "uverbs", 20, make);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(nodes.c_str()), closedir);
+  std::vector<std::string> found;
+  while (const dirent* entry = readdir(directory.get()))
+    if (entry->d_name[0] != '.') found.push_back(entry->d_name);
+  BOOST_REQUIRE(found.size() == 20u);
+  for (std::size_t device = 0; device < 20; ++device) {
+    BOOST_TEST(found[device] == "uverbs" + std::to_string(numbers[device]));
+    BOOST_TEST(contents(nodes / found[device] / "device") == std::to_string(device) + "\n");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_device_describes_itself) {

@@ -83,9 +83,32 @@ void FakeRunDirectory::make_sysfs() const {
     put(device / "node_guid", std::string("0200:00ff:fe00:000") + index);
     put(device / "ports/1/state", "4: ACTIVE");
   }
+  make_pci_bus();
   fs::create_symlink("../../devices/virtual/infiniband/urnic1", folder / "infiniband/urnic1");
   fs::create_symlink(path_ + "/sysfs/class/infiniband/urnic0",
                      folder / "infiniband_verbs/uverbs0/absolute_link");
+}
+
+// Two PCI devices, and beside them one of the machine's.
+void FakeRunDirectory::make_pci_bus() const {
+  const fs::path sysfs = fs::path(path_) / "sysfs";
+  fs::create_directories(sysfs / "bus/pci/devices");
+  for (const char index : {'0', '1'}) {
+    const std::string address = std::string("7572:00:0") + index + ".0";
+    const fs::path device = sysfs / "devices/pci7572:00" / address;
+    put(device / "vendor", "0x15b3");
+    fs::create_directories(device / "infiniband" / (std::string("urnic") + index));
+    fs::create_symlink("../../../devices/pci7572:00/" + address, sysfs / "bus/pci/devices" / address);
+  }
+  std::ofstream(sysfs / "devices/pci7572:00/7572:00:01.0/empty").close();
+  put(sysfs / "module/mlx5_core/initstate", "live");
+  fs::create_directories(sysfs / "class/net");
+  fs::create_directories(sysfs / "devices/virtual/net/mlx5_0");
+  fs::create_symlink("../../../pci7572:00/7572:00:00.0", sysfs / "devices/virtual/net/mlx5_0/device");
+  fs::create_symlink("../../devices/virtual/net/mlx5_0", sysfs / "class/net/mlx5_0");
+  put(fs::path(home_) / "machine/0000:00:00.0/vendor", "0x8086");
+  fs::create_symlink(home_ + "/machine", sysfs / "devices/pci0000:00");
+  fs::create_symlink("../../../devices/pci0000:00/0000:00:00.0", sysfs / "bus/pci/devices/0000:00:00.0");
 }
 
 void FakeRunDirectory::make_nodes() {

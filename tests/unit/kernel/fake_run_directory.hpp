@@ -34,6 +34,7 @@ class FakeRunDirectory {
 
  private:
   void make_sysfs() const;
+  void make_pci_bus() const;
   void make_nodes();
   void serve();
   bool take_message(int connection);

@@ -34,6 +34,7 @@ const Mapping kMappings[] = {
     {"/sys/class/infiniband_mad/abi_version", "/run/fabric/sysfs/class/infiniband_mad/abi_version"},
     {"/sys/class/misc/rdma_cm/abi_version", "/run/fabric/sysfs/class/misc/rdma_cm/abi_version"},
     {"/sys/devices/virtual/infiniband/urnic0", "/run/fabric/sysfs/devices/virtual/infiniband/urnic0"},
+    {"/sys/devices/pci7572:00/7572:00:00.0", "/run/fabric/sysfs/devices/pci7572:00/7572:00:00.0"},
     {"/dev/infiniband", "/run/fabric/dev"},
     {"/dev/infiniband/uverbs0", "/run/fabric/dev/uverbs0"},
     // Inside the tree the kernel resolves "..", because the component before it may be a symbolic link.
@@ -45,6 +46,11 @@ const Mapping kMappings[] = {
     {"/sys/class/infiniband/../../../..", "/"},
     {"/sys/class/infiniband/../infiniband_verbs/uverbs0", "/run/fabric/sysfs/class/infiniband_verbs/uverbs0"},
     // Not ours.
+    // Only of a device process that has them.
+    {"/sys/bus/pci/devices", nullptr},
+    {"/sys/module/mlx5_core/initstate", nullptr},
+    {"/sys/class/net/mlx5_0/device", nullptr},
+    {"/sys/devices/pci0000:00/0000:00:00.0", nullptr},
     {"/sys/class/infiniband_other", nullptr},
     {"/sys/class/infinibandx/urnic0", nullptr},
     {"/sys/class/misc/rdma_cm2", nullptr},
@@ -81,6 +87,7 @@ BOOST_AUTO_TEST_CASE(a_path_that_is_too_long_is_left_alone) {
 const Mapping kReverse[] = {
     {"/real/sysfs/class/infiniband/urnic0", "/sys/class/infiniband/urnic0"},
     {"/real/sysfs/devices/virtual/infiniband/urnic0", "/sys/devices/virtual/infiniband/urnic0"},
+    {"/real/sysfs/devices/pci7572:00/7572:00:00.0", "/sys/devices/pci7572:00/7572:00:00.0"},
     {"/real/dev", "/dev/infiniband"},
     {"/real/dev/uverbs0", "/dev/infiniband/uverbs0"},
     {"/real/sysfs/class", nullptr},  // /sys/class is not mapped

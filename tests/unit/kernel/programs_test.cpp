@@ -49,6 +49,24 @@ const Command kCommands[] = {
     {"bash -c 'for d in /sys/class/infiniband/*; do echo $(<$d/node_guid); done'",
      "0200:00ff:fe00:0000\n0200:00ff:fe00:0001\n"},
     {"bash -c 'cd /sys/class; cat infiniband/urnic0/node_type'", "1: CA\n"},
+    {"ls /sys/bus/pci/devices", "0000:00:00.0\n7572:00:00.0\n7572:00:01.0\n"},
+    {"cat /sys/bus/pci/devices/7572:00:01.0/vendor /sys/bus/pci/devices/0000:00:00.0/vendor",
+     "0x15b3\n0x8086\n"},
+    {"realpath /sys/bus/pci/devices/7572:00:01.0", "/sys/devices/pci7572:00/7572:00:01.0\n"},
+    {"readlink /sys/bus/pci/devices/0000:00:00.0", "../../../devices/pci0000:00/0000:00:00.0\n"},
+    {"cd /sys/bus && cat pci/devices/7572:00:01.0/vendor", "0x15b3\n"},
+    {"cd /sys && cat devices/pci7572:00/7572:00:01.0/vendor module/mlx5_core/initstate", "0x15b3\nlive\n"},
+    {"cd /sys/module && cat mlx5_core/initstate", "live\n"},
+    {"cat /sys/class/net/mlx5_0/device/vendor; cd /sys/class && cat net/mlx5_0/device/vendor",
+     "0x15b3\n0x15b3\n"},
+    {"cd /sys/class/net && cat mlx5_0/device/vendor && test -e lo/ifindex && echo yes", "0x15b3\nyes\n"},
+    {"readlink /sys/devices/virtual/net/mlx5_0/device /sys/class/net/mlx5_0/device",
+     "../../../pci7572:00/7572:00:00.0\n../../../pci7572:00/7572:00:00.0\n"},
+    {"ls -d /sys/bus/pci/devices/7572:*/infiniband/*",
+     "/sys/bus/pci/devices/7572:00:00.0/infiniband/urnic0\n"
+     "/sys/bus/pci/devices/7572:00:01.0/infiniband/urnic1\n"},
+    // Only GIDs' types cannot be read when they are empty.
+    {"cat /sys/bus/pci/devices/7572:00:01.0/empty && echo yes", "yes\n"},
     {"dd if=/dev/zero bs=1k count=64 2>/dev/null | wc -c", "65536\n"},
 };
 
@@ -91,6 +109,12 @@ BOOST_AUTO_TEST_CASE(listings_leave_out_devices_that_are_not_to_be_seen) {
     BOOST_TEST(second.find(word) != std::string::npos, second);
   BOOST_TEST(listed("URNIC_SHOW_7=urnic1 URNIC_SHOW_3=urnic0", list) == all);
   BOOST_TEST(listed("URNIC_SHOW=all URNIC_SHOW_0=urnic1", list) == all);
+  for (const char* folder : {"/sys/bus/pci/devices", "/sys/devices/pci7572:00"}) {
+    const std::string shown = listed("URNIC_SHOW_0=urnic1", std::string("ls ") + folder);
+    BOOST_TEST(shown.find("7572:00:00.0") == std::string::npos, shown);
+    BOOST_TEST(shown.find("7572:00:01.0") != std::string::npos, shown);
+  }
+  BOOST_TEST(listed("URNIC_SHOW_0=urnic1", "ls /sys/bus/pci/devices").starts_with("0000:00:00.0\n"));
   // Not one of the variables.
   BOOST_TEST(listed("URNIC_SHOWN=urnic1", list) == all);
   BOOST_TEST(listed("URNIC_SHOW_0=urnic7", "ls /sys/class/infiniband") == "");
@@ -113,6 +137,8 @@ BOOST_AUTO_TEST_CASE(glob_and_scandir_leave_them_out) {
       "found = Matches()\n"
       "libc.glob(b'/sys/class/infiniband/*', 0, None, ctypes.byref(found))\n"
       "print([found.paths[i].decode() for i in range(found.count)])\n"
+      "libc.glob(b'/sys/bus/pci/devices/*/vendor', 0, None, ctypes.byref(found))\n"
+      "print([found.paths[i].decode()[21:28] for i in range(found.count)])\n"
       "entries = ctypes.POINTER(ctypes.c_void_p)()\n"
       "print(libc.scandir(b'/sys/class/infiniband', ctypes.byref(entries), None, None))\n"
       "folder = os.open('/sys/class', os.O_RDONLY)\n"
@@ -122,10 +148,11 @@ BOOST_AUTO_TEST_CASE(glob_and_scandir_leave_them_out) {
   const std::string program = "/usr/bin/python3 -c \"" + std::string(script) + "\"";
   // scandir counts "." and "..", too.
   BOOST_TEST(run_preloaded(run.path(), "URNIC_SHOW_0=urnic1 " + program).output ==
-             "['/sys/class/infiniband/urnic1']\n3\n3\n['urnic1']\n");
+             "['/sys/class/infiniband/urnic1']\n['0000:00', '7572:00']\n3\n3\n['urnic1']\n");
   BOOST_TEST(
       run_preloaded(run.path(), program).output ==
-      "['/sys/class/infiniband/urnic0', '/sys/class/infiniband/urnic1']\n4\n4\n['urnic0', 'urnic1']\n");
+      "['/sys/class/infiniband/urnic0', '/sys/class/infiniband/urnic1']\n['0000:00', '7572:00', '7572:00']\n"
+      "4\n4\n['urnic0', 'urnic1']\n");
 }
 
 // Without a provider, libibverbs finds both devices in sysfs, and no driver for them.

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tools/urnic/doctor/finding.hpp"
 #include "tools/urnic/installation.hpp"
@@ -35,8 +36,9 @@ Findings examine_program(const std::string& command);
 Findings examine_image(const std::filesystem::path& image);
 
 // Starts a process with `installation`'s environment for `run_directory`, in which libibverbs lists its
-// devices. A device process must be running there.
-Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory);
+// devices. A device process must be running there; `names` are its devices.
+Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory,
+                         const std::vector<std::string>& names);
 
 // The child of `examine_devices`: prints a name per line. Returns the exit status of the process.
 int list_devices();

@@ -23,9 +23,19 @@ std::string in_one_line(std::string text) {
   return line;
 }
 
+// Of `names`, which are not among the lines of `seen`.
+std::string missing_in(const std::string& seen, const std::vector<std::string>& names) {
+  std::string missing;
+  for (const std::string& name : names)
+    if (('\n' + seen).find('\n' + name + '\n') == std::string::npos)
+      missing += (missing.empty() ? "" : ", ") + name;
+  return missing;
+}
+
 }  // namespace
 
-Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory) {
+Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory,
+                         const std::vector<std::string>& names) {
   const ChildOutput child = output_of({"/proc/self/exe", "doctor", "--list-devices"},
                                       program_environment(installation, run_directory));
   const std::string said = in_one_line(child.errors);
@@ -39,7 +49,12 @@ Findings examine_devices(const Installation& installation, const std::filesystem
              fmt::format("libibverbs sees none{}{}", said.empty() ? "" : ": ", said),
              "see the lines above; 'urnic status' shows what the device process has"}};
   }
-  return {{Severity::good, "devices", fmt::format("libibverbs sees {}", in_one_line(child.output)), ""}};
+  const std::string seen = fmt::format("libibverbs sees {}", in_one_line(child.output));
+  const std::string missing = missing_in(child.output, names);
+  if (missing.empty()) return {{Severity::good, "devices", seen, ""}};
+  return {{Severity::obstacle, "devices", fmt::format("{}, and not {}", seen, missing),
+           "their library is missing: devices with the face mlx5 need libmlx5, of Debian's package "
+           "ibverbs-providers"}};
 }
 
 int list_devices() {
