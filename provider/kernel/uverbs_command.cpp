@@ -11,9 +11,11 @@
 #include "device_model/abi/uverbs_messages.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/kept_errno.hpp"
+#include "provider/kernel/bounded_text.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
 #include "provider/process_identity.hpp"
+#include "provider/shared_pages/shared_ranges.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::kernel {
@@ -119,6 +121,9 @@ bool read_answer(UverbsReply& reply, Answer& answer) {
   if (reply.length < sizeof answer.head) return false;
   std::memcpy(&answer.head, reply.body, sizeof answer.head);
   const size_t rest = reply.length - sizeof answer.head;
+  if (answer.head.page_count > abi::kMaxQueuePages) return false;
+  for (uint32_t i = 0; i < answer.head.page_count; ++i)
+    if (!reply.descriptors[i].valid()) return false;
   if (answer.head.core_length > rest || answer.head.driver_length != rest - answer.head.core_length)
     return false;
   answer.core = reply.body + sizeof answer.head;
@@ -126,11 +131,12 @@ bool read_answer(UverbsReply& reply, Answer& answer) {
   return true;
 }
 
-int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, UverbsReply& reply,
-        Answer& answer) {
+// `exchange`: 0, or what has come of UverbsCommandReply::pages_first.
+int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, uint32_t exchange,
+        UverbsReply& reply, Answer& answer) {
   abi::UverbsCommandRequest request = {};
   request.command = command.number;
-  request.flags = command.is_apart ? static_cast<uint32_t>(abi::uverbs_parts_apart) : 0;
+  request.flags = exchange | (command.is_apart ? static_cast<uint32_t>(abi::uverbs_parts_apart) : 0);
   request.core_length = static_cast<uint32_t>(command.core.length);
   request.driver_length = static_cast<uint32_t>(command.driver.length);
   request.core_room = static_cast<uint32_t>(command.core_answer.length);
@@ -146,6 +152,51 @@ int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, 
                              reply);
   if (error != 0) return error;
   return read_answer(reply, answer) ? 0 : EIO;
+}
+
+abi::PageRange range_of(const abi::QueuePages& pages) { return {pages.address, pages.length}; }
+
+void tell_of_refusal(int error) {
+  BoundedText<300> line;
+  line.append("urnic: the memory of a queue cannot be shared with the device: ")
+      .append(error == EOPNOTSUPP ? "other processes may have it, too" : std::strerror(error))
+      .append(". Queues need private memory of small pages\n");
+  [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
+}
+
+// All pages or none.
+uint32_t share_pages(const Answer& answer, const UverbsReply& reply) {
+  const provider::Lock lock(provider::registration_lock());
+  for (uint32_t i = 0; i < answer.head.page_count; ++i) {
+    const abi::QueuePages& pages = answer.head.pages[i];
+    const int error = provider::share_part(range_of(pages), reply.descriptors[i], pages.offset);
+    if (error == 0) continue;
+    tell_of_refusal(error);
+    for (uint32_t j = 0; j < i; ++j)
+      provider::unshare_part(range_of(answer.head.pages[j]), reply.descriptors[j]);
+    return abi::uverbs_pages_refused;
+  }
+  return abi::uverbs_pages_shared;
+}
+
+void take_pages_back(const Answer& answer, const UverbsReply& reply) {
+  if (answer.head.page_count == 0) return;
+  const provider::Lock lock(provider::registration_lock());
+  for (uint32_t i = 0; i < answer.head.page_count; ++i)
+    provider::unshare_part(range_of(answer.head.pages[i]), reply.descriptors[i]);
+}
+
+// Asks, and does with pages what the device process wants.
+int ask_and_exchange(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings,
+                     UverbsReply& reply, Answer& answer) {
+  if (const int error = ask(turn, command, belongings, 0, reply, answer)) return error;
+  if (answer.head.pages_first != 0) {
+    const uint32_t outcome = share_pages(answer, reply);
+    if (const int error = ask(turn, command, belongings, outcome, reply, answer)) return error;
+    if (answer.head.pages_first != 0) return EIO;
+  }
+  take_pages_back(answer, reply);
+  return 0;
 }
 
 bool give(const ProgramMemory& memory, const ProgramPart& to, const void* from, size_t length) {
@@ -181,7 +232,7 @@ int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsComm
   if (const int error = collect(device, memory, command, belongings)) return error;
   UverbsReply reply;
   Answer answer;
-  if (const int error = ask(turn, command, belongings, reply, answer)) return error;
+  if (const int error = ask_and_exchange(turn, command, belongings, reply, answer)) return error;
   if (opens) finish_opening(turn, belongings, answer);
   if (!give(memory, command, answer)) return EFAULT;
   if (opens) belongings.events.read_end.release();

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "provider/freestanding/address.hpp"
@@ -10,6 +11,7 @@
 #include "provider/freestanding/object_list.hpp"
 #include "provider/old_symbol_versions.hpp"
 #include "provider/shared_pages/page_exchange.hpp"
+#include "provider/shared_pages/queue_pages.hpp"
 #include "provider/shared_pages/still_mapped.hpp"
 
 namespace urnic::provider {
@@ -55,12 +57,17 @@ void copy_for_child(SharedRange& range, const MappedPiece& piece) {
 }
 
 // Before the fork, so that the contents are those that a copy-on-write child would find; whatever other
-// threads write between this and the fork is not ordered with it anyway.
+// threads write between this and the fork is not ordered with it anyway. Looks once through all mappings:
+// there may be thousands of ranges.
 void before_fork() {
   ranges.lock.lock();
-  for (SharedRange* range = ranges.list.first(); range != nullptr; range = range->next)
-    for_mapped_pieces(range->range, range->inode,
-                      [&](const MappedPiece& piece) { copy_for_child(*range, piece); });
+  if (ranges.list.first() == nullptr) return;
+  for_all_mapped_pieces([](std::uint64_t inode, const MappedPiece& mapped) {
+    for (SharedRange* range = ranges.list.first(); range != nullptr; range = range->next) {
+      MappedPiece piece;
+      if (range->inode == inode && cut_piece(mapped, range->range, piece)) copy_for_child(*range, piece);
+    }
+  });
 }
 
 template <typename Use>
@@ -105,35 +112,75 @@ void register_fork_handlers() { pthread_atfork(before_fork, after_fork_in_parent
 
 Mutex& registration_lock() { return ranges.lock; }
 
-abi::Sharing share(const abi::PageRange& range, const Descriptor& file) {
+namespace {
+
+void register_handlers_once() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, register_fork_handlers);
+}
+
+// Null: no memory, or no such file.
+SharedRange* new_range(const abi::PageRange& range, const Descriptor& file) {
+  register_handlers_once();
   auto* const shared = create_object<SharedRange>();
-  const std::uint64_t inode = inode_of(file.get());
-  if (shared == nullptr || inode == 0) {
-    destroy_object(shared);
-    return abi::Sharing::refused_by_kernel;
-  }
-  const abi::Sharing outcome = share_pages(range, file.get());
-  if (outcome != abi::Sharing::shared) {
-    destroy_object(shared);
-    return outcome;
-  }
+  if (shared == nullptr) return nullptr;
   shared->range = range;
-  shared->inode = inode;
-  ranges.list.add(*shared);
+  shared->inode = inode_of(file.get());
+  if (shared->inode != 0) return shared;
+  destroy_object(shared);
+  return nullptr;
+}
+
+SharedRange* find(const abi::PageRange& range, const Descriptor& file) {
+  const std::uint64_t inode = inode_of(file.get());
+  for (SharedRange* each = ranges.list.first(); each != nullptr; each = each->next)
+    if (each->range.address == range.address && each->inode == inode) return each;
+  return nullptr;
+}
+
+void forget(SharedRange* range) {
+  if (range == nullptr) return;
+  ranges.list.remove(*range);
+  destroy_object(range);
+}
+
+}  // namespace
+
+abi::Sharing share(const abi::PageRange& range, const Descriptor& file) {
+  SharedRange* const shared = new_range(range, file);
+  if (shared == nullptr) return abi::Sharing::refused_by_kernel;
+  const abi::Sharing outcome = share_pages(range, file.get());
+  if (outcome == abi::Sharing::shared) {
+    ranges.list.add(*shared);
+  } else {
+    destroy_object(shared);
+  }
   return outcome;
 }
 
 void unshare(const abi::PageRange& range, const Descriptor& file) {
   if (range.length == 0 || !file.valid()) return;
   make_pages_private(range, file.get());
-  for (SharedRange* each = ranges.list.first(); each != nullptr; each = each->next) {
-    if (each->range.address != range.address || each->inode != inode_of(file.get())) continue;
-    ranges.list.remove(*each);
-    destroy_object(each);
-    return;
+  forget(find(range, file));
+}
+
+int share_part(const abi::PageRange& range, const Descriptor& file, std::uint64_t offset) {
+  SharedRange* const shared = new_range(range, file);
+  if (shared == nullptr) return ENOMEM;
+  const int error = put_queue_pages(range, file.get(), offset);
+  if (error == 0) {
+    ranges.list.add(*shared);
+  } else {
+    destroy_object(shared);
   }
+  return error;
+}
+
+void unshare_part(const abi::PageRange& range, const Descriptor& file) {
+  SharedRange* const shared = find(range, file);
+  if (shared == nullptr) return;
+  take_queue_pages(range);
+  forget(shared);
 }
 
 }  // namespace urnic::provider

@@ -19,4 +19,9 @@ abi::Sharing share(const abi::PageRange& range, const Descriptor& file);
 // The other way round, and forgets the range. A length of 0: nothing.
 void unshare(const abi::PageRange& range, const Descriptor& file);
 
+// The same with a part of a file, which begins at `offset` (queue_pages.hpp). 0 or an errno.
+int share_part(const abi::PageRange& range, const Descriptor& file, std::uint64_t offset);
+// Does nothing with a range that is not in mind.
+void unshare_part(const abi::PageRange& range, const Descriptor& file);
+
 }  // namespace urnic::provider

@@ -48,6 +48,7 @@ struct Command {
   std::uint64_t channel_inode = 0;  // of the completion channel that CREATE_CQ names; 0: none
   const abi::OpenContextRequest* opening = nullptr;  // of GET_CONTEXT
   abi::ContextToken* token = nullptr;                // where GET_CONTEXT says it
+  bool pages_shared = false;                         // the program has done what kPagesFirst asks for
 };
 
 // What a program has sent, at the beginning of a T; the rest of that is zero.

@@ -61,12 +61,13 @@ int get_context(Command& command) {
   if (command.session.context != nullptr) return EINVAL;
   if (const int error = check(command, request)) return error;
   const std::uint32_t bfregs = (request.total_num_bfregs + kBfregsPerUar - 1) / kBfregsPerUar * kBfregsPerUar;
-  auto part = std::make_unique<ContextPart>(bfregs / kBfregsPerUar, *command.session.account);
+  UarPages pages(bfregs / kBfregsPerUar, *command.session.account);
   abi::OpenContextReply opened{};
   if (const int error = open_context(command.session, *command.opening, opened, command.descriptors))
     return error;
   command.descriptors.sent.clear();  // what the plugin has instead of the pages
-  command.session.context->face = std::move(part);
+  Context& context = *command.session.context;
+  context.face = std::make_unique<ContextPart>(context, std::move(pages));
   *command.token = opened.token;
   ib_uverbs_get_context_resp response{};
   response.num_comp_vectors = opened.completion_vectors;

@@ -3,13 +3,15 @@
 
 #include "device_model/control/mlx5/uar_pages.hpp"
 #include "device_model/control/objects/program_context.hpp"
+#include "device_model/control/objects/queue_pages.hpp"
 
 namespace urnic::control::mlx5 {
 
 struct ContextPart : FacePart {
-  ContextPart(std::uint32_t uar_count, Account& account) : uars(uar_count, account) {}
+  ContextPart(Context& context, UarPages pages) : uars(std::move(pages)), queue_pages(context.arenas) {}
 
   UarPages uars;
+  QueuePages queue_pages;
 };
 
 // Null: the context was opened by way of another face.

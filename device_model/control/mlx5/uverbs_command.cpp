@@ -7,6 +7,7 @@
 
 #include "device_model/control/mlx5/command_table.hpp"
 #include "device_model/control/mlx5/context_part.hpp"
+#include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/uverbs_face.hpp"
 
 namespace urnic::control::mlx5 {
@@ -90,6 +91,10 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   if (is_open == row->before_context) return EINVAL;
   if (is_extended(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
 
+  const bool shared = (parts.request.flags & abi::uverbs_pages_shared) != 0;
+  note_exchange(session, shared);
+  // The program has made this memory in another way than libmlx5 does by itself.
+  if ((parts.request.flags & abi::uverbs_pages_refused) != 0) return EOPNOTSUPP;
   abi::UverbsCommandReply head{};
   Command command{session, descriptors, parts.core, parts.driver};
   command.core = AnswerPart(parts.request.core_room);
@@ -97,7 +102,17 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   command.channel_inode = parts.request.channel_inode;
   command.opening = parts.opening ? &*parts.opening : nullptr;
   command.token = &head.token;
-  if (const int error = row->run(command)) return error;
+  command.pages_shared = shared;
+  const int error = row->run(command);
+  if (error == kPagesFirst) {
+    descriptors.sent.clear();
+    command.core = command.driver = {};
+    describe_offered(session, descriptors, head);
+  } else if (error != 0) {
+    return error;
+  } else {
+    describe_returned(session, descriptors, head);
+  }
   encode(head, command, reply, length);
   return 0;
 }

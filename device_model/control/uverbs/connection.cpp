@@ -42,6 +42,7 @@ Connection::~Connection() {
 }
 
 std::shared_ptr<Context> Connection::take_context() {
+  session_.queue_pages = {};  // they are parts of the context's memory
   if (session_.context.use_count() != 1) return nullptr;
   const ObjectCounts alive = session_.context->counts();
   if (alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {

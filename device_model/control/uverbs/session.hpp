@@ -14,6 +14,7 @@
 #include "device_model/control/objects/address_map.hpp"
 #include "device_model/control/objects/context_registry.hpp"
 #include "device_model/control/objects/program_context.hpp"
+#include "device_model/control/objects/queue_pages.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
@@ -32,6 +33,12 @@ struct ReservedPd {
 struct PagesOffer {
   std::shared_ptr<SharedPages> pages;  // null: none
   SharingRule::Clock::time_point made;
+};
+
+// Blocks for a program's queues (abi::UverbsCommandReply), between two of its commands.
+struct QueuePageExchange {
+  std::vector<QueuePageBlock> offered;   // to be put in the place of the program's pages
+  std::vector<QueuePageBlock> returned;  // no queue has them; the program takes its own pages again
 };
 
 // One connection's view of the device.
@@ -57,6 +64,7 @@ struct Session {
   PagesOffer offer{};                                        // the answer to the latest request was one
   std::shared_ptr<SharedPages> unneeded{};                   // until their descriptor is sent
   const KernelCommands* kernel_commands = nullptr;           // null: it answers none
+  QueuePageExchange queue_pages{};
 };
 
 // The descriptors of one request and of its reply.
