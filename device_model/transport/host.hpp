@@ -36,8 +36,8 @@ struct AccessTag {
   bool places_send = false;  // responder: the access places a SEND's data where that receive WQE says
 };
 
-// A packet to send. Its payload is `bytes`, or the concatenation of `gather` (at most one of the two is not
-// empty). `gather` is copied by the host during the call; `bytes` stays valid until the batch is flushed.
+// A packet to send. Its payload is `bytes`, and then the concatenation of `gather`. `gather` is copied by the
+// host during the call; `bytes` stays valid until the batch is flushed.
 struct OutboundPacket {
   wire::TransportHeaders headers;
   std::span<const std::byte> bytes;

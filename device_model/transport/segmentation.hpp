@@ -10,9 +10,10 @@
 
 namespace urnic::transport {
 
-// No packets: bind, local invalidate.
+// No packets: bind, local invalidate, and what does nothing.
 constexpr bool is_local(WorkOpcode opcode) {
-  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window;
+  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window ||
+         opcode == WorkOpcode::no_operation;
 }
 constexpr bool is_atomic(WorkOpcode opcode) {
   return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
@@ -28,7 +29,8 @@ constexpr bool consumes_receive(WorkOpcode opcode) {
          opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
 }
 constexpr bool known(WorkOpcode opcode) {
-  return opcode <= WorkOpcode::send_with_invalidate || opcode == WorkOpcode::atomic_write;
+  return opcode <= WorkOpcode::send_with_invalidate || opcode == WorkOpcode::atomic_write ||
+         opcode == WorkOpcode::no_operation;
 }
 
 // PSNs that the request takes: one per packet, for a READ one per response packet (IBTA 9.7.3.1), at least

@@ -24,6 +24,8 @@ enum class WorkOpcode : std::uint8_t {
   bind_memory_window = 8,
   send_with_invalidate = 9,
   atomic_write = 15,
+  // None of ibv_wr_opcode: does nothing, but completes in its turn.
+  no_operation = 16,
 };
 
 struct Sge {
@@ -41,7 +43,7 @@ struct SendRequest {
   bool fence = false;
   bool signaled = false;  // flag of the WQE, or sq_sig_all
   bool solicited = false;
-  bool is_inline = false;
+  bool is_inline = false;  // has inline data
   wire::Immediate immediate;
   wire::Rkey invalidate;  // send_with_invalidate, local_invalidate
   std::uint64_t remote_address = 0;
@@ -53,9 +55,10 @@ struct SendRequest {
   wire::Qpn remote_qpn;
   std::uint32_t remote_qkey = 0;
   std::uint32_t remote_srq = 0;  // extended reliable connections: number of the peer's SRQ
+  // The message is `inline_data`, and then what `sges` describe. urnic's own WQEs have one of the two.
   std::span<const Sge> sges;
   std::span<const std::byte> inline_data;
-  std::uint64_t length = 0;  // sum over sges, or size of inline_data
+  std::uint64_t length = 0;  // of the message
 };
 
 struct ReceiveRequest {
@@ -166,6 +169,7 @@ constexpr CompletionOpcode completion_opcode(WorkOpcode opcode) {
     case WorkOpcode::send:
     case WorkOpcode::send_with_immediate:
     case WorkOpcode::send_with_invalidate:
+    case WorkOpcode::no_operation:
       break;
   }
   return CompletionOpcode::send;

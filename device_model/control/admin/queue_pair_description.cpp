@@ -92,6 +92,8 @@ const char* name(transport::WorkOpcode opcode) {
       return "SEND_WITH_INV";
     case WorkOpcode::atomic_write:
       return "ATOMIC_WRITE";
+    case WorkOpcode::no_operation:
+      return "NOP";
   }
   return "?";
 }

@@ -36,14 +36,15 @@ std::size_t QueuePairContext::path_takes_in_place_from() const {
   return is_read_once ? device.port.in_place_from(path_.destination_mac) : link::kNeverInPlace;
 }
 
-// The bytes of the ranges one after the other: where they lie, or read into the arena; null if that has no
-// room.
-const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange> ranges,
+// `front` and the bytes of the ranges one after the other: where they lie, or read into the arena; null if
+// that has no room.
+const std::byte* QueuePairContext::gather(std::span<const std::byte> front,
+                                          std::span<const transport::MemoryRange> ranges,
                                           transport::AccessTag tag, std::uint32_t& length) {
   ActionList& list = round_.filling();
   ActionStream& from = stream(tag.stream);
   for (const transport::MemoryRange& range : ranges) length += range.length;
-  if (ranges.size() == 1 && length >= in_place_from()) {
+  if (ranges.size() == 1 && length >= in_place_from() && front.empty()) {
     auto* const memory = static_cast<memory::ApplicationMemory*>(ranges.front().space);
     if (const std::byte* const place = memory->in_place(ranges.front().address, length)) return place;
   }
@@ -51,6 +52,8 @@ const std::byte* QueuePairContext::gather(std::span<const transport::MemoryRange
   std::byte* place = list.arena->take(length);
   const std::byte* const begin = place;
   if (begin == nullptr) return nullptr;
+  if (!front.empty()) [[unlikely]]
+    place = std::copy(front.begin(), front.end(), place);
   for (const transport::MemoryRange& range : ranges) {
     if (range.length == 0) continue;
     mark_access(from);
@@ -78,7 +81,7 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
   std::uint32_t length = static_cast<std::uint32_t>(packet.bytes.size());
   const std::byte* payload = packet.bytes.data();
   if (!packet.gather.empty()) {
-    payload = gather(packet.gather, packet.tag, length);
+    payload = gather(packet.bytes, packet.gather, packet.tag, length);
     // As if lost on the wire: the transport retransmits it. `pump_ready` asks for no more than fits.
     if (payload == nullptr) return;
   } else if (length != 0 && !machine_.is_reliable()) {

@@ -169,8 +169,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   }
   bool waits_for_memory(const ActionStream& stream) const;
   void mark_access(ActionStream& stream);
-  const std::byte* gather(std::span<const transport::MemoryRange> ranges, transport::AccessTag tag,
-                          std::uint32_t& length);
+  const std::byte* gather(std::span<const std::byte> front, std::span<const transport::MemoryRange> ranges,
+                          transport::AccessTag tag, std::uint32_t& length);
   const std::byte* keep(std::span<const std::byte> bytes);
   std::size_t in_place_from();
   std::size_t path_takes_in_place_from() const;

@@ -87,7 +87,7 @@ bool UnreliableQueuePair::take_request() {
   sending_ = true;
   next_index_ = request_.index + 1;
   next_packet_ = 0;
-  const WorkStatus status = request_.malformed ? WorkStatus::local_qp_operation_error : check(request_);
+  const WorkStatus status = check_taken();
   if (status != WorkStatus::success) {
     fail_send(status);
     return false;
@@ -98,6 +98,11 @@ bool UnreliableQueuePair::take_request() {
   }
   packet_count_ = packets_of(request_);
   return true;
+}
+
+WorkStatus UnreliableQueuePair::check_taken() const {
+  if (request_.malformed) return WorkStatus::local_qp_operation_error;
+  return request_.opcode == WorkOpcode::no_operation ? WorkStatus::success : check(request_);
 }
 
 void UnreliableQueuePair::execute_local() {
@@ -113,14 +118,12 @@ WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const 
   const QpConfig& config = shared_.config;
   packet.tag = {.stream = Stream::requester, .psn = packet.headers.bth.psn, .wqe_index = request.index};
   RangeList ranges;
-  if (request.is_inline) {
-    packet.bytes = request.inline_data.subspan(offset, length);
-  } else if (map_message(request.sges, offset, length, AccessRight::local_read, *config.keys, config.pd,
-                         ranges)) {
-    packet.gather = ranges.ranges();
-  } else {
-    return WorkStatus::local_protection_error;
-  }
+  const bool mapped = request.is_inline
+                          ? map_inline(request, offset, length, *config.keys, config.pd, packet.bytes, ranges)
+                          : map_message(request.sges, offset, length, AccessRight::local_read, *config.keys,
+                                        config.pd, ranges);
+  if (!mapped) return WorkStatus::local_protection_error;
+  packet.gather = ranges.ranges();
   config.host->send(packet);
   if (pace_.is_limited()) pace_.sent(now, config.host->frame_bytes(packet));
   return WorkStatus::success;

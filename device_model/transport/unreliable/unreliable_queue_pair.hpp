@@ -71,6 +71,7 @@ class UnreliableQueuePair {
   virtual void take_packet(const InboundPacket& packet) = 0;
 
   bool take_request();
+  WorkStatus check_taken() const;
   void execute_local();
   void finish_request();
   void fail_send(WorkStatus status);

@@ -1,0 +1,69 @@
+// The ring of CQEs that libmlx5 reads (abi/mlx5/cqe.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device_model/abi/mlx5/cqe.hpp"
+#include "device_model/abi/mlx5/doorbell_record.hpp"
+#include "device_model/engine/completion/written_completions.hpp"
+#include "device_model/engine/mlx5_rings/completed_queues.hpp"
+
+namespace urnic::engine::mlx5 {
+
+struct CompletionRingConfig {
+  std::byte* ring = nullptr;
+  std::uint32_t slots = 0;       // a power of two, at most kMostCqes
+  std::uint32_t cqe_bytes = 64;  // or 128
+  abi::mlx5::CompletionDoorbells* doorbells = nullptr;
+  const CompletedQueues* queues = nullptr;
+  // The time that CQEs have, in ticks of the clock that the device shows its programs; null: 0.
+  std::uint64_t (*clock)() = nullptr;
+};
+
+// So that a consumer index, which has 24 bits, says how many CQEs are unread.
+inline constexpr std::uint32_t kMostCqes = 1u << 22;
+
+class CompletionRing final : public WrittenCompletions {
+ public:
+  // The memory outlives this. Stores to the doorbells that there is no request yet: so the program must not
+  // request an event before this exists.
+  explicit CompletionRing(const CompletionRingConfig& config);
+
+  // A completion of a queue that is gone is dropped.
+  bool write(const transport::Completion& completion, std::uint32_t shared_receive_queue) override;
+  // libmlx5 is not told that the device matches tags; so none are matched for its QPs.
+  bool write_tagged(const transport::Completion& completion, std::uint32_t shared_receive_queue, std::uint8_t,
+                    const abi::TagInfo&) override {
+    return write(completion, shared_receive_queue);
+  }
+  abi::ArmKind armed() override;
+  void fired() override;
+  bool is_behind() const override;
+  bool has_room_for_data() const override { return false; }
+  CompletionIndices indices() const override;
+  // Tells the program in the old memory that the new memory is next; it moves the unread CQEs itself. So the
+  // first `move` ends it. The new memory has CQEs of the same size.
+  void begin_move(void* ring, std::uint32_t slots) override;
+  Moved move(std::uint32_t most) override;
+
+ private:
+  bool full();
+  // How many CQEs the program has not read, as `consumer`, 24 bits of an index, says.
+  std::uint32_t unread(std::uint32_t consumer) const {
+    return (producer_ - consumer) & abi::mlx5::kConsumerMask;
+  }
+  void put(abi::mlx5::Cqe& entry, abi::mlx5::CompletionOpcode opcode, bool solicited);
+
+  CompletionRingConfig config_;
+  std::byte* new_ring_ = nullptr;
+  std::uint32_t new_slots_ = 0;
+  std::uint32_t producer_ = 0;
+  std::uint32_t consumer_ = 0;       // as last read; read again only when the ring seems full
+  std::uint32_t solicited_end_ = 0;  // behind the last CQE that is solicited
+  bool any_solicited_ = false;
+  std::uint32_t request_seen_ = abi::mlx5::kNoRequest;
+  std::uint32_t number_answered_;  // of a request
+};
+
+}  // namespace urnic::engine::mlx5
