@@ -4,14 +4,35 @@
 #include "device_model/control/mlx5/uar_pages.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
+#include "device_model/engine/doorbells/uar_pages.hpp"
+#include "device_model/engine/mlx5_rings/completed_queues.hpp"
 
 namespace urnic::control::mlx5 {
 
-struct ContextPart : FacePart {
-  ContextPart(Context& context, UarPages pages) : uars(std::move(pages)), queue_pages(context.arenas) {}
+class ContextPart final : public FacePart {
+ public:
+  // The engine looks at the pages from here on, until `remove_from_engine`.
+  ContextPart(Context& context, UarPages pages);
+
+  // For a new QP: the register with the fewest.
+  engine::UarRegister choose_register();
+  // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
+  void attach(CompletionQueue& cq);
+
+  // FacePart
+  void attach(QueuePair& qp) override;
+  void withdraw(QueuePair& qp) override;
+  void withdraw(SharedReceiveQueue& srq) override;
+  void withdraw(CompletionQueue& cq) override;
+  void remove_from_engine() override;
 
   UarPages uars;
   QueuePages queue_pages;
+  engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
+
+ private:
+  engine::Engine& engine_;
+  engine::UarPages doorbells_;
 };
 
 // Null: the context was opened by way of another face.

@@ -26,9 +26,15 @@ int close_xrcd(Command&);
 int create_ah(Command&);
 int destroy_ah(Command&);
 
+int create_cq(Command&);
+int create_cq_extended(Command&);
+int resize_cq(Command&);
 int destroy_cq(Command&);
 int modify_cq(Command&);
 
+int create_qp(Command&);
+int create_qp_extended(Command&);
+int open_qp(Command&);
 int query_qp(Command&);
 int modify_qp(Command&);
 int modify_qp_extended(Command&);
@@ -36,6 +42,8 @@ int destroy_qp(Command&);
 int attach_multicast(Command&);
 int detach_multicast(Command&);
 
+int create_srq(Command&);
+int create_xsrq(Command&);
 int modify_srq(Command&);
 int query_srq(Command&);
 int destroy_srq(Command&);

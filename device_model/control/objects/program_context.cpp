@@ -120,6 +120,7 @@ bool Context::remove_memory() { return memory_.use_count() == 1 && memory_->remo
 bool Context::remove_from_engine() {
   if (doorbells_ == nullptr) return false;
   fabric.engine(device).execute([this] {
+    if (face != nullptr) face->remove_from_engine();
     fabric.engine(device).remove_doorbells(*doorbells_);
     doorbells_.reset();
     channels_.clear();
@@ -131,10 +132,12 @@ bool Context::remove_from_engine() {
 
 void Context::attach_doorbell(QueuePair& qp) {
   if (qp.doorbell) doorbells_->attach(qp.doorbell.value(), *qp.shared->hosted);
+  if (face != nullptr) face->attach(qp);
 }
 
 void Context::detach_doorbell(QueuePair& qp) {
   if (qp.doorbell) doorbells_->detach(qp.doorbell.value());
+  if (face != nullptr) face->withdraw(qp);
 }
 
 engine::EventsTold Context::withdraw(QueuePair& qp) {
@@ -147,12 +150,14 @@ engine::EventsTold Context::withdraw(QueuePair& qp) {
 
 engine::EventsTold Context::withdraw(SharedReceiveQueue& srq) {
   if (srq.tags) doorbells_->detach(srq.tags->doorbell.value());
+  if (face != nullptr) face->withdraw(srq);
   const engine::EventsTold told = srq.queue->async_events();
   srq.queue.reset();
   return told;
 }
 
 engine::EventsTold Context::withdraw(CompletionQueue& cq) {
+  if (face != nullptr) face->withdraw(cq);
   const engine::EventsTold told = cq.queue->async_events();
   cq.queue.reset();
   return told;

@@ -34,6 +34,14 @@ class FacePart {
   virtual ~FacePart() = default;
   FacePart(const FacePart&) = delete;
   FacePart& operator=(const FacePart&) = delete;
+
+  // All on the engine's thread. The object has an engine part, and `place`, unless it is an XRC target.
+  virtual void attach(QueuePair& qp) = 0;
+  virtual void withdraw(QueuePair& qp) = 0;
+  virtual void withdraw(SharedReceiveQueue& srq) = 0;
+  virtual void withdraw(CompletionQueue& cq) = 0;
+  // The engine works for the context no more.
+  virtual void remove_from_engine() = 0;
 };
 
 struct ObjectCounts {

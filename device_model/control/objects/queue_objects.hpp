@@ -15,7 +15,7 @@
 #include "device_model/control/objects/doorbell_numbers.hpp"
 #include "device_model/control/objects/memory_objects.hpp"
 #include "device_model/control/objects/opened_xrc_domain.hpp"
-#include "device_model/control/objects/queue_memory.hpp"
+#include "device_model/control/objects/queue_place.hpp"
 #include "device_model/control/objects/use.hpp"
 #include "device_model/engine/completion/event_source.hpp"
 #include "device_model/transport/queue_pair_config.hpp"
@@ -59,7 +59,7 @@ struct CompletionQueue : Usable {
   ArenaBlock ring;
   ArenaBlock next_ring;  // during a resize
   ArenaBlock indices;
-  std::unique_ptr<QueueMemory> program_memory;  // of another face, instead of the blocks
+  std::unique_ptr<QueuePlace> place;  // for another face, instead of the blocks
   std::unique_ptr<engine::CompletionQueue> queue;
 };
 
@@ -93,8 +93,8 @@ struct SharedReceiveQueue : Usable {
   ArenaBlock slots;
   ArenaBlock posted;
   ArenaBlock indices;
-  std::unique_ptr<QueueMemory> program_memory;  // of another face, instead of the blocks
-  std::set<std::uint32_t> qpns;                 // of the QPs that take receives from it
+  std::unique_ptr<QueuePlace> place;  // for another face, instead of the blocks
+  std::set<std::uint32_t> qpns;       // of the QPs that take receives from it
   std::unique_ptr<engine::SharedReceiveQueue> queue;
   std::unique_ptr<TagMatching> tags;  // may be null; goes before the queue
 };
@@ -132,7 +132,7 @@ struct QueuePair : Usable {
   ArenaBlock send_ring;
   ArenaBlock receive_ring;
   ArenaBlock indices;
-  std::unique_ptr<QueueMemory> program_memory;  // of another face, instead of the blocks
+  std::unique_ptr<QueuePlace> place;  // for another face, instead of the blocks
   std::shared_ptr<SharedQueuePair> shared;
   std::vector<Membership> groups;
   std::uint32_t declined_ece = 0;      // options that its peer lacks
