@@ -5,6 +5,7 @@ RDMA netlink, and which library libibverbs chooses."""
 import json
 import os
 import re
+import shutil
 import unittest
 
 import fabric
@@ -125,6 +126,13 @@ class BothFaces(unittest.TestCase):
         uevent = self.lines("cat", "/sys/class/infiniband/mlx5_0/device/uevent")
         self.assertIn("PCI_SLOT_NAME=7572:00:00.0", uevent)
         self.assertIn("DRIVER=mlx5_core", uevent)
+
+    @unittest.skipUnless(shutil.which("lstopo-no-graphics"), "hwloc is not installed")
+    def test_hwloc(self):
+        """It takes the RDMA device for a part of the PCI device."""
+        text = self.fabric.run_on_urnic("lstopo-no-graphics", "--of", "console")
+        self.assertRegex(text, r'PCI 7572:00:00.0 \(Ethernet\)\n *OpenFabrics "mlx5_0"')
+        self.assertRegex(text, r'PCI 7572:00:01.0 \(Ethernet\)\n *OpenFabrics "mlx5_1"')
 
     def test_hidden_devices_are_not_on_the_bus(self):
         listed = self.python("import os; print(*os.listdir('/sys/bus/pci/devices'))", URNIC_SHOW_0="mlx5_1")

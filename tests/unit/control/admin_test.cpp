@@ -416,6 +416,7 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
   {
     RunningProcess process;
     BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) == json({{"udp", json::array()},
+                                                                       {"face", "urnic"},
                                                                        {"config", ""},
                                                                        {"text", ""},
                                                                        {"network", false},
@@ -427,6 +428,7 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
   std::ofstream(file) << "# a lab\n";
   RunningProcess process({}, load_configuration(file));
   BOOST_TEST(AdminProgram(process).ask({{"cmd", "source"}}) == json({{"udp", json::array()},
+                                                                     {"face", "urnic"},
                                                                      {"config", file},
                                                                      {"text", "# a lab\n"},
                                                                      {"network", false},
