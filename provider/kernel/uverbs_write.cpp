@@ -22,11 +22,10 @@ ProgramPart part_of(const void* place, size_t from, size_t length) {
 
 const void* pointer_to(uint64_t address) { return reinterpret_cast<const void*>(address); }
 
-bool is_control_message(const void* data, size_t size) {
-  std::uint32_t magic = 0;
-  if (size < sizeof magic) return false;
-  std::memcpy(&magic, data, sizeof magic);
-  return magic == abi::kControlMagic;
+bool is_control_message(const ProgramMemory& memory, const void* data, size_t size) {
+  uint32_t magic = 0;
+  return size >= sizeof magic && memory.read(&magic, data, sizeof magic) == sizeof magic &&
+         magic == abi::kControlMagic;
 }
 
 // A command of the old form: header, structure, the driver's part. The structure begins with the place of the
@@ -93,8 +92,7 @@ int create_completion_channel(int device, const ProgramMemory& memory, const ib_
   return EFAULT;
 }
 
-int run_command(int device, const void* data, size_t size) {
-  const ProgramMemory memory(__builtin_frame_address(0));
+int run_command(int device, const ProgramMemory& memory, const void* data, size_t size) {
   ib_uverbs_cmd_hdr header;
   if (size < sizeof header) return EINVAL;
   if (memory.read(&header, data, sizeof header) < sizeof header) return EFAULT;
@@ -108,8 +106,9 @@ int run_command(int device, const void* data, size_t size) {
 }  // namespace
 
 ssize_t write_to_uverbs(int device, const void* data, size_t size) {
-  if (is_control_message(data, size)) return real::write(device, data, size);
-  const int error = run_command(device, data, size);
+  const ProgramMemory memory(__builtin_frame_address(0));
+  if (is_control_message(memory, data, size)) return real::write(device, data, size);
+  const int error = run_command(device, memory, data, size);
   if (error == 0) return static_cast<ssize_t>(size);
   errno = error;
   return -1;

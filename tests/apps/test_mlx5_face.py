@@ -161,6 +161,18 @@ class BothFaces(unittest.TestCase):
                          [("mlx5_0", "mlx5", "7572:00:00.0"), ("urnic0", "urnic", None), ("mlx5_1", "mlx5", "7572:00:01.0")])
         self.assertIn("PCI 7572:00:01.0", self.fabric.run(self.fabric.urnic, "status"))
 
+    def test_commands(self):
+        """Opened by Debian's libmlx5: objects without queues, threads, forked children, commands that lie."""
+        program = self.fabric.verbs_program("mlx5_commands")
+        said = self.fabric.run_on_urnic(program, "--log_level=error", "--", "mlx5_0", "mlx5_1")
+        self.assertIn("No errors detected", said)
+
+    def test_ibv_devinfo(self):
+        text = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "mlx5_1")
+        for line in ("fw_ver:\t\t\t\t22.35.1012", "vendor_part_id:\t\t\t4125", "state:\t\t\tPORT_ACTIVE (4)",
+                     "tag matching not supported"):
+            self.assertIn(line, text)
+
     def test_doctor(self):
         self.assertIn("libibverbs sees mlx5_0, urnic0, mlx5_1\n", self.fabric.run(self.fabric.urnic, "doctor"))
 

@@ -1,0 +1,311 @@
+// What programs do to a device with the face mlx5 without queues, by the distribution's libibverbs and
+// libmlx5: commands by write(2) and ioctl(2), doorbell pages by mmap(2), from threads and forked children.
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "tests/apps/programs/device.hpp"
+#include "tests/apps/programs/require.hpp"
+
+namespace urnic::apps {
+namespace {
+
+struct Opened {
+  Device device{device_names().first};
+  ibv_context* context = device.context();
+  alignas(4096) std::array<char, 8192> memory{};
+};
+
+ibv_ah_attr address(const Device& device) {
+  ibv_ah_attr attributes{};
+  attributes.is_global = 1;
+  attributes.port_num = 1;
+  attributes.grh.sgid_index = kGidIndex;
+  attributes.grh.hop_limit = 64;
+  attributes.grh.dgid = device.gid();
+  return attributes;
+}
+
+// Registers and deregisters memory of its own.
+void use_memory(ibv_pd* pd, unsigned times) {
+  std::vector<char> memory(3 * 4096);
+  std::uint32_t last = 0;
+  for (unsigned i = 0; i < times; ++i) {
+    const MrOwner region(ibv_reg_mr(pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE));
+    require(region != nullptr, "ibv_reg_mr: {}", std::strerror(errno));
+    require(region->lkey != last, "the key of a region that is gone: {}", last);
+    last = region->lkey;
+  }
+}
+
+// The child's end: 0 if it was a good one.
+template <typename Function>
+int in_child(Function function) {
+  const pid_t child = fork();
+  require(child >= 0, "fork: {}", std::strerror(errno));
+  if (child == 0) {
+    int status = 0;
+    try {
+      function();
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "the child failed: {}\n", error.what());
+      status = 1;
+    }
+    _exit(status);
+  }
+  int status = 0;
+  require(waitpid(child, &status, 0) == child, "waitpid: {}", std::strerror(errno));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// A command as the kernel's ABI has it, with all its parts in the program's hands: ib_uverbs_query_device,
+// and others that look like it.
+struct QueryDevice {
+  struct {
+    ib_uverbs_cmd_hdr header;
+    std::uint64_t response;
+  } written{};
+  ib_uverbs_query_device_resp answer{};
+
+  explicit QueryDevice(std::uint32_t number = IB_USER_VERBS_CMD_QUERY_DEVICE) {
+    written.header.command = number;
+    written.header.in_words = sizeof written / 4;
+    written.header.out_words = sizeof answer / 4;
+    written.response = reinterpret_cast<std::uint64_t>(&answer);
+  }
+  // 0 or an errno.
+  int write_to(const ibv_context* context, std::size_t length = sizeof written) const {
+    return write(context->cmd_fd, &written, length) < 0 ? errno : 0;
+  }
+};
+
+void* map(const ibv_context* context, std::uint64_t page) {
+  return mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, context->cmd_fd, static_cast<off_t>(page * 4096));
+}
+
+// The kernel's ioctl for a command of write(2).
+struct Invocation {
+  ib_uverbs_attr attributes[4]{};
+  std::uint16_t count = 0;
+
+  void add(std::uint16_t id, std::uint64_t data, std::uint16_t length) {
+    attributes[count].attr_id = id;
+    attributes[count].len = length;
+    attributes[count].flags = UVERBS_ATTR_F_MANDATORY;
+    attributes[count++].data = data;
+  }
+  int run(const ibv_context* context, std::uint16_t object = UVERBS_OBJECT_DEVICE,
+          std::uint16_t method = UVERBS_METHOD_INVOKE_WRITE) {
+    alignas(8) std::array<std::byte, sizeof(ib_uverbs_ioctl_hdr) + sizeof attributes> bytes{};
+    ib_uverbs_ioctl_hdr header{};
+    header.object_id = object;
+    header.method_id = method;
+    header.num_attrs = count;
+    header.length = static_cast<std::uint16_t>(sizeof header + count * sizeof attributes[0]);
+    header.driver_id = RDMA_DRIVER_MLX5;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, attributes, count * sizeof attributes[0]);
+    const int result = ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, bytes.data());
+    std::memcpy(attributes, bytes.data() + sizeof header, count * sizeof attributes[0]);
+    return result == 0 ? 0 : errno;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(mlx5_commands)
+
+BOOST_FIXTURE_TEST_CASE(objects_without_queues, Opened) {
+  const MrOwner region(
+      ibv_reg_mr(device.pd(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));
+  BOOST_REQUIRE(region != nullptr);
+  BOOST_TEST(region->lkey != 0u);
+  BOOST_TEST(ibv_rereg_mr(region.get(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+                          IBV_ACCESS_LOCAL_WRITE) == 0);
+  const MwOwner window(ibv_alloc_mw(device.pd(), IBV_MW_TYPE_2));
+  BOOST_REQUIRE(window != nullptr);
+  BOOST_TEST(window->rkey != region->rkey);
+  ibv_ah_attr attributes = address(device);
+  ibv_ah* const handle = ibv_create_ah(device.pd(), &attributes);
+  BOOST_REQUIRE(handle != nullptr);
+  BOOST_TEST(ibv_destroy_ah(handle) == 0);
+  const ChannelOwner channel(ibv_create_comp_channel(context));
+  BOOST_REQUIRE(channel != nullptr);
+  ibv_xrcd_init_attr domain{};
+  domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+  domain.fd = -1;
+  domain.oflags = O_CREAT;
+  ibv_xrcd* const xrcd = ibv_open_xrcd(context, &domain);
+  BOOST_REQUIRE(xrcd != nullptr);
+  BOOST_TEST(ibv_close_xrcd(xrcd) == 0);
+  domain.fd = 10'000;
+  BOOST_TEST(ibv_open_xrcd(context, &domain) == nullptr);
+  BOOST_TEST(errno == EBADF);
+}
+
+BOOST_FIXTURE_TEST_CASE(refusals_come_back, Opened) {
+  BOOST_TEST(ibv_reg_mr(device.pd(), memory.data(), memory.size(), IBV_ACCESS_REMOTE_WRITE) == nullptr);
+  BOOST_TEST(errno == EINVAL);
+  BOOST_TEST(ibv_reg_mr(device.pd(), reinterpret_cast<void*>(4096), 4096, IBV_ACCESS_LOCAL_WRITE) == nullptr);
+  BOOST_TEST(errno == EFAULT);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_gid_table, Opened) {
+  std::array<ibv_gid_entry, 16> entries;
+  BOOST_TEST(ibv_query_gid_table(context, entries.data(), entries.size(), 0) == 2);
+  BOOST_TEST(entries[1].gid_type == static_cast<std::uint32_t>(IBV_GID_TYPE_ROCE_V2));
+  BOOST_TEST(std::memcmp(entries[1].gid.raw, device.gid().raw, sizeof(ibv_gid)) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(threads_share_a_context, Opened) {
+  std::vector<std::thread> threads;
+  std::array<std::string, 4> failures;
+  for (std::string& failure : failures) {
+    threads.emplace_back([&] {
+      try {
+        use_memory(device.pd(), 200);
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& failure : failures) BOOST_TEST(failure.empty(), failure);
+}
+
+// The child's regions are in the child's memory; the parent's answers stay the parent's.
+BOOST_FIXTURE_TEST_CASE(a_forked_child_gives_commands, Opened) {
+  std::thread parent([&] { use_memory(device.pd(), 300); });
+  const int end = in_child([&] {
+    use_memory(device.pd(), 100);
+    require(map(context, 0) != MAP_FAILED, "mmap: {}", std::strerror(errno));
+    const int grandchild = in_child([&] { use_memory(device.pd(), 100); });
+    require(grandchild == 0, "the grandchild: {}", grandchild);
+    use_memory(device.pd(), 1);
+  });
+  parent.join();
+  BOOST_TEST(end == 0);
+  use_memory(device.pd(), 1);
+}
+
+BOOST_AUTO_TEST_CASE(devices_open_and_close) {
+  { const Device first(device_names().first); }
+  const std::size_t before = open_descriptors();
+  for (unsigned i = 0; i < 50; ++i) {
+    const Device one(device_names().first);
+    const Device other(device_names().second);
+    use_memory(one.pd(), 1);
+    use_memory(other.pd(), 1);
+  }
+  BOOST_TEST(open_descriptors() == before);
+}
+
+BOOST_FIXTURE_TEST_CASE(asynchronous_events_have_a_descriptor, Opened) {
+  pollfd entry{context->async_fd, POLLIN, 0};
+  BOOST_TEST(poll(&entry, 1, 0) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(commands_that_lie_are_refused, Opened) {
+  const QueryDevice right;
+  BOOST_TEST(right.write_to(context) == 0);
+  BOOST_TEST(right.answer.vendor_part_id == 4125u);
+  QueryDevice shorter;
+  shorter.written.header.in_words = 2;
+  BOOST_TEST(shorter.write_to(context) == EINVAL);
+  BOOST_TEST(shorter.write_to(context, 8) == ENOSPC);
+  BOOST_TEST(shorter.write_to(context, 4) == EINVAL);
+  QueryDevice no_room;
+  no_room.written.header.out_words = 1;
+  BOOST_TEST(no_room.write_to(context) == ENOSPC);
+  QueryDevice nowhere;
+  nowhere.written.response = 4096;  // nothing is there
+  BOOST_TEST(nowhere.write_to(context) == EFAULT);
+  BOOST_TEST(QueryDevice(200).write_to(context) == EOPNOTSUPP);
+  BOOST_TEST(QueryDevice(IB_USER_VERBS_CMD_GET_CONTEXT).write_to(context) == EINVAL);  // there is one
+  BOOST_TEST(write(context->cmd_fd, reinterpret_cast<void*>(4096), 16) == -1);
+  BOOST_TEST(errno == EFAULT);
+  use_memory(device.pd(), 1);  // the context is as it was
+}
+
+BOOST_FIXTURE_TEST_CASE(commands_come_by_ioctl_too, Opened) {
+  ib_uverbs_alloc_pd_resp made{};
+  ib_uverbs_alloc_pd request{};
+  Invocation allocate;
+  allocate.add(UVERBS_ATTR_WRITE_CMD, IB_USER_VERBS_CMD_ALLOC_PD, 8);
+  allocate.add(UVERBS_ATTR_CORE_IN, 0, sizeof request);  // 8 bytes are in the attribute itself
+  allocate.add(UVERBS_ATTR_CORE_OUT, reinterpret_cast<std::uint64_t>(&made), sizeof made);
+  BOOST_TEST(allocate.run(context) == 0);
+  BOOST_TEST(made.pd_handle != 0u);
+  BOOST_TEST((allocate.attributes[2].flags & UVERBS_ATTR_F_VALID_OUTPUT) != 0);
+  Invocation free;
+  free.add(UVERBS_ATTR_WRITE_CMD, IB_USER_VERBS_CMD_DEALLOC_PD, 8);
+  free.add(UVERBS_ATTR_CORE_IN, made.pd_handle, sizeof(ib_uverbs_dealloc_pd));
+  BOOST_TEST(free.run(context) == 0);
+  BOOST_TEST(free.run(context) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(ioctls_that_lie_are_refused, Opened) {
+  Invocation none;
+  BOOST_TEST(none.run(context) == EINVAL);
+  none.add(UVERBS_ATTR_WRITE_CMD, IB_USER_VERBS_CMD_QUERY_DEVICE, 8);
+  BOOST_TEST(none.run(context) == ENOSPC);
+  BOOST_TEST(none.run(context, UVERBS_OBJECT_DEVICE, 77) == EPROTONOSUPPORT);
+  BOOST_TEST(none.run(context, 99) == EPROTONOSUPPORT);
+  none.add(77, 0, 8);
+  BOOST_TEST(none.run(context) == EPROTONOSUPPORT);
+  BOOST_TEST(ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, nullptr) == -1);
+  Invocation bad;
+  bad.add(UVERBS_ATTR_WRITE_CMD, IB_USER_VERBS_CMD_ALLOC_PD, 8);
+  bad.add(UVERBS_ATTR_CORE_IN, 4096, 16);  // nothing is there
+  bad.add(UVERBS_ATTR_CORE_OUT, 4096, 8);
+  BOOST_TEST(bad.run(context) == EFAULT);
+}
+
+BOOST_FIXTURE_TEST_CASE(doorbell_pages, Opened) {
+  auto* const first = static_cast<volatile std::uint64_t*>(map(context, 0));
+  auto* const second = static_cast<volatile std::uint64_t*>(map(context, 1));
+  BOOST_REQUIRE(first != MAP_FAILED);
+  BOOST_REQUIRE(second != MAP_FAILED);
+  auto* const again = static_cast<volatile std::uint64_t*>(map(context, std::uint64_t{3} << 8));
+  BOOST_REQUIRE(again != MAP_FAILED);
+  first[500] = 77;
+  BOOST_TEST(again[500] == 77u);  // the same page, named as one that is not cached
+  BOOST_TEST(second[500] != 77u);
+  BOOST_TEST(map(context, 200) == MAP_FAILED);
+  BOOST_TEST(errno == EINVAL);
+  BOOST_TEST(map(context, 5 << 8) == MAP_FAILED);
+  BOOST_TEST(errno == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_without_a_context_has_no_pages) {
+  ibv_device** const devices = ibv_get_device_list(nullptr);
+  const int node = open((std::string("/dev/infiniband/") + devices[0]->dev_name).c_str(), O_RDWR | O_CLOEXEC);
+  ibv_free_device_list(devices);
+  BOOST_REQUIRE(node >= 0);
+  BOOST_TEST(mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, node, 0) == MAP_FAILED);
+  BOOST_TEST(errno == ENODEV);
+  close(node);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::apps
