@@ -26,7 +26,7 @@ TRANSPORT_FOR_ALL = {"wire", "device_model/transport"}
 ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link", *TRANSPORT}
 ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
     "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "management",
-    "doorbells")}
+    "doorbells", "mlx5_rings")}
 BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
                  "device_model/link/frames", "wire/mad",
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
@@ -67,6 +67,7 @@ MAY_KNOW = {
            "loop": (),
            "rings": (),
            "completion": (),
+           "mlx5_rings": ("rings", "completion"),
            "steering": (),
            "device": ("completion",),
            "batch": ("device",),

@@ -18,6 +18,7 @@ ReceiveRing::ReceiveRing(const ReceiveRingConfig& config) : config_(config) {
 void ReceiveRing::reset() {
   lied_ = false;
   producer_ = taken_ = retired_ = 0;
+  if (config_.slots != 0) config_.producer->store(0, std::memory_order_relaxed);
 }
 
 bool ReceiveRing::look() const {

@@ -14,7 +14,7 @@ struct ReceiveRingConfig {
   const std::byte* ring = nullptr;  // may be null without slots
   std::uint32_t slots = 0;          // a power of two, at most kMostReceiveSlots, or 0
   std::uint32_t stride = 16;        // a multiple of 16
-  const abi::mlx5::SharedBig32* producer = nullptr;
+  abi::mlx5::SharedBig32* producer = nullptr;
 };
 
 // So that a producer index, which has 16 bits, says how many WQEs are posted.
@@ -25,6 +25,7 @@ class ReceiveRing final : public PostedReceives {
   // As SendRing.
   explicit ReceiveRing(const ReceiveRingConfig& config);
 
+  // As SendRing.
   void reset() override;
   bool lied() const override { return lied_; }
   QueuedReceives queued() const override;

@@ -38,6 +38,7 @@ void SendRing::reset() {
   lied_ = false;
   producer_ = taken_block_ = retired_block_ = 0;
   taken_ = retired_ = 0;
+  if (config_.blocks != 0) config_.producer->store(0, std::memory_order_relaxed);
 }
 
 // Copies bytes of the WQE that begins at `block`, from `offset` in it on.

@@ -18,7 +18,7 @@ namespace urnic::engine::mlx5 {
 struct SendRingConfig {
   const std::byte* ring = nullptr;  // may be null without blocks
   std::uint32_t blocks = 0;         // a power of two, at most kMostRingBlocks, or 0
-  const abi::mlx5::SharedBig32* producer = nullptr;
+  abi::mlx5::SharedBig32* producer = nullptr;
   transport::QpService service = transport::QpService::rc;
   bool signal_all = false;
 };
@@ -32,6 +32,7 @@ class SendRing final : public PostedSends {
   explicit SendRing(const SendRingConfig& config);
 
   void doorbell() override;
+  // Clears the producer index, too: the library does so later, and a doorbell may come before.
   void reset() override;
   bool lied() const override { return lied_; }
   void prefetch_next() const override {
