@@ -17,7 +17,7 @@ struct DataSegment {
 };
 static_assert(sizeof(DataSegment) == 16 && offsetof(DataSegment, address) == 8);
 
-// The L_Key of the segment behind the last.
+// The L_Key of the segment behind the last, whose length is 0: a region may have this L_Key, too.
 inline constexpr std::uint32_t kEndOfList = 0x100;
 
 // The slots of an SRQ are a list: the program takes them from its front in the order of posting, and the

@@ -19,7 +19,7 @@ void decode_scatter_list(std::span<std::byte> list, transport::ReceiveRequest& r
   for (; count < most; ++count) {
     DataSegment segment;
     std::memcpy(&segment, list.data() + count * sizeof segment, sizeof segment);
-    if (segment.lkey.value() == abi::mlx5::kEndOfList) break;
+    if (segment.lkey.value() == abi::mlx5::kEndOfList && segment.length.value() == 0) break;
     std::construct_at(sges + count, Sge{.address = segment.address.value(),
                                         .length = segment.length.value(),
                                         .lkey = transport::Lkey{segment.lkey.value()}});

@@ -78,6 +78,14 @@ BOOST_AUTO_TEST_CASE(a_segment_without_bytes_is_not_the_end) {
   BOOST_TEST(request.length == 7u);
 }
 
+BOOST_AUTO_TEST_CASE(a_region_may_have_the_key_that_ends_lists) {
+  Ends ends;
+  ends.program.post(data(5, 0x100, 6) + data(7, 8, 9));
+  const ReceiveRequest request = ends.take();
+  BOOST_TEST(request.sges.size() == 2u);
+  BOOST_TEST(request.length == 12u);
+}
+
 BOOST_AUTO_TEST_CASE(over_several_laps_of_sixteen_bits) {
   Ends ends;
   for (std::uint32_t i = 0; i < 2 * 65536 + 5; ++i) {

@@ -99,6 +99,25 @@ BOOST_AUTO_TEST_CASE(bind_is_done_before_what_follows_begins) {
   b.expect(send_only, 0);
 }
 
+BOOST_AUTO_TEST_CASE(no_operation_completes_in_its_turn_without_a_packet) {
+  RequesterBench b;
+  b.post(WorkOpcode::no_operation, 0);
+  b.expect_completion(0);
+  b.post(WorkOpcode::send, 4);
+  b.post(WorkOpcode::no_operation, 0);
+  b.post(WorkOpcode::send, 4);
+  b.expect(send_only, 0);
+  b.expect(send_only, 1);
+  b.expect_silence();
+  b.expect_no_completion();
+  b.inject(ack(0));
+  b.expect_completion(1);
+  b.expect_completion(2);
+  b.expect_no_completion();
+  BOOST_TEST(b.keys.bindings.empty());
+  BOOST_TEST(b.keys.invalidated.empty());
+}
+
 BOOST_AUTO_TEST_CASE(failed_bind_and_failed_invalidation_are_bind_errors) {
   for (WorkOpcode opcode : {WorkOpcode::bind_memory_window, WorkOpcode::local_invalidate}) {
     RequesterBench b;

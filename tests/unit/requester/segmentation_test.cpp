@@ -177,6 +177,42 @@ BOOST_AUTO_TEST_CASE(inline_data_needs_no_memory) {
   BOOST_TEST(message == data);
 }
 
+// Packets end before, in and behind the inline data.
+BOOST_AUTO_TEST_CASE(inline_data_in_front_of_segments) {
+  for (const std::size_t in_front : {1u, 255u, 256u, 257u, 300u, 511u, 512u}) {
+    RequesterBench b({.path_mtu = 256});
+    const std::vector<std::byte> data = pattern(in_front, 9);
+    SendRequest request = b.request(WorkOpcode::rdma_write, 300);
+    request.is_inline = true;
+    request.inline_data = data;
+    b.post(request);
+    std::vector<std::byte> expected = data;
+    for (const std::byte byte : memory_pattern(0, 300)) expected.push_back(byte);
+    const auto packets = static_cast<std::uint32_t>((expected.size() + 255) / 256);
+    std::vector<std::byte> message;
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      const auto operation = i == 0 ? write_first : i + 1 == packets ? write_last : write_middle;
+      const SentPacket packet = b.expect(operation, i);
+      if (i == 0) BOOST_TEST(packet.headers.reth.length == expected.size());
+      message.insert(message.end(), packet.payload.begin(), packet.payload.end());
+    }
+    BOOST_TEST(message == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(segments_behind_inline_data_need_their_key) {
+  RequesterBench b({.path_mtu = 256});
+  const std::vector<std::byte> data = pattern(256, 9);
+  const Sge sge{kBase, 10, Lkey{0xBAD}};
+  SendRequest request = b.request(WorkOpcode::send, 0);
+  request.is_inline = true;
+  request.inline_data = data;
+  request.sges = {&sge, 1};
+  b.post(request);
+  b.expect(send_first, 0);
+  b.expect_completion(0, WorkStatus::local_protection_error);
+}
+
 // What recovery modes build on: packets out of order and alone are those of the message in order.
 BOOST_AUTO_TEST_CASE(any_packet_can_be_made_from_its_place) {
   SendRequest request = RequesterBench::request(WorkOpcode::rdma_write_with_immediate, 1000);

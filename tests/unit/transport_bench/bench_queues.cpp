@@ -20,7 +20,7 @@ std::uint32_t BenchSendQueue::post(const SendRequest& request) {
             {request.sges.begin(), request.sges.end()},
             {request.inline_data.begin(), request.inline_data.end()}};
   post.request.index = static_cast<std::uint32_t>(posts_.size());
-  post.request.length = request.is_inline ? post.inline_data.size() : total_length(post.sges);
+  post.request.length = post.inline_data.size() + total_length(post.sges);
   posts_.push_back(std::move(post));
   return posts_.back().request.index;
 }

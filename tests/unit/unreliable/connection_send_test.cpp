@@ -89,6 +89,31 @@ BOOST_AUTO_TEST_CASE(binds_and_local_invalidations_take_effect_in_order_without_
   BOOST_CHECK(keys.invalidated == std::vector{wire::Rkey{0x77}});
 }
 
+BOOST_AUTO_TEST_CASE(no_operation_completes_without_a_packet) {
+  post_send(WorkOpcode::send, 4);
+  post_send(WorkOpcode::no_operation, 0);
+  post_send(WorkOpcode::no_operation, 0, false);
+  run();
+  BOOST_CHECK(completed() == Completed({{0, kSuccess}, {1, kSuccess}}));
+  BOOST_TEST(host.sent.size() == 1u);
+  BOOST_TEST(sends.retired() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(inline_data_in_front_of_segments) {
+  const auto data = pattern(kMtu + 5, 9);
+  prepared.is_inline = true;
+  prepared.inline_data = data;
+  post_send(WorkOpcode::send, 300);
+  run();
+  std::vector<std::byte> message;
+  for (const auto& packet : host.sent)
+    message.insert(message.end(), packet.payload.begin(), packet.payload.end());
+  std::vector<std::byte> expected = data;
+  for (const std::byte byte : pattern(300)) expected.push_back(byte);
+  BOOST_CHECK(message == expected);
+  BOOST_CHECK(completed() == Completed({{0, kSuccess}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_bind_that_the_keys_refuse_is_a_bind_error) {
   keys.bind_result = KeyCheck::no_right;
   post_send(WorkOpcode::bind_memory_window, 0);
