@@ -86,6 +86,7 @@ enum class ControlOpcode : std::uint32_t {
   announce_exec = 130,   // sent by the kernel stand-in
   uverbs_command = 140,  // the same
   map_pages = 141,       // the same
+  watch_page = 142,      // the same
 };
 
 // Begins every request.

@@ -249,13 +249,14 @@ void Engine::note_starvation(bool worked) {
   if (starvation_.starved() != before) sleeper_.say_starved(!before);
 }
 
-// Other processes' packets wake an engine with sockets. Programs of this one wake an engine by a system call,
-// so an engine without sockets does not sleep where it is crowded.
+// Other processes' packets wake an engine with sockets, and a store a program of the mlx5 face, whose library
+// never yields while it polls. Programs of urnic's own face wake an engine by a system call, and yield: for
+// them it does not sleep where it is crowded.
 void Engine::yield() {
   working_.unlock();
   sched_yield();
   working_.lock();
-  if (woken_by_frames_) crowding_.yielded(data_path_->now(), clock_now());
+  if (woken_by_frames_ || doorbells_.stores_wake()) crowding_.yielded(data_path_->now(), clock_now());
 }
 
 void Engine::leave_crowd(const ProcessorShareReader& reader) {

@@ -6,10 +6,27 @@
 #include <cstring>
 
 #include "device_model/abi/uverbs_messages.hpp"
+#include "provider/kernel/page_watch.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
 
 namespace urnic::kernel {
+
+namespace {
+
+// A device that hears of no watch looks at the page now and then.
+void tell_of_watch(int device, void* page, size_t length, uint64_t offset) {
+  const provider::Descriptor watch = watch_pages(page, length);
+  if (!watch.valid()) return;
+  const abi::WatchPageRequest request = {offset, reinterpret_cast<uintptr_t>(page)};
+  const iovec part = {const_cast<abi::WatchPageRequest*>(&request), sizeof request};
+  const int descriptor = watch.get();
+  UverbsReply reply;
+  UverbsTurn turn(device, false);
+  if (turn.error() == 0) turn.ask({abi::ControlOpcode::watch_page, &part, 1, &descriptor, 1}, reply);
+}
+
+}  // namespace
 
 void* map_uverbs(int device, void* address, size_t length, int protection, int flags, off_t offset) {
   const int kept = errno;
@@ -34,7 +51,9 @@ void* map_uverbs(int device, void* address, size_t length, int protection, int f
   std::memcpy(&place, reply.body, sizeof place);
   void* const mapped = real::mmap(address, length, protection, flags, reply.descriptors[0].get(),
                                   static_cast<off_t>(place.offset));
-  if (mapped != MAP_FAILED) errno = kept;
+  if (mapped == MAP_FAILED) return mapped;
+  tell_of_watch(device, mapped, length, place.offset);
+  errno = kept;
   return mapped;
 }
 

@@ -7,24 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "provider/freestanding/address.hpp"
+#include "provider/shared_pages/call_filter.hpp"
 
 namespace urnic::provider {
 namespace {
 
 constexpr int kDontUnmap = 4;  // MREMAP_DONTUNMAP, Linux 5.7
-
-bool has_filter_of_calls() {
-  const Descriptor file(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  char text[4096];
-  const ssize_t got = file.valid() ? read(file.get(), text, sizeof text - 1) : -1;
-  if (got <= 0) return true;
-  text[got] = '\0';
-  const char* const line = std::strstr(text, "\nSeccomp:");
-  return line == nullptr || std::strncmp(line, "\nSeccomp:\t0", std::strlen("\nSeccomp:\t0")) != 0;
-}
 
 }  // namespace
 

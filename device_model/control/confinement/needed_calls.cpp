@@ -1,5 +1,6 @@
 // The system calls of a running device process (confinement.hpp).
 #include <linux/filter.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -212,6 +213,9 @@ int add_rules(scmp_filter_ctx filter) {
   // Registration queries a program's mappings.
   error =
       seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, kProcmapQuery, 0));
+  if (error != 0) return error;
+  // A program's store into a doorbell page goes on.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, UFFDIO_WAKE, 0));
   if (error != 0) return error;
   // How many bytes of a umad node's requests wait.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0));

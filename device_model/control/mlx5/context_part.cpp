@@ -22,6 +22,10 @@ engine::UarRegister ContextPart::choose_register() {
   return chosen;
 }
 
+void ContextPart::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, std::move(faults), address); });
+}
+
 void ContextPart::attach(QueuePair& qp) {
   const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
   if (place == nullptr) return;

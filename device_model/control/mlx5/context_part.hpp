@@ -16,6 +16,8 @@ class ContextPart final : public FacePart {
 
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
+  // UarPages::watch of the engine. Throws std::system_error.
+  void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
 

@@ -9,6 +9,7 @@
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/uverbs_face.hpp"
+#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control::mlx5 {
 namespace {
@@ -128,10 +129,25 @@ int map(Session& session, const abi::MapPagesRequest& request, abi::MapPagesRepl
   return 0;
 }
 
+// Only of a userfaultfd does the engine ask what it asks: another descriptor's owner could keep it waiting.
+bool is_userfaultfd(int descriptor) { return memory::target_of(descriptor) == "anon_inode:[userfaultfd]"; }
+
+int watch(Session& session, const abi::WatchPageRequest& request, abi::Empty&,
+          DescriptorExchange& descriptors) {
+  ContextPart* const part = part_of(*session.context);
+  if (part == nullptr || descriptors.received.size() != 1) return EINVAL;
+  const bool is_page = request.offset % kUarBytes == 0 && request.offset / kUarBytes < part->uars.count();
+  if (!is_page || request.address % kUarBytes != 0 || !is_userfaultfd(descriptors.received[0].get()))
+    return EINVAL;
+  part->watch(static_cast<std::uint32_t>(request.offset / kUarBytes), std::move(descriptors.received[0]),
+              request.address);
+  return 0;
+}
+
 }  // namespace
 
 const KernelCommands& kernel_commands() {
-  static constexpr KernelCommands kCommands{&run, &map};
+  static constexpr KernelCommands kCommands{&run, &map, &watch};
   return kCommands;
 }
 

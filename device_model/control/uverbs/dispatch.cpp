@@ -64,6 +64,13 @@ int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPag
              : EINVAL;
 }
 
+int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empty& reply,
+               DescriptorExchange& descriptors) {
+  return session.kernel_commands != nullptr
+             ? session.kernel_commands->watch_page(session, request, reply, descriptors)
+             : EOPNOTSUPP;
+}
+
 template <class RequestBody, class ReplyBody,
           int (*handler)(Session&, const RequestBody&, ReplyBody&, DescriptorExchange&)>
 constexpr Command command() {
@@ -207,6 +214,8 @@ Command find_command(std::uint32_t opcode) {
       return opening(Command{&run_kernel_command});  // it may be GET_CONTEXT, and looks itself
     case Op::map_pages:
       return command<abi::MapPagesRequest, abi::MapPagesReply, map_pages>();
+    case Op::watch_page:
+      return command<abi::WatchPageRequest, abi::Empty, watch_page>();
   }
   return {};
 }

@@ -12,12 +12,13 @@ namespace urnic::control {
 struct DescriptorExchange;
 struct Session;
 
-// Both as the functions of commands.hpp.
+// All as the functions of commands.hpp.
 struct KernelCommands {
   // `body` is the message without its header. Writes the body of the reply to `reply`, and its length.
   int (*uverbs_command)(Session&, std::span<const std::byte> body, std::span<std::byte> reply,
                         std::size_t& length, DescriptorExchange&);
   int (*map_pages)(Session&, const abi::MapPagesRequest&, abi::MapPagesReply&, DescriptorExchange&);
+  int (*watch_page)(Session&, const abi::WatchPageRequest&, abi::Empty&, DescriptorExchange&);
 };
 
 }  // namespace urnic::control

@@ -42,6 +42,10 @@ std::optional<transport::Time> DoorbellTurns::look_again() const {
   return earliest;
 }
 
+bool DoorbellTurns::stores_wake() const {
+  return std::any_of(pages_.begin(), pages_.end(), [](const UarPages* pages) { return pages->wakes(); });
+}
+
 void DoorbellTurns::awake() {
   for (UarPages* const pages : pages_) pages->awake();
 }

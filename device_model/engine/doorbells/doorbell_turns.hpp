@@ -35,6 +35,8 @@ class DoorbellTurns {
   void going_to_sleep(transport::Time now);
   std::optional<transport::Time> look_again() const;
   void awake();
+  // UarPages::wakes, of any of them.
+  bool stores_wake() const;
 
  private:
   std::vector<DoorbellSet*> sets_;

@@ -67,6 +67,9 @@ class UarPages {
   std::optional<transport::Time> look_again() const { return look_again_; }
   void awake();
 
+  // Queues use the pages, and a store into any page in use wakes the engine.
+  bool wakes() const { return (!used_.empty() || !queues_.empty()) && can_wake(); }
+
  private:
   struct Register {
     std::vector<QueuePairContext*> queue_pairs;

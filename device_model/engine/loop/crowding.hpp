@@ -1,4 +1,5 @@
-// What an engine with sockets does when other threads want its processor.
+// What an engine that others wake (with sockets, or with UAR pages) does when other threads want its
+// processor.
 //
 // Where most of the time goes into yields that take as long as another thread's time slice, the engine sleeps
 // instead of yielding for a while, because a thread that is woken has a processor sooner than one that
