@@ -14,7 +14,7 @@ enum UverbsCommandFlag : std::uint32_t {
   // The command's and the driver's parts came apart. If not, all came as the command's part: it is a command
   // of write(2) without IB_USER_VERBS_CMD_FLAG_EXTENDED, and its answer goes to one place, too.
   uverbs_parts_apart = 1 << 0,
-  // The sender has done what UverbsCommandReply::pages_first has asked for,
+  // The sender has done what PageAction::queues_first asks for,
   uverbs_pages_shared = 1 << 1,
   // or could not.
   uverbs_pages_refused = 1 << 2,
@@ -31,6 +31,23 @@ struct UverbsCommandRequest {
   std::uint32_t core_room;  // bytes that the sender takes as the answer
   std::uint32_t driver_room;
   std::uint64_t channel_inode;  // CREATE_CQ: the completion channel that it names (control.hpp); 0: none
+  Sharing sharing;              // REG_MR: as in RegisterMrRequest
+  std::uint32_t reserved;
+};
+
+// What the sender does with `pages` before its next command.
+enum class PageAction : std::uint32_t {
+  none = 0,
+  // The command is not done. The sender maps the files in the place of the pages, which keep their contents,
+  // and sends the command again with uverbs_pages_shared or uverbs_pages_refused.
+  queues_first = 1,
+  // No queue is in the pages any more. The sender gives them private memory again.
+  queues_back = 2,
+  // REG_MR is not done: an offer, and the command comes again, as RegisterMrRequest has it.
+  region_first = 3,
+  // As RegisterMrReply::pages of an offer that was taken up in vain, without a file; or as
+  // DeregisterMrReply::unneeded.
+  region_back = 4,
 };
 
 // Whole pages of the sender, and where they lie in the file whose descriptor is sent.
@@ -42,15 +59,12 @@ struct QueuePages {
 inline constexpr std::uint32_t kMaxQueuePages = 4;
 
 // `core_length` bytes of the command's answer and `driver_length` bytes of the driver's follow. Descriptors
-// received: a file for each of `pages`.
+// received: a file for each of `pages`, but for what PageAction says.
 struct UverbsCommandReply {
   std::uint32_t core_length;
   std::uint32_t driver_length;
   std::uint32_t page_count;
-  // 1: the command is not done. The sender maps the files in the place of `pages`, which keep their contents,
-  // and sends the command again with uverbs_pages_shared or uverbs_pages_refused, before any other.
-  // 0: no queue is in `pages` any more. The sender gives them private memory again, before its next command.
-  std::uint32_t pages_first;
+  PageAction page_action;
   ContextToken token;  // GET_CONTEXT: for join_context
   QueuePages pages[kMaxQueuePages];
 };

@@ -122,7 +122,8 @@ bool read_answer(UverbsReply& reply, Answer& answer) {
   std::memcpy(&answer.head, reply.body, sizeof answer.head);
   const size_t rest = reply.length - sizeof answer.head;
   if (answer.head.page_count > abi::kMaxQueuePages) return false;
-  for (uint32_t i = 0; i < answer.head.page_count; ++i)
+  const bool has_files = answer.head.page_action != abi::PageAction::region_back;
+  for (uint32_t i = 0; has_files && i < answer.head.page_count; ++i)
     if (!reply.descriptors[i].valid()) return false;
   if (answer.head.core_length > rest || answer.head.driver_length != rest - answer.head.core_length)
     return false;
@@ -131,17 +132,23 @@ bool read_answer(UverbsReply& reply, Answer& answer) {
   return true;
 }
 
-// `exchange`: 0, or what has come of UverbsCommandReply::pages_first.
-int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, uint32_t exchange,
+// What has come of pages that the device process has named, for the command that comes again.
+struct Outcome {
+  uint32_t flags = 0;  // abi::UverbsCommandFlag
+  abi::Sharing sharing = abi::Sharing::willing;
+};
+
+int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, const Outcome& outcome,
         UverbsReply& reply, Answer& answer) {
   abi::UverbsCommandRequest request = {};
   request.command = command.number;
-  request.flags = exchange | (command.is_apart ? static_cast<uint32_t>(abi::uverbs_parts_apart) : 0);
+  request.flags = outcome.flags | (command.is_apart ? static_cast<uint32_t>(abi::uverbs_parts_apart) : 0);
   request.core_length = static_cast<uint32_t>(command.core.length);
   request.driver_length = static_cast<uint32_t>(command.driver.length);
   request.core_room = static_cast<uint32_t>(command.core_answer.length);
   request.driver_room = static_cast<uint32_t>(command.driver_answer.length);
   request.channel_inode = belongings.channel_inode;
+  request.sharing = outcome.sharing;
   const iovec parts[] = {{&request, sizeof request},
                          vector_of(command.core),
                          vector_of(command.driver),
@@ -180,24 +187,71 @@ uint32_t share_pages(const Answer& answer, const UverbsReply& reply) {
 }
 
 void take_pages_back(const Answer& answer, const UverbsReply& reply) {
-  if (answer.head.page_count == 0) return;
   const provider::Lock lock(provider::registration_lock());
   for (uint32_t i = 0; i < answer.head.page_count; ++i)
     provider::unshare_part(range_of(answer.head.pages[i]), reply.descriptors[i]);
 }
 
+// A region's pages are shared for it if that is possible (provider/plugin/objects/mr.cpp does the same).
+int share_region(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, UverbsReply& reply,
+                 Answer& answer) {
+  const abi::PageRange range = range_of(answer.head.pages[0]);
+  const auto file = static_cast<provider::Descriptor&&>(reply.descriptors[0]);
+  Outcome outcome;
+  outcome.sharing = provider::share(range, file);
+  const int error = ask(turn, command, belongings, outcome, reply, answer);
+  const bool in_vain = error != 0 || answer.head.page_action == abi::PageAction::region_back;
+  if (outcome.sharing == abi::Sharing::shared && in_vain) provider::unshare(range, file);
+  if (error == 0 && in_vain) answer.head.page_action = abi::PageAction::none;
+  return error;
+}
+
+int share_queues(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, UverbsReply& reply,
+                 Answer& answer) {
+  Outcome outcome;
+  outcome.flags = share_pages(answer, reply);
+  return ask(turn, command, belongings, outcome, reply, answer);
+}
+
+bool comes_again(const Answer& answer) {
+  return answer.head.page_action == abi::PageAction::queues_first ||
+         answer.head.page_action == abi::PageAction::region_first;
+}
+
 // Asks, and does with pages what the device process wants.
 int ask_and_exchange(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings,
                      UverbsReply& reply, Answer& answer) {
-  if (const int error = ask(turn, command, belongings, 0, reply, answer)) return error;
-  if (answer.head.pages_first != 0) {
-    const uint32_t outcome = share_pages(answer, reply);
-    if (const int error = ask(turn, command, belongings, outcome, reply, answer)) return error;
-    if (answer.head.pages_first != 0) return EIO;
-  }
-  take_pages_back(answer, reply);
+  int error = ask(turn, command, belongings, {}, reply, answer);
+  if (error != 0) return error;
+  if (answer.head.page_action == abi::PageAction::queues_first)
+    error = share_queues(turn, command, belongings, reply, answer);
+  else if (answer.head.page_action == abi::PageAction::region_first)
+    error = share_region(turn, command, belongings, reply, answer);
+  if (error != 0) return error;
+  if (comes_again(answer)) return EIO;
+  if (answer.head.page_action == abi::PageAction::queues_back) take_pages_back(answer, reply);
+  if (answer.head.page_action == abi::PageAction::region_back)
+    provider::unshare(range_of(answer.head.pages[0]), reply.descriptors[0]);
   return 0;
 }
+
+// While memory is registered or deregistered nobody else registers pages that are being exchanged.
+class Registration {
+ public:
+  explicit Registration(uint32_t command)
+      : is_one_(command == IB_USER_VERBS_CMD_REG_MR || command == IB_USER_VERBS_CMD_REREG_MR ||
+                command == IB_USER_VERBS_CMD_DEREG_MR) {
+    if (is_one_) provider::registration_lock().lock();
+  }
+  ~Registration() {
+    if (is_one_) provider::registration_lock().unlock();
+  }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+ private:
+  bool is_one_;
+};
 
 bool give(const ProgramMemory& memory, const ProgramPart& to, const void* from, size_t length) {
   if (length == 0) return true;
@@ -232,6 +286,7 @@ int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsComm
   if (const int error = collect(device, memory, command, belongings)) return error;
   UverbsReply reply;
   Answer answer;
+  const Registration registration(command.number);
   if (const int error = ask_and_exchange(turn, command, belongings, reply, answer)) return error;
   if (opens) finish_opening(turn, belongings, answer);
   if (!give(memory, command, answer)) return EFAULT;

@@ -38,6 +38,9 @@ class AnswerPart {
   std::array<std::byte, kMost> bytes_;
 };
 
+// What a handler returns that has put an offer to share memory into `region_pages`: the command comes again.
+inline constexpr int kRegionPagesFirst = -3;
+
 struct Command {
   Session& session;
   DescriptorExchange& descriptors;
@@ -49,6 +52,9 @@ struct Command {
   const abi::OpenContextRequest* opening = nullptr;  // of GET_CONTEXT
   abi::ContextToken* token = nullptr;                // where GET_CONTEXT says it
   bool pages_shared = false;                         // the program has done what kPagesFirst asks for
+  abi::Sharing sharing = abi::Sharing::unwilling;    // of REG_MR
+  abi::PageRange region_pages{};  // the answer names them: kRegionPagesFirst, or to be made
+                                  // private again; length 0: none
 };
 
 // What a program has sent, at the beginning of a T; the rest of that is zero.

@@ -1,5 +1,6 @@
 // Protection domains, memory regions and windows, XRC domains.
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 
@@ -10,6 +11,12 @@
 
 namespace urnic::control::mlx5 {
 namespace {
+
+// A program names the first byte of a zero-based region by its address, and users of its keys by 0.
+template <class Request>
+std::uint64_t first_address(const Request& request) {
+  return (request.access_flags & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : request.hca_va;
+}
 
 ib_uverbs_rereg_mr_resp keys_of(const abi::RegisterMrReply& made) {
   ib_uverbs_rereg_mr_resp response{};
@@ -38,11 +45,13 @@ int deallocate_pd(Command& command) {
 
 int register_mr(Command& command) {
   const auto request = begin_of<ib_uverbs_reg_mr>(command.core_input);
-  const abi::RegisterMrRequest wanted{request.start,     request.length,       request.hca_va,
-                                      request.pd_handle, request.access_flags, abi::Sharing::unwilling};
+  const abi::RegisterMrRequest wanted{request.start,     request.length,       first_address(request),
+                                      request.pd_handle, request.access_flags, command.sharing};
   abi::RegisterMrReply made{};
   if (const int error = control::register_mr(command.session, wanted, made, command.descriptors))
     return error;
+  command.region_pages = made.pages;
+  if (command.sharing == abi::Sharing::willing && made.pages.length != 0) return kRegionPagesFirst;
   ib_uverbs_reg_mr_resp response{};
   response.mr_handle = made.handle;
   response.lkey = made.lkey;
@@ -56,18 +65,22 @@ int reregister_mr(Command& command) {
   const abi::ReregisterMrRequest wanted{
       request.mr_handle,
       request.flags,
-      {request.start, request.length, request.hca_va, request.pd_handle, request.access_flags}};
+      {request.start, request.length, first_address(request), request.pd_handle, request.access_flags}};
   abi::RegisterMrReply made{};
   if (const int error = control::reregister_mr(command.session, wanted, made, command.descriptors))
     return error;
+  command.region_pages = made.pages;
   command.core.set(keys_of(made));
   return 0;
 }
 
 int deregister_mr(Command& command) {
   const auto request = begin_of<ib_uverbs_dereg_mr>(command.core_input);
-  abi::DeregisterMrReply ignored{};
-  return control::deregister_mr(command.session, {request.mr_handle, 0}, ignored, command.descriptors);
+  abi::DeregisterMrReply gone{};
+  const int error =
+      control::deregister_mr(command.session, {request.mr_handle, 0}, gone, command.descriptors);
+  command.region_pages = gone.unneeded;
+  return error;
 }
 
 int allocate_mw(Command& command) {

@@ -63,13 +63,15 @@ void note_exchange(Session& session, bool shared) {
 }
 
 void describe_offered(Session& session, DescriptorExchange& descriptors, abi::UverbsCommandReply& reply) {
-  reply.pages_first = 1;
+  reply.page_action = abi::PageAction::queues_first;
   describe(session.queue_pages.offered, session.context->arenas, descriptors, reply);
 }
 
 void describe_returned(Session& session, DescriptorExchange& descriptors, abi::UverbsCommandReply& reply) {
   ContextPart& part = *part_of(*session.context);
   session.queue_pages.returned = part.queue_pages.take_unused(*session.process, abi::kMaxQueuePages);
+  if (session.queue_pages.returned.empty()) return;
+  reply.page_action = abi::PageAction::queues_back;
   describe(session.queue_pages.returned, session.context->arenas, descriptors, reply);
 }
 

@@ -104,13 +104,19 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   command.opening = parts.opening ? &*parts.opening : nullptr;
   command.token = &head.token;
   command.pages_shared = shared;
+  command.sharing = parts.request.sharing;
   const int error = row->run(command);
   if (error == kPagesFirst) {
     descriptors.sent.clear();
     command.core = command.driver = {};
     describe_offered(session, descriptors, head);
-  } else if (error != 0) {
+  } else if (error != 0 && error != kRegionPagesFirst) {
     return error;
+  } else if (command.region_pages.length != 0) {
+    head.page_action =
+        error == kRegionPagesFirst ? abi::PageAction::region_first : abi::PageAction::region_back;
+    head.page_count = 1;
+    head.pages[0] = {command.region_pages.address, command.region_pages.length, 0};
   } else {
     describe_returned(session, descriptors, head);
   }

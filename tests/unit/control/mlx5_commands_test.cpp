@@ -184,7 +184,10 @@ BOOST_FIXTURE_TEST_CASE(nonsense_is_refused, Opened) {
   command.opens = true;  // bytes too many
   BOOST_TEST(program.run(command) == EINVAL);
   Message message = program.message_of(smallest(IB_USER_VERBS_CMD_ALLOC_PD));
-  for (message.length = sizeof(abi::RequestHeader); message.length < 56; ++message.length) {
+  for (message.length = sizeof(abi::RequestHeader);
+       message.length <
+       sizeof(abi::RequestHeader) + sizeof(abi::UverbsCommandRequest) + sizeof(ib_uverbs_alloc_pd);
+       ++message.length) {
     abi::RequestHeader header{abi::kControlMagic, static_cast<std::uint32_t>(ControlOpcode::uverbs_command),
                               static_cast<std::uint32_t>(message.length), 7};
     std::memcpy(message.storage.data(), &header, sizeof header);
@@ -263,6 +266,42 @@ BOOST_FIXTURE_TEST_CASE(memory_is_registered_changed_and_given_back, Opened) {
   BOOST_TEST(program.run(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{made.mr_handle}) == EINVAL);
   request.pd_handle = 999;
   BOOST_TEST(program.run(IB_USER_VERBS_CMD_REG_MR, request, made) == EINVAL);
+}
+
+// The device process has no other way to say it than for the plugin: abi::Sharing.
+BOOST_FIXTURE_TEST_CASE(private_memory_is_offered_to_be_shared, Opened) {
+  constexpr std::size_t kLength = 4 << 20;
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, kLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ib_uverbs_reg_mr request{};
+  request.start = request.hca_va = reinterpret_cast<std::uint64_t>(memory);
+  request.length = kLength;
+  request.pd_handle = program.allocate_pd();
+  request.access_flags = IBV_ACCESS_LOCAL_WRITE;
+  KernelCommand command{.number = IB_USER_VERBS_CMD_REG_MR,
+                        .core = bytes_of(request),
+                        .core_room = sizeof(ib_uverbs_reg_mr_resp),
+                        .sharing = abi::Sharing::willing};
+  BOOST_REQUIRE(program.run(command) == 0);
+  BOOST_TEST((program.head.page_action == abi::PageAction::region_first));
+  BOOST_REQUIRE(program.head.page_count == 1u);
+  BOOST_TEST(program.head.pages[0].address == request.start);
+  BOOST_TEST(program.head.pages[0].length == kLength);
+  BOOST_REQUIRE(program.reply().descriptors.size() == 1u);
+  BOOST_TEST(program.session().context->regions.empty());
+  BOOST_REQUIRE(mmap(memory, kLength, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                     program.reply().descriptors[0], 0) == memory);
+  command.sharing = abi::Sharing::shared;
+  BOOST_REQUIRE(program.run(command) == 0);
+  BOOST_TEST((program.head.page_action == abi::PageAction::none));
+  ib_uverbs_reg_mr_resp made{};
+  std::memcpy(&made, program.core.data(), sizeof made);
+  BOOST_TEST(made.lkey != 0u);
+  BOOST_REQUIRE(program.run(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{made.mr_handle}) == 0);
+  BOOST_TEST((program.head.page_action == abi::PageAction::region_back));
+  BOOST_TEST(program.head.pages[0].length == kLength);
+  BOOST_TEST(program.reply().descriptors.size() == 1u);
+  munmap(memory, kLength);
 }
 
 BOOST_FIXTURE_TEST_CASE(windows_have_keys, Opened) {

@@ -30,6 +30,7 @@ struct KernelCommand {
   bool is_apart = true;
   std::uint32_t flags = 0;  // others
   bool opens = false;
+  abi::Sharing sharing = abi::Sharing::unwilling;
 };
 
 constexpr std::uint32_t extended(std::uint32_t number) { return number | IB_USER_VERBS_CMD_FLAG_EXTENDED; }
@@ -48,6 +49,7 @@ class Mlx5Program : public DirectProgram {
     request.driver_length = static_cast<std::uint32_t>(command.driver.size());
     request.core_room = command.core_room;
     request.driver_room = command.driver_room;
+    request.sharing = command.sharing;
     Bytes body = bytes_of(request);
     body.insert(body.end(), command.core.begin(), command.core.end());
     body.insert(body.end(), command.driver.begin(), command.driver.end());

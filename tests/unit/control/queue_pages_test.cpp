@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(whole_pages_are_asked_for_first) {
   BOOST_TEST(offered()[1].block.length() == 4096u);
   abi::UverbsCommandReply reply{};
   mlx5::describe_offered(program.session(), descriptors, reply);
-  BOOST_TEST(reply.pages_first == 1u);
+  BOOST_TEST((reply.page_action == abi::PageAction::queues_first));
   BOOST_TEST(reply.page_count == 2u);
   BOOST_TEST(descriptors.sent.size() == 2u);
   BOOST_TEST(pages.size() == 0u);  // not yet the device's
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(pages_go_back_when_no_queue_has_them) {
   first[1].held = {};
   abi::UverbsCommandReply reply{};
   mlx5::describe_returned(program.session(), descriptors, reply);
-  BOOST_TEST(reply.pages_first == 0u);
+  BOOST_TEST((reply.page_action == abi::PageAction::queues_back));
   BOOST_REQUIRE(reply.page_count == 1u);
   BOOST_TEST(reply.pages[0].address == kRing);
   BOOST_TEST(pages.size() == 1u);
