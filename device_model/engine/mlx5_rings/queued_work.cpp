@@ -16,6 +16,7 @@ QueuedSends SendRing::queued() const {
   QueuedSends queued{{config_.blocks, taken_, taken_, retired_}, {}};
   if (config_.blocks == 0) return queued;
   const auto end = static_cast<std::uint16_t>(config_.producer->load(std::memory_order_acquire));
+  if (static_cast<std::uint16_t>(end - retired_block_) > config_.blocks) return queued;
   alignas(16) std::array<std::byte, std::size_t{abi::mlx5::kMostUnits} * abi::mlx5::kUnitBytes> wqe;
   std::uint32_t index = retired_;
   std::uint16_t block = retired_block_;

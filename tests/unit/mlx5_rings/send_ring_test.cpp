@@ -508,6 +508,17 @@ BOOST_AUTO_TEST_CASE(an_impossible_producer_index_ends_the_queue) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(people_see_nothing_of_a_queue_that_makes_no_sense) {
+  Ends ends(2);
+  ends.program.write(kSend, 0, 0, {}, {.units = 63});
+  ends.program.counter = 3;
+  ends.program.publish();
+  BOOST_TEST(ends.device.queued().wqes.empty());
+  ends.program.counter = 2;
+  ends.program.publish();
+  BOOST_TEST(ends.device.queued().wqes.empty());
+}
+
 // After a failed memory access the transport retires requests again.
 BOOST_AUTO_TEST_CASE(retiring_again_changes_nothing) {
   Ends ends;

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(inline_data_in_front_of_segments) {
     for (std::uint32_t i = 0; i < packets; ++i) {
       const auto operation = i == 0 ? write_first : i + 1 == packets ? write_last : write_middle;
       const SentPacket packet = b.expect(operation, i);
-      if (i == 0) BOOST_TEST(packet.headers.reth.length == expected.size());
+      if (i == 0) BOOST_TEST(packet.headers.reth.dma_length == expected.size());
       message.insert(message.end(), packet.payload.begin(), packet.payload.end());
     }
     BOOST_TEST(message == expected);
