@@ -2,6 +2,7 @@
 """urnic pvrdma-mux, asked as QEMU asks it; a device without connection management. Guests themselves: tests/interop."""
 
 import json
+import re
 import stat
 import struct
 import unittest
@@ -173,6 +174,15 @@ class PvrdmaMux(unittest.TestCase):
         said = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic0")
         self.assertRegex(said, r"max_qp:\s+1024\b")
         self.assertRegex(self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic1"), r"max_qp:\s+65536\b")
+        limits = {device["name"]: device["limits"]["max_qp"] for device in self.fabric.status()["devices"]}
+        self.assertEqual((limits["urnic0"], limits["urnic1"]), (1024, 65536))
+
+    def test_queue_pairs_have_numbers_below_the_limit(self):
+        """The guest's driver keeps them in a table by their numbers, and does not look whether those are too large."""
+        pingpong = ("ibv_rc_pingpong", "-d", "urnic0", "-g", "0", "-n", "10")
+        said = "".join(text for _ in range(3) for text in self.fabric.run_pair(pingpong, pingpong))
+        numbers = [int(number, 16) for number in re.findall(r"QPN (0x[0-9a-f]+)", said)]
+        self.assertLess(max(numbers), 1024)
 
 
 if __name__ == "__main__":

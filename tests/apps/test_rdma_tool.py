@@ -44,7 +44,10 @@ class RdmaTool(unittest.TestCase):
         details = self.rdma("-d", "dev", "show", "urnic1")
         self.assertRegex(details, r"1: urnic1: node_type ca .*fw [0-9.]+ node_guid")
         self.assertIn("adaptive-moderation off", details)
-        self.assertIn("MEM_WINDOW_TYPE_2B", details)
+        shown = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "urnic1")
+        for capability in ("MEM_WINDOW_TYPE_2B", "MEM_MGT_EXTENSIONS"):
+            self.assertIn(capability, details)
+            self.assertRegex(shown, rf"(?m)^\s+{capability}$")
 
     def test_links(self):
         rows = self.rdma_json("link", "show")

@@ -35,8 +35,8 @@ namespace {
 
 using nlohmann::json;
 
-json describe_limits() {
-  return {{"max_qp", limits::kMaxQp},         {"max_qp_wr", limits::kMaxQpWr},
+json describe_limits(const DeviceSettings& settings) {
+  return {{"max_qp", settings.max_qp},        {"max_qp_wr", limits::kMaxQpWr},
           {"max_sge", limits::kMaxSge},       {"max_inline_data", limits::kMaxInlineData},
           {"max_cq", limits::kMaxCq},         {"max_cqe", limits::kMaxCqe},
           {"max_mr", limits::kMaxMr},         {"max_mw", limits::kMaxMw},
@@ -210,7 +210,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
           {"mtu", settings.mtu},
           {"wire", describe_wire(device)},
           {"interface", device.interface ? json(device.interface->name) : json()},
-          {"limits", describe_limits()}};
+          {"limits", describe_limits(device.settings)}};
 }
 
 json AdminServer::status(const json&, AdminConnectionState&) {

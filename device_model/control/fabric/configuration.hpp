@@ -42,7 +42,7 @@ struct DeviceSettings {
   std::uint32_t vendor_id = 0;  // by default as the face has them (face_identity.hpp)
   std::uint32_t vendor_part_id = 0;
   std::uint32_t hardware_version = 0;
-  std::uint32_t max_qp = limits::kMaxQp;  // queue pairs at a time; their numbers' low 16 bits are below it
+  std::uint32_t max_qp = limits::kMaxQp;  // queue pairs at a time (engine/queue_pair/qp_table.hpp)
   // Whether rdma_cm of this host's programs uses the device. If not, messages of connection management are
   // for the program that has registered for their class (umad), as on a Linux host without ib_cm.
   bool connection_manager = true;

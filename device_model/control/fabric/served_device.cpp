@@ -6,6 +6,7 @@
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
+#include "device_model/engine/queue_pair/qp_table.hpp"
 
 namespace urnic::control {
 
@@ -14,7 +15,7 @@ ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
       settings(with),
       node_guid(modified_eui64(with.mac)),
       largest_mtu(with.mtu),
-      queue_pairs(with.max_qp) {}
+      queue_pairs(engine::QpTable::capacity(with.max_qp)) {}
 
 ServedDevice::~ServedDevice() = default;
 

@@ -1,9 +1,9 @@
 // A device's queue pairs by number.
 //
 // A QPN is a table index with a generation above it, so that a packet for a destroyed QP does not reach the
-// next QP at that index. The generation begins at bit 16 or above it: programs that keep queue pairs by the
-// low bits of their numbers, as libvmw_pvrdma does, find each below the device's limit. QPN 0 and 1
-// (management) and 0xFFFFFF (multicast) are never used (IBTA 3.5.10).
+// next QP at that index. A device with a low limit has no generations: drivers that keep queue pairs in a
+// table of so many, by their numbers, as Linux's vmw_pvrdma does, find each number below the limit. QPN 0 and
+// 1 (management) and 0xFFFFFF (multicast) are never used (IBTA 3.5.10).
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,16 @@ class QueuePairContext;
 
 class QpTable {
  public:
+  // Fewer numbers than this are given out as they are. Two of them are the management queue pairs', so there
+  // are two queue pairs less.
+  static constexpr std::uint32_t kLeastWithGenerations = 1u << 16;
+
   // At most 2^20 queue pairs, so that some bits are left for the generation. `seed` chooses the first index
   // and each index's first generation.
   explicit QpTable(std::uint32_t max_queue_pairs, memory::NumberSeed seed = {});
+
+  // How many queue pairs a table with this limit has.
+  static std::uint32_t capacity(std::uint32_t max_queue_pairs);
 
   // Any thread. Empty if all are in use.
   std::optional<wire::Qpn> reserve();
@@ -40,6 +47,7 @@ class QpTable {
   }
 
   std::uint32_t index_bits_;
+  std::uint32_t generations_;               // a power of two
   std::vector<QueuePairContext*> entries_;  // a power of two
 
   std::mutex reservation_;

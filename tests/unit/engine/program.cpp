@@ -73,7 +73,7 @@ DeviceConfig device_config(std::uint8_t number) {
   wire::Gid gid;
   gid.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, number};
   config.gids = {{.gid = gid}};
-  config.max_qp = 1024;
+  config.max_qp = 1 << 16;
   config.max_memory_keys = 1024;
   return config;
 }

@@ -11,9 +11,10 @@ namespace urnic::engine::test {
 BOOST_AUTO_TEST_SUITE(qp_table)
 
 BOOST_AUTO_TEST_CASE(gives_out_as_many_as_asked_and_takes_them_back) {
-  QpTable table(100);
+  constexpr std::uint32_t kLimit = 1 << 16;
+  QpTable table(kLimit);
   std::set<std::uint32_t> numbers;
-  for (int i = 0; i < 100; ++i) {
+  for (std::uint32_t i = 0; i < kLimit; ++i) {
     const auto qpn = table.reserve();
     BOOST_REQUIRE(qpn);
     BOOST_TEST(numbers.insert(qpn->value).second);
@@ -37,7 +38,7 @@ BOOST_AUTO_TEST_CASE(reserved_numbers_are_never_given_out) {
 
 BOOST_AUTO_TEST_CASE(a_seed_chooses_the_numbers) {
   const auto numbers = [](memory::NumberSeed seed) {
-    QpTable table(1024, seed);
+    QpTable table(1 << 16, seed);
     std::vector<std::uint32_t> all;
     for (int i = 0; i < 1024; ++i) all.push_back(table.reserve()->value);
     return all;
@@ -54,32 +55,38 @@ BOOST_AUTO_TEST_CASE(a_seed_chooses_the_numbers) {
 
 BOOST_AUTO_TEST_CASE(reserved_numbers_are_not_given_out_with_any_seed) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    QpTable table(16, memory::NumberSeed(seed));
-    for (int i = 0; i < 16; ++i) {
-      const auto qpn = table.reserve();
-      BOOST_TEST((qpn->value >= 2 && qpn->value < 0xFFFFFF));
+    QpTable table(1 << 16, memory::NumberSeed(seed));
+    while (const auto qpn = table.reserve()) BOOST_TEST_REQUIRE((qpn->value >= 2 && qpn->value < 0xFFFFFF));
+  }
+}
+
+// Linux's vmw_pvrdma and its library keep queue pairs by their numbers in tables of as many as the device
+// has.
+BOOST_AUTO_TEST_CASE(with_a_low_limit_all_numbers_are_below_it) {
+  for (const std::uint32_t limit : {3u, 16u, 1000u, 1024u, 65535u}) {
+    QpTable table(limit, memory::NumberSeed(limit));
+    BOOST_TEST(QpTable::capacity(limit) == limit - 2);
+    for (int round = 0; round < 5; ++round) {
+      std::set<std::uint32_t> numbers;
+      while (const auto qpn = table.reserve()) numbers.insert(qpn->value);
+      BOOST_TEST_REQUIRE(numbers.size() == limit - 2);
+      BOOST_TEST_REQUIRE(*numbers.begin() >= 2);
+      BOOST_TEST_REQUIRE(*numbers.rbegin() < limit);
+      for (const std::uint32_t number : numbers) table.release(wire::Qpn{number});
     }
   }
 }
 
-// libvmw_pvrdma keeps queue pairs by the low 16 bits of their numbers, in a table of as many as the device
-// has.
-BOOST_AUTO_TEST_CASE(the_low_16_bits_are_each_queue_pairs_own_and_below_the_limit) {
-  for (const std::uint32_t limit : {1u, 3u, 1000u, 1024u}) {
-    QpTable table(limit, memory::NumberSeed(limit));
-    for (int round = 0; round < 300; ++round) {
-      std::vector<wire::Qpn> all;
-      std::set<std::uint32_t> low;
-      while (const auto qpn = table.reserve()) {
-        all.push_back(*qpn);
-        low.insert(qpn->value & 0xFFFF);
-      }
-      BOOST_TEST_REQUIRE(all.size() == limit);
-      BOOST_TEST_REQUIRE(low.size() == limit);
-      BOOST_TEST_REQUIRE(*low.rbegin() < limit);
-      for (const wire::Qpn qpn : all) table.release(qpn);
-    }
+BOOST_AUTO_TEST_CASE(with_a_low_limit_a_number_comes_back_after_all_others) {
+  QpTable table(16);
+  const auto first = table.reserve();
+  table.release(*first);
+  std::set<std::uint32_t> others;
+  for (auto next = table.reserve(); *next != *first; next = table.reserve()) {
+    others.insert(next->value);
+    table.release(*next);
   }
+  BOOST_TEST(others.size() == 13);
 }
 
 BOOST_AUTO_TEST_CASE(a_number_comes_back_late) {
