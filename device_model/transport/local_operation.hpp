@@ -1,4 +1,4 @@
-// Bind, local invalidate, and no operation: requests that the requester carries out itself, without a packet
+// Bind, local invalidate, or nothing: requests that the requester carries out itself, without a packet
 // (IBTA 10.6.7, 11.4.1.1).
 #pragma once
 
@@ -9,7 +9,7 @@ namespace urnic::transport {
 
 // `request` is_local. Anything but `ok`: the request completes with memory_window_bind_error.
 inline KeyCheck carry_out_locally(const SendRequest& request, const QpConfig& config) {
-  if (request.opcode == WorkOpcode::no_operation) return KeyCheck::ok;
+  if (request.is_idle) return KeyCheck::ok;
   return request.opcode == WorkOpcode::local_invalidate
              ? config.keys->invalidate(request.invalidate, config.pd, config.qpn)
              : config.keys->bind(request.binding, config.pd, config.qpn);

@@ -25,14 +25,14 @@ bool map_message(std::span<const Sge> sges, std::uint64_t offset, std::uint32_t 
   return length == 0;
 }
 
-bool map_inline(const SendRequest& request, std::uint64_t offset, std::uint32_t length,
-                const MemoryKeys& keys, PdId pd, std::span<const std::byte>& bytes, RangeList& list) {
+bool map_both(const SendRequest& request, std::uint64_t offset, std::uint32_t length, const MemoryKeys& keys,
+              PdId pd, std::span<const std::byte>& bytes, RangeList& list) {
   const std::size_t in_front = request.inline_data.size();
   const std::size_t begin = std::min<std::uint64_t>(offset, in_front);
   bytes = request.inline_data.subspan(begin, std::min<std::size_t>(in_front - begin, length));
   const auto behind = static_cast<std::uint32_t>(length - bytes.size());
-  return behind == 0 || map_message(request.sges, offset + bytes.size() - in_front, behind,
-                                    AccessRight::local_read, keys, pd, list);
+  return map_message(request.sges, offset > in_front ? offset - in_front : 0, behind, AccessRight::local_read,
+                     keys, pd, list);
 }
 
 }  // namespace urnic::transport

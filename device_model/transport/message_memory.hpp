@@ -37,9 +37,9 @@ class RangeList {
 bool map_message(std::span<const Sge> sges, std::uint64_t offset, std::uint32_t length, AccessRight right,
                  const MemoryKeys& keys, PdId pd, RangeList& list);
 
-// The payload of a packet with bytes [offset, offset + length) of a request that has inline data: `bytes` of
-// that, then the ranges in `list`. False as for map_message.
-bool map_inline(const SendRequest& request, std::uint64_t offset, std::uint32_t length,
-                const MemoryKeys& keys, PdId pd, std::span<const std::byte>& bytes, RangeList& list);
+// The same for a request whose segments have inline data in front of them: `bytes` of that, and then the
+// ranges in `list`.
+bool map_both(const SendRequest& request, std::uint64_t offset, std::uint32_t length, const MemoryKeys& keys,
+              PdId pd, std::span<const std::byte>& bytes, RangeList& list);
 
 }  // namespace urnic::transport

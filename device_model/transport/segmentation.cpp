@@ -44,7 +44,6 @@ Operation operation_of(WorkOpcode opcode, Place place) {
     case WorkOpcode::atomic_fetch_add:
     case WorkOpcode::local_invalidate:
     case WorkOpcode::bind_memory_window:
-    case WorkOpcode::no_operation:
       break;
   }
   return Operation::fetch_add;

@@ -10,10 +10,9 @@
 
 namespace urnic::transport {
 
-// No packets: bind, local invalidate, and what does nothing.
+// No packets: bind, local invalidate.
 constexpr bool is_local(WorkOpcode opcode) {
-  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window ||
-         opcode == WorkOpcode::no_operation;
+  return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_memory_window;
 }
 constexpr bool is_atomic(WorkOpcode opcode) {
   return opcode == WorkOpcode::atomic_compare_swap || opcode == WorkOpcode::atomic_fetch_add;
@@ -29,8 +28,7 @@ constexpr bool consumes_receive(WorkOpcode opcode) {
          opcode == WorkOpcode::send_with_invalidate || opcode == WorkOpcode::rdma_write_with_immediate;
 }
 constexpr bool known(WorkOpcode opcode) {
-  return opcode <= WorkOpcode::send_with_invalidate || opcode == WorkOpcode::atomic_write ||
-         opcode == WorkOpcode::no_operation;
+  return opcode <= WorkOpcode::send_with_invalidate || opcode == WorkOpcode::atomic_write;
 }
 
 // PSNs that the request takes: one per packet, for a READ one per response packet (IBTA 9.7.3.1), at least

@@ -24,8 +24,6 @@ enum class WorkOpcode : std::uint8_t {
   bind_memory_window = 8,
   send_with_invalidate = 9,
   atomic_write = 15,
-  // None of ibv_wr_opcode: does nothing, but completes in its turn.
-  no_operation = 16,
 };
 
 struct Sge {
@@ -51,6 +49,7 @@ struct SendRequest {
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
   WindowBinding binding;             // bind_memory_window
+  bool is_idle = false;              // bind_memory_window: does nothing, but completes in its turn
   std::uint32_t address_handle = 0;  // datagrams, with the next two
   wire::Qpn remote_qpn;
   std::uint32_t remote_qkey = 0;
@@ -169,7 +168,6 @@ constexpr CompletionOpcode completion_opcode(WorkOpcode opcode) {
     case WorkOpcode::send:
     case WorkOpcode::send_with_immediate:
     case WorkOpcode::send_with_invalidate:
-    case WorkOpcode::no_operation:
       break;
   }
   return CompletionOpcode::send;

@@ -92,8 +92,6 @@ const char* name(transport::WorkOpcode opcode) {
       return "SEND_WITH_INV";
     case WorkOpcode::atomic_write:
       return "ATOMIC_WRITE";
-    case WorkOpcode::no_operation:
-      return "NOP";
   }
   return "?";
 }
@@ -200,7 +198,9 @@ json describe(const engine::QueuedSends& sends) {
   json& wqes = queue["wqes"] = json::array();
   for (const auto& [request, segments] : sends.wqes) {
     wqes.push_back({{"index", request.index},
-                    {"opcode", request.malformed ? "malformed" : name(request.opcode)},
+                    {"opcode", request.malformed ? "malformed"
+                               : request.is_idle ? "NOP"
+                                                 : name(request.opcode)},
                     {"length", request.length},
                     {"segments", segments},
                     {"inline", request.is_inline},

@@ -39,8 +39,8 @@ bool has_remote_address(WorkOpcode opcode) {
 // False: an opcode that the device does not have, or one that changes keys.
 bool find_opcode(abi::mlx5::SendOpcode posted, WorkOpcode& opcode) {
   switch (posted) {
-    case abi::mlx5::SendOpcode::nop:
-      opcode = WorkOpcode::no_operation;
+    case abi::mlx5::SendOpcode::nop:  // is idle
+      opcode = WorkOpcode::bind_memory_window;
       return true;
     case abi::mlx5::SendOpcode::send:
       opcode = WorkOpcode::send;
@@ -168,9 +168,7 @@ bool take_segments(SegmentReader reader, const ControlSegment& control, QpServic
     return decode_key_change(reader, request.invalidate, request);
   }
   if (!find_opcode(control.opcode(), request.opcode)) return false;
-  if (request.opcode == WorkOpcode::no_operation || request.opcode == WorkOpcode::local_invalidate) {
-    return true;
-  }
+  if (transport::is_local(request.opcode)) return true;
   if (service == QpService::xrc_initiator) {
     abi::mlx5::XrcSegment xrc;
     if (!reader.take(xrc)) return false;
@@ -192,6 +190,7 @@ void decode_control(const ControlSegment& control, SendRequest& request) {
   request.signaled = (control.flags & abi::mlx5::kSignaled) != 0;
   request.solicited = (control.flags & abi::mlx5::kSolicited) != 0;
   request.is_inline = false;
+  request.is_idle = control.opcode() == abi::mlx5::SendOpcode::nop;
   std::memcpy(request.immediate.bytes.data(), control.immediate, sizeof control.immediate);
   request.invalidate = wire::Rkey{number_of(control.immediate)};
   request.sges = {};

@@ -31,8 +31,7 @@ bool takes_inline(abi::SendOpcode opcode) {
 }  // namespace
 
 bool well_formed(const abi::SendWqe& head, std::uint32_t room) {
-  const auto opcode = static_cast<transport::WorkOpcode>(head.opcode);
-  if (!transport::known(opcode) || opcode == transport::WorkOpcode::no_operation) return false;
+  if (!transport::known(static_cast<transport::WorkOpcode>(head.opcode))) return false;
   if ((head.flags & ~kKnownFlags) != 0) return false;
   if ((head.flags & abi::send_inline) != 0) {
     return takes_inline(static_cast<abi::SendOpcode>(head.opcode)) && head.inline_length <= room;

@@ -242,12 +242,18 @@ std::uint32_t Requester::emit_packet(std::uint32_t index, std::uint32_t at, std:
   const Segment segment = build_request(held.request, at, held.packets, wanted, path_mtu_, packet.headers,
                                         shared_.config.packets);
   RangeList memory;
+  const SendRequest& request = held.request;
   const MemoryKeys& keys = *shared_.config.keys;
-  const bool mapped = held.request.is_inline
-                          ? map_inline(held.request, segment.offset, segment.length, keys, shared_.config.pd,
-                                       packet.bytes, memory)
-                          : map_message(held.request.sges, segment.offset, segment.length,
-                                        AccessRight::local_read, keys, shared_.config.pd, memory);
+  const PdId pd = shared_.config.pd;
+  bool mapped = true;
+  if (!request.is_inline) {
+    mapped =
+        map_message(request.sges, segment.offset, segment.length, AccessRight::local_read, keys, pd, memory);
+  } else if (request.sges.empty()) {
+    packet.bytes = request.inline_data.subspan(segment.offset, segment.length);
+  } else {
+    mapped = map_both(request, segment.offset, segment.length, keys, pd, packet.bytes, memory);
+  }
   if (!mapped) {
     fail_here(index, WorkStatus::local_protection_error);
     return 0;

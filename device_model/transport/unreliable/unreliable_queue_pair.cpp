@@ -102,7 +102,7 @@ bool UnreliableQueuePair::take_request() {
 
 WorkStatus UnreliableQueuePair::check_taken() const {
   if (request_.malformed) return WorkStatus::local_qp_operation_error;
-  return request_.opcode == WorkOpcode::no_operation ? WorkStatus::success : check(request_);
+  return request_.is_idle ? WorkStatus::success : check(request_);
 }
 
 void UnreliableQueuePair::execute_local() {
@@ -119,7 +119,7 @@ WorkStatus UnreliableQueuePair::send_with_payload(OutboundPacket& packet, const 
   packet.tag = {.stream = Stream::requester, .psn = packet.headers.bth.psn, .wqe_index = request.index};
   RangeList ranges;
   const bool mapped = request.is_inline
-                          ? map_inline(request, offset, length, *config.keys, config.pd, packet.bytes, ranges)
+                          ? map_both(request, offset, length, *config.keys, config.pd, packet.bytes, ranges)
                           : map_message(request.sges, offset, length, AccessRight::local_read, *config.keys,
                                         config.pd, ranges);
   if (!mapped) return WorkStatus::local_protection_error;

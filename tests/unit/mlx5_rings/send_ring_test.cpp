@@ -198,7 +198,8 @@ BOOST_AUTO_TEST_CASE(a_nop_completes_and_does_nothing) {
   Ends ends;
   ends.program.post(kNop, kUpdate | kFence);
   const SendRequest request = ends.take();
-  BOOST_TEST((request.opcode == WorkOpcode::no_operation));
+  BOOST_TEST((request.opcode == WorkOpcode::bind_memory_window));
+  BOOST_TEST(request.is_idle);
   BOOST_TEST(!request.malformed);
   BOOST_TEST(request.signaled);
 }
@@ -273,6 +274,7 @@ BOOST_AUTO_TEST_CASE(windows_are_bound_and_unbound) {
         const SendRequest bind = ends.take();
         BOOST_TEST(!bind.malformed);
         BOOST_TEST((bind.opcode == WorkOpcode::bind_memory_window));
+        BOOST_TEST(!bind.is_idle);
         BOOST_TEST(bind.binding.current.value == 0x00045601u);
         BOOST_TEST(bind.binding.next.value == 0x00045677u);
         BOOST_TEST(bind.binding.region.value == 0x9900u);

@@ -99,12 +99,15 @@ BOOST_AUTO_TEST_CASE(bind_is_done_before_what_follows_begins) {
   b.expect(send_only, 0);
 }
 
-BOOST_AUTO_TEST_CASE(no_operation_completes_in_its_turn_without_a_packet) {
+BOOST_AUTO_TEST_CASE(an_idle_request_completes_in_its_turn_without_a_packet) {
   RequesterBench b;
-  b.post(WorkOpcode::no_operation, 0);
+  b.keys.bind_result = KeyCheck::in_use;
+  SendRequest idle = b.request(WorkOpcode::bind_memory_window, 0);
+  idle.is_idle = true;
+  b.post(idle);
   b.expect_completion(0);
   b.post(WorkOpcode::send, 4);
-  b.post(WorkOpcode::no_operation, 0);
+  b.post(idle);
   b.post(WorkOpcode::send, 4);
   b.expect(send_only, 0);
   b.expect(send_only, 1);

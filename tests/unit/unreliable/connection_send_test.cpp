@@ -89,14 +89,16 @@ BOOST_AUTO_TEST_CASE(binds_and_local_invalidations_take_effect_in_order_without_
   BOOST_CHECK(keys.invalidated == std::vector{wire::Rkey{0x77}});
 }
 
-BOOST_AUTO_TEST_CASE(no_operation_completes_without_a_packet) {
+BOOST_AUTO_TEST_CASE(an_idle_request_completes_without_a_packet) {
   post_send(WorkOpcode::send, 4);
-  post_send(WorkOpcode::no_operation, 0);
-  post_send(WorkOpcode::no_operation, 0, false);
+  prepared.is_idle = true;
+  post_send(WorkOpcode::bind_memory_window, 0);
+  post_send(WorkOpcode::bind_memory_window, 0, false);
   run();
   BOOST_CHECK(completed() == Completed({{0, kSuccess}, {1, kSuccess}}));
   BOOST_TEST(host.sent.size() == 1u);
   BOOST_TEST(sends.retired() == 3u);
+  BOOST_CHECK(keys.bindings.empty());
 }
 
 BOOST_AUTO_TEST_CASE(inline_data_in_front_of_segments) {
