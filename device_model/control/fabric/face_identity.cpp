@@ -45,7 +45,8 @@ constexpr FaceIdentity kMlx5{
                        .subsystem_device = 0x0016,
                        .device_class = 0x020000,  // Ethernet controller
                        .revision = 0,
-                       .driver = "mlx5_core"},
+                       .driver = "mlx5_core",
+                       .rdma_module = "mlx5_ib"},
     .no_interface = {},
 };
 

@@ -18,7 +18,8 @@ struct PciIdentity {
   std::uint16_t subsystem_device;
   std::uint32_t device_class;  // 24 bits
   std::uint8_t revision;
-  std::string_view driver;  // the kernel's
+  std::string_view driver;       // the kernel's, and its module
+  std::string_view rdma_module;  // the driver's RDMA part, which uses that module
 };
 
 struct FaceIdentity {

@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The RDMA part of each of these drivers has a module of its own, which uses that of the driver.
-constexpr char kRdmaModule[] = "mlx5_ib";
-
 // In the tree, of the PCI device.
 fs::path folder_of(const PciAddress& address) {
   return fs::path("devices") / abi::kPciBusFolder / to_text(address);
@@ -111,8 +108,8 @@ void write_module(const fs::path& root, const std::string& name) {
 void write_driver(const fs::path& root, const PciIdentity& pci) {
   const std::string driver(pci.driver);
   write_module(root, driver);
-  write_module(root, kRdmaModule);
-  make_link(root / "module" / driver / "holders" / kRdmaModule, fs::path("../..") / kRdmaModule);
+  write_module(root, std::string(pci.rdma_module));
+  make_link(root / "module" / driver / "holders" / pci.rdma_module, fs::path("../..") / pci.rdma_module);
   make_link(root / "module" / driver / "drivers" / ("pci:" + driver),
             fs::path("../../../bus/pci/drivers") / driver);
   make_link(root / "bus/pci/drivers" / driver / "module", fs::path("../../../../module") / driver);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "device_model/abi/run_directory_layout.hpp"
+#include "tools/urnic/container_devices.hpp"
 #include "tools/urnic/doctor/child_output.hpp"
 #include "tools/urnic/doctor/examinations.hpp"
 #include "tools/urnic/environment.hpp"
@@ -36,8 +38,10 @@ std::string missing_in(const std::string& seen, const std::vector<std::string>& 
 
 Findings examine_devices(const Installation& installation, const std::filesystem::path& run_directory,
                          const std::vector<std::string>& names) {
-  const ChildOutput child = output_of({"/proc/self/exe", "doctor", "--list-devices"},
-                                      program_environment(installation, run_directory));
+  auto variables = program_environment(installation, run_directory);
+  // Which devices somebody hides from programs is no matter of libraries.
+  variables[abi::kShownDevicesVariable] = kAllDevices;
+  const ChildOutput child = output_of({"/proc/self/exe", "doctor", "--list-devices"}, variables);
   const std::string said = in_one_line(child.errors);
   if (child.status != 0) {
     return {{Severity::obstacle, "devices",
