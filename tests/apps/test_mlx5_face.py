@@ -167,6 +167,14 @@ class BothFaces(unittest.TestCase):
         said = self.fabric.run_on_urnic(program, "--log_level=error", "--", "mlx5_0", "mlx5_1")
         self.assertIn("No errors detected", said)
 
+    def test_queue_memory(self):
+        """What libmlx5 makes for its queues becomes the device's in place."""
+        program = self.fabric.verbs_program("mlx5_queue_memory")
+        if not os.path.exists(program):
+            self.skipTest("built without libmlx5's library")
+        said = self.fabric.run_on_urnic(program, "--log_level=error", "--", "mlx5_0", "mlx5_1")
+        self.assertIn("No errors detected", said)
+
     def test_ibv_devinfo(self):
         text = self.fabric.run_on_urnic("ibv_devinfo", "-v", "-d", "mlx5_1")
         for line in ("fw_ver:\t\t\t\t22.35.1012", "vendor_part_id:\t\t\t4125", "state:\t\t\tPORT_ACTIVE (4)",

@@ -82,8 +82,8 @@ constexpr std::array kCommands{
                sizeof(ib_uverbs_destroy_srq_resp), destroy_srq},
 
     CommandRow{extended(IB_USER_VERBS_EX_CMD_CREATE_FLOW), URNIC_UP_TO(ib_uverbs_create_flow, flow_attr),
-               sizeof(ib_uverbs_create_flow_resp), not_supported},
-    CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), sizeof(ib_uverbs_destroy_flow), 0, not_supported},
+               sizeof(ib_uverbs_create_flow_resp), create_flow},
+    CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), sizeof(ib_uverbs_destroy_flow), 0, destroy_flow},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_CREATE_WQ), URNIC_UP_TO(ib_uverbs_ex_create_wq, max_sge),
                URNIC_UP_TO(ib_uverbs_ex_create_wq_resp, wqn), not_supported},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_MODIFY_WQ), URNIC_UP_TO(ib_uverbs_ex_modify_wq, curr_wq_state),

@@ -48,6 +48,9 @@ int modify_srq(Command&);
 int query_srq(Command&);
 int destroy_srq(Command&);
 
+int create_flow(Command&);
+int destroy_flow(Command&);
+
 // Those that the device knows of and does not do: EOPNOTSUPP.
 int not_supported(Command&);
 

@@ -411,4 +411,101 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(mlx5_flows)
+
+namespace {
+
+struct Steering : Opened {
+  std::uint32_t qp = raw_packet_queue_pair();
+  Bytes body{};
+
+  // It does not matter here where its queues lie.
+  std::uint32_t raw_packet_queue_pair() {
+    abi::CreateQpRequest request = program.qp_request(program.allocate_pd(), program.create_cq());
+    request.type = IBV_QPT_RAW_PACKET;
+    abi::CreateQpReply made{};
+    program.session().has_net_raw = [] { return true; };
+    BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, made) == 0);
+    return made.handle;
+  }
+  template <class Spec>
+  void add(const Spec& spec) {
+    const Bytes bytes = bytes_of(spec);
+    body.insert(body.end(), bytes.begin(), bytes.end());
+  }
+  template <class Spec>
+  static Spec spec(std::uint32_t type) {
+    Spec made{};
+    made.type = type;
+    made.size = sizeof made;
+    return made;
+  }
+  // The errno; the flow's handle in `flow`.
+  int create(std::uint8_t specs, std::int32_t more = 0) {
+    ib_uverbs_create_flow request{};
+    request.qp_handle = qp;
+    request.flow_attr.size = static_cast<__u16>(static_cast<std::int32_t>(body.size()) + more);
+    request.flow_attr.num_of_specs = specs;
+    request.flow_attr.port = 1;
+    KernelCommand command{.number = extended(IB_USER_VERBS_EX_CMD_CREATE_FLOW),
+                          .core = bytes_of(request),
+                          .core_room = sizeof made};
+    command.core.insert(command.core.end(), body.begin(), body.end());
+    const int error = program.run(command);
+    if (error == 0) std::memcpy(&made, program.core.data(), sizeof made);
+    return error;
+  }
+  ib_uverbs_create_flow_resp made{};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(a_rule_of_three_headers, Steering) {
+  auto ethernet = spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH);
+  ethernet.val.ether_type = ethernet.mask.ether_type = 0xFFFF;
+  add(ethernet);
+  auto ipv4 = spec<ib_uverbs_flow_spec_ipv4>(IBV_FLOW_SPEC_IPV4);
+  ipv4.mask.dst_ip = ipv4.val.dst_ip = 0x010200C0;
+  ipv4.mask.proto = 0xFF;
+  ipv4.val.proto = 17;
+  add(ipv4);
+  add(spec<ib_uverbs_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP));
+  BOOST_REQUIRE(create(3) == EINVAL);  // ether_type 0xFFFF and IPv4 contradict each other
+  body.clear();
+  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
+  add(ipv4);
+  add(spec<ib_uverbs_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP));
+  BOOST_REQUIRE(create(3) == 0);
+  BOOST_TEST(machine.fabric.devices()[0]->flows.used() == 1u);
+  const ib_uverbs_destroy_flow destroy{0, made.flow_handle};
+  BOOST_TEST(program.run(extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), destroy) == 0);
+  BOOST_TEST(program.run(extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), destroy) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(rules_that_lie_about_their_length, Steering) {
+  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
+  BOOST_TEST(create(1, 8) == EINVAL);
+  BOOST_TEST(create(1, -8) == EINVAL);
+  BOOST_TEST(create(2) == EINVAL);
+  BOOST_TEST(create(0) == EINVAL);
+  BOOST_TEST(create(200) == EINVAL);
+  for (const std::uint16_t size : {0, 4, 7, 8, 39, 41, 48, 0xFFFF}) {
+    body.clear();
+    auto ethernet = spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH);
+    ethernet.size = size;
+    add(ethernet);
+    BOOST_TEST_CONTEXT(size) { BOOST_TEST(create(1) == EINVAL); }
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(headers_that_are_not_known, Steering) {
+  add(spec<ib_uverbs_flow_spec_action_drop>(IBV_FLOW_SPEC_ACTION_DROP));
+  BOOST_TEST(create(1) == EOPNOTSUPP);
+  body.clear();
+  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER));
+  BOOST_TEST(create(1) == EOPNOTSUPP);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 }  // namespace urnic::control::test
