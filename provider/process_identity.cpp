@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "device_model/abi/mem_file_position.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::provider {
@@ -18,6 +19,8 @@ namespace urnic::provider {
 int ProcessIdentity::open() {
   pid_descriptor.reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
   memory.reset(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  // A device process that sees neither this process nor its /proc knows the file by that. It needs no answer.
+  if (memory.valid()) lseek(memory.get(), abi::kMemFilePosition, SEEK_SET);
   return memory.valid() ? 0 : errno;
 }
 

@@ -73,4 +73,10 @@ bool is_on_proc(int descriptor, pid_t owner) {
          (owner > 0 && mounts_have_proc("/proc/" + std::to_string(owner) + "/mountinfo", mount));
 }
 
+bool is_positioned_below_zero(int descriptor) {
+  struct statx status {};
+  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &status) != 0) return false;
+  return S_ISREG(status.stx_mode) && fdinfo_word(descriptor, "pos").starts_with('-');
+}
+
 }  // namespace urnic::memory

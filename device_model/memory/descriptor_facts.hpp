@@ -37,4 +37,10 @@ std::optional<FileNumber> file_number(int descriptor);
 // has.
 bool is_on_proc(int descriptor, pid_t owner);
 
+// True for a regular file whose position is below 0. The kernel lets nobody position a regular file there but
+// those of proc whose offsets are addresses, such as /proc/PID/mem (mem_lseek() in fs/proc/base.c):
+// vfs_setpos() in fs/read_write.c, by which other file systems do it, refuses. Asks no file system, and takes
+// no lock.
+bool is_positioned_below_zero(int descriptor);
+
 }  // namespace urnic::memory

@@ -65,7 +65,8 @@ void run_untorn(std::span<Transfer> batch, IsTorn is_torn, NextBetter next_bette
 bool is_mem_file(int descriptor, pid_t owner) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_PATH) != 0) return false;
-  return target_of(descriptor).ends_with("/mem") && is_on_proc(descriptor, owner);
+  return target_of(descriptor).ends_with("/mem") &&
+         (is_on_proc(descriptor, owner) || is_positioned_below_zero(descriptor));
 }
 
 pid_t mem_file_number(int mem_file) {

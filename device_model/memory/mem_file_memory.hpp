@@ -15,7 +15,9 @@ namespace urnic::memory {
 
 // True if `descriptor` is a /proc/PID/mem, open for reading and writing; does not block. A read from anything
 // else that a hostile process hands over (a pipe, a FUSE file) might. `owner` is the number here of the
-// process that handed it over; its mounts count, too (0: it has none).
+// process that handed it over; its mounts count, too (0: it has none). Where neither it nor this process is
+// known to have mounted the file's /proc, as between containers, the file's position tells:
+// abi::kMemFilePosition.
 bool is_mem_file(int descriptor, pid_t owner = 0);
 
 // The number of the process that a /proc/PID/mem belongs to; 0 if it was opened in another /proc than ours,

@@ -102,6 +102,9 @@ class Guest:
                 "-netdev", "user,id=tcp," + ",".join(f"hostfwd=tcp:127.0.0.1:{port}-:{port}" for port in self.ports),
                 "-device", "virtio-net-pci,netdev=tcp"]
 
+    def _kernel_options(self):
+        return "console=ttyS0 quiet panic=-1 mitigations=off"
+
     def _launch(self, command, errors):
         """Starts QEMU as the ordinary user."""
         if self.user is not None:
@@ -120,7 +123,7 @@ class Guest:
         agent = self.directory / "agent"
         command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-display", "none",
                    "-nodefaults", "-no-reboot", "-monitor", "none", "-kernel", self.directory / "vmlinuz", "-initrd",
-                   self.directory / "initrd", "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
+                   self.directory / "initrd", "-append", self._kernel_options(),
                    "-serial", f"file:{self.directory / 'console'}",
                    "-chardev", f"socket,id=agent,path={agent},server=on,wait=off", "-serial", "chardev:agent",
                    "-virtfs", "local,path=/,mount_tag=hostfs,security_model=none,readonly=on,multidevs=remap",

@@ -19,6 +19,10 @@ class PvrdmaGuest(guest.Guest):
     def _files(self):
         return guest.files(pvrdma=True)
 
+    def _kernel_options(self):
+        # The kernel notices who has written to pages that nobody has.
+        return super()._kernel_options() + " page_poison=1"
+
     def _machine(self):
         listens = "on" if self.number == 1 else "off"
         return ["-object", "memory-backend-ram,id=memory,size=1G,share=on", "-machine", "pc,memory-backend=memory", "-m", "1G",

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 
+#include "device_model/abi/mem_file_position.hpp"
 #include "device_model/memory/mem_file_memory.hpp"
 #include "tests/unit/memory/child_process.hpp"
 
@@ -126,6 +127,10 @@ BOOST_AUTO_TEST_CASE(a_mem_file_of_another_proc_tells_no_number) {
   BOOST_TEST(is_mem_file(other.get(), container.pid()));
   BOOST_TEST(!is_mem_file(other.get()));  // without an owner, its mounts are not known
   BOOST_TEST(mem_file_number(other.get()) == 0);
+  // As the plugin hands it over.
+  BOOST_TEST(lseek(other.get(), abi::kMemFilePosition, SEEK_SET) == abi::kMemFilePosition);
+  BOOST_TEST(is_mem_file(other.get()));
+  BOOST_TEST(mem_file_number(other.get()) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(no_way_is_explained_with_a_cure_on_one_line) {
@@ -167,6 +172,9 @@ BOOST_AUTO_TEST_CASE(other_files_are_no_mem_files) {
   BOOST_REQUIRE(mkdtemp(folder.data()) != nullptr);
   const std::string named = folder + "/mem";
   const Descriptor plain(open(named.c_str(), O_RDWR | O_CREAT, 0600));
+  BOOST_TEST(!is_mem_file(plain.get()));
+  BOOST_TEST(lseek(plain.get(), abi::kMemFilePosition, SEEK_SET) == -1);
+  BOOST_TEST(lseek(plain.get(), -1, SEEK_CUR) == -1);
   BOOST_TEST(!is_mem_file(plain.get()));
   unlink(named.c_str());
   rmdir(folder.c_str());
