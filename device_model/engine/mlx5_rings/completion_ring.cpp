@@ -112,13 +112,9 @@ CompletionRing::CompletionRing(const CompletionRingConfig& config)
   config_.doorbells->request.store(kNoRequest, std::memory_order_relaxed);
 }
 
-// A program whose consumer index goes back is not believed. Neither is one that has not counted the CQE
-// which ended the old memory: it does so when it reads the next.
 bool CompletionRing::full() {
-  const std::uint32_t before = producer_ - consumer_;
-  if (before < config_.slots) return false;
-  const std::uint32_t now = unread(config_.doorbells->consumer.load(std::memory_order_acquire));
-  if (now < before) consumer_ = producer_ - now;
+  if (producer_ - consumer_ < config_.slots) return false;
+  consumer_ = producer_ - unread(config_.doorbells->consumer.load(std::memory_order_acquire));
   return producer_ - consumer_ >= config_.slots;
 }
 
@@ -129,9 +125,7 @@ void CompletionRing::put(Cqe& entry, CompletionOpcode opcode, bool solicited) {
       static_cast<unsigned>(opcode) << 4 | (solicited ? abi::mlx5::kCqeSolicited : 0u) | (odd_lap ? 1u : 0u));
   store(config_.ring + std::size_t{slot} * config_.cqe_bytes + (config_.cqe_bytes - sizeof entry), entry);
   ++producer_;
-  if (!solicited) return;
-  solicited_end_ = producer_;
-  any_solicited_ = true;
+  if (solicited) solicited_end_ = producer_;
 }
 
 bool CompletionRing::write(const Completion& completion, std::uint32_t shared_receive_queue) {
@@ -182,7 +176,7 @@ bool CompletionRing::is_behind() const {
   const std::uint32_t unread_then = unread(request);
   if (unread_then == 0 || unread_then > config_.slots) return false;
   if ((request & abi::mlx5::kRequestSolicited) == 0) return true;
-  return any_solicited_ && producer_ - solicited_end_ < unread_then;
+  return producer_ - solicited_end_ < unread_then;
 }
 
 CompletionIndices CompletionRing::indices() const {
@@ -206,7 +200,7 @@ CompletionRing::Moved CompletionRing::move(std::uint32_t) {
   put(end, CompletionOpcode::resized, false);
   config_.ring = new_ring_;
   config_.slots = new_slots_;
-  consumer_ = consumer + 1;
+  consumer_ = consumer + 1;  // which the program publishes when it reads the next CQE
   return Moved::all;
 }
 

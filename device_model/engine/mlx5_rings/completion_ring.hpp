@@ -61,7 +61,6 @@ class CompletionRing final : public WrittenCompletions {
   std::uint32_t producer_ = 0;
   std::uint32_t consumer_ = 0;       // as last read; read again only when the ring seems full
   std::uint32_t solicited_end_ = 0;  // behind the last CQE that is solicited
-  bool any_solicited_ = false;
   std::uint32_t request_seen_ = abi::mlx5::kNoRequest;
   std::uint32_t number_answered_;  // of a request
 };

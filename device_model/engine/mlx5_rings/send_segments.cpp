@@ -105,7 +105,7 @@ bool take_ethernet(SegmentReader& reader, SendRequest& request) {
   if (!reader.read(segment)) return false;
   constexpr std::size_t begin = offsetof(abi::mlx5::EthernetSegment, begin);
   const std::size_t length = segment.begin_length.value();
-  const std::size_t whole = in_units(begin + std::max(length, sizeof segment.begin));
+  const std::size_t whole = in_units(begin + length);
   if (reader.rest().size() < whole) return false;
   if (length != 0) append(reader.rest().subspan(begin, length), request);
   return reader.skip(whole);

@@ -406,6 +406,9 @@ BOOST_AUTO_TEST_SUITE(hostile_sends)
 
 BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_malformed_and_the_next_is_not) {
   const auto some = pattern(20);
+  const auto unbinding = [](std::uint8_t flags, std::uint64_t fields) {
+    return Bytes().u8(flags).zeros(7).u64(fields).zeros(32).u8(0x40).zeros(63);
+  };
   const struct {
     const char* what;
     QpService service;
@@ -429,7 +432,7 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_malformed_and_the_next_is_not) {
       {"inline data behind a segment", QpService::rc, kSend, data(1, 2, 3) + inlined(some)},
       {"datagram without address", QpService::ud, kSend, {}},
       {"half an address", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(0x80000002).zeros(20)},
-      {"short address", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(2).zeros(36)},
+      {"short address", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(2).zeros(8).u16(0x0275).zeros(26)},
       {"address that is no handle", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(0x80000002).zeros(36)},
       {"XRC without SRQ", QpService::xrc_initiator, kSend, {}},
       {"raw packet without Ethernet", QpService::raw_packet, kSend, {}},
@@ -438,20 +441,24 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_malformed_and_the_next_is_not) {
       {"change of keys without a key", QpService::rc, kUmr, {}},
       {"half a change of keys", QpService::rc, kUmr,
        Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32)},
-      {"another change of keys", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13 | 1 << 12).zeros(32 + 64)},
-      {"unknown flag of a change", QpService::rc, kUmr,
-       Bytes().u8(0x91).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64)},
-      {"translation elsewhere", QpService::rc, kUmr,
-       Bytes().u8(0x10).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64)},
+      {"another change of keys", QpService::rc, kUmr, unbinding(0x98, 1 << 29 | 1 << 13 | 1 << 12)},
+      {"a change of rights alone", QpService::rc, kUmr, unbinding(0x98, 1 << 13)},
+      {"unknown flag of a change", QpService::rc, kUmr, unbinding(0x99, 1 << 29 | 1 << 13)},
+      {"translation elsewhere", QpService::rc, kUmr, unbinding(0x18, 1 << 29 | 1 << 13)},
       {"bind without region", QpService::rc, kUmr,
        Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64)},
+      {"bind without length", QpService::rc, kUmr,
+       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64) + data(0, 1, 0)},
       {"bind of another length", QpService::rc, kUmr,
        Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 24).u64(5).zeros(32) + data(4, 1, 0)},
       {"bind from another start", QpService::rc, kUmr,
        Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 16).u64(99).u64(4).zeros(32) +
            data(4, 1, 7)},
   };
+  // What the others differ from makes sense.
+  Ends sound;
+  sound.program.post(kUmr, kUpdate, 0, unbinding(0x98, 1 << 29 | 1 << 13));
+  BOOST_TEST(!sound.take().malformed);
   for (const auto& c : cases) {
     BOOST_TEST_INFO_SCOPE(c.what);
     Ends ends(16, c.service);
@@ -513,7 +520,7 @@ BOOST_AUTO_TEST_CASE(an_impossible_producer_index_ends_the_queue) {
 BOOST_AUTO_TEST_CASE(people_see_nothing_of_a_queue_that_makes_no_sense) {
   Ends ends(2);
   ends.program.write(kSend, 0, 0, {}, {.units = 63});
-  ends.program.counter = 3;
+  ends.program.counter = 20;
   ends.program.publish();
   BOOST_TEST(ends.device.queued().wqes.empty());
   ends.program.counter = 2;
