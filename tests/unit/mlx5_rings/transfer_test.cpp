@@ -94,6 +94,23 @@ BOOST_AUTO_TEST_CASE(sends_with_data_inline_and_in_memory) {
   BOOST_TEST(!qp1.receive_end.poll());
 }
 
+// Payloads of this size are sent from where they lie, but not behind inline data.
+BOOST_AUTO_TEST_CASE(a_long_message_behind_inline_data) {
+  transport::QpParameters long_packets = usual_parameters();
+  long_packets.path_mtu = 4096;
+  QueuePairEnd one(program0, 9);
+  QueuePairEnd other(program1, 10);
+  one.connect_to(other.qpn(), device1, long_packets);
+  other.connect_to(one.qpn(), device0, long_packets);
+  const auto front = pattern(100);
+  program0.fill(0, 200000, 9);
+  one.post(kWrite, kUpdate, 0, at_peer(0) + inlined(front) + from(0, 200000));
+  run();
+  check_sent(one, kWrite, 0);
+  BOOST_TEST(std::equal(front.begin(), front.end(), program1.bytes.begin()));
+  BOOST_TEST(program1.holds(100, 200000, 9));
+}
+
 BOOST_AUTO_TEST_CASE(rdma_and_atomics) {
   program0.fill(0, 3000, 5);
   qp0.post(kWrite, 0, 0, at_peer(5000) + from(0, 3000));
