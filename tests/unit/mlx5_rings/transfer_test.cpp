@@ -48,6 +48,26 @@ struct Pair : Fabric {
   Bytes at_peer(std::size_t offset) { return remote(program1.address(offset), program1.key.value); }
 };
 
+// Memory of this process, which the device can send from where it lies.
+class MappedMemory final : public memory::ApplicationMemory {
+ public:
+  void read(std::span<memory::Transfer> batch) override {
+    for (memory::Transfer& one : batch) {
+      std::memcpy(one.local.data(), reinterpret_cast<const void*>(one.address), one.local.size());
+      one.failed = false;
+    }
+  }
+  void write(std::span<memory::Transfer>) override { BOOST_FAIL("nobody writes here"); }
+  const std::byte* in_place(std::uint64_t address, std::uint32_t) override {
+    ++sent_in_place;
+    return reinterpret_cast<const std::byte*>(address);
+  }
+  std::uint64_t* word_in_place(std::uint64_t) override { return nullptr; }
+  const char* way() const override { return "mapped"; }
+
+  int sent_in_place = 0;
+};
+
 PolledCqe polled(CompletionEnd& end) {
   const std::optional<PolledCqe> cqe = end.poll();
   BOOST_REQUIRE(cqe);
@@ -102,10 +122,22 @@ BOOST_AUTO_TEST_CASE(a_long_message_behind_inline_data) {
   QueuePairEnd other(program1, 10);
   one.connect_to(other.qpn(), device1, long_packets);
   other.connect_to(one.qpn(), device0, long_packets);
+  MappedMemory mapped;
+  std::optional<transport::Lkey> key;
+  engine.execute([&] {
+    key = device0.memory_table().add_region({.memory = &mapped,
+                                             .pd = program0.pd,
+                                             .address = program0.address(0),
+                                             .iova = program0.address(0),
+                                             .length = 200000,
+                                             .access = memory::access_local_write});
+  });
+  BOOST_REQUIRE(key);
   const auto front = pattern(100);
   program0.fill(0, 200000, 9);
-  one.post(kWrite, kUpdate, 0, at_peer(0) + inlined(front) + from(0, 200000));
+  one.post(kWrite, kUpdate, 0, at_peer(0) + inlined(front) + data(200000, key->value, program0.address(0)));
   run();
+  BOOST_TEST(mapped.sent_in_place == 48);  // all packets but the first
   check_sent(one, kWrite, 0);
   BOOST_TEST(std::equal(front.begin(), front.end(), program1.bytes.begin()));
   BOOST_TEST(program1.holds(100, 200000, 9));
