@@ -29,7 +29,7 @@
 #include "device_model/control/fabric/value_names.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/log/logging.hpp"
-#include "device_model/control/loop/short_slice.hpp"
+#include "device_model/engine/loop/short_slice.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/owned_run_directory.hpp"
 #include "device_model/control/service_manager.hpp"
@@ -190,7 +190,7 @@ struct Beginning {
     process.stop_on_signals(kEndSignals);
     log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
               configuration.devices.size(), directory->path().string());
-    ask_for_short_slices();
+    engine::ask_for_slices(engine::Slices::small);
     confine(needed_sockets(configuration));
     tell_that_programs_can_connect(options);
     if (!options.foreground) leave_the_terminal();

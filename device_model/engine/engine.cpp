@@ -10,6 +10,7 @@
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
+#include "device_model/engine/loop/short_slice.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
 
 namespace urnic::engine {
@@ -256,7 +257,11 @@ void Engine::yield() {
   working_.unlock();
   sched_yield();
   working_.lock();
-  if (woken_by_frames_ || doorbells_.stores_wake()) crowding_.yielded(data_path_->now(), clock_now());
+  if (doorbells_.stores_wake()) {
+    crowding_.yielded_to_pollers(data_path_->now(), clock_now());
+  } else if (woken_by_frames_) {
+    crowding_.yielded(data_path_->now(), clock_now());
+  }
 }
 
 void Engine::leave_crowd(const ProcessorShareReader& reader) {
@@ -275,7 +280,17 @@ void Engine::leave_crowd(const ProcessorShareReader& reader) {
   }
 }
 
+// Programs of the mlx5 face poll without yielding: one that has posted would use up its slice before the
+// engine, which its store has woken, had a turn.
+void Engine::choose_slices() {
+  const bool small = doorbells_.stores_wake();
+  if (small == small_slices_) return;
+  small_slices_ = small;
+  ask_for_slices(small ? Slices::small : Slices::ordinary);
+}
+
 void Engine::sleep() {
+  choose_slices();
   sleeper_.announce();
   data_path_->set_now(clock_now());
   doorbells_.going_to_sleep(data_path_->now());

@@ -127,6 +127,7 @@ class Engine {
   void note_starvation(bool worked);
   void yield();
   void leave_crowd(const ProcessorShareReader& reader);
+  void choose_slices();
   void sleep();
   std::optional<transport::Time> wake_at() const;
 
@@ -140,6 +141,7 @@ class Engine {
   DoorbellTurns doorbells_;
   ManagementTraffic* management_ = nullptr;
   bool woken_by_frames_ = false;
+  bool small_slices_ = false;
   Crowding crowding_;
   ProcessorChoice processor_;
   std::atomic<std::uint64_t> activity_{0};

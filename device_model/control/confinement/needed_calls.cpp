@@ -131,6 +131,7 @@ constexpr const char* kNeeded[] = {
     "time",
     "restart_syscall",
     "sched_yield",
+    "sched_setattr",
     // Threads and signals.
     "futex",
     "set_robust_list",

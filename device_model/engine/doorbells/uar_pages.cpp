@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -17,8 +18,16 @@ namespace {
 // Between two looks of an engine that no store wakes: soon after work, and later.
 constexpr transport::Nanoseconds kShortRest{100'000};
 constexpr transport::Nanoseconds kLongRest{2'000'000};
+// For a thread whose store has waited, to have its turn.
+constexpr transport::Nanoseconds kStoreRest{50'000};
 // Receives have no register: so late receives of a QP in the error state are found by looking.
 constexpr transport::Nanoseconds kErrorRest{5'000'000};
+
+// Does not read the descriptor: a program may have made it one on which readers wait.
+bool has_fault(int faults) {
+  pollfd entry{.fd = faults, .events = POLLIN, .revents = 0};
+  return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
+}
 
 }  // namespace
 
@@ -83,13 +92,19 @@ bool UarPages::rung() const {
 }
 
 bool UarPages::look(std::uint32_t most) {
-  if (!away_ && !queues_.empty() && take(word(0, kArmRegister))) ask_queues_ = true;
+  if (!away_ && !queues_.empty() && take(word(0, kArmRegister))) {
+    ask_queues_ = true;
+    pages_of_[0].owes_store = false;
+  }
   if (ask_queues_) look_at_requests();
   std::uint32_t looked = 0;
   bool worked = false;
   for (const std::uint32_t index : used_) {
     Register& place = registers_[index];
-    if (!away_ && was_written(index)) place.left = static_cast<std::uint32_t>(place.queue_pairs.size());
+    if (!away_ && was_written(index)) {
+      place.left = static_cast<std::uint32_t>(place.queue_pairs.size());
+      pages_of_[index / kRegistersPerPage].owes_store = false;
+    }
     for (; place.left != 0 && looked < most; --place.left, ++looked) {
       if (place.next >= place.queue_pairs.size()) place.next = 0;
       worked |= place.queue_pairs[place.next++]->doorbell();
@@ -121,15 +136,27 @@ bool UarPages::can_wake() const {
   return true;
 }
 
-void UarPages::going_to_sleep(transport::Time now) {
-  if (used_.empty() && queues_.empty()) return;
-  const bool wakes = can_wake();
-  away_ = wakes;
-  for (std::uint32_t page = 0; wakes && page < count_; ++page) {
+bool UarPages::owes_store() const {
+  return std::any_of(pages_of_.begin(), pages_of_.end(), [](const Page& page) { return page.owes_store; });
+}
+
+void UarPages::take_away() {
+  away_ = true;
+  for (std::uint32_t page = 0; page < count_; ++page) {
     if (!in_use(page)) continue;
     const auto at = static_cast<off_t>(page * kPageBytes);
     if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, kPageBytes) != 0) away_ = false;
   }
+}
+
+void UarPages::going_to_sleep(transport::Time now) {
+  if (used_.empty() && queues_.empty()) return;
+  if (owes_store()) {
+    look_again_ = now + kStoreRest;
+    for (Page& page : pages_of_) page.owes_store = false;  // its program may have ended
+    return;
+  }
+  if (can_wake()) take_away();
   look_everywhere();
   const bool in_error = std::any_of(used_.begin(), used_.end(), [this](std::uint32_t index) {
     const auto& queue_pairs = registers_[index].queue_pairs;
@@ -149,12 +176,14 @@ void UarPages::awake() {
   look_again_.reset();
   if (!away_) return;
   away_ = false;
-  for (std::uint32_t page = 0; page < count_; ++page) {
-    if (!in_use(page)) continue;
-    // The page is there again, so the store that waits can go on.
-    __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);
-    uffdio_range range{.start = pages_of_[page].address, .len = kPageBytes};
-    ioctl(pages_of_[page].faults.get(), UFFDIO_WAKE, &range);
+  for (std::uint32_t number = 0; number < count_; ++number) {
+    if (!in_use(number)) continue;
+    Page& page = pages_of_[number];
+    // The page is there again, so a store that waits can go on.
+    __atomic_store_n(word(number, 0), 0, __ATOMIC_RELAXED);
+    page.owes_store = has_fault(page.faults.get());
+    uffdio_range range{.start = page.address, .len = kPageBytes};
+    ioctl(page.faults.get(), UFFDIO_WAKE, &range);
   }
 }
 

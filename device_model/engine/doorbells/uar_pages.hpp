@@ -80,6 +80,9 @@ class UarPages {
     memory::Descriptor faults;
     std::uint64_t address = 0;
     std::uint32_t users = 0;  // QPs on its registers
+    // A store has waited for the page, and is not seen yet: if the page went again before the program's
+    // thread had its turn, the store would wait again.
+    bool owes_store = false;
   };
 
   std::uint64_t* word(std::uint32_t page, std::size_t offset) const {
@@ -93,6 +96,8 @@ class UarPages {
   void look_at_requests();
   void look_everywhere();
   bool can_wake() const;
+  bool owes_store() const;
+  void take_away();
 
   std::byte* const pages_;
   const std::uint32_t count_;

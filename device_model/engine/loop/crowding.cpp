@@ -14,6 +14,10 @@ void Crowding::yielded(transport::Time begin, transport::Time end) {
   if (long_yields_ * kYieldedShare >= kWindow) sleeps_until_ = end + kSleepPeriod;
 }
 
+void Crowding::yielded_to_pollers(transport::Time begin, transport::Time end) {
+  if (end - begin > kYieldToPoller) sleeps_until_ = end + kSleepPeriod;
+}
+
 // A window much longer than asked for: the engine slept in it, and had time enough.
 bool Crowding::is_crowded(transport::Nanoseconds window, const ProcessorShare& share) {
   const transport::Nanoseconds waited = share.waited - before_.waited;

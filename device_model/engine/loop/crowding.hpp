@@ -28,6 +28,9 @@ class Crowding {
   static constexpr transport::Nanoseconds kLongYield = Starvation::kLongRound;
   // The engine sleeps where long yields take a half of a window.
   static constexpr int kYieldedShare = 2;
+  // Among threads that poll without yielding, a yield that takes this long was a part of such a thread's
+  // slice.
+  static constexpr transport::Nanoseconds kYieldToPoller{50'000};
   // How long the engine sleeps instead of yielding.
   static constexpr transport::Nanoseconds kSleepPeriod{100'000'000};
   // How often the engine looks at its share of the processor.
@@ -47,6 +50,8 @@ class Crowding {
 
   // The engine yielded from `begin` to `end`.
   void yielded(transport::Time begin, transport::Time end);
+  // The same among threads that never yield while they poll: one long yield is enough.
+  void yielded_to_pollers(transport::Time begin, transport::Time end);
   // The engine had better sleep than yield.
   bool sleeps(transport::Time now) const { return now < sleeps_until_; }
   // True where the share is due, which `judge` then takes.

@@ -1,4 +1,4 @@
-#include "device_model/control/loop/short_slice.hpp"
+#include "device_model/engine/loop/short_slice.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace urnic::control {
+namespace urnic::engine {
 
 namespace {
 
@@ -25,19 +25,19 @@ struct SchedulingAttributes {
 };
 static_assert(sizeof(SchedulingAttributes) == 48);
 
-constexpr std::uint64_t kResetOnFork = 1;    // SCHED_FLAG_RESET_ON_FORK
-constexpr std::uint64_t kSliceNs = 100'000;  // the kernel's minimum
+constexpr std::uint64_t kResetOnFork = 1;         // SCHED_FLAG_RESET_ON_FORK
+constexpr std::uint64_t kSmallSliceNs = 100'000;  // the kernel's minimum; 0 is its default
 
 }  // namespace
 
-void ask_for_short_slices() {
+void ask_for_slices(Slices kind) {
   SchedulingAttributes attributes{};
   attributes.size = sizeof attributes;
   attributes.policy = SCHED_OTHER;
   attributes.flags = kResetOnFork;
   attributes.nice = getpriority(PRIO_PROCESS, 0);
-  attributes.runtime_ns = kSliceNs;
+  attributes.runtime_ns = kind == Slices::small ? kSmallSliceNs : 0;
   syscall(SYS_sched_setattr, 0, &attributes, 0U);
 }
 
-}  // namespace urnic::control
+}  // namespace urnic::engine
