@@ -30,8 +30,10 @@ namespace {
 constexpr size_t kRecords = 1024;
 constinit UverbsRecord records[kRecords] = {};
 constinit provider::Mutex records_lock;
+constinit bool has_records = false;  // most processes have none
 
 UverbsRecord* find_record(uint64_t cookie) {
+  if (!has_records) return nullptr;
   for (size_t i = 0; i < kRecords; ++i) {
     UverbsRecord& record = records[(cookie + i) % kRecords];
     if (record.cookie == cookie) return &record;
@@ -64,6 +66,7 @@ UverbsRecord* make_record(uint64_t cookie, int descriptor) {
     UverbsRecord& record = records[(cookie + i) % kRecords];
     if (!is_free(record)) continue;
     empty(record);
+    has_records = true;
     record.cookie = cookie;
     record.descriptor = descriptor;
     return &record;

@@ -423,10 +423,10 @@ struct Steering : Opened {
   std::uint32_t raw_packet_queue_pair() {
     abi::CreateQpRequest request = program.qp_request(program.allocate_pd(), program.create_cq());
     request.type = IBV_QPT_RAW_PACKET;
-    abi::CreateQpReply made{};
+    abi::CreateQpReply created{};
     program.session().has_net_raw = [] { return true; };
-    BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, made) == 0);
-    return made.handle;
+    BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, created) == 0);
+    return created.handle;
   }
   template <class Spec>
   void add(const Spec& spec) {
@@ -435,10 +435,10 @@ struct Steering : Opened {
   }
   template <class Spec>
   static Spec spec(std::uint32_t type) {
-    Spec made{};
-    made.type = type;
-    made.size = sizeof made;
-    return made;
+    Spec empty{};
+    empty.type = type;
+    empty.size = sizeof empty;
+    return empty;
   }
   // The errno; the flow's handle in `flow`.
   int create(std::uint8_t specs, std::int32_t more = 0) {
@@ -489,10 +489,10 @@ BOOST_FIXTURE_TEST_CASE(rules_that_lie_about_their_length, Steering) {
   BOOST_TEST(create(2) == EINVAL);
   BOOST_TEST(create(0) == EINVAL);
   BOOST_TEST(create(200) == EINVAL);
-  for (const std::uint16_t size : {0, 4, 7, 8, 39, 41, 48, 0xFFFF}) {
+  for (const int size : {0, 4, 7, 8, 39, 41, 48, 0xFFFF}) {
     body.clear();
     auto ethernet = spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH);
-    ethernet.size = size;
+    ethernet.size = static_cast<__u16>(size);
     add(ethernet);
     BOOST_TEST_CONTEXT(size) { BOOST_TEST(create(1) == EINVAL); }
   }
