@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "device_model/abi/mem_file_position.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::provider {
@@ -18,7 +19,7 @@ namespace urnic::provider {
 // pidfd_open may fail: valgrind 3.19 does not know it, and system call filters may refuse it.
 int ProcessIdentity::open() {
   pid_descriptor.reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  memory.reset(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  memory.reset(open_file("/proc/self/mem", O_RDWR | O_CLOEXEC));
   // A device process that sees neither this process nor its /proc knows the file by that. It needs no answer.
   if (memory.valid()) lseek(memory.get(), abi::kMemFilePosition, SEEK_SET);
   return memory.valid() ? 0 : errno;

@@ -80,7 +80,7 @@ void use_identifier_changes(int descriptor) {
   if (descriptor < 0) return;
   if (real::fstat(descriptor, &status) == 0 && status.st_ino != changes_file.load()) {
     const void* const page =
-        mmap(nullptr, abi::kIdentifierChangesBytes, PROT_READ, MAP_SHARED, descriptor, 0);
+        real::mmap(nullptr, abi::kIdentifierChangesBytes, PROT_READ, MAP_SHARED, descriptor, 0);
     if (page != MAP_FAILED) {
       changes.store(static_cast<const abi::IdentifierChanges*>(page));
       changes_file.store(status.st_ino);

@@ -5,12 +5,13 @@
 
 #include <cstring>
 
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 
 namespace urnic::provider {
 
 bool has_filter_of_calls() {
-  const Descriptor file(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file("/proc/self/status", O_RDONLY | O_CLOEXEC));
   char text[4096];
   const ssize_t got = file.valid() ? read(file.get(), text, sizeof text - 1) : -1;
   if (got <= 0) return true;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "provider/freestanding/address.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "provider/shared_pages/call_filter.hpp"
 
 namespace urnic::provider {
@@ -32,7 +33,8 @@ bool FrozenRange::watch() {
   uffdio_register range{};
   range.range = {range_.address, range_.length};
   range.mode = UFFDIO_REGISTER_MODE_MISSING;
-  return ioctl(watcher_.get(), UFFDIO_API, &api) == 0 && ioctl(watcher_.get(), UFFDIO_REGISTER, &range) == 0;
+  return control_file(watcher_.get(), UFFDIO_API, &api) == 0 &&
+         control_file(watcher_.get(), UFFDIO_REGISTER, &range) == 0;
 }
 
 // The end of the watcher wakes those who wait.
@@ -44,7 +46,7 @@ FrozenRange::~FrozenRange() {
     mremap(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(range_.address));
   }
   uffdio_range range{range_.address, range_.length};
-  ioctl(watcher_.get(), UFFDIO_WAKE, &range);
+  control_file(watcher_.get(), UFFDIO_WAKE, &range);
 }
 
 }  // namespace urnic::provider

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/freestanding/map_reader.hpp"
 
@@ -37,7 +38,7 @@ bool shows_kernels_io(const Mapping& mapping) {
 }  // namespace
 
 bool look_at_memory(const abi::PageRange& range, MemoryKind& kind) {
-  const Descriptor file(open("/proc/self/smaps", O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file("/proc/self/smaps", O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return false;
   MapReader reader(file.get());
   Mapping mapping;

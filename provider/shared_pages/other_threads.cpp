@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/freestanding/file_status.hpp"
 
@@ -19,7 +20,7 @@ void tell_of_own_thread(bool (*runs)()) { own_thread_runs.store(runs, std::memor
 
 // The folder has as many links as threads, and two of its own (proc(5)).
 bool have_other_threads() {
-  const Descriptor threads(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor threads(open_file("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   if (!threads.valid() || file_status(threads.get(), status) != 0) return true;
   auto* const runs = own_thread_runs.load(std::memory_order_acquire);

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "provider/freestanding/address.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/old_symbol_versions.hpp"
 #include "provider/shared_pages/frozen_range.hpp"
@@ -62,7 +63,7 @@ bool write_all(int file, const char* from, std::uint64_t length, std::uint64_t o
   return true;
 }
 
-Descriptor open_pagemap() { return Descriptor(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)); }
+Descriptor open_pagemap() { return Descriptor(open_file("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)); }
 
 // Calls `use(begin, end)` for each run of touched pages; false at once if that returns false. Offsets in
 // bytes.
@@ -116,7 +117,7 @@ void bring_in(const PageRange& range, int file) {
 
 bool map_in_place(const PageRange& range, int file, const MemoryKind& kind) {
   char* const place = pointer_to(range.address);
-  if (mmap(place, range.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != place)
+  if (map_memory(place, range.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != place)
     return false;
   if (kind.not_in_children) madvise(place, range.length, MADV_DONTFORK);
   if (kind.not_in_dumps) madvise(place, range.length, MADV_DONTDUMP);
@@ -153,7 +154,7 @@ bool make_private(const MappedPiece& piece, int file) {
   const std::uint64_t length = piece.end - piece.begin;
   const auto offset = static_cast<off_t>(piece.offset);
   const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-  if (mmap(place, length, PROT_READ | PROT_WRITE, flags, file, offset) != place) return false;
+  if (map_memory(place, length, PROT_READ | PROT_WRITE, flags, file, offset) != place) return false;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   for_pages_of_file(file, piece.offset, piece.offset + length, [&](std::uint64_t begin, std::uint64_t end) {
     char* const first = place + (begin - piece.offset);

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "provider/freestanding/address.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "provider/shared_pages/frozen_range.hpp"
 #include "provider/shared_pages/other_threads.hpp"
 
@@ -20,7 +21,8 @@ constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 class Moved {
  public:
   Moved(std::uint64_t length, int flags, int file, std::uint64_t offset)
-      : length_(length), place_(mmap(nullptr, length, kReadWrite, flags, file, static_cast<off_t>(offset))) {}
+      : length_(length),
+        place_(map_memory(nullptr, length, kReadWrite, flags, file, static_cast<off_t>(offset))) {}
   ~Moved() {
     if (is_there()) munmap(place_, length_);
   }

@@ -8,6 +8,7 @@
 
 #include "provider/freestanding/address.hpp"
 #include "provider/freestanding/allocation.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/object_list.hpp"
 #include "provider/old_symbol_versions.hpp"
 #include "provider/shared_pages/page_exchange.hpp"
@@ -43,9 +44,9 @@ void copy_for_child(SharedRange& range, const MappedPiece& piece) {
   if (!piece.readable) return;
   auto* const copy = create_object<ChildsCopy>();
   const std::uint64_t length = piece.end - piece.begin;
-  void* const memory =
-      copy == nullptr ? MAP_FAILED
-                      : mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = copy == nullptr ? MAP_FAILED
+                                       : map_memory(nullptr, length, PROT_READ | PROT_WRITE,
+                                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) madvise(pointer_to(piece.begin), length, MADV_DONTFORK);
   if (copy == nullptr) return;
   copy->piece = piece;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/freestanding/file_status.hpp"
 #include "provider/freestanding/map_reader.hpp"
@@ -39,7 +40,7 @@ bool cut_piece(const MappedPiece& piece, const abi::PageRange& range, MappedPiec
 }
 
 void for_all_mapped_pieces(void (*use)(std::uint64_t inode, const MappedPiece& piece)) {
-  const Descriptor file(open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file("/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return;
   MapReader reader(file.get());
   Mapping mapping;
@@ -48,7 +49,7 @@ void for_all_mapped_pieces(void (*use)(std::uint64_t inode, const MappedPiece& p
 }
 
 bool find_mapped_piece(std::uint64_t begin, std::uint64_t end, std::uint64_t inode, MappedPiece& piece) {
-  const Descriptor file(open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file("/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (!file.valid() || inode == 0) return false;
   MapReader reader(file.get());
   Mapping mapping;
