@@ -190,7 +190,7 @@ struct Beginning {
     process.stop_on_signals(kEndSignals);
     log::info("urnicd {} (pid {}) serves {} devices in {}", URNIC_VERSION, getpid(),
               configuration.devices.size(), directory->path().string());
-    engine::ask_for_slices(engine::Slices::small);
+    urnic::engine::ask_for_slices(urnic::engine::Slices::small);
     confine(needed_sockets(configuration));
     tell_that_programs_can_connect(options);
     if (!options.foreground) leave_the_terminal();

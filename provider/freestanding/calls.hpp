@@ -28,6 +28,11 @@ inline void* map_memory(void* address, size_t length, int protection, int flags,
 #endif
 }
 
+// As mremap(2), always by a system call: UCX replaces the function of that name by one which loses its last argument.
+inline void* move_memory(void* from, size_t length, size_t new_length, int flags, void* to) {
+  return reinterpret_cast<void*>(syscall(SYS_mremap, from, length, new_length, flags, to));
+}
+
 inline int control_file(int file, unsigned long request, void* argument) {
 #ifdef URNIC_DIRECT_CALLS
   return static_cast<int>(syscall(SYS_ioctl, file, request, argument));

@@ -42,7 +42,7 @@ class Moved {
   // Replaces what is there, in one step. 0 or an errno.
   int move_to(std::uint64_t address) {
     void* const wanted = pointer_to(address);
-    if (mremap(place_, length_, length_, MREMAP_MAYMOVE | MREMAP_FIXED, wanted) != wanted) return errno;
+    if (move_memory(place_, length_, length_, MREMAP_MAYMOVE | MREMAP_FIXED, wanted) != wanted) return errno;
     place_ = MAP_FAILED;
     return 0;
   }
@@ -55,7 +55,7 @@ class Moved {
 // A further mapping of the same pages is possible of shared memory only (mremap(2), old_size 0).
 bool is_shared(std::uint64_t address) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const second = mremap(pointer_to(address), 0, page, MREMAP_MAYMOVE);
+  void* const second = move_memory(pointer_to(address), 0, page, MREMAP_MAYMOVE, nullptr);
   if (second == MAP_FAILED) return false;
   munmap(second, page);
   return true;

@@ -98,7 +98,7 @@ void after_fork_in_child() {
   use_copies([](const MappedPiece& piece, void* copy, std::uint64_t length) {
     if (copy == nullptr) return;
     if (!piece.writable) mprotect(copy, length, PROT_READ);
-    mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(piece.begin));
+    move_memory(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(piece.begin));
   });
   while (SharedRange* const range = ranges.list.first()) {
     ranges.list.remove(*range);

@@ -1,4 +1,4 @@
-#include "device_model/control/loop/short_slice.hpp"
+#include "device_model/engine/loop/short_slice.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <thread>
 
-using namespace urnic::control;
+using namespace urnic::engine;
 
 namespace {
 
@@ -37,13 +37,15 @@ BOOST_AUTO_TEST_SUITE(short_slice)
 BOOST_AUTO_TEST_CASE(the_caller_has_short_slices_and_threads_that_it_starts_have_ordinary_ones) {
   std::thread([] {
     const std::uint64_t ordinary = slice();
-    ask_for_short_slices();
+    ask_for_slices(Slices::small);
     if (ordinary == 0) {
       BOOST_TEST_MESSAGE("not tested: this kernel has one slice for all threads");
       return;
     }
     BOOST_TEST(slice() == 100'000U);
     BOOST_TEST(slice_of_new_thread() == ordinary);
+    ask_for_slices(Slices::ordinary);
+    BOOST_TEST(slice() == ordinary);
   }).join();
 }
 
