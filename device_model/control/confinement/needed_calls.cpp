@@ -132,6 +132,7 @@ constexpr const char* kNeeded[] = {
     "restart_syscall",
     "sched_yield",
     "sched_setattr",
+    "getpriority",
     // Threads and signals.
     "futex",
     "set_robust_list",
