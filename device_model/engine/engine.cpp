@@ -301,7 +301,7 @@ void Engine::sleep() {
     sleeper_.wait(now, deadline);
     working_.lock();
   }
-  doorbells_.awake();
+  doorbells_.awake(data_path_->now());
   sleeper_.awake();
 }
 

@@ -46,8 +46,8 @@ bool DoorbellTurns::stores_wake() const {
   return std::any_of(pages_.begin(), pages_.end(), [](const UarPages* pages) { return pages->wakes(); });
 }
 
-void DoorbellTurns::awake() {
-  for (UarPages* const pages : pages_) pages->awake();
+void DoorbellTurns::awake(transport::Time now) {
+  for (UarPages* const pages : pages_) pages->awake(now);
 }
 
 bool DoorbellTurns::rung() const {

@@ -34,7 +34,7 @@ class DoorbellTurns {
   // Around the engine's sleep: UarPages::going_to_sleep, look_again (the earliest) and awake, of all of them.
   void going_to_sleep(transport::Time now);
   std::optional<transport::Time> look_again() const;
-  void awake();
+  void awake(transport::Time now);
   // UarPages::wakes, of any of them.
   bool stores_wake() const;
 

@@ -18,6 +18,8 @@ namespace {
 // Between two looks of an engine that no store wakes: soon after work, and later.
 constexpr transport::Nanoseconds kShortRest{100'000};
 constexpr transport::Nanoseconds kLongRest{2'000'000};
+// How often an engine that is awake asks for stores into pages that are away: a system call.
+constexpr transport::Nanoseconds kAttention{20'000};
 // For a thread whose store has waited, to have its turn.
 constexpr transport::Nanoseconds kStoreRest{50'000};
 // Receives have no register: so late receives of a QP in the error state are found by looking.
@@ -84,7 +86,7 @@ bool UarPages::was_written(std::uint32_t index) const {
 bool UarPages::rung() const {
   return ask_queues_ || std::any_of(used_.begin(), used_.end(), [this](std::uint32_t index) {
            if (registers_[index].left != 0) return true;
-           if (away_) return false;  // a look would bring the page back, and no store would wake the engine
+           if (is_away(index)) return false;  // a look would bring the page back, and no store would wake
            const std::size_t at = kFirstRegister + index % kRegistersPerPage * kRegisterBytes;
            return *word(index / kRegistersPerPage, at) != 0 ||
                   *word(index / kRegistersPerPage, at + kRegisterBytes / 2) != 0;
@@ -92,7 +94,8 @@ bool UarPages::rung() const {
 }
 
 bool UarPages::look(std::uint32_t most) {
-  if (!away_ && !queues_.empty() && take(word(0, kArmRegister))) {
+  if (away_ != 0 && round_.now() - attended_ > kAttention) attend_to_stores(round_.now());
+  if (!queues_.empty() && !pages_of_[0].away && take(word(0, kArmRegister))) {
     ask_queues_ = true;
     pages_of_[0].owes_store = false;
   }
@@ -101,7 +104,7 @@ bool UarPages::look(std::uint32_t most) {
   bool worked = false;
   for (const std::uint32_t index : used_) {
     Register& place = registers_[index];
-    if (!away_ && was_written(index)) {
+    if (!is_away(index) && was_written(index)) {
       place.left = static_cast<std::uint32_t>(place.queue_pairs.size());
       pages_of_[index / kRegistersPerPage].owes_store = false;
     }
@@ -123,9 +126,9 @@ void UarPages::look_at_requests() {
   for (CompletionQueue* const queue : queues_) round_.notifications().recheck(*queue, round_.now());
 }
 
-void UarPages::look_everywhere() {
-  ask_queues_ = !queues_.empty();
-  for (const std::uint32_t index : used_)
+void UarPages::look_at_queues_on(std::uint32_t page) {
+  if (page == 0) ask_queues_ = !queues_.empty();
+  for (std::uint32_t index = page * kRegistersPerPage; index < (page + 1) * kRegistersPerPage; ++index)
     registers_[index].left = static_cast<std::uint32_t>(registers_[index].queue_pairs.size());
 }
 
@@ -136,55 +139,77 @@ bool UarPages::can_wake() const {
   return true;
 }
 
-bool UarPages::owes_store() const {
-  return std::any_of(pages_of_.begin(), pages_of_.end(), [](const Page& page) { return page.owes_store; });
-}
-
-void UarPages::take_away() {
-  away_ = true;
-  for (std::uint32_t page = 0; page < count_; ++page) {
-    if (!in_use(page)) continue;
-    const auto at = static_cast<off_t>(page * kPageBytes);
-    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, kPageBytes) != 0) away_ = false;
-  }
-}
-
-void UarPages::going_to_sleep(transport::Time now) {
-  if (used_.empty() && queues_.empty()) return;
-  if (owes_store()) {
-    look_again_ = now + kStoreRest;
-    for (Page& page : pages_of_) page.owes_store = false;  // its program may have ended
-    return;
-  }
-  if (can_wake()) take_away();
-  look_everywhere();
-  const bool in_error = std::any_of(used_.begin(), used_.end(), [this](std::uint32_t index) {
+bool UarPages::any_in_error() const {
+  return std::any_of(used_.begin(), used_.end(), [this](std::uint32_t index) {
     const auto& queue_pairs = registers_[index].queue_pairs;
     return std::any_of(queue_pairs.begin(), queue_pairs.end(), [](const QueuePairContext* each) {
       return each->state() == transport::QpState::error;
     });
   });
-  if (!away_) {
-    rest_ = std::clamp(rest_ + rest_ / 8, kShortRest, kLongRest);
+}
+
+bool UarPages::take_away(std::uint32_t page) {
+  const auto at = static_cast<off_t>(page * kPageBytes);
+  if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, kPageBytes) != 0) return false;
+  pages_of_[page].away = true;
+  ++away_;
+  return true;
+}
+
+void UarPages::give_back(std::uint32_t page) {
+  Page& its = pages_of_[page];
+  its.away = false;
+  --away_;
+  __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);  // now it is there
+  uffdio_range range{.start = its.address, .len = kPageBytes};
+  ioctl(its.faults.get(), UFFDIO_WAKE, &range);
+}
+
+// A store that waits has its WQE's record in memory already. The store itself comes when its thread has its
+// turn: until then the page must stay.
+void UarPages::attend_to_stores(transport::Time now) {
+  attended_ = now;
+  for (std::uint32_t page = 0; page < count_; ++page) {
+    if (!pages_of_[page].away || !has_fault(pages_of_[page].faults.get())) continue;
+    give_back(page);
+    pages_of_[page].owes_store = true;
+    look_at_queues_on(page);
+  }
+}
+
+void UarPages::going_to_sleep(transport::Time now) {
+  if (used_.empty() && queues_.empty()) return;
+  const bool wakes = can_wake();
+  bool again = !wakes;
+  bool owed = false;
+  for (std::uint32_t page = 0; page < count_; ++page) {
+    Page& its = pages_of_[page];
+    if (!in_use(page) || its.away) continue;
+    if (its.owes_store) {
+      owed = true;
+      its.owes_store = false;  // its program may have ended
+      continue;
+    }
+    if (!wakes || !take_away(page)) again = true;
+    look_at_queues_on(page);
+  }
+  if (again) rest_ = std::clamp(rest_ + rest_ / 8, kShortRest, kLongRest);
+  if (owed) {
+    look_again_ = now + kStoreRest;
+  } else if (again) {
     look_again_ = now + rest_;
-  } else if (in_error) {
+  } else if (any_in_error()) {
     look_again_ = now + kErrorRest;
   }
 }
 
-void UarPages::awake() {
-  look_again_.reset();
-  if (!away_) return;
-  away_ = false;
-  for (std::uint32_t number = 0; number < count_; ++number) {
-    if (!in_use(number)) continue;
-    Page& page = pages_of_[number];
-    // The page is there again, so a store that waits can go on.
-    __atomic_store_n(word(number, 0), 0, __ATOMIC_RELAXED);
-    page.owes_store = has_fault(page.faults.get());
-    uffdio_range range{.start = page.address, .len = kPageBytes};
-    ioctl(page.faults.get(), UFFDIO_WAKE, &range);
+void UarPages::awake(transport::Time now) {
+  // Late receives of QPs in the error state have no register.
+  if (look_again_ && any_in_error()) {
+    for (const std::uint32_t index : used_) look_at_queues_on(index / kRegistersPerPage);
   }
+  look_again_.reset();
+  if (away_ != 0) attend_to_stores(now);
 }
 
 }  // namespace urnic::engine

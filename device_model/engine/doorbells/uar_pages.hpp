@@ -6,8 +6,10 @@
 // written makes the engine look at the records of all QPs on it.
 //
 // While the engine is awake it reads the registers in use. Before it sleeps it takes the pages away (a hole
-// in their file) and looks at all records once more; the first store of the program then faults, and its
-// userfaultfd wakes the engine. Where a program has none, the engine sleeps for short times only.
+// in their file) and looks at the records once more; the first store of the program into such a page then
+// faults, and its userfaultfd wakes the engine, which gives the page back. Other pages stay away: to take one
+// away costs an interrupt of every processor that its program uses. Where a program has no userfaultfd, the
+// engine sleeps for short times only.
 #pragma once
 
 #include <array>
@@ -60,12 +62,11 @@ class UarPages {
   // A register was written, or records are left to look at.
   bool rung() const;
 
-  // The engine is about to sleep: all records are to be looked at once more, and from now on a store wakes
-  // it.
+  // The engine is about to sleep: records are to be looked at once more, and from now on a store wakes it.
   void going_to_sleep(transport::Time now);
   // When the engine must look again although nothing woke it; empty: a store wakes it.
   std::optional<transport::Time> look_again() const { return look_again_; }
-  void awake();
+  void awake(transport::Time now);
 
   // Queues use the pages, and a store into any page in use wakes the engine.
   bool wakes() const { return (!used_.empty() || !queues_.empty()) && can_wake(); }
@@ -77,6 +78,7 @@ class UarPages {
     std::uint32_t left = 0;  // QPs to look at
   };
   struct Page {
+    bool away = false;
     memory::Descriptor faults;
     std::uint64_t address = 0;
     std::uint32_t users = 0;  // QPs on its registers
@@ -93,11 +95,14 @@ class UarPages {
   bool in_use(std::uint32_t page) const {
     return pages_of_[page].users != 0 || (page == 0 && !queues_.empty());
   }
+  bool is_away(std::uint32_t index) const { return pages_of_[index / kRegistersPerPage].away; }
   void look_at_requests();
-  void look_everywhere();
+  void look_at_queues_on(std::uint32_t page);
   bool can_wake() const;
-  bool owes_store() const;
-  void take_away();
+  bool any_in_error() const;
+  bool take_away(std::uint32_t page);
+  void give_back(std::uint32_t page);
+  void attend_to_stores(transport::Time now);
 
   std::byte* const pages_;
   const std::uint32_t count_;
@@ -107,7 +112,8 @@ class UarPages {
   std::vector<Page> pages_of_;
   std::vector<std::uint32_t> used_;  // registers with QPs
   std::vector<CompletionQueue*> queues_;
-  bool away_ = false;  // the pages are taken away
+  std::uint32_t away_ = 0;  // pages
+  transport::Time attended_{};
   bool ask_queues_ = false;
   std::optional<transport::Time> look_again_;
   transport::Nanoseconds rest_{0};  // how long the engine sleeps at most
