@@ -8,8 +8,12 @@
 
 #include <cstring>
 
+#include "device_model/abi/memory_messages.hpp"
+#include "provider/freestanding/prefetch.hpp"
+#include "provider/kept_errno.hpp"
 #include "provider/kernel/completion_channel.hpp"
 #include "provider/kernel/uverbs_command.hpp"
+#include "provider/kernel/uverbs_connection.hpp"
 
 namespace urnic::kernel {
 
@@ -26,13 +30,20 @@ struct Method {
   ib_uverbs_ioctl_hdr header;      // ends with an array of no length, and so comes last
 };
 
+bool is_command(const ib_uverbs_ioctl_hdr& header) {
+  return header.object_id == UVERBS_OBJECT_DEVICE && header.method_id == UVERBS_METHOD_INVOKE_WRITE;
+}
+
+bool is_advice(const ib_uverbs_ioctl_hdr& header) {
+  return header.object_id == UVERBS_OBJECT_MR && header.method_id == UVERBS_METHOD_ADVISE_MR;
+}
+
 int read_method(const ProgramMemory& memory, void* argument, Method& method) {
   if (memory.read(&method.header, argument, sizeof method.header) < sizeof method.header) return EFAULT;
   const ib_uverbs_ioctl_hdr& header = method.header;
   const size_t bytes = header.num_attrs * sizeof(ib_uverbs_attr);
   if (header.length != sizeof header + bytes || header.reserved1 != 0 || header.reserved2 != 0) return EINVAL;
-  if (header.object_id != UVERBS_OBJECT_DEVICE || header.method_id != UVERBS_METHOD_INVOKE_WRITE ||
-      header.num_attrs > kMostAttributes)
+  if (!(is_command(header) || is_advice(header)) || header.num_attrs > kMostAttributes)
     return EPROTONOSUPPORT;
   method.own_attributes =
       reinterpret_cast<ib_uverbs_attr*>(static_cast<unsigned char*>(argument) + sizeof header);
@@ -105,9 +116,7 @@ bool mark_outputs(const ProgramMemory& memory, Method& method) {
   return true;
 }
 
-int run(int device, const ProgramMemory& memory, void* argument) {
-  Method method;
-  if (const int error = read_method(memory, argument, method)) return error;
+int run_invocation(int device, const ProgramMemory& memory, Method& method) {
   UverbsCommand command = {};
   if (const int error = to_command(method, command)) return error;
   const int error = command.number == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL
@@ -115,6 +124,83 @@ int run(int device, const ProgramMemory& memory, void* argument) {
                         : run_uverbs_command(device, memory, command);
   if (error != 0) return error;
   return mark_outputs(memory, method) ? 0 : EFAULT;
+}
+
+// ibv_advise_mr(3).
+struct Advice {
+  uint32_t pd = 0;
+  uint32_t advice = 0;
+  uint32_t flags = 0;
+  ProgramPart ranges;  // ib_uverbs_sge each
+};
+
+int to_advice(const Method& method, Advice& advice) {
+  for (size_t i = 0; i < method.header.num_attrs; ++i) {
+    const ib_uverbs_attr& attribute = method.attributes[i];
+    const auto number = static_cast<uint32_t>(attribute.data);
+    switch (attribute.attr_id) {
+      case UVERBS_ATTR_ADVISE_MR_PD_HANDLE:
+        advice.pd = number;
+        break;
+      case UVERBS_ATTR_ADVISE_MR_ADVICE:
+        advice.advice = number;
+        break;
+      case UVERBS_ATTR_ADVISE_MR_FLAGS:
+        advice.flags = number;
+        break;
+      case UVERBS_ATTR_ADVISE_MR_SGE_LIST:
+        advice.ranges = output_of(attribute);  // never in the attribute itself: a range has 16 bytes
+        break;
+      default:
+        if ((attribute.flags & UVERBS_ATTR_F_MANDATORY) != 0) return EPROTONOSUPPORT;
+    }
+  }
+  const bool is_right = (advice.flags & ~static_cast<uint32_t>(IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) == 0 &&
+                        advice.ranges.length != 0 && advice.ranges.length % sizeof(ib_uverbs_sge) == 0;
+  return is_right ? 0 : EINVAL;
+}
+
+// Where the range lies, the device process knows. This process cannot bring in another process's pages.
+int advise_range(int device, const Advice& advice, const ib_uverbs_sge& range) {
+  abi::AdviseMrRequest request = {};
+  request.address = range.addr;
+  request.length = range.length;
+  request.pd = advice.pd;
+  request.lkey = range.lkey;
+  request.advice = advice.advice;
+  const iovec part = {&request, sizeof request};
+  UverbsReply reply;
+  {
+    UverbsTurn turn(device, false);
+    if (turn.error() != 0) return turn.error();
+    if (const int error = turn.ask({abi::ControlOpcode::advise_mr, &part, 1}, reply)) return error;
+  }
+  abi::AdviseMrReply place;
+  if (reply.length != sizeof place) return EIO;
+  std::memcpy(&place, reply.body, sizeof place);
+  if (place.is_senders == 0) return 0;
+  const KeptErrno kept;
+  const bool waits = (advice.flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH) != 0;
+  return provider::Prefetch(place.address, range.length).run(advice.advice, waits);
+}
+
+int run_advice(int device, const ProgramMemory& memory, const Method& method) {
+  Advice advice;
+  if (const int error = to_advice(method, advice)) return error;
+  const auto* const ranges = static_cast<const ib_uverbs_sge*>(advice.ranges.place);
+  for (size_t i = 0; i < advice.ranges.length / sizeof(ib_uverbs_sge); ++i) {
+    ib_uverbs_sge range;
+    if (memory.read(&range, ranges + i, sizeof range) < sizeof range) return EFAULT;
+    if (const int error = advise_range(device, advice, range)) return error;
+  }
+  return 0;
+}
+
+int run(int device, const ProgramMemory& memory, void* argument) {
+  Method method;
+  if (const int error = read_method(memory, argument, method)) return error;
+  return is_advice(method.header) ? run_advice(device, memory, method)
+                                  : run_invocation(device, memory, method);
 }
 
 }  // namespace

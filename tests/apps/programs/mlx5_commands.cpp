@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
@@ -261,6 +262,32 @@ BOOST_FIXTURE_TEST_CASE(commands_come_by_ioctl_too, Opened) {
   free.add(UVERBS_ATTR_CORE_IN, made.pd_handle, sizeof(ib_uverbs_dealloc_pd));
   BOOST_TEST(free.run(context) == 0);
   BOOST_TEST(free.run(context) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(memory_is_brought_in, Opened) {
+  constexpr std::size_t kLength = 1 << 20;
+  auto* const pages = static_cast<unsigned char*>(
+      mmap(nullptr, kLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const MrOwner region(
+      ibv_reg_mr(device.pd(), pages, kLength, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+  BOOST_REQUIRE(region != nullptr);
+  ibv_sge range{reinterpret_cast<std::uint64_t>(pages), kLength, region->lkey};
+  const auto advise = [&](std::uint32_t flags) {
+    return ibv_advise_mr(device.pd(), IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE, flags, &range, 1);
+  };
+  BOOST_TEST(advise(IBV_ADVISE_MR_FLAG_FLUSH) == 0);
+  std::array<unsigned char, kLength / 4096> present{};
+  BOOST_REQUIRE(mincore(pages, kLength, present.data()) == 0);
+  BOOST_TEST(std::count(present.begin(), present.end(), 0) == 0);
+  BOOST_TEST(advise(0) == 0);
+  BOOST_TEST(advise(1 << 5) == EINVAL);
+  range.lkey ^= 0x100;
+  BOOST_TEST(advise(IBV_ADVISE_MR_FLAG_FLUSH) != 0);
+  Invocation nowhere;
+  nowhere.add(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, device.pd()->handle, 0);
+  nowhere.add(UVERBS_ATTR_ADVISE_MR_SGE_LIST, 4096, sizeof range);
+  BOOST_TEST(nowhere.run(context, UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR) == EFAULT);
+  munmap(pages, kLength);
 }
 
 BOOST_FIXTURE_TEST_CASE(ioctls_that_lie_are_refused, Opened) {
