@@ -85,16 +85,16 @@ constexpr std::array kCommands{
                sizeof(ib_uverbs_create_flow_resp), create_flow},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), sizeof(ib_uverbs_destroy_flow), 0, destroy_flow},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_CREATE_WQ), URNIC_UP_TO(ib_uverbs_ex_create_wq, max_sge),
-               URNIC_UP_TO(ib_uverbs_ex_create_wq_resp, wqn), not_supported},
+               URNIC_UP_TO(ib_uverbs_ex_create_wq_resp, wqn), create_wq},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_MODIFY_WQ), URNIC_UP_TO(ib_uverbs_ex_modify_wq, curr_wq_state),
-               0, not_supported},
+               0, modify_wq},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_WQ), URNIC_UP_TO(ib_uverbs_ex_destroy_wq, wq_handle),
-               URNIC_UP_TO(ib_uverbs_ex_destroy_wq_resp, reserved), not_supported},
+               URNIC_UP_TO(ib_uverbs_ex_destroy_wq_resp, reserved), destroy_wq},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL),
                URNIC_UP_TO(ib_uverbs_ex_create_rwq_ind_table, log_ind_tbl_size),
-               URNIC_UP_TO(ib_uverbs_ex_create_rwq_ind_table_resp, ind_tbl_num), not_supported},
+               URNIC_UP_TO(ib_uverbs_ex_create_rwq_ind_table_resp, ind_tbl_num), create_indirection_table},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL),
-               URNIC_UP_TO(ib_uverbs_ex_destroy_rwq_ind_table, ind_tbl_handle), 0, not_supported},
+               URNIC_UP_TO(ib_uverbs_ex_destroy_rwq_ind_table, ind_tbl_handle), 0, destroy_indirection_table},
 };
 
 #undef URNIC_UP_TO

@@ -9,6 +9,9 @@
 
 namespace urnic::control::mlx5 {
 
+// Handles of work queues, a power of two of them.
+using IndirectionTable = std::vector<std::uint32_t>;
+
 class ContextPart final : public FacePart {
  public:
   // The engine looks at the pages from here on, until `remove_from_engine`.
@@ -30,6 +33,7 @@ class ContextPart final : public FacePart {
 
   UarPages uars;
   QueuePages queue_pages;
+  HandleTable<IndirectionTable> indirection_tables;
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:

@@ -48,6 +48,15 @@ int modify_srq(Command&);
 int query_srq(Command&);
 int destroy_srq(Command&);
 
+int create_wq(Command&);
+int modify_wq(Command&);
+int destroy_wq(Command&);
+int create_indirection_table(Command&);
+int destroy_indirection_table(Command&);
+// CREATE_QP with an indirection table, and DESTROY_QP of what it has made.
+int create_rss_qp(Command&);
+int destroy_rss_qp(Command&, std::uint32_t handle);
+
 int create_flow(Command&);
 int destroy_flow(Command&);
 

@@ -187,6 +187,7 @@ int create_qp(Command& command) {
 int create_qp_extended(Command& command) {
   const auto request = begin_of<ib_uverbs_ex_create_qp>(command.core_input);
   if (asks_for_more(command.core_input, sizeof request)) return EOPNOTSUPP;
+  if (request.comp_mask != 0) return create_rss_qp(command);
   std::uint32_t handle = 0;
   if (const int error = create(command, request, handle)) return error;
   ib_uverbs_ex_create_qp_resp response{};

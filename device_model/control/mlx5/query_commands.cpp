@@ -81,6 +81,8 @@ ib_uverbs_odp_caps on_demand(const abi::QueryDeviceReply& known) {
 mlx5_ib_query_device_resp drivers_part(const abi::QueryDeviceReply& known, std::size_t room) {
   mlx5_ib_query_device_resp response{};
   response.response_length = static_cast<__u32>(std::min(room, sizeof response));
+  response.rss_caps.rx_hash_fields_mask = known.rss_hash_fields;
+  response.rss_caps.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ;
   response.packet_pacing_caps.qp_rate_limit_min = known.rate_min;
   response.packet_pacing_caps.qp_rate_limit_max = known.rate_max;
   response.packet_pacing_caps.supported_qpts = known.rate_limited_types;
@@ -96,7 +98,7 @@ int query_device(Command& command) {
   return 0;
 }
 
-// Tag matching, receive side scaling and device memory have formats of libmlx5's own and are not there.
+// Tag matching and device memory have formats of libmlx5's own and are not there.
 int query_device_extended(Command& command) {
   const auto request = begin_of<ib_uverbs_ex_query_device>(command.core_input);
   if (request.comp_mask != 0 || request.reserved != 0) return EINVAL;
@@ -109,6 +111,10 @@ int query_device_extended(Command& command) {
   response.odp_caps = on_demand(known);
   response.xrc_odp_caps = known.odp_xrc;
   response.device_cap_flags_ex = kDeviceFlags;
+  response.rss_caps = {1u << IBV_QPT_RAW_PACKET, known.max_rss_tables, known.max_rss_table_size, 0};
+  response.max_wq_type_rq = known.max_raw_ethy_qp;
+  response.raw_packet_caps = IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS;
+  response.device_cap_flags_ex |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
   response.cq_moderation_caps.max_cq_moderation_count = std::numeric_limits<__u16>::max();
   response.cq_moderation_caps.max_cq_moderation_period = std::numeric_limits<__u16>::max();
   command.core.set(response);

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "device_model/abi/steering_messages.hpp"
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -146,6 +147,7 @@ int modify_qp_extended(Command& command) {
 
 int destroy_qp(Command& command) {
   const auto request = begin_of<ib_uverbs_destroy_qp>(command.core_input);
+  if ((request.qp_handle & abi::kRssQpHandle) != 0) return destroy_rss_qp(command, request.qp_handle);
   abi::DestroyReply told{};
   if (const int error =
           control::destroy_qp(command.session, {request.qp_handle, 0}, told, command.descriptors))
