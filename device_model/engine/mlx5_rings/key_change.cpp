@@ -14,7 +14,6 @@ constexpr std::uint8_t kWindowFlags = abi::mlx5::kKeyInline | abi::mlx5::kKeyMus
 constexpr std::uint32_t kConsumerByte = 0xFF;  // of an R_Key: what a bind may choose (IBTA 10.6.3.3)
 
 // Values of ibv_access_flags.
-constexpr std::uint32_t kLocalWrite = 1;
 constexpr std::uint32_t kRemoteWrite = 2;
 constexpr std::uint32_t kRemoteRead = 4;
 constexpr std::uint32_t kRemoteAtomic = 8;
@@ -27,9 +26,10 @@ bool is_of_window(const KeyControlSegment& control) {
          (fields & always) == always && (fields & ~abi::mlx5::kWindowFields) == 0;
 }
 
+// Of the rights that a window has: remote ones. Programs that name the right of local writing, too, get what
+// they get from a ConnectX: a window, which no local access goes by.
 std::uint32_t access_of(const KeyContextSegment& context, std::uint64_t address) {
   std::uint32_t access = 0;
-  if ((context.access & abi::mlx5::kKeyLocalWrite) != 0) access |= kLocalWrite;
   if ((context.access & abi::mlx5::kKeyRemoteWrite) != 0) access |= kRemoteWrite;
   if ((context.access & abi::mlx5::kKeyRemoteRead) != 0) access |= kRemoteRead;
   if ((context.access & abi::mlx5::kKeyAtomic) != 0) access |= kRemoteAtomic;
