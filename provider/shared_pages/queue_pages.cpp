@@ -77,8 +77,8 @@ int replace_frozen(const abi::PageRange& range, Moved& pages) {
 
 }  // namespace
 
-int put_queue_pages(const abi::PageRange& range, int file, std::uint64_t offset) {
-  if (is_shared(range.address)) return EOPNOTSUPP;
+int put_queue_pages(const abi::PageRange& range, int file, std::uint64_t offset, bool may_be_shared) {
+  if (!may_be_shared && is_shared(range.address)) return EOPNOTSUPP;
   Moved pages(range.length, MAP_SHARED, file, offset);
   if (!pages.is_there()) return errno;
   if (have_other_threads()) {

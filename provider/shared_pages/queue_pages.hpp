@@ -14,8 +14,9 @@
 namespace urnic::provider {
 
 // 0 or an errno, and then nothing has changed: EFAULT: part of the range is not there; EOPNOTSUPP: it is
-// shared memory already, which other processes may use; or an errno of mapping.
-int put_queue_pages(const abi::PageRange& range, int file, std::uint64_t offset);
+// shared memory already, which other processes may use; or an errno of mapping. `may_be_shared`: some of it
+// was made shared by share_part.
+int put_queue_pages(const abi::PageRange& range, int file, std::uint64_t offset, bool may_be_shared);
 
 // The range gets private memory. Does nothing if there is no memory: then it stays the file's.
 void take_queue_pages(const abi::PageRange& range);

@@ -139,6 +139,15 @@ SharedRange* find(const abi::PageRange& range, const Descriptor& file) {
   return nullptr;
 }
 
+bool is_in_mind(const abi::PageRange& range) {
+  for (SharedRange* each = ranges.list.first(); each != nullptr; each = each->next) {
+    const abi::PageRange& other = each->range;
+    if (other.address < range.address + range.length && range.address < other.address + other.length)
+      return true;
+  }
+  return false;
+}
+
 void forget(SharedRange* range) {
   if (range == nullptr) return;
   ranges.list.remove(*range);
@@ -165,10 +174,12 @@ void unshare(const abi::PageRange& range, const Descriptor& file) {
   forget(find(range, file));
 }
 
+// A program may have closed a device without destroying its queues. Their pages stay shared, until others are
+// in them.
 int share_part(const abi::PageRange& range, const Descriptor& file, std::uint64_t offset) {
   SharedRange* const shared = new_range(range, file);
   if (shared == nullptr) return ENOMEM;
-  const int error = put_queue_pages(range, file.get(), offset);
+  const int error = put_queue_pages(range, file.get(), offset, is_in_mind(range));
   if (error == 0) {
     ranges.list.add(*shared);
   } else {

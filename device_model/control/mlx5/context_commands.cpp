@@ -43,7 +43,7 @@ mlx5_ib_alloc_ucontext_resp describe(const ServedDevice& device, const mlx5_ib_a
   response.max_rq_desc_sz = kMaxReceiveWqeBytes;
   response.max_send_wqebb = kMaxSendWqebbs;
   response.max_recv_wr = limits::kMaxQpWr;
-  response.max_srq_recv_wr = limits::kMaxSrqWr;
+  response.max_srq_recv_wr = limits::kMaxSrqWr - 1;
   response.num_ports = limits::kPorts;
   response.response_length = sizeof response;
   response.cqe_version = request.max_cqe_version >= 1 ? 1 : 0;

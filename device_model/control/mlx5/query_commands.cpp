@@ -47,7 +47,7 @@ ib_uverbs_query_device_resp basic(const abi::QueryDeviceReply& known) {
   response.max_sge = known.max_sge;
   response.max_sge_rd = known.max_sge_rd;
   response.max_cq = known.max_cq;
-  response.max_cqe = known.max_cqe;
+  response.max_cqe = known.max_cqe - 1;  // libmlx5 makes room for one more, and then for a power of two
   response.max_mr = known.max_mr;
   response.max_pd = known.max_pd;
   response.max_qp_rd_atom = known.max_qp_rd_atom;
@@ -61,7 +61,7 @@ ib_uverbs_query_device_resp basic(const abi::QueryDeviceReply& known) {
   response.max_total_mcast_qp_attach = known.max_total_mcast_qp_attach;
   response.max_ah = known.max_ah;
   response.max_srq = known.max_srq;
-  response.max_srq_wr = known.max_srq_wr;
+  response.max_srq_wr = known.max_srq_wr - 1;  // the same
   response.max_srq_sge = known.max_srq_sge;
   response.max_pkeys = static_cast<__u16>(known.max_pkeys);
   response.local_ca_ack_delay = static_cast<__u8>(known.local_ca_ack_delay);

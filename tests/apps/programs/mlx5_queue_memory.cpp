@@ -134,6 +134,33 @@ BOOST_AUTO_TEST_CASE(a_forked_child_has_a_copy) {
   BOOST_TEST(cq.dbrec[0] == 0u);
 }
 
+// A queue that is refused when its pages have been shared, and a device that is closed then: the next one
+// gets the same memory.
+BOOST_AUTO_TEST_CASE(pages_of_a_closed_device_are_used_again) {
+  for (unsigned i = 0; i < 20; ++i) {
+    const Device other(device_names().first);
+    BOOST_TEST(ibv_create_cq(other.context(), kEntries, nullptr, nullptr, 1000) == nullptr);
+    BOOST_TEST(errno == EINVAL);
+  }
+  for (unsigned i = 0; i < 20; ++i) {
+    const Device other(device_names().first);
+    require_new(insides(make_cq(other.context()).get()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(queues_of_the_greatest_size) {
+  const ibv_device_attr limits = device.attributes();
+  const CqOwner cq(ibv_create_cq(context, limits.max_cqe, nullptr, nullptr, 0));
+  BOOST_REQUIRE(cq != nullptr);
+  BOOST_TEST(cq->cqe == limits.max_cqe);
+  ibv_srq_init_attr attributes{};
+  attributes.attr.max_wr = static_cast<std::uint32_t>(limits.max_srq_wr);
+  attributes.attr.max_sge = 1;
+  ibv_srq* const srq = ibv_create_srq(device.pd(), &attributes);
+  BOOST_REQUIRE(srq != nullptr);
+  BOOST_TEST(ibv_destroy_srq(srq) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(shared_memory_is_refused) {
   mlx5dv_ctx_allocators allocators{};
   allocators.alloc = shared_memory;
