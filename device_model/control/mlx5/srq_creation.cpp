@@ -42,8 +42,9 @@ int create(Command& command, const ib_uverbs_create_xsrq& request, std::unique_p
   if (const int error = hold_queue_memory(command, memory)) return error;
 
   const bool is_xrc = srq->xrcd != nullptr;
-  const abi::CreateSrqRequest wanted{request.user_handle, request.pd_handle, request.max_wr, request.max_sge,
-                                     0};
+  // A ConnectX has SRQs for nothing, too.
+  const abi::CreateSrqRequest wanted{request.user_handle, request.pd_handle, std::max(request.max_wr, 1u),
+                                     request.max_sge, 0};
   const auto place = [&](SharedReceiveQueue& of, engine::SharedReceiveQueueConfig& config) {
     config.wqes = std::make_shared<engine::mlx5::SharedReceiveRing>(engine::mlx5::SharedReceiveRingConfig{
         .slots = memory[0].held.data(),
