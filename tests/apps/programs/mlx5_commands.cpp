@@ -264,6 +264,61 @@ BOOST_FIXTURE_TEST_CASE(commands_come_by_ioctl_too, Opened) {
   BOOST_TEST(free.run(context) == EINVAL);
 }
 
+// Work queues, a table of them, a QP that spreads frames over it, a rule that leads to the QP.
+BOOST_FIXTURE_TEST_CASE(receive_side_scaling, Opened) {
+  const CqOwner cq(ibv_create_cq(context, 100, nullptr, nullptr, 0));
+  BOOST_REQUIRE(cq != nullptr);
+  std::array<ibv_wq*, 4> queues{};
+  for (ibv_wq*& queue : queues) {
+    ibv_wq_init_attr wanted{};
+    wanted.wq_type = IBV_WQT_RQ;
+    wanted.max_wr = 16;
+    wanted.max_sge = 1;
+    wanted.pd = device.pd();
+    wanted.cq = cq.get();
+    queue = ibv_create_wq(context, &wanted);
+    BOOST_REQUIRE(queue != nullptr);
+    ibv_wq_attr ready{};
+    ready.attr_mask = IBV_WQ_ATTR_STATE;
+    ready.wq_state = IBV_WQS_RDY;
+    BOOST_TEST(ibv_modify_wq(queue, &ready) == 0);
+  }
+  ibv_rwq_ind_table_init_attr spread{};
+  spread.log_ind_tbl_size = 2;
+  spread.ind_tbl = queues.data();
+  ibv_rwq_ind_table* const table = ibv_create_rwq_ind_table(context, &spread);
+  BOOST_REQUIRE(table != nullptr);
+  std::array<std::uint8_t, 40> key;
+  key.fill(0x6D);
+  ibv_qp_init_attr_ex wanted{};
+  wanted.qp_type = IBV_QPT_RAW_PACKET;
+  wanted.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;
+  wanted.pd = device.pd();
+  wanted.rwq_ind_tbl = table;
+  wanted.rx_hash_conf = {IBV_RX_HASH_FUNC_TOEPLITZ, static_cast<std::uint8_t>(key.size()), key.data(),
+                         IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4};
+  ibv_qp* const qp = ibv_create_qp_ex(context, &wanted);
+  BOOST_REQUIRE(qp != nullptr);
+  struct {
+    ibv_flow_attr attributes{};
+    ibv_flow_spec_eth ethernet{};
+  } rule;
+  rule.attributes.size = sizeof rule;
+  rule.attributes.num_of_specs = 1;
+  rule.attributes.port = 1;
+  rule.ethernet.type = IBV_FLOW_SPEC_ETH;
+  rule.ethernet.size = sizeof rule.ethernet;
+  std::memset(rule.ethernet.mask.dst_mac, 0xFF, sizeof rule.ethernet.mask.dst_mac);
+  rule.ethernet.val.dst_mac[0] = 2;
+  ibv_flow* const flow = ibv_create_flow(qp, &rule.attributes);
+  BOOST_REQUIRE(flow != nullptr);
+  BOOST_TEST(ibv_destroy_wq(queues[0]) == EBUSY);
+  BOOST_TEST(ibv_destroy_flow(flow) == 0);
+  BOOST_TEST(ibv_destroy_qp(qp) == 0);
+  BOOST_TEST(ibv_destroy_rwq_ind_table(table) == 0);
+  for (ibv_wq* const queue : queues) BOOST_TEST(ibv_destroy_wq(queue) == 0);
+}
+
 BOOST_FIXTURE_TEST_CASE(memory_is_brought_in, Opened) {
   constexpr std::size_t kLength = 1 << 20;
   auto* const pages = static_cast<unsigned char*>(
