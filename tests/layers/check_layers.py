@@ -94,7 +94,7 @@ MAY_KNOW = {
     NETWORK: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
     ADMIN: {"json", LOG, LOOP, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
     CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
-    "provider": {"provider/freestanding", "trust"},
+    "provider": {"provider/freestanding", "device_model/abi", "trust"},
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/freestanding": set(),
     "provider/shared_pages": {"provider", "provider/freestanding", "device_model/abi"},
