@@ -25,6 +25,10 @@ constexpr unsigned long kTimerSlackNanoseconds = 1000;
 // take some hundred nanoseconds each, an idle engine does.
 constexpr int kTriesToHold = 64;
 
+// How long an engine goes on looking without yielding where programs poll without yielding: less than it
+// takes to fall asleep and be woken by a store.
+constexpr transport::Nanoseconds kBriefSpin{8'000};
+
 transport::Time clock_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -212,6 +216,8 @@ void Engine::run() {
       last_work = data_path_->now();
     } else if (data_path_->now() - last_work < config_.idle_spin && !crowding_.sleeps(data_path_->now())) {
       yield();
+    } else if (small_slices_ && data_path_->now() - last_work < kBriefSpin) {
+      pause_processor();
     } else {
       sleep();
       starvation_.slept();

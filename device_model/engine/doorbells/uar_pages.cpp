@@ -18,10 +18,13 @@ namespace {
 // Between two looks of an engine that no store wakes: soon after work, and later.
 constexpr transport::Nanoseconds kShortRest{100'000};
 constexpr transport::Nanoseconds kLongRest{2'000'000};
+constexpr transport::Nanoseconds kNoRest = transport::Nanoseconds::max();
 // How often an engine that is awake asks for stores into pages that are away: a system call.
 constexpr transport::Nanoseconds kAttention{20'000};
-// For a thread whose store has waited, to have its turn.
-constexpr transport::Nanoseconds kStoreRest{50'000};
+// For a thread whose store has waited, to have its turn: first as long as it takes if a processor is free,
+// then longer. Behind the longest the program counts as ended.
+constexpr transport::Nanoseconds kFirstStoreRest{5'000};
+constexpr transport::Nanoseconds kLongestStoreRest{1'280'000};
 // Receives have no register: so late receives of a QP in the error state are found by looking.
 constexpr transport::Nanoseconds kErrorRest{5'000'000};
 
@@ -53,6 +56,7 @@ void UarPages::attach(UarRegister on, QueuePairContext& queue_pair) {
   place.queue_pairs.push_back(&queue_pair);
   if (place.queue_pairs.size() == 1) used_.push_back(on.value);
   ++pages_of_[on.value / kRegistersPerPage].users;
+  look_soon(on.value / kRegistersPerPage);
 }
 
 void UarPages::detach(UarRegister on, const QueuePairContext& queue_pair) {
@@ -173,6 +177,7 @@ void UarPages::attend_to_stores(transport::Time now) {
     if (!pages_of_[page].away || !has_fault(pages_of_[page].faults.get())) continue;
     give_back(page);
     pages_of_[page].owes_store = true;
+    pages_of_[page].store_rest = {};
     look_at_queues_on(page);
   }
 }
@@ -181,21 +186,22 @@ void UarPages::going_to_sleep(transport::Time now) {
   if (used_.empty() && queues_.empty()) return;
   const bool wakes = can_wake();
   bool again = !wakes;
-  bool owed = false;
+  transport::Nanoseconds store_rest = kNoRest;
   for (std::uint32_t page = 0; page < count_; ++page) {
     Page& its = pages_of_[page];
     if (!in_use(page) || its.away) continue;
-    if (its.owes_store) {
-      owed = true;
-      its.owes_store = false;  // its program may have ended
+    if (its.owes_store && its.store_rest < kLongestStoreRest) {
+      its.store_rest = std::max(kFirstStoreRest, 2 * its.store_rest);
+      store_rest = std::min(store_rest, its.store_rest);
       continue;
     }
+    its.owes_store = false;
     if (!wakes || !take_away(page)) again = true;
     look_at_queues_on(page);
   }
   if (again) rest_ = std::clamp(rest_ + rest_ / 8, kShortRest, kLongRest);
-  if (owed) {
-    look_again_ = now + kStoreRest;
+  if (store_rest != kNoRest) {
+    look_again_ = now + store_rest;
   } else if (again) {
     look_again_ = now + rest_;
   } else if (any_in_error()) {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/engine/round/round.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
 
@@ -25,7 +26,6 @@ namespace urnic::engine {
 
 class CompletionQueue;
 class QueuePairContext;
-class Round;
 
 // A register for the doorbells of QPs; each page has two (BlueFlame registers in libmlx5's words).
 struct UarRegister {
@@ -50,7 +50,10 @@ class UarPages {
   void attach(UarRegister on, QueuePairContext& queue_pair);
   void detach(UarRegister on, const QueuePairContext& queue_pair);
   // A CQ with a completion channel.
-  void attach(CompletionQueue& queue) { queues_.push_back(&queue); }
+  void attach(CompletionQueue& queue) {
+    queues_.push_back(&queue);
+    look_soon(0);
+  }
   void detach(const CompletionQueue& queue) { std::erase(queues_, &queue); }
 
   // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
@@ -85,6 +88,7 @@ class UarPages {
     // A store has waited for the page, and is not seen yet: if the page went again before the program's
     // thread had its turn, the store would wait again.
     bool owes_store = false;
+    transport::Nanoseconds store_rest{0};  // how long the engine has slept for it last
   };
 
   std::uint64_t* word(std::uint32_t page, std::size_t offset) const {
@@ -96,6 +100,11 @@ class UarPages {
     return pages_of_[page].users != 0 || (page == 0 && !queues_.empty());
   }
   bool is_away(std::uint32_t index) const { return pages_of_[index / kRegistersPerPage].away; }
+  // An engine that sleeps has taken away only the pages that were in use: it wakes, and takes away this one,
+  // too.
+  void look_soon(std::uint32_t page) {
+    if (!pages_of_[page].away) look_again_ = round_.now();
+  }
   void look_at_requests();
   void look_at_queues_on(std::uint32_t page);
   bool can_wake() const;

@@ -258,6 +258,25 @@ BOOST_AUTO_TEST_CASE(an_engine_that_nothing_wakes_looks_now_and_then) {
   uars.detach({0}, 0);
 }
 
+// The engine has gone to sleep without it.
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_comes_to_a_sleeping_engine_wakes_it,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars(2);
+  uars.attach({0}, 0);
+  uars.watch();
+  uars.fabric.engine.start();
+  usleep(20'000);
+  uars.attach({2}, 1);  // on the other page
+  usleep(20'000);
+  uars.post(1, 7);
+  uars.store({2}, 1);
+  while (!uars.senders[1]->send_cq.poll()) sched_yield();
+  BOOST_TEST(uars.arrived(1) == 7u);
+  uars.fabric.engine.stop();
+  uars.detach({0}, 0);
+  uars.detach({2}, 1);
+}
+
 // No register tells of a receive.
 BOOST_AUTO_TEST_CASE(a_receive_posted_late_is_flushed, *boost::unit_test::precondition(may_watch)) {
   Uars uars;
