@@ -27,7 +27,7 @@ namespace urnic::engine {
 class CompletionQueue;
 class QueuePairContext;
 
-// A register for the doorbells of QPs; each page has two (BlueFlame registers in libmlx5's words).
+// A register for the doorbells of QPs (a BlueFlame register in libmlx5's words).
 struct UarRegister {
   std::uint32_t value = 0;
 };
@@ -36,7 +36,9 @@ struct UarRegister {
 class UarPages {
  public:
   static constexpr std::size_t kPageBytes = 4096;
-  static constexpr std::uint32_t kRegistersPerPage = 2;
+  // As libmlx5 numbers them (NUM_BFREGS_PER_UAR in its mlx5-abi.h), also for a program that has asked for two
+  // of each page.
+  static constexpr std::uint32_t kRegistersPerPage = 4;
   static constexpr std::size_t kFirstRegister = 0x800;
   static constexpr std::size_t kRegisterBytes = 512;  // two halves, which the program uses by turns
   static constexpr std::size_t kArmRegister = 0x20;   // where requests for completion events are stored
