@@ -80,8 +80,9 @@ struct MapPagesReply {
   std::uint64_t offset;  // in the file
 };
 
-// After mmap(2) of a doorbell page. Descriptor sent: a userfaultfd(2) that watches the page for missing memory. The device
-// takes the page away before it sleeps, so the program's next store wakes it. Replies with Empty.
+// After mmap(2) of a doorbell page. Descriptor sent: a userfaultfd(2) that watches the page for missing
+// memory. The device takes the page away before it sleeps, so the program's next store wakes it. Replies with
+// Empty.
 struct WatchPageRequest {
   std::uint64_t offset;   // of the page, in the file
   std::uint64_t address;  // in the program

@@ -29,10 +29,10 @@
 #include "device_model/control/fabric/value_names.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/log/logging.hpp"
-#include "device_model/engine/loop/short_slice.hpp"
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/owned_run_directory.hpp"
 #include "device_model/control/service_manager.hpp"
+#include "device_model/engine/loop/short_slice.hpp"
 #include "trust/default_directory.hpp"
 
 namespace {

@@ -28,7 +28,8 @@ inline void* map_memory(void* address, size_t length, int protection, int flags,
 #endif
 }
 
-// As mremap(2), always by a system call: UCX replaces the function of that name by one which loses its last argument.
+// As mremap(2), always by a system call: UCX replaces the function of that name by one which loses its last
+// argument.
 inline void* move_memory(void* from, size_t length, size_t new_length, int flags, void* to) {
   return reinterpret_cast<void*>(syscall(SYS_mremap, from, length, new_length, flags, to));
 }

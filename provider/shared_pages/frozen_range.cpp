@@ -20,8 +20,8 @@ constexpr int kDontUnmap = 4;  // MREMAP_DONTUNMAP, Linux 5.7
 
 FrozenRange::FrozenRange(const abi::PageRange& range) : range_(range) {
   if (has_filter_of_calls() || !watch()) return;
-  void* const moved =
-      move_memory(pointer_to(range.address), range.length, range.length, MREMAP_MAYMOVE | kDontUnmap, nullptr);
+  void* const moved = move_memory(pointer_to(range.address), range.length, range.length,
+                                  MREMAP_MAYMOVE | kDontUnmap, nullptr);
   if (moved != MAP_FAILED) pages_ = static_cast<char*>(moved);
 }
 
@@ -43,7 +43,8 @@ FrozenRange::~FrozenRange() {
   if (replaced_) {
     munmap(pages_, range_.length);
   } else {
-    move_memory(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED, pointer_to(range_.address));
+    move_memory(pages_, range_.length, range_.length, MREMAP_MAYMOVE | MREMAP_FIXED,
+                pointer_to(range_.address));
   }
   uffdio_range range{range_.address, range_.length};
   control_file(watcher_.get(), UFFDIO_WAKE, &range);
