@@ -3,6 +3,7 @@
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 

@@ -15,6 +15,7 @@
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/queue_making.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/engine/mlx5_rings/completion_ring.hpp"
 
 namespace urnic::control::mlx5 {

@@ -14,6 +14,7 @@
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/queue_making.hpp"
+#include "device_model/engine/engine.hpp"
 #include "device_model/engine/mlx5_rings/shared_receive_ring.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 
