@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "device_model/memory/descriptor.hpp"
+#include "device_model/memory/file_pages.hpp"
 #include "device_model/memory/page_size.hpp"
 #include "device_model/memory/whole_words.hpp"
 
@@ -53,7 +54,8 @@ void MappedMemory::on_bus_error(int signal, siginfo_t* info, void* /*context*/) 
   const auto* const place = static_cast<const std::byte*>(info->si_addr);
   const bool is_there = memory != nullptr && place >= memory->mapping_.data() &&
                         place < memory->mapping_.data() + memory->mapping_.size();
-  if (!is_there || !memory->replace_pages()) sigaction(signal, &handler_before, nullptr);
+  const bool goes_on = is_there ? memory->replace_pages() : FilePages::replace_lost(place);
+  if (!goes_on) sigaction(signal, &handler_before, nullptr);
 }
 
 bool MappedMemory::replace_pages() {

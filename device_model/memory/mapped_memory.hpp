@@ -54,6 +54,9 @@ class MappedMemory final : public ApplicationMemory {
   // How much was moved so far, in bytes; an access counts as a page at least.
   std::uint64_t moved() const { return moved_; }
 
+  // From here on a bus error in such memory, or in FilePages, ends no process. One thread at a time.
+  static void watch_bus_errors();
+
   // Of this process.
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
@@ -76,7 +79,6 @@ class MappedMemory final : public ApplicationMemory {
   class Access;
   enum class Way : std::uint8_t { read, write };
   static void on_bus_error(int signal, siginfo_t* info, void* context);
-  static void watch_bus_errors();
   std::byte* place_of(std::uint64_t address, std::size_t length) const;
   void copy(std::span<Transfer> batch, Way way);
   bool copy_here(const Transfer& transfer, Way way);

@@ -166,8 +166,9 @@ abi::PageRange range_of(const abi::QueuePages& pages) { return {pages.address, p
 void tell_of_refusal(int error) {
   BoundedText<300> line;
   line.append("urnic: the memory of a queue cannot be shared with the device: ")
-      .append(error == EOPNOTSUPP ? "other processes may have it, too" : std::strerror(error))
-      .append(". Queues need private memory of small pages\n");
+      .append(std::strerror(error))
+      .append(
+          ". Queues need private memory of small pages, or a file in memory that is open or in /dev/shm\n");
   [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
 }
 
@@ -178,7 +179,6 @@ uint32_t share_pages(const Answer& answer, const UverbsReply& reply) {
     const abi::QueuePages& pages = answer.head.pages[i];
     const int error = provider::share_part(range_of(pages), reply.descriptors[i], pages.offset);
     if (error == 0) continue;
-    tell_of_refusal(error);
     for (uint32_t j = 0; j < i; ++j)
       provider::unshare_part(range_of(answer.head.pages[j]), reply.descriptors[j]);
     return abi::uverbs_pages_refused;
@@ -210,7 +210,9 @@ int share_queues(UverbsTurn& turn, const UverbsCommand& command, Belongings& bel
                  Answer& answer) {
   Outcome outcome;
   outcome.flags = share_pages(answer, reply);
-  return ask(turn, command, belongings, outcome, reply, answer);
+  const int error = ask(turn, command, belongings, outcome, reply, answer);
+  if (error != 0 && outcome.flags == abi::uverbs_pages_refused) tell_of_refusal(error);
+  return error;
 }
 
 bool comes_again(const Answer& answer) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device_model/control/mlx5/context_part.hpp"
+#include "device_model/control/objects/shared_file.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control::mlx5 {
@@ -17,7 +18,26 @@ bool hold_all(QueuePages& pages, const Process& process, std::span<QueueMemory> 
   return std::all_of(wanted.begin(), wanted.end(), [](const QueueMemory& each) { return bool(each.held); });
 }
 
-// 0 or as hold_queue_memory.
+// Maps the file of pages that the program shares already. 0, kNotYet, or EOPNOTSUPP.
+int map_shared(Session& session, QueuePages& pages, const QueuePages::Range& missing) {
+  const auto mapped = session.process->look_at(missing.address, missing.length, true, session.looking);
+  if (!mapped) return kNotYet;
+  session.looking = nullptr;  // the next range is another question
+  if (!mapped->all || !mapped->shared_file || mapped->shared_file->is_segment) return EOPNOTSUPP;
+  const memory::Descriptor file = open_shared_file(session.process->pid(), mapped->shared_file->file, true);
+  if (!file) return EOPNOTSUPP;
+  return pages.add_file(session.process, missing, file.get(), mapped->shared_file->offset, *session.account);
+}
+
+// As map_shared. The program could not exchange them, which it has been asked for first: that is the way of
+// libmlx5's own memory, and needs no look at the program's mappings.
+int map_all_shared(Session& session, QueuePages& pages, std::span<const QueuePages::Range> missing) {
+  for (const QueuePages::Range& each : missing)
+    if (const int error = map_shared(session, pages, each)) return error;
+  return 0;
+}
+
+// 0, if the device has all of them now, or as hold_queue_memory.
 int offer(Command& command, QueuePages& pages, std::span<const QueueMemory> wanted) {
   Session& session = command.session;
   std::vector<QueuePages::Range> ranges;
@@ -26,6 +46,7 @@ int offer(Command& command, QueuePages& pages, std::span<const QueueMemory> want
   if (const int error = pages.find_missing(*session.process, ranges, missing)) return error;
   // The program was asked once, and has exchanged other pages than those.
   if (command.pages_shared || missing.empty()) return EINVAL;
+  if (command.pages_refused) return map_all_shared(session, pages, missing);
   if (!pages.prepare(missing)) return kNotYet;
   session.queue_pages.offered = pages.make(session.process, missing);
   return kPagesFirst;
@@ -47,7 +68,8 @@ int hold_queue_memory(Command& command, std::span<QueueMemory> wanted) {
   if (wanted.size() > QueuePages::kMostRanges) return EINVAL;
   if (!hold_all(pages, *command.session.process, wanted)) {
     for (QueueMemory& each : wanted) each.held = {};
-    return offer(command, pages, wanted);
+    if (const int error = offer(command, pages, wanted)) return error;
+    if (!hold_all(pages, *command.session.process, wanted)) return EINVAL;
   }
   for (const QueueMemory& each : wanted)
     if (each.is_record) std::memset(each.held.data(), 0, each.held.length());

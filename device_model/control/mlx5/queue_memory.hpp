@@ -24,8 +24,10 @@ struct QueueMemory {
 };
 
 // Holds the memory of all that a queue needs, at most QueuePages::kMostRanges. 0, kPagesFirst, kNotYet, or an
-// errno: EFAULT for addresses that cannot be; EINVAL for memory that only partly is other queues', too;
-// ENOMEM by an exception. Call it when the command is found to be right, and before anything is changed.
+// errno: EFAULT for addresses that cannot be;
+// EOPNOTSUPP for memory that neither the program can exchange nor the device can map; EINVAL for memory that
+// only partly is other queues', too; ENOMEM by an exception. Call it when the command is found to be right,
+// and before anything is changed.
 int hold_queue_memory(Command& command, std::span<QueueMemory> wanted);
 
 // For the functions of uverbs_command.cpp. What became of the pages that the last answer on the connection

@@ -94,8 +94,6 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
 
   const bool shared = (parts.request.flags & abi::uverbs_pages_shared) != 0;
   note_exchange(session, shared);
-  // The program has made this memory in another way than libmlx5 does by itself.
-  if ((parts.request.flags & abi::uverbs_pages_refused) != 0) return EOPNOTSUPP;
   abi::UverbsCommandReply head{};
   Command command{session, descriptors, parts.core, parts.driver};
   command.core = AnswerPart(parts.request.core_room);
@@ -104,6 +102,7 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   command.opening = parts.opening ? &*parts.opening : nullptr;
   command.token = &head.token;
   command.pages_shared = shared;
+  command.pages_refused = (parts.request.flags & abi::uverbs_pages_refused) != 0;
   command.sharing = parts.request.sharing;
   const int error = row->run(command);
   if (error == kPagesFirst) {

@@ -62,7 +62,7 @@ HeldPages QueuePages::hold(const Process& process, const Range& range) {
   if (block == nullptr || range.address < block->address || range.address + range.length > block->end())
     return {};
   if (block->held++ == 0) std::erase(unused_, Key{&process, block->address});
-  return {this, {block, block->block.data() + (range.address - block->address), range.length}};
+  return {this, {block, block->data() + (range.address - block->address), range.length}};
 }
 
 int QueuePages::find_missing(const Process& process, std::span<const Range> ranges,
@@ -88,7 +88,8 @@ bool QueuePages::prepare(std::span<const Range> missing) {
 std::vector<QueuePageBlock> QueuePages::make(const std::shared_ptr<Process>& process,
                                              std::span<const Range> missing) {
   std::vector<QueuePageBlock> made;
-  for (const Range& pages : missing) made.push_back({process, pages.address, arenas_.allocate(pages.length)});
+  for (const Range& pages : missing)
+    made.push_back({.process = process, .address = pages.address, .block = arenas_.allocate(pages.length)});
   return made;
 }
 
@@ -101,6 +102,18 @@ void QueuePages::add(std::vector<QueuePageBlock> blocks) {
   }
 }
 
+int QueuePages::add_file(const std::shared_ptr<Process>& process, const Range& missing, int file,
+                         std::uint64_t offset, Account& account) {
+  QueuePageBlock block{.process = process, .address = missing.address};
+  block.charge = account.charge(Resource::shared_memory, missing.length);
+  block.file = memory::FilePages::map(file, offset, missing.length);
+  if (block.file == nullptr) return EOPNOTSUPP;
+  std::vector<QueuePageBlock> blocks;
+  blocks.push_back(std::move(block));
+  add(std::move(blocks));
+  return 0;
+}
+
 std::vector<QueuePageBlock> QueuePages::take_unused(const Process& process, std::size_t most) {
   std::vector<QueuePageBlock> taken;
   for (auto key = unused_.begin(); key != unused_.end() && taken.size() < most;) {
@@ -109,7 +122,7 @@ std::vector<QueuePageBlock> QueuePages::take_unused(const Process& process, std:
       continue;
     }
     const auto block = blocks_.extract(*key);
-    taken.push_back(std::move(*block.mapped()));
+    if (block.mapped()->file == nullptr) taken.push_back(std::move(*block.mapped()));
     key = unused_.erase(key);
   }
   return taken;

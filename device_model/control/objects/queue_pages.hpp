@@ -1,7 +1,8 @@
 // Memory of a program that holds its queues, where the program has made that memory itself: libmlx5's rings
 // and doorbell records. The pages become the device's own memory at the same addresses: blocks of the
 // context's arenas, which the program maps in their place (abi::QueuePages). So the engine reads them as it
-// reads all queues.
+// reads all queues. Memory that the program shares already, in a file in memory, stays where it is: the
+// device maps the file (memory::FilePages).
 #pragma once
 
 #include <cstddef>
@@ -14,19 +15,25 @@
 #include <vector>
 
 #include "device_model/control/fabric/loan.hpp"
+#include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/arena_allocator.hpp"
 #include "device_model/control/objects/process.hpp"
+#include "device_model/memory/file_pages.hpp"
 
 namespace urnic::control {
 
-// Whole pages of a process, and the block that takes their place.
+// Whole pages of a process, and the block that takes their place, or what the device has of their file.
 struct QueuePageBlock {
   std::shared_ptr<Process> process;
   std::uint64_t address = 0;
   ArenaBlock block{};
-  std::uint32_t held = 0;  // by queues
+  std::unique_ptr<memory::FilePages> file = nullptr;  // instead of the block
+  Charge charge{};                                    // for the file's pages
+  std::uint32_t held = 0;                             // by queues
 
-  std::uint64_t end() const { return address + block.length(); }
+  std::uint64_t length() const { return file != nullptr ? file->bytes().size() : block.length(); }
+  std::byte* data() const { return file != nullptr ? file->bytes().data() : block.data(); }
+  std::uint64_t end() const { return address + length(); }
 };
 
 class QueuePages;
@@ -80,8 +87,14 @@ class QueuePages {
   // The program has put them in the place of its own pages.
   void add(std::vector<QueuePageBlock> blocks);
 
-  // At most `most` blocks of the process that no queue has any more. The program may still use them: they are
-  // given back when it has its own pages again.
+  // Maps the pages of one of those ranges, which lie in one shared mapping of a file that is open for reading
+  // and writing; `offset`: where in it they begin. The device has them then. 0; EOPNOTSUPP: the file cannot
+  // be mapped. Throws std::system_error with ENOMEM when the quota is used up.
+  int add_file(const std::shared_ptr<Process>& process, const Range& missing, int file, std::uint64_t offset,
+               Account& account);
+
+  // At most `most` blocks of arenas of the process that no queue has any more. Files' pages go for good. The
+  // program may still use them: they are given back when it has its own pages again.
   std::vector<QueuePageBlock> take_unused(const Process& process, std::size_t most);
 
   std::size_t size() const { return blocks_.size(); }

@@ -1,6 +1,9 @@
 // Memory of queues that a program has made: which of its pages become the device's, and for how long.
 #include "device_model/control/objects/queue_pages.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/mlx5/queue_memory.hpp"
@@ -25,6 +28,15 @@ struct Pages {
     mlx5::Command command{program.session(), descriptors, {}, {}};
     command.pages_shared = shared;
     mlx5::note_exchange(program.session(), shared);
+    int error = kNotYet;
+    while (error == kNotYet) error = mlx5::hold_queue_memory(command, wanted);
+    return error;
+  }
+  // With what the stand-in says of memory that it cannot exchange.
+  int hold_refused(std::span<mlx5::QueueMemory> wanted) {
+    mlx5::Command command{program.session(), descriptors, {}, {}};
+    command.pages_refused = true;
+    mlx5::note_exchange(program.session(), false);
     int error = kNotYet;
     while (error == kNotYet) error = mlx5::hold_queue_memory(command, wanted);
     return error;
@@ -175,6 +187,63 @@ BOOST_AUTO_TEST_CASE(addresses_are_a_process_own) {
   wanted[0].held = {};
   BOOST_TEST(pages.take_unused(*child.session().process, 4).empty());
   BOOST_TEST(pages.take_unused(*process, 4).size() == 1u);
+}
+
+// What a program shares already: the stand-in answers that it cannot exchange these pages.
+struct SharedFile {
+  static constexpr std::size_t kLength = 4 * 4096;
+
+  explicit SharedFile(int flags = MAP_SHARED)
+      : file(memfd_create("queue_pages_test", MFD_CLOEXEC)),
+        is_sized(ftruncate(file.get(), kLength + 4096) == 0),
+        place(static_cast<std::byte*>(
+            mmap(nullptr, kLength, PROT_READ | PROT_WRITE, flags, file.get(), 4096))) {}
+  ~SharedFile() { munmap(place, kLength); }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  std::uint64_t address(std::size_t offset) const { return reinterpret_cast<std::uint64_t>(place) + offset; }
+
+  memory::Descriptor file;
+  bool is_sized;
+  std::byte* place;
+};
+
+BOOST_AUTO_TEST_CASE(shared_memory_is_mapped_where_it_is) {
+  const SharedFile shared;
+  std::array wanted{mlx5::QueueMemory{.range = {shared.address(0), 5000}},
+                    mlx5::QueueMemory{.range = {shared.address(3 * 4096 + 64), 8}, .is_record = true}};
+  BOOST_TEST(hold(wanted, false) == mlx5::kPagesFirst);
+  BOOST_REQUIRE(hold_refused(wanted) == 0);
+  shared.place[4999] = std::byte{7};
+  BOOST_TEST((wanted[0].held.data()[4999] == std::byte{7}));
+  wanted[1].held.data()[7] = std::byte{8};
+  BOOST_TEST((shared.place[3 * 4096 + 64 + 7] == std::byte{8}));
+  BOOST_TEST(pages.size() == 2u);
+  // Nothing is to be given back to the program.
+  for (mlx5::QueueMemory& each : wanted) each.held = {};
+  abi::UverbsCommandReply reply{};
+  mlx5::describe_returned(program.session(), descriptors, reply);
+  BOOST_TEST(reply.page_count == 0u);
+  BOOST_TEST(pages.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(shared_memory_counts_as_the_programs) {
+  const SharedFile shared;
+  Account& account = *program.session().account;
+  const std::uint64_t before = account.used(Resource::shared_memory);
+  std::array wanted{mlx5::QueueMemory{.range = {shared.address(0), 8192}}};
+  BOOST_TEST(hold_refused(wanted) == 0);
+  BOOST_TEST(account.used(Resource::shared_memory) == before + 8192);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_no_shared_files_is_refused) {
+  const SharedFile is_private(MAP_PRIVATE);
+  std::array wanted{mlx5::QueueMemory{.range = {is_private.address(0), 4096}}};
+  BOOST_TEST(hold_refused(wanted) == EOPNOTSUPP);
+  std::array nowhere{ring()};
+  BOOST_TEST(hold_refused(nowhere) == EOPNOTSUPP);
+  BOOST_TEST(pages.size() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(large_memory_is_made_in_portions) {
