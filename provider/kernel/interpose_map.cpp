@@ -41,10 +41,10 @@ void* found_mmap64(void* address, size_t length, int protection, int flags, int 
 #define URNIC_CALLED_VERSION "GLIBC_2.17"
 #endif
 #if defined(URNIC_CALLED_VERSION)
-__asm__(".symver urnic_called_mmap, mmap@" URNIC_CALLED_VERSION);
-__asm__(".symver urnic_called_mmap64, mmap64@" URNIC_CALLED_VERSION);
-__asm__(".symver urnic_found_mmap, mmap@@URNIC");
-__asm__(".symver urnic_found_mmap64, mmap64@@URNIC");
+__asm__(".symver urnic_called_mmap, mmap@" URNIC_CALLED_VERSION ", local");
+__asm__(".symver urnic_called_mmap64, mmap64@" URNIC_CALLED_VERSION ", local");
+__asm__(".symver urnic_found_mmap, mmap@@URNIC, local");
+__asm__(".symver urnic_found_mmap64, mmap64@@URNIC, local");
 #endif
 
 void* called_mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset) {

@@ -235,7 +235,8 @@ class Fabric:
 
     def on_urnic(self, *command):
         """The command line that runs `command` with urnic's devices."""
-        return (self.urnic, "run", "--", *map(str, command))
+        face = ("--face", FACE) if FACE != "urnic" else ()
+        return (self.urnic, "run", *face, "--", *map(str, command))
 
     def start_on_urnic(self, *command):
         return self.start(*self.on_urnic(*command))
