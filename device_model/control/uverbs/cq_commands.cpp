@@ -76,13 +76,13 @@ int make_cq(Session& session, const abi::CreateCqRequest& request, const PlaceCq
 int create_cq(Session& session, const abi::CreateCqRequest& request, abi::CreateCqReply& reply,
               DescriptorExchange& descriptors) {
   Context& context = *session.context;
-  const std::uint32_t slots = cq_slots(request.entries);
+  // Called when the number of entries has been checked.
   const auto place = [&](CompletionQueue& cq, engine::CompletionQueueConfig& config) {
-    return place_cq(context, slots, cq, config);
+    return place_cq(context, cq_slots(request.entries), cq, config);
   };
   if (const int error = make_cq(session, request, place, reply.handle)) return error;
   const CompletionQueue& made = *context.cqs.find(reply.handle);
-  reply.entries = slots;
+  reply.entries = cq_slots(request.entries);
   reply.ring = describe(made.ring, session, descriptors);
   reply.indices = describe(made.indices, session, descriptors);
   return 0;
