@@ -26,14 +26,21 @@ extern "C" {
 // jump to their own function over the beginning of what they find. That is the second, which has room for a
 // jump. Calls in programs and libraries name the version of the C library (URNIC_CALLED_VERSION): they reach
 // the first, which stays as it is, and passes on to the second what is not for a device node.
-void* called_mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset)
-    URNIC_ENTRY_POINT("urnic_called_mmap");
-void* called_mmap64(void* address, size_t length, int protection, int flags, int descriptor, off_t offset)
-    URNIC_ENTRY_ALIAS("urnic_called_mmap64", "urnic_called_mmap");
-void* found_mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset)
-    URNIC_ENTRY_POINT("urnic_found_mmap") __attribute__((noinline, patchable_function_entry(32)));
-void* found_mmap64(void* address, size_t length, int protection, int flags, int descriptor, off_t offset)
-    URNIC_ENTRY_ALIAS("urnic_found_mmap64", "urnic_found_mmap");
+void* called_mmap(void* address, size_t length, int protection, int flags, int descriptor,
+                  off_t offset) __asm__("urnic_called_mmap");
+void* exported_called_mmap(void* address, size_t length, int protection, int flags, int descriptor,
+                           off_t offset) URNIC_ENTRY_ALIAS("urnic_exported_called_mmap", "urnic_called_mmap");
+void* exported_called_mmap64(void* address, size_t length, int protection, int flags, int descriptor,
+                             off_t offset)
+    URNIC_ENTRY_ALIAS("urnic_exported_called_mmap64", "urnic_called_mmap");
+void* found_mmap(void* address, size_t length, int protection, int flags, int descriptor,
+                 off_t offset) __asm__("urnic_found_mmap")
+    __attribute__((noinline, patchable_function_entry(32)));
+void* exported_found_mmap(void* address, size_t length, int protection, int flags, int descriptor,
+                          off_t offset) URNIC_ENTRY_ALIAS("urnic_exported_found_mmap", "urnic_found_mmap");
+void* exported_found_mmap64(void* address, size_t length, int protection, int flags, int descriptor,
+                            off_t offset)
+    URNIC_ENTRY_ALIAS("urnic_exported_found_mmap64", "urnic_found_mmap");
 
 #if defined(__x86_64__)
 #define URNIC_CALLED_VERSION "GLIBC_2.2.5"
@@ -41,10 +48,10 @@ void* found_mmap64(void* address, size_t length, int protection, int flags, int 
 #define URNIC_CALLED_VERSION "GLIBC_2.17"
 #endif
 #if defined(URNIC_CALLED_VERSION)
-__asm__(".symver urnic_called_mmap, mmap@" URNIC_CALLED_VERSION ", local");
-__asm__(".symver urnic_called_mmap64, mmap64@" URNIC_CALLED_VERSION ", local");
-__asm__(".symver urnic_found_mmap, mmap@@URNIC, local");
-__asm__(".symver urnic_found_mmap64, mmap64@@URNIC, local");
+__asm__(".symver urnic_exported_called_mmap, mmap@" URNIC_CALLED_VERSION ", remove");
+__asm__(".symver urnic_exported_called_mmap64, mmap64@" URNIC_CALLED_VERSION ", remove");
+__asm__(".symver urnic_exported_found_mmap, mmap@@URNIC, remove");
+__asm__(".symver urnic_exported_found_mmap64, mmap64@@URNIC, remove");
 #endif
 
 void* called_mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset) {
