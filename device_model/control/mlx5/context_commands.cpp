@@ -36,7 +36,7 @@ mlx5_ib_alloc_ucontext_resp describe(const ServedDevice& device, const mlx5_ib_a
                                      std::uint32_t bfregs) {
   mlx5_ib_alloc_ucontext_resp response{};
   response.qp_tab_size = device.settings.max_qp;
-  response.bf_reg_size = kBfregBytes;
+  response.bf_reg_size = engine::UarPages::kRegisterBytes;
   response.tot_bfregs = bfregs;
   response.cache_line_size = 64;
   response.max_sq_desc_sz = kMaxSendWqeBytes;
@@ -61,7 +61,7 @@ int get_context(Command& command) {
   if (command.session.context != nullptr) return EINVAL;
   if (const int error = check(command, request)) return error;
   const std::uint32_t bfregs = (request.total_num_bfregs + kBfregsPerUar - 1) / kBfregsPerUar * kBfregsPerUar;
-  UarPages pages(bfregs / kBfregsPerUar, *command.session.account);
+  UarMemory pages(bfregs / kBfregsPerUar, *command.session.account);
   abi::OpenContextReply opened{};
   if (const int error = open_context(command.session, *command.opening, opened, command.descriptors))
     return error;

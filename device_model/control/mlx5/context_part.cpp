@@ -9,7 +9,7 @@
 
 namespace urnic::control::mlx5 {
 
-ContextPart::ContextPart(Context& context, UarPages pages)
+ContextPart::ContextPart(Context& context, UarMemory pages)
     : uars(std::move(pages)),
       queue_pages(context.arenas),
       engine_(context.fabric.engine(context.device)),

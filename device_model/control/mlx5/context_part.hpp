@@ -1,7 +1,7 @@
 // What the mlx5 face keeps with a context, beside the objects that all faces have.
 #pragma once
 
-#include "device_model/control/mlx5/uar_pages.hpp"
+#include "device_model/control/mlx5/uar_memory.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
@@ -15,11 +15,11 @@ using IndirectionTable = std::vector<std::uint32_t>;
 class ContextPart final : public FacePart {
  public:
   // The engine looks at the pages from here on, until `remove_from_engine`.
-  ContextPart(Context& context, UarPages pages);
+  ContextPart(Context& context, UarMemory pages);
 
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
-  // UarPages::watch of the engine. Throws std::system_error.
+  // UarMemory::watch of the engine. Throws std::system_error.
   void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
@@ -31,7 +31,7 @@ class ContextPart final : public FacePart {
   void withdraw(CompletionQueue& cq) override;
   void remove_from_engine() override;
 
-  UarPages uars;
+  UarMemory uars;
   QueuePages queue_pages;
   HandleTable<IndirectionTable> indirection_tables;
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only

@@ -38,7 +38,7 @@ int check(const ib_uverbs_ex_create_cq& request, const mlx5_ib_create_cq& driver
   return request.comp_mask != 0 || (request.flags & ~known) != 0 ? EOPNOTSUPP : 0;
 }
 
-// 0 or as hold_queue_memory. `cqn`, `entries`: of the new CQ.
+// 0 or as hold_queue_memory.
 int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_t& handle) {
   const auto driver = begin_of<mlx5_ib_create_cq>(command.driver_input);
   if (const int error = check(request, driver)) return error;

@@ -5,9 +5,8 @@
 
 namespace urnic::control::mlx5 {
 
-// A page has four doorbell registers of this size, two of which a QP may be told of (libmlx5's
-// MLX5_NUM_NON_FP_BFREGS_PER_UAR).
-inline constexpr std::uint32_t kBfregBytes = 512;
+// A program asks for so many doorbell registers, and counts two for each page (libmlx5's
+// MLX5_NUM_NON_FP_BFREGS_PER_UAR), although QPs may have all four (engine/doorbells/uar_pages.hpp).
 inline constexpr std::uint32_t kBfregsPerUar = 2;
 inline constexpr std::uint32_t kMaxBfregs = 512;  // as in Linux: 256 pages
 

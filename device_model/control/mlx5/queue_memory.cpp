@@ -13,6 +13,15 @@ namespace {
 
 static_assert(QueuePages::kMostRanges == abi::kMaxQueuePages);
 
+// A ring's offset in its page is given to a ConnectX in units of 64 bytes, a record's in units of 8. The
+// engine stores whole words into both.
+constexpr std::uint64_t kRingAlignment = 64;
+constexpr std::uint64_t kRecordAlignment = 8;
+
+bool is_aligned(const QueueMemory& each) {
+  return each.range.address % (each.is_record ? kRecordAlignment : kRingAlignment) == 0;
+}
+
 bool hold_all(QueuePages& pages, const Process& process, std::span<QueueMemory> wanted) {
   for (QueueMemory& each : wanted) each.held = pages.hold(process, each.range);
   return std::all_of(wanted.begin(), wanted.end(), [](const QueueMemory& each) { return bool(each.held); });
@@ -66,6 +75,7 @@ void describe(const std::vector<QueuePageBlock>& blocks, const ArenaAllocator& a
 int hold_queue_memory(Command& command, std::span<QueueMemory> wanted) {
   QueuePages& pages = part_of(*command.session.context)->queue_pages;
   if (wanted.size() > QueuePages::kMostRanges) return EINVAL;
+  if (!std::all_of(wanted.begin(), wanted.end(), is_aligned)) return EINVAL;
   if (!hold_all(pages, *command.session.process, wanted)) {
     for (QueueMemory& each : wanted) each.held = {};
     if (const int error = offer(command, pages, wanted)) return error;

@@ -24,10 +24,10 @@ struct QueueMemory {
 };
 
 // Holds the memory of all that a queue needs, at most QueuePages::kMostRanges. 0, kPagesFirst, kNotYet, or an
-// errno: EFAULT for addresses that cannot be;
-// EOPNOTSUPP for memory that neither the program can exchange nor the device can map; EINVAL for memory that
-// only partly is other queues', too; ENOMEM by an exception. Call it when the command is found to be right,
-// and before anything is changed.
+// errno: EFAULT for addresses that cannot be; EINVAL for a ring that does not begin at a multiple of 64
+// bytes, for a record that does not at one of 8, and for memory that only partly is other queues', too;
+// EOPNOTSUPP for memory that neither the program can exchange nor the device can map; ENOMEM by an exception.
+// Call it when the command is found to be right, and before anything is changed.
 int hold_queue_memory(Command& command, std::span<QueueMemory> wanted);
 
 // For the functions of uverbs_command.cpp. What became of the pages that the last answer on the connection

@@ -21,6 +21,7 @@ struct Command {
   int (*run)(Session&, Body, Reply&, DescriptorExchange&) = nullptr;
   bool before_context = false;
   bool has_reply = true;
+  bool lays_out_queues = false;  // as abi/queues.hpp: not in a context that was opened by way of another face
 };
 
 // Empty bodies may be left out.
@@ -79,6 +80,11 @@ constexpr Command command() {
 
 constexpr Command opening(Command command) {
   command.before_context = true;
+  return command;
+}
+
+constexpr Command of_queues(Command command) {
+  command.lays_out_queues = true;
   return command;
 }
 
@@ -147,15 +153,15 @@ Command find_command(std::uint32_t opcode) {
     case Op::register_dma_buf_mr:
       return command<abi::RegisterDmaBufMrRequest, abi::RegisterMrReply, register_dma_buf_mr>();
     case Op::create_cq:
-      return command<abi::CreateCqRequest, abi::CreateCqReply, create_cq>();
+      return of_queues(command<abi::CreateCqRequest, abi::CreateCqReply, create_cq>());
     case Op::destroy_cq:
       return command<HandleRequest, abi::DestroyReply, destroy_cq>();
     case Op::resize_cq:
-      return command<abi::ResizeCqRequest, abi::ResizeCqReply, resize_cq>();
+      return of_queues(command<abi::ResizeCqRequest, abi::ResizeCqReply, resize_cq>());
     case Op::modify_cq:
       return command<abi::ModifyCqRequest, Empty, modify_cq>();
     case Op::create_qp:
-      return command<abi::CreateQpRequest, abi::CreateQpReply, create_qp>();
+      return of_queues(command<abi::CreateQpRequest, abi::CreateQpReply, create_qp>());
     case Op::modify_qp:
       return command<abi::ModifyQpRequest, Empty, modify_qp>();
     case Op::modify_qp_unanswered:
@@ -171,21 +177,22 @@ Command find_command(std::uint32_t opcode) {
     case Op::limit_rate:
       return command<abi::LimitRateRequest, Empty, limit_rate>();
     case Op::create_srq:
-      return command<abi::CreateSrqRequest, abi::CreateSrqReply, create_srq>();
+      return of_queues(command<abi::CreateSrqRequest, abi::CreateSrqReply, create_srq>());
     case Op::modify_srq:
-      return command<abi::ModifySrqRequest, abi::ModifySrqReply, modify_srq>();
+      return of_queues(command<abi::ModifySrqRequest, abi::ModifySrqReply, modify_srq>());
     case Op::query_srq:
       return command<HandleRequest, abi::QuerySrqReply, query_srq>();
     case Op::destroy_srq:
       return command<HandleRequest, abi::DestroyReply, destroy_srq>();
     case Op::create_tag_matching:
-      return command<abi::CreateTagMatchingRequest, abi::CreateTagMatchingReply, create_tag_matching>();
+      return of_queues(
+          command<abi::CreateTagMatchingRequest, abi::CreateTagMatchingReply, create_tag_matching>());
     case Op::open_xrcd:
       return command<abi::OpenXrcdRequest, abi::HandleReply, open_xrcd>();
     case Op::close_xrcd:
       return command<HandleRequest, Empty, close_xrcd>();
     case Op::create_xrc_srq:
-      return command<abi::CreateXrcSrqRequest, abi::CreateSrqReply, create_xrc_srq>();
+      return of_queues(command<abi::CreateXrcSrqRequest, abi::CreateSrqReply, create_xrc_srq>());
     case Op::open_qp:
       return command<abi::OpenQpRequest, abi::HandleReply, open_qp>();
     case Op::create_ah:
@@ -224,6 +231,7 @@ int run_command(const Command& command, Session& session, Body body, Reply& repl
                 DescriptorExchange& descriptors) {
   if (command.run == nullptr) return EINVAL;
   if (!command.before_context && session.context == nullptr) return EINVAL;
+  if (command.lays_out_queues && session.context->face != nullptr) return EINVAL;
   try {
     return command.run(session, body, reply, descriptors);
   } catch (const std::bad_alloc&) {

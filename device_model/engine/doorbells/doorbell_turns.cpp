@@ -25,6 +25,7 @@ bool DoorbellTurns::look() {
     quiet = set.has_more() ? 0 : quiet + 1;
   }
   bool worked = cost != 0;
+  if (!pages_.empty()) pages_[attended_++ % pages_.size()]->attend();
   for (UarPages* const pages : pages_) worked |= pages->look(kPerLook);
   return worked;
 }

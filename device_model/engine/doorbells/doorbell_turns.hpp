@@ -41,7 +41,8 @@ class DoorbellTurns {
  private:
   std::vector<DoorbellSet*> sets_;
   std::vector<UarPages*> pages_;
-  std::size_t next_ = 0;  // the next set in turn
+  std::size_t attended_ = 0;  // counts the pages whose turn it was
+  std::size_t next_ = 0;      // the next set in turn
 };
 
 }  // namespace urnic::engine

@@ -9,7 +9,6 @@
 
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
-#include "device_model/engine/round/round.hpp"
 
 namespace urnic::engine {
 
@@ -69,6 +68,7 @@ void UarPages::detach(UarRegister on, const QueuePairContext& queue_pair) {
 }
 
 void UarPages::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
+  if (pages_of_[page].away) give_back(page);
   pages_of_[page].faults = std::move(faults);
   pages_of_[page].address = address;
 }
@@ -98,7 +98,6 @@ bool UarPages::rung() const {
 }
 
 bool UarPages::look(std::uint32_t most) {
-  if (away_ != 0 && round_.now() - attended_ > kAttention) attend_to_stores(round_.now());
   if (!queues_.empty() && !pages_of_[0].away && take(word(0, kArmRegister))) {
     ask_queues_ = true;
     pages_of_[0].owes_store = false;
@@ -167,6 +166,10 @@ void UarPages::give_back(std::uint32_t page) {
   __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);  // now it is there
   uffdio_range range{.start = its.address, .len = kPageBytes};
   ioctl(its.faults.get(), UFFDIO_WAKE, &range);
+}
+
+void UarPages::attend() {
+  if (away_ != 0 && round_.now() - attended_ > kAttention) attend_to_stores(round_.now());
 }
 
 // A store that waits has its WQE's record in memory already. The store itself comes when its thread has its

@@ -12,7 +12,6 @@
 // engine sleeps for short times only.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,6 +58,7 @@ class UarPages {
   void detach(const CompletionQueue& queue) { std::erase(queues_, &queue); }
 
   // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
+  // Replaces what was said before of the page.
   void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
 
   // Looks at the registers in use, and at the records of the QPs on those that were written: at most `most`
@@ -66,6 +66,10 @@ class UarPages {
   bool look(std::uint32_t most);
   // A register was written, or records are left to look at.
   bool rung() const;
+
+  // Gives back pages for which a store waits, if it is time for that. While the engine is awake it costs a
+  // system call for each page that is away: so only one context at a time.
+  void attend();
 
   // The engine is about to sleep: records are to be looked at once more, and from now on a store wakes it.
   void going_to_sleep(transport::Time now);

@@ -7,6 +7,7 @@
 
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/command_table.hpp"
+#include "device_model/control/uverbs/commands.hpp"
 #include "tests/unit/control/mlx5_program.hpp"
 
 namespace urnic::control::test {
@@ -119,6 +120,35 @@ BOOST_AUTO_TEST_CASE(a_context_of_the_plugin_has_no_such_commands) {
   abi::MapPagesReply mapped{};
   BOOST_TEST(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{0, 4096, PROT_WRITE, 0}, mapped) ==
              EINVAL);
+}
+
+// Their queues would lie in other memory than the commands of this face expect.
+BOOST_AUTO_TEST_CASE(a_context_of_this_face_has_no_queues_of_the_plugin) {
+  Machine machine;
+  OpenMlx5Program program(machine);
+  const std::uint32_t pd = program.allocate_pd();
+  abi::CreateCqRequest cq{};
+  cq.entries = 16;
+  abi::CreateSrqRequest srq{};
+  srq.pd = pd;
+  srq.max_wr = 16;
+  abi::CreateCqReply made_cq{};
+  abi::ResizeCqReply resized{};
+  abi::CreateSrqReply made_srq{};
+  abi::ModifySrqReply modified{};
+  abi::CreateQpReply made_qp{};
+  abi::CreateTagMatchingReply made_tags{};
+  BOOST_TEST(program.call(ControlOpcode::create_cq, cq, made_cq) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::resize_cq, abi::ResizeCqRequest{}, resized) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::create_srq, srq, made_srq) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::modify_srq, abi::ModifySrqRequest{}, modified) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::create_xrc_srq, abi::CreateXrcSrqRequest{srq, 1, 1}, made_srq) ==
+             EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::create_qp, abi::CreateQpRequest{}, made_qp) == EINVAL);
+  BOOST_TEST(program.call(ControlOpcode::create_tag_matching, abi::CreateTagMatchingRequest{}, made_tags) ==
+             EINVAL);
+  BOOST_TEST(program.session().context->counts().cq == 0u);
+  BOOST_TEST(program.session().context->counts().srq == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(devices_with_another_face_take_no_commands) {
@@ -419,13 +449,19 @@ struct Steering : Opened {
   std::uint32_t qp = raw_packet_queue_pair();
   Bytes body{};
 
-  // It does not matter here where its queues lie.
+  // It does not matter here where its queues lie: they are made without `dispatch`, which would refuse them.
   std::uint32_t raw_packet_queue_pair() {
-    abi::CreateQpRequest request = program.qp_request(program.allocate_pd(), program.create_cq());
+    const std::uint32_t pd = program.allocate_pd();
+    abi::CreateCqRequest cq{};
+    cq.entries = 16;
+    abi::CreateCqReply made_cq{};
+    DescriptorExchange descriptors;
+    BOOST_REQUIRE(create_cq(program.session(), cq, made_cq, descriptors) == 0);
+    abi::CreateQpRequest request = program.qp_request(pd, made_cq.handle);
     request.type = IBV_QPT_RAW_PACKET;
     abi::CreateQpReply created{};
     program.session().has_net_raw = [] { return true; };
-    BOOST_REQUIRE(program.call(ControlOpcode::create_qp, request, created) == 0);
+    BOOST_REQUIRE(create_qp(program.session(), request, created, descriptors) == 0);
     return created.handle;
   }
   template <class Spec>

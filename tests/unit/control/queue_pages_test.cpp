@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_another_queues_in_part_is_refused) {
 
 BOOST_AUTO_TEST_CASE(addresses_that_cannot_be_are_refused) {
   for (const QueuePages::Range range : {QueuePages::Range{0, 4096},
-                                        {100, 8},
+                                        {128, 8},
                                         {1ull << 47, 4096},
                                         {~0ull - 4095, 4096},
                                         {kRing, 0},

@@ -50,6 +50,18 @@ struct Windows {
 
 BOOST_FIXTURE_TEST_SUITE(crowding, Windows)
 
+BOOST_AUTO_TEST_CASE(among_pollers_one_long_yield_is_enough) {
+  const auto yield_to_poller = [this](Nanoseconds length) {
+    now += length;
+    crowding.yielded_to_pollers(now - length, now);
+  };
+  yield_to_poller(Crowding::kYieldToPoller);
+  BOOST_TEST(!crowding.sleeps(now));
+  yield_to_poller(Crowding::kYieldToPoller + Nanoseconds{1});
+  BOOST_TEST(crowding.sleeps(now + Crowding::kSleepPeriod - Nanoseconds{1}));
+  BOOST_TEST(!crowding.sleeps(now + Crowding::kSleepPeriod));
+}
+
 BOOST_AUTO_TEST_CASE(where_long_yields_take_half_of_the_time_it_sleeps_for_a_while) {
   const Nanoseconds slice = Crowding::kWindow / 5;
   for (int i = 0; i < 2; ++i) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "device_model/engine/doorbells/doorbell_turns.hpp"
@@ -257,6 +258,72 @@ BOOST_AUTO_TEST_CASE(an_engine_that_nothing_wakes_looks_now_and_then) {
   }
   uars.fabric.engine.stop();
   uars.detach({0}, 0);
+}
+
+// The page is away, and the engine has not slept: it has work of other contexts.
+BOOST_AUTO_TEST_CASE(an_engine_that_is_awake_gives_back_a_page_for_which_a_store_waits,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  uars.attach({0}, 0);
+  uars.watch();
+  DoorbellTurns turns;
+  turns.add(uars.pages);
+  DataPath& path = uars.fabric.engine.data_path();
+  uars.pages.going_to_sleep(path.now());
+  turns.look();  // at the records, once more
+  uars.post(0, 5);
+  std::atomic<bool> stored = false;
+  std::thread program([&] {
+    uars.store({0}, 1);
+    stored = true;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while ((!stored || uars.arrived(0) != 5) && std::chrono::steady_clock::now() < deadline) {
+    path.set_now(path.now() + transport::Nanoseconds(50'000));
+    turns.look();
+    path.round();
+  }
+  BOOST_TEST(uars.arrived(0) == 5);
+  BOOST_TEST(stored);
+  uars.pages.awake(path.now());  // the thread must end, whatever was found
+  program.join();
+  uars.detach({0}, 0);
+}
+
+// Entries of a program that asks for an event after the CQE for which it waits was written.
+class AskedLate final : public WrittenCompletions {
+ public:
+  bool write(const transport::Completion&, std::uint32_t) override { return true; }
+  bool write_tagged(const transport::Completion&, std::uint32_t, std::uint8_t, const abi::TagInfo&) override {
+    return true;
+  }
+  abi::ArmKind armed() override { return behind ? abi::ArmKind::next : abi::ArmKind::none; }
+  void fired() override { behind = false; }
+  bool is_behind() const override { return behind; }
+  bool has_room_for_data() const override { return false; }
+  CompletionIndices indices() const override { return {}; }
+  void begin_move(void*, std::uint32_t) override {}
+  Moved move(std::uint32_t) override { return Moved::all; }
+
+  bool behind = false;
+};
+
+BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
+  Uars uars;
+  const auto entries = std::make_shared<AskedLate>();
+  CompletionQueue queue({.entries = entries,
+                         .user_handle = 77,
+                         .channel = &uars.fabric.program0.channel.device_end(),
+                         .async_events = nullptr});
+  uars.pages.attach(queue);
+  entries->behind = true;
+  uars.pages.look(100);
+  BOOST_TEST(!uars.fabric.program0.channel.read().has_value());
+  reinterpret_cast<std::atomic<std::uint64_t>*>(uars.programs.data() + UarPages::kArmRegister)->store(1);
+  uars.pages.look(100);
+  BOOST_TEST(uars.fabric.program0.channel.read().has_value());
+  BOOST_TEST(!entries->behind);
+  uars.pages.detach(queue);
 }
 
 // The engine has gone to sleep without it.

@@ -1,6 +1,6 @@
-// The doorbell pages of a context: what a ConnectX has as pages of its BAR (User Access Region). libmlx5
-// maps them from the device node, and stores there what says that a queue has work
-// (docs/mlx5-face.md).
+// The memory of a context's doorbell pages (engine/doorbells/uar_pages.hpp): what a ConnectX has as pages of
+// its BAR (User Access Region). libmlx5 maps them from the device node, and stores there what says that a
+// queue has work (docs/mlx5-face.md).
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,17 @@
 
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/objects/mapping.hpp"
+#include "device_model/engine/doorbells/uar_pages.hpp"
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control::mlx5 {
 
-inline constexpr std::size_t kUarBytes = 4096;
+inline constexpr std::size_t kUarBytes = engine::UarPages::kPageBytes;
 
-class UarPages {
+class UarMemory {
  public:
   // Charged to `account`. Throws std::system_error without memory.
-  UarPages(std::uint32_t count, Account& account);
+  UarMemory(std::uint32_t count, Account& account);
 
   std::uint32_t count() const { return count_; }
   // Shared with the program, which may write anything there at any time.

@@ -1,4 +1,4 @@
-#include "device_model/control/mlx5/uar_pages.hpp"
+#include "device_model/control/mlx5/uar_memory.hpp"
 
 #include <fcntl.h>
 
@@ -25,13 +25,13 @@ memory::Descriptor make_memory(std::size_t bytes) {
 
 }  // namespace
 
-UarPages::UarPages(std::uint32_t count, Account& account)
+UarMemory::UarMemory(std::uint32_t count, Account& account)
     : count_(count),
       charge_(account.charge(Resource::memory, count * kUarBytes)),
       memory_(make_memory(count * kUarBytes)),
       mapping_(memory_.get(), count * kUarBytes) {}
 
-std::optional<std::uint64_t> UarPages::find(std::uint64_t offset, std::uint64_t length) const {
+std::optional<std::uint64_t> UarMemory::find(std::uint64_t offset, std::uint64_t length) const {
   const std::uint64_t page = offset / kUarBytes;
   const std::uint64_t command = page >> kCommandShift;
   const std::uint64_t index = page & ((1u << kCommandShift) - 1);

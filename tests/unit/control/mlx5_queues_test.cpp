@@ -1,0 +1,267 @@
+// Queues in memory that the program has made (control/mlx5): how the device gets at it, and which it refuses.
+#include <rdma/ib_user_verbs.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+
+#include "tests/unit/control/mlx5_program.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+constexpr std::uint32_t kEntries = 16;  // of each queue
+constexpr std::size_t kKinds = 4;       // of queues
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kBytes = 8 * kPage;
+constexpr std::uint64_t kRecordAt = 7 * kPage;  // in Rings::memory
+
+// A program with memory for queues, as libmlx5 makes it.
+struct Rings {
+  Machine machine;
+  OpenMlx5Program program{machine};
+  std::byte* const memory = static_cast<std::byte*>(
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::uint32_t pd = program.allocate_pd();
+
+  ~Rings() { munmap(memory, kBytes); }
+
+  std::uint64_t at(std::uint64_t offset) const { return reinterpret_cast<std::uint64_t>(memory) + offset; }
+
+  // Puts the pages that an answer offers in the place of the program's own.
+  void exchange() {
+    for (std::uint32_t i = 0; i < program.head.page_count; ++i) {
+      const abi::QueuePages& pages = program.head.pages[i];
+      void* const to = reinterpret_cast<void*>(pages.address);
+      BOOST_REQUIRE(mmap(to, pages.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                         program.reply().descriptors[i], static_cast<off_t>(pages.offset)) == to);
+    }
+  }
+
+  // As the kernel stand-in: does what an answer asks for first, and sends the command again.
+  int make(KernelCommand command) {
+    const int error = program.run(command);
+    if (error != 0 || program.head.page_action != abi::PageAction::queues_first) return error;
+    exchange();
+    command.flags |= abi::uverbs_pages_shared;
+    return program.run(command);
+  }
+  // The first word of the answer is the queue's handle, in each command.
+  std::uint32_t handle() const {
+    std::uint32_t first = 0;
+    std::memcpy(&first, program.core.data(), sizeof first);
+    return first;
+  }
+
+  KernelCommand cq(std::uint64_t ring = 0, std::uint64_t record = kRecordAt) const {
+    ib_uverbs_create_cq core{};
+    core.cqe = kEntries - 1;
+    core.comp_channel = -1;
+    mlx5_ib_create_cq driver{};
+    driver.buf_addr = at(ring);
+    driver.db_addr = at(record);
+    driver.cqe_size = 64;
+    return {.number = IB_USER_VERBS_CMD_CREATE_CQ,
+            .core = bytes_of(core),
+            .driver = bytes_of(driver),
+            .core_room = sizeof(ib_uverbs_create_cq_resp),
+            .driver_room = sizeof(mlx5_ib_create_cq_resp)};
+  }
+  KernelCommand srq(std::uint64_t ring, std::uint64_t record) const {
+    ib_uverbs_create_srq core{};
+    core.pd_handle = pd;
+    core.max_wr = kEntries - 1;
+    core.max_sge = 1;
+    mlx5_ib_create_srq driver{};
+    driver.buf_addr = at(ring);
+    driver.db_addr = at(record);
+    return {.number = IB_USER_VERBS_CMD_CREATE_SRQ,
+            .core = bytes_of(core),
+            .driver = bytes_of(driver),
+            .core_room = sizeof(ib_uverbs_create_srq_resp),
+            .driver_room = sizeof(mlx5_ib_create_srq_resp)};
+  }
+  KernelCommand qp(std::uint64_t ring, std::uint64_t record, std::uint32_t cq_handle) const {
+    ib_uverbs_create_qp core{};
+    core.pd_handle = pd;
+    core.send_cq_handle = core.recv_cq_handle = cq_handle;
+    core.max_send_wr = core.max_recv_wr = kEntries;
+    core.max_send_sge = core.max_recv_sge = 1;
+    core.qp_type = IBV_QPT_RC;
+    mlx5_ib_create_qp driver{};
+    driver.buf_addr = at(ring);
+    driver.db_addr = at(record);
+    driver.sq_wqe_count = driver.rq_wqe_count = kEntries;
+    driver.rq_wqe_shift = 4;
+    return {.number = IB_USER_VERBS_CMD_CREATE_QP,
+            .core = bytes_of(core),
+            .driver = bytes_of(driver),
+            .core_room = sizeof(ib_uverbs_create_qp_resp),
+            .driver_room = sizeof(mlx5_ib_create_qp_resp)};
+  }
+  KernelCommand wq(std::uint64_t ring, std::uint64_t record, std::uint32_t cq_handle) const {
+    ib_uverbs_ex_create_wq core{};
+    core.wq_type = IBV_WQT_RQ;
+    core.pd_handle = pd;
+    core.cq_handle = cq_handle;
+    core.max_wr = kEntries;
+    core.max_sge = 1;
+    mlx5_ib_create_wq driver{};
+    driver.buf_addr = at(ring);
+    driver.db_addr = at(record);
+    driver.rq_wqe_count = kEntries;
+    driver.rq_wqe_shift = 6;
+    return {.number = extended(IB_USER_VERBS_EX_CMD_CREATE_WQ),
+            .core = bytes_of(core),
+            .driver = bytes_of(driver),
+            .core_room = sizeof(ib_uverbs_ex_create_wq_resp),
+            .driver_room = sizeof(mlx5_ib_create_wq_resp)};
+  }
+  // All commands that make a queue, with its ring and its record there.
+  std::array<KernelCommand, kKinds> all(std::uint64_t ring, std::uint64_t record,
+                                        std::uint32_t cq_handle) const {
+    return {cq(ring, record), srq(ring, record), qp(ring, record, cq_handle), wq(ring, record, cq_handle)};
+  }
+  // A CQ for others.
+  std::uint32_t make_cq() {
+    BOOST_REQUIRE(make(cq()) == 0);
+    return handle();
+  }
+  int destroy_cq(std::uint32_t which) {
+    ib_uverbs_destroy_cq_resp ended{};
+    return program.run(IB_USER_VERBS_CMD_DESTROY_CQ, ib_uverbs_destroy_cq{0, which, 0}, ended);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(mlx5_queues)
+
+BOOST_FIXTURE_TEST_CASE(each_kind_is_made_in_memory_of_the_program, Rings) {
+  const std::uint32_t others = make_cq();
+  for (std::size_t i = 0; i < kKinds; ++i) {
+    const KernelCommand command = all((i + 1) * kPage, kRecordAt + (i + 1) * 64, others)[i];
+    BOOST_TEST_CONTEXT("command " << command.number) {
+      BOOST_TEST(make(command) == 0);
+      BOOST_TEST((program.head.page_action == abi::PageAction::none));
+    }
+  }
+  const auto counts = program.session().context->counts();
+  BOOST_TEST(counts.cq == 2u);
+  BOOST_TEST(counts.srq == 1u);
+  BOOST_TEST(counts.qp == 2u);
+}
+
+// The engine stores whole words into rings and records: into one that is not aligned, a store would not be
+// atomic, and on some machines would end the process.
+BOOST_FIXTURE_TEST_CASE(rings_and_records_are_aligned, Rings) {
+  const std::uint32_t others = make_cq();
+  const auto before = program.session().context->counts();
+  for (const std::uint64_t off : {1u, 4u, 8u, 32u, 43u}) {
+    for (const KernelCommand& command : all(kPage + off, kRecordAt + 64, others)) {
+      BOOST_TEST_CONTEXT("command " << command.number << ", ring at " << off) {
+        BOOST_TEST(make(command) == EINVAL);
+      }
+    }
+  }
+  for (const std::uint64_t off : {1u, 2u, 4u, 7u}) {
+    for (const KernelCommand& command : all(kPage, kRecordAt + 64 + off, others)) {
+      BOOST_TEST_CONTEXT("command " << command.number << ", record at " << off) {
+        BOOST_TEST(make(command) == EINVAL);
+      }
+    }
+  }
+  ib_uverbs_resize_cq resize{};
+  resize.cq_handle = others;
+  resize.cqe = 2 * kEntries - 1;
+  mlx5_ib_resize_cq driver{};
+  driver.cqe_size = 64;
+  KernelCommand command{.number = IB_USER_VERBS_CMD_RESIZE_CQ,
+                        .core = bytes_of(resize),
+                        .core_room = sizeof(ib_uverbs_resize_cq_resp)};
+  driver.buf_addr = at(kPage + 8);
+  command.driver = bytes_of(driver);
+  BOOST_TEST(make(command) == EINVAL);
+  driver.buf_addr = at(kPage + 64);
+  command.driver = bytes_of(driver);
+  BOOST_TEST(make(command) == 0);
+  const auto after = program.session().context->counts();
+  BOOST_TEST(after.cq == before.cq);
+  BOOST_TEST(after.srq == before.srq);
+  BOOST_TEST(after.qp == before.qp);
+}
+
+BOOST_FIXTURE_TEST_CASE(memory_outside_of_user_space_is_refused, Rings) {
+  const std::uint32_t others = make_cq();
+  const std::uint64_t far = (std::uint64_t{1} << 63) - at(0);
+  for (const KernelCommand& command : all(far, kRecordAt + 64, others)) {
+    BOOST_TEST_CONTEXT("command " << command.number) { BOOST_TEST(make(command) == EFAULT); }
+  }
+}
+
+// The program says that it has not exchanged them, and it has no file of them.
+BOOST_FIXTURE_TEST_CASE(private_memory_that_stays_cannot_be_used, Rings) {
+  KernelCommand command = cq();
+  command.flags |= abi::uverbs_pages_refused;
+  BOOST_TEST(program.run(command) == EOPNOTSUPP);
+  // It says that it has exchanged what it was not offered.
+  command.flags = abi::uverbs_pages_shared;
+  BOOST_TEST(program.run(command) == EINVAL);
+  BOOST_TEST(program.session().context->counts().cq == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(pages_go_back_with_the_last_queue_in_them, Rings) {
+  const std::uint32_t first = make_cq();
+  BOOST_REQUIRE(make(cq(64 * kEntries, kRecordAt + 64)) == 0);  // the same pages
+  const std::uint32_t second = handle();
+  BOOST_TEST(destroy_cq(first) == 0);
+  BOOST_TEST((program.head.page_action == abi::PageAction::none));
+  BOOST_TEST(destroy_cq(second) == 0);
+  BOOST_TEST((program.head.page_action == abi::PageAction::queues_back));
+  BOOST_TEST(program.head.page_count == 2u);
+  BOOST_TEST(program.reply().descriptors.size() == 2u);
+  BOOST_TEST(destroy_cq(second) == EINVAL);
+}
+
+// A ring over pages of which the device has only some: they cannot be one piece any more.
+BOOST_FIXTURE_TEST_CASE(a_ring_half_in_pages_of_another_queue_is_refused, Rings) {
+  make_cq();  // has page 0
+  ib_uverbs_create_cq core{};
+  core.cqe = 63;
+  core.comp_channel = -1;
+  mlx5_ib_create_cq driver{};
+  driver.buf_addr = at(kPage / 2);
+  driver.db_addr = at(kRecordAt + 64);
+  driver.cqe_size = 64;
+  KernelCommand command = cq();
+  command.core = bytes_of(core);
+  command.driver = bytes_of(driver);
+  BOOST_TEST(make(command) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(sizes_of_a_cq, Rings) {
+  const auto make_with = [&](std::uint32_t cqe, std::uint32_t cqe_size) {
+    ib_uverbs_create_cq core{};
+    core.cqe = cqe;
+    core.comp_channel = -1;
+    mlx5_ib_create_cq driver{};
+    driver.buf_addr = at(0);
+    driver.db_addr = at(kRecordAt);
+    driver.cqe_size = cqe_size;
+    KernelCommand command = cq();
+    command.core = bytes_of(core);
+    command.driver = bytes_of(driver);
+    return make(command);
+  };
+  for (const std::uint32_t wrong : {0u, 1u, 32u, 63u, 96u, 256u, 0xFFFFFFFFu}) {
+    BOOST_TEST(make_with(15, wrong) == EINVAL);
+  }
+  for (const std::uint32_t wrong : {2u, 14u, 16u, (1u << 24) - 1, 0xFFFFFFFEu, 0xFFFFFFFFu}) {
+    BOOST_TEST(make_with(wrong, 64) == EINVAL);
+  }
+  BOOST_TEST(make_with(15, 128) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test
