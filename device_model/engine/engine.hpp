@@ -103,10 +103,11 @@ class Engine {
   void remove_doorbells(DoorbellSet& doorbells);
   // The same of UAR pages.
   void add_uar_pages(UarPages& pages) { doorbells_.add(pages); }
-  void remove_uar_pages(UarPages& pages) { doorbells_.remove(pages); }
-  // The program's stores into a page wake the engine through its userfaultfd `faults`, until that is closed.
-  // Throws std::system_error.
-  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+  // The userfaultfds that were watched are for somebody to close who may wait.
+  std::vector<memory::Descriptor> remove_uar_pages(UarPages& pages);
+  // The program's stores into a page wake the engine through its userfaultfd `faults`, whose place the one
+  // takes that was watched before. Throws std::system_error; then nothing has changed.
+  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
   // that a copy has ended. Closing it removes it. Throws std::system_error.

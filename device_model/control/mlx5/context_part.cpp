@@ -9,12 +9,18 @@
 
 namespace urnic::control::mlx5 {
 
-ContextPart::ContextPart(Context& context, UarMemory pages)
+ContextPart::ContextPart(Context& context, UarMemory pages, DescriptorDisposal* disposal, pid_t program)
     : uars(std::move(pages)),
       queue_pages(context.arenas),
       engine_(context.fabric.engine(context.device)),
-      doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()) {
+      doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()),
+      disposal_(disposal),
+      program_(program) {
   engine_.execute([this] { engine_.add_uar_pages(doorbells_); });
+}
+
+ContextPart::~ContextPart() {
+  if (disposal_ != nullptr) disposal_->close(ended_watches_, program_);
 }
 
 engine::UarRegister ContextPart::choose_register() {
@@ -23,8 +29,8 @@ engine::UarRegister ContextPart::choose_register() {
   return chosen;
 }
 
-void ContextPart::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
-  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, std::move(faults), address); });
+void ContextPart::watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, faults, address); });
 }
 
 void ContextPart::attach(QueuePair& qp) {
@@ -52,6 +58,6 @@ void ContextPart::attach(CompletionQueue& cq) {
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
 
-void ContextPart::remove_from_engine() { engine_.remove_uar_pages(doorbells_); }
+void ContextPart::remove_from_engine() { ended_watches_ = engine_.remove_uar_pages(doorbells_); }
 
 }  // namespace urnic::control::mlx5

@@ -1,6 +1,7 @@
 // What the mlx5 face keeps with a context, beside the objects that all faces have.
 #pragma once
 
+#include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/mlx5/uar_memory.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
@@ -14,13 +15,15 @@ using IndirectionTable = std::vector<std::uint32_t>;
 
 class ContextPart final : public FacePart {
  public:
-  // The engine looks at the pages from here on, until `remove_from_engine`.
-  ContextPart(Context& context, UarMemory pages);
+  // The engine looks at the pages from here on, until `remove_from_engine`. `disposal`, if not null, closes
+  // userfaultfds of the process `program`: the end of one waits for the lock of its program's memory.
+  ContextPart(Context& context, UarMemory pages, DescriptorDisposal* disposal, pid_t program);
+  ~ContextPart() override;
 
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
-  // UarMemory::watch of the engine. Throws std::system_error.
-  void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+  // As Engine::watch_uar_page.
+  void watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
 
@@ -39,6 +42,9 @@ class ContextPart final : public FacePart {
  private:
   engine::Engine& engine_;
   engine::UarPages doorbells_;
+  DescriptorDisposal* const disposal_;
+  const pid_t program_;
+  std::vector<memory::Descriptor> ended_watches_;
 };
 
 // Null: the context was opened by way of another face.

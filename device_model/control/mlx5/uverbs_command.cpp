@@ -144,7 +144,7 @@ int watch(Session& session, const abi::WatchPageRequest& request, abi::Empty&,
   const bool is_page = request.offset % kUarBytes == 0 && request.offset / kUarBytes < part->uars.count();
   if (!is_page || request.address % kUarBytes != 0 || !is_userfaultfd(descriptors.received[0].get()))
     return EINVAL;
-  part->watch(static_cast<std::uint32_t>(request.offset / kUarBytes), std::move(descriptors.received[0]),
+  part->watch(static_cast<std::uint32_t>(request.offset / kUarBytes), descriptors.received[0],
               request.address);
   return 0;
 }
