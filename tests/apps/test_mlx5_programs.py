@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """A short run of each kind of program on devices that Debian's libmlx5 drives. The whole scripts: ctest -C mlx5 -L mlx5."""
 
+import os
 import re
+import signal
 import unittest
 
 import fabric
@@ -49,6 +51,20 @@ class Programs(unittest.TestCase):
                 server, client = (("ibv_rc_pingpong", "-g", 1, "-c", "-n", 100, "-d", device) for device in devices)
                 for output in own.run_pair(server, client):
                     self.assertRegex(output, re.compile(r"^100 iters in ", re.MULTILINE))
+
+    def test_programs_that_sleep_notice_the_end_of_their_device(self):
+        own = self.enterContext(fabric.Fabric())
+        own.run(own.urnic, "up", "--face", "mlx5")
+        words = ("ibv_rc_pingpong", "-g", 1, "-e", "-n", 100_000_000)
+        pair = own.start_pair((*words, "-d", DEVICES[0]), (*words, "-d", DEVICES[1]))
+        watcher = own.start_on_urnic("ibv_asyncwatch", "-d", DEVICES[0])
+        fabric.wait_until(lambda: sorted(each["objects"]["qp"] for each in own.status()["contexts"]) == [0, 1, 1],
+                          "the queue pairs of two programs, and a third program")
+        os.kill(own.device_process(), signal.SIGKILL)
+        for program in (*pair, watcher):
+            self.assertEqual(program.wait(60), 1, str(program))
+        for program in pair:
+            self.assertIn("Failed to get cq_event", program.output())
 
 
 if __name__ == "__main__":
