@@ -77,14 +77,16 @@ struct MapPagesRequest {
   std::uint32_t reserved;
 };
 struct MapPagesReply {
-  std::uint64_t offset;  // in the file
+  std::uint64_t offset;      // in the file
+  std::uint32_t is_watched;  // 1: the device takes the page away at times: WatchPageRequest
+  std::uint32_t reserved;
 };
 
-// After mmap(2) of a doorbell page. Descriptor sent: a userfaultfd(2) that watches the page for missing
-// memory. The device takes the page away before it sleeps, so the program's next store wakes it. Replies with
-// Empty.
+// After mmap(2) of a page of which MapPagesReply says so. Descriptor sent: a userfaultfd(2) that watches the
+// page for missing memory. The device takes the page away before it sleeps, so the program's next store, or
+// its next look at the clock, wakes it. Replies with Empty.
 struct WatchPageRequest {
-  std::uint64_t offset;   // of the page, in the file
+  std::uint64_t offset;   // as in MapPagesRequest
   std::uint64_t address;  // in the program
 };
 

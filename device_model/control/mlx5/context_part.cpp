@@ -4,17 +4,25 @@
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/engine/loop/clock_now.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 
 namespace urnic::control::mlx5 {
 
-ContextPart::ContextPart(Context& context, UarMemory pages)
-    : uars(std::move(pages)),
+static_assert(kPageBytes == engine::UarPages::kPageBytes && kPageBytes == engine::ClockPages::kPageBytes);
+
+ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock)
+    : uars(std::move(uar_pages)),
+      clock_pages(std::move(pages_of_clock)),
       queue_pages(context.arenas),
       engine_(context.fabric.engine(context.device)),
-      doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()) {
-  engine_.execute([this] { engine_.add_uar_pages(doorbells_); });
+      doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()),
+      clock_(clock_pages.page(0), clock_pages.descriptor(), engine_.data_path(), &engine::clock_now) {
+  engine_.execute([this] {
+    engine_.add_uar_pages(doorbells_);
+    engine_.add_clock(clock_);
+  });
 }
 
 engine::UarRegister ContextPart::choose_register() {
@@ -25,6 +33,14 @@ engine::UarRegister ContextPart::choose_register() {
 
 void ContextPart::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
   engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, std::move(faults), address); });
+}
+
+void ContextPart::start_clock() {
+  engine_.execute([this] { clock_.start(); });
+}
+
+void ContextPart::watch_clock(memory::Descriptor faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_clock(clock_, std::move(faults), address); });
 }
 
 void ContextPart::attach(QueuePair& qp) {
@@ -52,6 +68,9 @@ void ContextPart::attach(CompletionQueue& cq) {
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
 
-void ContextPart::remove_from_engine() { engine_.remove_uar_pages(doorbells_); }
+void ContextPart::remove_from_engine() {
+  engine_.remove_uar_pages(doorbells_);
+  engine_.remove_clock(clock_);
+}
 
 }  // namespace urnic::control::mlx5

@@ -1,9 +1,10 @@
 // What the mlx5 face keeps with a context, beside the objects that all faces have.
 #pragma once
 
-#include "device_model/control/mlx5/uar_memory.hpp"
+#include "device_model/control/mlx5/device_pages.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
+#include "device_model/engine/doorbells/clock_pages.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
 #include "device_model/engine/mlx5_rings/completed_queues.hpp"
 
@@ -15,12 +16,17 @@ using IndirectionTable = std::vector<std::uint32_t>;
 class ContextPart final : public FacePart {
  public:
   // The engine looks at the pages from here on, until `remove_from_engine`.
-  ContextPart(Context& context, UarMemory pages);
+  ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages);
 
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
-  // UarMemory::watch of the engine. Throws std::system_error.
+  // Engine::watch_uar_page. Throws std::system_error.
   void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+  // ClockPages::start; Engine::watch_clock, which throws std::system_error.
+  void start_clock();
+  void watch_clock(memory::Descriptor faults, std::uint64_t address);
+  // For CQEs.
+  engine::CompletionClock& clock() { return clock_; }
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
 
@@ -31,7 +37,8 @@ class ContextPart final : public FacePart {
   void withdraw(CompletionQueue& cq) override;
   void remove_from_engine() override;
 
-  UarMemory uars;
+  DevicePages uars;
+  DevicePages clock_pages;
   QueuePages queue_pages;
   HandleTable<IndirectionTable> indirection_tables;
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
@@ -39,6 +46,7 @@ class ContextPart final : public FacePart {
  private:
   engine::Engine& engine_;
   engine::UarPages doorbells_;
+  engine::ClockPages clock_;
 };
 
 // Null: the context was opened by way of another face.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -115,6 +116,8 @@ int query_device_extended(Command& command) {
   response.max_wq_type_rq = known.max_raw_ethy_qp;
   response.raw_packet_caps = IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS;
   response.device_cap_flags_ex |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
+  response.timestamp_mask = ~std::uint64_t{0};
+  response.hca_core_clock = abi::mlx5::kTicksPerMillisecond;
   response.cq_moderation_caps.max_cq_moderation_count = std::numeric_limits<__u16>::max();
   response.cq_moderation_caps.max_cq_moderation_period = std::numeric_limits<__u16>::max();
   command.core.set(response);
