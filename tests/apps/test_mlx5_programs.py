@@ -7,8 +7,8 @@ import unittest
 import fabric
 
 DEVICES = ("mlx5_0", "mlx5_1")
-# Every service, a wait for events, and times of completions.
-PINGPONGS = (("rc",), ("rc", "-e"), ("rc", "-t"), ("uc",), ("ud",), ("srq",), ("rc", "-s", 100000, "-m", 1024))
+# Every service, a wait for events, times of completions, device memory.
+PINGPONGS = (("rc",), ("rc", "-e"), ("rc", "-t"), ("rc", "-j"), ("uc",), ("ud",), ("srq",), ("rc", "-s", 100000, "-m", 1024))
 # Programs that poll on both sides take turns with the device: few rounds.
 PERFTESTS = (("ib_write_bw",), ("ib_read_bw",), ("ib_send_bw", "-I", 64, "-s", 32), ("ib_send_bw", "-q", 6),
              ("ib_atomic_bw", "-A", "FETCH_AND_ADD"), ("ib_send_bw", "-c", "UD"), ("ib_send_bw", "-c", "XRC"))

@@ -1,5 +1,9 @@
 #include "device_model/control/mlx5/context_part.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
@@ -16,6 +20,7 @@ ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pa
     : uars(std::move(uar_pages)),
       clock_pages(std::move(pages_of_clock)),
       queue_pages(context.arenas),
+      context_(context),
       engine_(context.fabric.engine(context.device)),
       doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()),
       clock_(clock_pages.page(0), clock_pages.descriptor(), engine_.data_path(), &engine::clock_now) {
@@ -41,6 +46,25 @@ void ContextPart::start_clock() {
 
 void ContextPart::watch_clock(memory::Descriptor faults, std::uint64_t address) {
   engine_.execute([&] { engine_.watch_clock(clock_, std::move(faults), address); });
+}
+
+std::uint16_t ContextPart::name_pages_of(std::uint32_t device_memory) {
+  constexpr std::size_t kMostNumbers = 1u << 16;
+  auto& named = named_memories_;
+  auto place = std::find(named.begin(), named.end(), device_memory);
+  if (place == named.end() && named.size() < kMostNumbers) place = named.insert(named.end(), device_memory);
+  if (place == named.end()) {
+    place = std::find_if(named.begin(), named.end(), [this](std::uint32_t handle) {
+      return context_.device_memories.find(handle) == nullptr;
+    });
+  }
+  if (place == named.end()) throw std::system_error(ENOMEM, std::generic_category(), "device memory");
+  *place = device_memory;
+  return static_cast<std::uint16_t>(place - named.begin());
+}
+
+const DeviceMemory* ContextPart::find_pages(std::uint32_t number) const {
+  return number < named_memories_.size() ? context_.device_memories.find(named_memories_[number]) : nullptr;
 }
 
 void ContextPart::attach(QueuePair& qp) {

@@ -27,6 +27,11 @@ class ContextPart final : public FacePart {
   void watch_clock(memory::Descriptor faults, std::uint64_t address);
   // For CQEs.
   engine::CompletionClock& clock() { return clock_; }
+  // The number by which mmap(2) names the pages of this device memory. Throws std::system_error with ENOMEM
+  // if all numbers name others.
+  std::uint16_t name_pages_of(std::uint32_t device_memory);
+  // Null: nothing has the number.
+  const DeviceMemory* find_pages(std::uint32_t number) const;
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
 
@@ -44,6 +49,8 @@ class ContextPart final : public FacePart {
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:
+  Context& context_;
+  std::vector<std::uint32_t> named_memories_;  // handles, by number; those that are gone give up their number
   engine::Engine& engine_;
   engine::UarPages doorbells_;
   engine::ClockPages clock_;

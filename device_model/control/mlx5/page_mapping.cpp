@@ -32,7 +32,19 @@ Place find_clock(const ContextPart& part, const abi::MapPagesRequest& request, s
   return {0, part.clock_pages.descriptor(), page * kPageBytes, page == engine::ClockPages::kClockPage};
 }
 
-Place find(ContextPart& part, const abi::MapPagesRequest& request) {
+// libmlx5 maps as many pages as the length asked for has. A smaller block than a page does not cross one, and
+// shares it with blocks of the same program's.
+Place find_device_memory(const Context& context, const abi::MapPagesRequest& request, std::uint32_t index) {
+  const DeviceMemory* const memory = part_of(context)->find_pages(index);
+  if (memory == nullptr || request.length != (memory->length + kPageBytes - 1) / kPageBytes * kPageBytes)
+    return {EINVAL};
+  const ArenaBlock& block = memory->block;
+  return {0, context.device_memory_arenas.descriptor(block.arena()),
+          block.offset() / kPageBytes * kPageBytes};
+}
+
+Place find(const Context& context, const abi::MapPagesRequest& request) {
+  const ContextPart& part = *part_of(context);
   const auto asked = read_page_offset(request.offset);
   if (!asked || (request.protection & PROT_EXEC) != 0) return {EINVAL};
   switch (asked->kind) {
@@ -44,7 +56,7 @@ Place find(ContextPart& part, const abi::MapPagesRequest& request) {
     case PageKind::clock_info:
       return find_clock(part, request, asked->index, engine::ClockPages::kInfoPage);
     case PageKind::device_memory:
-      break;
+      return find_device_memory(context, request, asked->index);
   }
   return {EINVAL};
 }
@@ -58,7 +70,7 @@ int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPag
               DescriptorExchange& descriptors) {
   ContextPart* const part = part_of(*session.context);
   if (part == nullptr) return EINVAL;
-  const Place place = find(*part, request);
+  const Place place = find(*session.context, request);
   if (place.error != 0) return place.error;
   if (place.file == part->clock_pages.descriptor()) part->start_clock();
   reply.offset = place.offset;
@@ -71,9 +83,8 @@ int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empt
                DescriptorExchange& descriptors) {
   ContextPart* const part = part_of(*session.context);
   if (part == nullptr || descriptors.received.size() != 1) return EINVAL;
-  const Place place = find(*part, {request.offset, kPageBytes, PROT_READ, 0});
-  if (place.error != 0) return place.error;
-  if (!place.is_watched || request.address % kPageBytes != 0 ||
+  const Place place = find(*session.context, {request.offset, kPageBytes, PROT_READ, 0});
+  if (place.error != 0 || !place.is_watched || request.address % kPageBytes != 0 ||
       !is_userfaultfd(descriptors.received[0].get()))
     return EINVAL;
   memory::Descriptor faults = std::move(descriptors.received[0]);

@@ -63,7 +63,10 @@ int divide(Parts& parts, const CommandRow& row) {
   return 0;
 }
 
-bool is_extended(const CommandRow& row) { return (row.number & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0; }
+// As they come by write(2), only the old commands have all in one part.
+bool has_parts(const CommandRow& row) {
+  return (row.number & (IB_USER_VERBS_CMD_FLAG_EXTENDED | abi::kUverbsMethod)) != 0;
+}
 
 void encode(abi::UverbsCommandReply& head, const Command& command, std::span<std::byte> reply,
             std::size_t& length) {
@@ -89,7 +92,7 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   // finds out in this way whether there is an ioctl for commands.
   if (const int error = divide(parts, *row)) return error;
   if (is_open == row->before_context) return EINVAL;
-  if (is_extended(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
+  if (has_parts(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
 
   const bool shared = (parts.request.flags & abi::uverbs_pages_shared) != 0;
   note_exchange(session, shared);

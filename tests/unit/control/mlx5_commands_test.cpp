@@ -8,6 +8,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/command_table.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -480,7 +481,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
   BOOST_TEST(known.tm_caps.max_num_tags == 0u);
   BOOST_TEST(known.hca_core_clock == 1'000'000u);
   BOOST_TEST(known.timestamp_mask == ~std::uint64_t{0});
-  BOOST_TEST(known.max_dm_size == 0u);
+  BOOST_TEST(known.max_dm_size == limits::kMaxDeviceMemory);
   BOOST_TEST((known.base.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0u);
   BOOST_TEST(known.base.max_qp == machine.fabric.devices()[0]->settings.max_qp);
 }
