@@ -20,11 +20,27 @@ enum UverbsCommandFlag : std::uint32_t {
   uverbs_pages_refused = 1 << 2,
 };
 
+// A method of ioctl(2), as a command's number: kUverbsMethod | object << 16 | method. The command's part and
+// its answer are attributes, and there is no driver's part.
+inline constexpr std::uint32_t kUverbsMethod = 1u << 30;
+constexpr std::uint32_t uverbs_method(std::uint32_t object, std::uint32_t method) {
+  return kUverbsMethod | object << 16 | method;
+}
+
+// `length` bytes follow, and bytes up to a multiple of 8.
+struct UverbsAttribute {
+  std::uint16_t id;
+  std::uint16_t length;
+  std::uint16_t room;  // bytes that the sender takes as the answer; 8 for a new object's handle
+  std::uint16_t reserved;
+};
+
 // One command of ib_uverbs (rdma/ib_user_verbs.h). `core_length` bytes of the command's part and
 // `driver_length` bytes of the driver's follow. Behind those of GET_CONTEXT an OpenContextRequest follows,
 // and descriptors are sent as with open_context. Descriptor sent with OPEN_XRCD: its file, or none.
 struct UverbsCommandRequest {
-  std::uint32_t command;  // ib_uverbs_write_cmds, with IB_USER_VERBS_CMD_FLAG_EXTENDED if it has that
+  std::uint32_t command;  // ib_uverbs_write_cmds, with IB_USER_VERBS_CMD_FLAG_EXTENDED if it has that; or
+                          // uverbs_method
   std::uint32_t flags;    // UverbsCommandFlag values
   std::uint32_t core_length;
   std::uint32_t driver_length;
@@ -77,14 +93,16 @@ struct MapPagesRequest {
   std::uint32_t reserved;
 };
 struct MapPagesReply {
-  std::uint64_t offset;  // in the file
+  std::uint64_t offset;      // in the file
+  std::uint32_t is_watched;  // 1: the device takes the page away at times: WatchPageRequest
+  std::uint32_t reserved;
 };
 
-// After mmap(2) of a doorbell page. Descriptor sent: a userfaultfd(2) that watches the page for missing
-// memory. The device takes the page away before it sleeps, so the program's next store wakes it. Replies with
-// Empty.
+// After mmap(2) of a page of which MapPagesReply says so. Descriptor sent: a userfaultfd(2) that watches the
+// page for missing memory. The device takes the page away before it sleeps, so the program's next store, or
+// its next look at the clock, wakes it. Replies with Empty.
 struct WatchPageRequest {
-  std::uint64_t offset;   // of the page, in the file
+  std::uint64_t offset;   // as in MapPagesRequest
   std::uint64_t address;  // in the program
 };
 

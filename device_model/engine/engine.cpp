@@ -8,8 +8,10 @@
 #include <algorithm>
 
 #include "device_model/engine/data_path.hpp"
+#include "device_model/engine/doorbells/clock_pages.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
+#include "device_model/engine/loop/clock_now.hpp"
 #include "device_model/engine/loop/short_slice.hpp"
 #include "device_model/engine/management/management_traffic.hpp"
 
@@ -28,12 +30,6 @@ constexpr int kTriesToHold = 64;
 // How long an engine goes on looking without yielding where programs poll without yielding: less than it
 // takes to fall asleep and be woken by a store.
 constexpr transport::Nanoseconds kBriefSpin{8'000};
-
-transport::Time clock_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return transport::Time(transport::Nanoseconds(std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec));
-}
 
 void pause_processor() {
 #if defined(__x86_64__)
@@ -201,6 +197,19 @@ void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descrip
   if (faults) sleeper_.remove(faults.get());
 }
 
+memory::Descriptor Engine::remove_clock(ClockPages& clock) {
+  memory::Descriptor ended = clock.end_watch();
+  if (ended) sleeper_.remove(ended.get());
+  doorbells_.remove(clock);
+  return ended;
+}
+
+void Engine::watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address) {
+  sleeper_.add(faults.get());
+  faults = clock.watch(std::move(faults), address);
+  if (faults) sleeper_.remove(faults.get());
+}
+
 void Engine::expect_waiting_memory(int answer) {
   sleeper_.add(answer);
   data_path_->expect_waiting_memory();
@@ -244,7 +253,7 @@ void Engine::begin_turn() {
 
 // Looks once at all sources of work, and does the work. False if there was none.
 bool Engine::look() {
-  bool worked = false;
+  bool worked = doorbells_.show_clocks();
   if (mailbox_.has_tasks()) {
     data_path_->settle();
     data_path_->take_back_frames();

@@ -264,6 +264,12 @@ bool give(const ProgramMemory& memory, const ProgramPart& to, const void* from, 
 bool give(const ProgramMemory& memory, const UverbsCommand& command, const Answer& answer) {
   const size_t core = answer.head.core_length;
   const size_t driver = answer.head.driver_length;
+  if (command.answer_length != nullptr) {
+    if (core > command.core_answer.length) return false;
+    std::memcpy(const_cast<void*>(command.core_answer.place), answer.core, core);
+    *command.answer_length = core;
+    return true;
+  }
   if (!command.is_apart) return give(memory, command.core_answer, answer.core, core + driver);
   return give(memory, command.core_answer, answer.core, core) &&
          give(memory, command.driver_answer, answer.driver, driver);

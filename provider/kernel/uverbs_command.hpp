@@ -17,12 +17,14 @@ struct ProgramPart {
 };
 
 struct UverbsCommand {
-  uint32_t number;   // with IB_USER_VERBS_CMD_FLAG_EXTENDED
+  uint32_t number;   // with IB_USER_VERBS_CMD_FLAG_EXTENDED; or abi::uverbs_method
   bool is_apart;     // abi::uverbs_parts_apart. If not, the driver's parts are empty
   ProgramPart core;  // what the program has sent
   ProgramPart driver;
   ProgramPart core_answer;  // where the answer goes
   ProgramPart driver_answer;
+  // Not null: `core_answer` is the stand-in's own memory, and the answer's length goes here.
+  size_t* answer_length = nullptr;
 };
 
 // 0, or the errno that the kernel would answer; EFAULT: a part is not there; EIO: the device process is gone.

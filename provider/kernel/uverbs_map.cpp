@@ -52,7 +52,7 @@ void* map_uverbs(int device, void* address, size_t length, int protection, int f
   void* const mapped = real::mmap(address, length, protection, flags, reply.descriptors[0].get(),
                                   static_cast<off_t>(place.offset));
   if (mapped == MAP_FAILED) return mapped;
-  tell_of_watch(device, mapped, length, place.offset);
+  if (place.is_watched != 0) tell_of_watch(device, mapped, length, static_cast<uint64_t>(offset));
   errno = kept;
   return mapped;
 }

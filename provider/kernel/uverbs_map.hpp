@@ -1,4 +1,4 @@
-// mmap on an open device node: libmlx5's doorbell pages.
+// mmap on an open device node: libmlx5's doorbell pages, and other memory of the device.
 #pragma once
 
 #include <stddef.h>

@@ -12,23 +12,14 @@
 #include "provider/freestanding/prefetch.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/completion_channel.hpp"
+#include "provider/kernel/ioctl_method.hpp"
+#include "provider/kernel/method_passage.hpp"
 #include "provider/kernel/uverbs_command.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
 
 namespace urnic::kernel {
 
 namespace {
-
-// Of INVOKE_WRITE there are five.
-constexpr size_t kMostAttributes = 8;
-// Shorter data are in the attribute itself (drivers/infiniband/core/uverbs_ioctl.c).
-constexpr size_t kMostInline = sizeof(ib_uverbs_attr::data);
-
-struct Method {
-  ib_uverbs_attr attributes[kMostAttributes];
-  ib_uverbs_attr* own_attributes;  // the program's
-  ib_uverbs_ioctl_hdr header;      // ends with an array of no length, and so comes last
-};
 
 bool is_command(const ib_uverbs_ioctl_hdr& header) {
   return header.object_id == UVERBS_OBJECT_DEVICE && header.method_id == UVERBS_METHOD_INVOKE_WRITE;
@@ -38,13 +29,14 @@ bool is_advice(const ib_uverbs_ioctl_hdr& header) {
   return header.object_id == UVERBS_OBJECT_MR && header.method_id == UVERBS_METHOD_ADVISE_MR;
 }
 
-int read_method(const ProgramMemory& memory, void* argument, Method& method) {
+int read_method(const ProgramMemory& memory, void* argument, IoctlMethod& method) {
   if (memory.read(&method.header, argument, sizeof method.header) < sizeof method.header) return EFAULT;
   const ib_uverbs_ioctl_hdr& header = method.header;
   const size_t bytes = header.num_attrs * sizeof(ib_uverbs_attr);
   if (header.length != sizeof header + bytes || header.reserved1 != 0 || header.reserved2 != 0) return EINVAL;
-  if (!(is_command(header) || is_advice(header)) || header.num_attrs > kMostAttributes)
-    return EPROTONOSUPPORT;
+  const bool is_known =
+      is_command(header) || is_advice(header) || find_method(header.object_id, header.method_id) != nullptr;
+  if (!is_known || header.num_attrs > kMostAttributes) return EPROTONOSUPPORT;
   method.own_attributes =
       reinterpret_cast<ib_uverbs_attr*>(static_cast<unsigned char*>(argument) + sizeof header);
   return memory.read(method.attributes, method.own_attributes, bytes) < bytes ? EFAULT : 0;
@@ -63,7 +55,7 @@ ProgramPart output_of(const ib_uverbs_attr& attribute) {
 
 // 0; EINVAL: the command's number is missing, or an attribute comes twice; EPROTONOSUPPORT: one that is not
 // known must be heeded.
-int to_command(const Method& method, UverbsCommand& command) {
+int to_command(const IoctlMethod& method, UverbsCommand& command) {
   bool has_number = false;
   command.is_apart = true;
   for (size_t i = 0; i < method.header.num_attrs; ++i) {
@@ -105,7 +97,7 @@ int make_channel(int device, const ProgramMemory& memory, const UverbsCommand& c
 }
 
 // Tells the program that its places for answers have been used.
-bool mark_outputs(const ProgramMemory& memory, Method& method) {
+bool mark_outputs(const ProgramMemory& memory, IoctlMethod& method) {
   for (size_t i = 0; i < method.header.num_attrs; ++i) {
     ib_uverbs_attr& attribute = method.attributes[i];
     if (attribute.attr_id != UVERBS_ATTR_CORE_OUT && attribute.attr_id != UVERBS_ATTR_UHW_OUT) continue;
@@ -116,7 +108,7 @@ bool mark_outputs(const ProgramMemory& memory, Method& method) {
   return true;
 }
 
-int run_invocation(int device, const ProgramMemory& memory, Method& method) {
+int run_invocation(int device, const ProgramMemory& memory, IoctlMethod& method) {
   UverbsCommand command = {};
   if (const int error = to_command(method, command)) return error;
   const int error = command.number == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL
@@ -134,7 +126,7 @@ struct Advice {
   ProgramPart ranges;  // ib_uverbs_sge each
 };
 
-int to_advice(const Method& method, Advice& advice) {
+int to_advice(const IoctlMethod& method, Advice& advice) {
   for (size_t i = 0; i < method.header.num_attrs; ++i) {
     const ib_uverbs_attr& attribute = method.attributes[i];
     const auto number = static_cast<uint32_t>(attribute.data);
@@ -184,7 +176,7 @@ int advise_range(int device, const Advice& advice, const ib_uverbs_sge& range) {
   return provider::Prefetch(place.address, range.length).run(advice.advice, waits);
 }
 
-int run_advice(int device, const ProgramMemory& memory, const Method& method) {
+int run_advice(int device, const ProgramMemory& memory, const IoctlMethod& method) {
   Advice advice;
   if (const int error = to_advice(method, advice)) return error;
   const auto* const ranges = static_cast<const ib_uverbs_sge*>(advice.ranges.place);
@@ -197,10 +189,11 @@ int run_advice(int device, const ProgramMemory& memory, const Method& method) {
 }
 
 int run(int device, const ProgramMemory& memory, void* argument) {
-  Method method;
+  IoctlMethod method;
   if (const int error = read_method(memory, argument, method)) return error;
-  return is_advice(method.header) ? run_advice(device, memory, method)
-                                  : run_invocation(device, memory, method);
+  if (is_advice(method.header)) return run_advice(device, memory, method);
+  if (is_command(method.header)) return run_invocation(device, memory, method);
+  return pass_method(device, memory, method, *find_method(method.header.object_id, method.header.method_id));
 }
 
 }  // namespace

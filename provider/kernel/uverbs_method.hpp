@@ -1,6 +1,6 @@
 // ioctl on a device node by programs whose libibverbs takes the device for one of mlx5_ib's: commands of
-// write(2) that come by ioctl (UVERBS_METHOD_INVOKE_WRITE), and advice about memory. Other methods are not
-// there, and libibverbs has commands instead of most of them.
+// write(2) that come by ioctl (UVERBS_METHOD_INVOKE_WRITE), advice about memory, and the methods of
+// method_attributes.hpp. Others are not there, and libibverbs has commands instead of most of them.
 #pragma once
 
 #include <rdma/rdma_user_ioctl_cmds.h>

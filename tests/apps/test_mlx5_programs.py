@@ -9,11 +9,27 @@ import unittest
 import fabric
 
 DEVICES = ("mlx5_0", "mlx5_1")
-# Every service, and a wait for events.
-PINGPONGS = (("rc",), ("rc", "-e"), ("uc",), ("ud",), ("srq",), ("rc", "-s", 100000, "-m", 1024))
+# Every service, a wait for events, times of completions, device memory.
+PINGPONGS = (("rc",), ("rc", "-e"), ("rc", "-t"), ("rc", "-j"), ("uc",), ("ud",), ("srq",), ("rc", "-s", 100000, "-m", 1024))
 # Programs that poll on both sides take turns with the device: few rounds.
 PERFTESTS = (("ib_write_bw",), ("ib_read_bw",), ("ib_send_bw", "-I", 64, "-s", 32), ("ib_send_bw", "-q", 6),
              ("ib_atomic_bw", "-A", "FETCH_AND_ADD"), ("ib_send_bw", "-c", "UD"), ("ib_send_bw", "-c", "XRC"))
+
+# The raw clock goes on while the device sleeps, and never backwards.
+CLOCK = """
+import time, pyverbs.device as device
+context = device.Context(name="mlx5_0")
+assert context.query_device_ex().hca_core_clock == 1000000
+last = 0
+for i in range(3000):
+    if i % 100 == 0:
+        time.sleep(0.005)
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    _, ticks = context.query_rt_values_ex()
+    assert ticks >= last and (i % 100 or ticks - before > -1000000), (i, ticks, last, before)
+    last = ticks
+print("right")
+"""
 
 
 class Programs(unittest.TestCase):
@@ -36,6 +52,9 @@ class Programs(unittest.TestCase):
     def test_extended_reliable_connections(self):
         for output in self.run_on(DEVICES, "ibv_xsrq_pingpong", "-g", 1, "-n", 100):
             self.assertRegex(output, re.compile(r"^success$", re.MULTILINE))
+
+    def test_clock(self):
+        self.assertIn("right", self.fabric.run_on_urnic("/usr/bin/python3", "-c", CLOCK))
 
     def test_perftest(self):
         for words in PERFTESTS:

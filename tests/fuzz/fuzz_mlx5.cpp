@@ -3,7 +3,11 @@
 //
 // An input is a sequence of records: command (bit 7: extended), how, length of the command's part, length of
 // the driver's part (a byte each), and both parts. The envelope is made right, so that mutations get past it,
-// unless `how` says otherwise. How::real_memory puts addresses that are mapped where REG_MR has its own.
+// unless `how` says otherwise. Command numbers from kMethods on are methods of ioctl, whose attributes are
+// the command's part; kMap maps pages of the device. How::real_memory puts addresses that are mapped where
+// REG_MR has its own.
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -41,9 +45,22 @@ constexpr std::uint32_t kMuchRoom = 1024;
 
 alignas(4096) std::array<std::byte, 8 * 4096> application_memory;
 
+// Behind the numbers of all commands.
+constexpr std::uint32_t kMethods = 64;
+constexpr std::array kMethodNumbers{
+    abi::uverbs_method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC),
+    abi::uverbs_method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE),
+    abi::uverbs_method(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY),
+    abi::uverbs_method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG),
+    abi::uverbs_method(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR),
+    abi::uverbs_method(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY),
+};
+constexpr std::uint32_t kMap = 126;
+
 struct Record {
   KernelCommand command;
   std::uint8_t how = 0;
+  bool maps = false;
 };
 
 void use_real_memory(control::test::Bytes& core) {
@@ -66,7 +83,11 @@ class Input {
     KernelCommand& command = record.command;
     record.how = rest_[1];
     command.number = rest_[0] & 0x7F;
-    if ((rest_[0] & 0x80) != 0) command.number = control::test::extended(command.number);
+    record.maps = command.number == kMap;
+    if (command.number >= kMethods)
+      command.number = kMethodNumbers[command.number % kMethodNumbers.size()];
+    else if ((rest_[0] & 0x80) != 0)
+      command.number = control::test::extended(command.number);
     const std::size_t core = rest_[2];
     const std::size_t driver = rest_[3];
     rest_ = rest_.subspan(4);
@@ -123,6 +144,18 @@ void check_reply(const control::Reply& reply) {
           "pages have their files");
 }
 
+// mmap(2) and what follows it. A program without a context has no pages.
+void map(Mlx5Program& program, const control::test::Bytes& core) {
+  abi::MapPagesRequest request{};
+  std::memcpy(&request, core.data(), std::min(core.size(), sizeof request));
+  abi::MapPagesReply mapped{};
+  if (program.call(control::ControlOpcode::map_pages, request, mapped) != 0) return;
+  require(program.reply().descriptors.size() == 1, "mapped pages have their file");
+  require(mapped.offset % 4096 == 0, "pages are mapped");
+  abi::Empty nothing{};
+  program.call(control::ControlOpcode::watch_page, abi::WatchPageRequest{request.offset, 4096}, nothing);
+}
+
 void run(control::test::Machine& machine, Input input) {
   std::array<std::unique_ptr<Mlx5Program>, 2> programs;
   for (auto& program : programs) program = std::make_unique<Mlx5Program>(machine);
@@ -131,6 +164,10 @@ void run(control::test::Machine& machine, Input input) {
   while (auto record = input.next()) {
     KernelCommand& command = record->command;
     Mlx5Program& program = *programs[(record->how & other_program) != 0 ? 1 : 0];
+    if (record->maps) {
+      map(program, command.core);
+      continue;
+    }
     if (command.number == IB_USER_VERBS_CMD_REG_MR && (record->how & real_memory) != 0)
       use_real_memory(command.core);
     control::Message message =
@@ -152,7 +189,7 @@ void check_nothing_is_left(const control::test::Machine& machine) {
     for (const control::Capacity* kind :
          {&device->queue_pairs, &device->completion_queues, &device->shared_receive_queues,
           &device->memory_regions, &device->memory_windows, &device->protection_domains,
-          &device->address_handles, &device->xrc_domains})
+          &device->address_handles, &device->xrc_domains, &device->device_memory})
       require(kind->used() == 0, "objects are left");
   }
 }

@@ -27,6 +27,15 @@ class AnswerPart {
     length_ = std::min(room_, sizeof value);
     std::memcpy(bytes_.data(), &value, length_);
   }
+  // Behind what is there; zeros fill it up to `length`. What finds no room is left out: no handler gives more
+  // than there is room for in a message, and a program with less room than the answer has gets no more.
+  void append(std::span<const std::byte> part, std::size_t length) {
+    const std::size_t most = std::min(room_, kMost) - length_;
+    if (length > most) return;
+    std::fill_n(std::copy(part.begin(), part.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(length_)),
+                length - part.size(), std::byte{0});
+    length_ += length;
+  }
   std::size_t room() const { return room_; }
   std::span<const std::byte> bytes() const { return std::span(bytes_).first(length_); }
 

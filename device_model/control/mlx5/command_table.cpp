@@ -1,17 +1,24 @@
 #include "device_model/control/mlx5/command_table.hpp"
 
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "device_model/abi/uverbs_messages.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 
 namespace urnic::control::mlx5 {
 namespace {
 
 constexpr std::uint32_t extended(std::uint32_t number) { return number | IB_USER_VERBS_CMD_FLAG_EXTENDED; }
+
+constexpr CommandRow method(std::uint32_t object, std::uint32_t number, int (*run)(Command&)) {
+  return {abi::uverbs_method(object, number), 0, 0, run};
+}
 
 // The size of a structure from its beginning to the end of a member.
 #define URNIC_UP_TO(type, member) (offsetof(type, member) + sizeof(type::member))
@@ -95,6 +102,14 @@ constexpr std::array kCommands{
                URNIC_UP_TO(ib_uverbs_ex_create_rwq_ind_table_resp, ind_tbl_num), create_indirection_table},
     CommandRow{extended(IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL),
                URNIC_UP_TO(ib_uverbs_ex_destroy_rwq_ind_table, ind_tbl_handle), 0, destroy_indirection_table},
+
+    // Methods of ioctl(2). Their handlers look at the sizes.
+    method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, allocate_dm),
+    method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE, free_dm),
+    method(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, query_dm),
+    method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG, register_dm_mr),
+    method(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, query_mr),
+    method(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, query_pd),
 };
 
 #undef URNIC_UP_TO

@@ -9,7 +9,7 @@
 namespace urnic::control::mlx5 {
 
 struct CommandRow {
-  std::uint32_t number;  // with IB_USER_VERBS_CMD_FLAG_EXTENDED
+  std::uint32_t number;  // with IB_USER_VERBS_CMD_FLAG_EXTENDED; or abi::uverbs_method
   // The least bytes of the command's parts, without the driver's. If the command came in one part, the
   // driver's begins there.
   std::size_t core_input;

@@ -51,6 +51,9 @@ mlx5_ib_alloc_ucontext_resp describe(const ServedDevice& device, const mlx5_ib_a
   response.eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
   response.log_uar_size = 12;
   response.num_uars_per_page = 1;
+  response.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET;
+  response.hca_core_clock_offset = 0;  // in its page
+  response.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1;
   return response;
 }
 
@@ -61,14 +64,15 @@ int get_context(Command& command) {
   if (command.session.context != nullptr) return EINVAL;
   if (const int error = check(command, request)) return error;
   const std::uint32_t bfregs = (request.total_num_bfregs + kBfregsPerUar - 1) / kBfregsPerUar * kBfregsPerUar;
-  UarMemory pages(bfregs / kBfregsPerUar, *command.session.account);
+  DevicePages uars("urnic-uar", bfregs / kBfregsPerUar, *command.session.account);
+  DevicePages clock("urnic-clock", engine::ClockPages::kPages, *command.session.account);
   abi::OpenContextReply opened{};
   if (const int error = open_context(command.session, *command.opening, opened, command.descriptors))
     return error;
   command.descriptors.sent.clear();  // what the plugin has instead of the pages
   Context& context = *command.session.context;
-  context.face = std::make_unique<ContextPart>(context, std::move(pages), command.session.disposal,
-                                               command.session.process->pid());
+  context.face = std::make_unique<ContextPart>(context, std::move(uars), std::move(clock),
+                                               command.session.disposal, command.session.process->pid());
   *command.token = opened.token;
   ib_uverbs_get_context_resp response{};
   response.num_comp_vectors = opened.completion_vectors;

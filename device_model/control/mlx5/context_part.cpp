@@ -1,22 +1,36 @@
 #include "device_model/control/mlx5/context_part.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/engine/loop/clock_now.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
 
 namespace urnic::control::mlx5 {
 
-ContextPart::ContextPart(Context& context, UarMemory pages, DescriptorDisposal* disposal, pid_t program)
-    : uars(std::move(pages)),
+static_assert(kPageBytes == engine::UarPages::kPageBytes && kPageBytes == engine::ClockPages::kPageBytes);
+
+ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock,
+                         DescriptorDisposal* disposal, pid_t program)
+    : uars(std::move(uar_pages)),
+      clock_pages(std::move(pages_of_clock)),
       queue_pages(context.arenas),
+      context_(context),
       engine_(context.fabric.engine(context.device)),
       doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()),
+      clock_(clock_pages.page(0), clock_pages.descriptor(), engine_.data_path(), &engine::clock_now),
       disposal_(disposal),
       program_(program) {
-  engine_.execute([this] { engine_.add_uar_pages(doorbells_); });
+  engine_.execute([this] {
+    engine_.add_uar_pages(doorbells_);
+    engine_.add_clock(clock_);
+  });
 }
 
 ContextPart::~ContextPart() {
@@ -31,6 +45,33 @@ engine::UarRegister ContextPart::choose_register() {
 
 void ContextPart::watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address) {
   engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, faults, address); });
+}
+
+void ContextPart::start_clock() {
+  engine_.execute([this] { clock_.start(); });
+}
+
+void ContextPart::watch_clock(memory::Descriptor& faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_clock(clock_, faults, address); });
+}
+
+std::uint16_t ContextPart::name_pages_of(std::uint32_t device_memory) {
+  constexpr std::size_t kMostNumbers = 1u << 16;
+  auto& named = named_memories_;
+  auto place = std::find(named.begin(), named.end(), device_memory);
+  if (place == named.end() && named.size() < kMostNumbers) place = named.insert(named.end(), device_memory);
+  if (place == named.end()) {
+    place = std::find_if(named.begin(), named.end(), [this](std::uint32_t handle) {
+      return context_.device_memories.find(handle) == nullptr;
+    });
+  }
+  if (place == named.end()) throw std::system_error(ENOMEM, std::generic_category(), "device memory");
+  *place = device_memory;
+  return static_cast<std::uint16_t>(place - named.begin());
+}
+
+const DeviceMemory* ContextPart::find_pages(std::uint32_t number) const {
+  return number < named_memories_.size() ? context_.device_memories.find(named_memories_[number]) : nullptr;
 }
 
 void ContextPart::attach(QueuePair& qp) {
@@ -58,6 +99,9 @@ void ContextPart::attach(CompletionQueue& cq) {
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
 
-void ContextPart::remove_from_engine() { ended_watches_ = engine_.remove_uar_pages(doorbells_); }
+void ContextPart::remove_from_engine() {
+  ended_watches_ = engine_.remove_uar_pages(doorbells_);
+  ended_watches_.push_back(engine_.remove_clock(clock_));
+}
 
 }  // namespace urnic::control::mlx5

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "device_model/control/loop/descriptor_disposal.hpp"
-#include "device_model/control/mlx5/uar_memory.hpp"
+#include "device_model/control/mlx5/device_pages.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
+#include "device_model/engine/doorbells/clock_pages.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
 #include "device_model/engine/mlx5_rings/completed_queues.hpp"
 
@@ -17,13 +18,24 @@ class ContextPart final : public FacePart {
  public:
   // The engine looks at the pages from here on, until `remove_from_engine`. `disposal`, if not null, closes
   // userfaultfds of the process `program`: the end of one waits for the lock of its program's memory.
-  ContextPart(Context& context, UarMemory pages, DescriptorDisposal* disposal, pid_t program);
+  ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages, DescriptorDisposal* disposal,
+              pid_t program);
   ~ContextPart() override;
 
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
   // As Engine::watch_uar_page.
   void watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
+  // ClockPages::start; Engine::watch_clock.
+  void start_clock();
+  void watch_clock(memory::Descriptor& faults, std::uint64_t address);
+  // For CQEs.
+  engine::CompletionClock& clock() { return clock_; }
+  // The number by which mmap(2) names the pages of this device memory. Throws std::system_error with ENOMEM
+  // if all numbers name others.
+  std::uint16_t name_pages_of(std::uint32_t device_memory);
+  // Null: nothing has the number.
+  const DeviceMemory* find_pages(std::uint32_t number) const;
   // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
   void attach(CompletionQueue& cq);
 
@@ -34,14 +46,18 @@ class ContextPart final : public FacePart {
   void withdraw(CompletionQueue& cq) override;
   void remove_from_engine() override;
 
-  UarMemory uars;
+  DevicePages uars;
+  DevicePages clock_pages;
   QueuePages queue_pages;
   HandleTable<IndirectionTable> indirection_tables;
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:
+  Context& context_;
+  std::vector<std::uint32_t> named_memories_;  // handles, by number; those that are gone give up their number
   engine::Engine& engine_;
   engine::UarPages doorbells_;
+  engine::ClockPages clock_;
   DescriptorDisposal* const disposal_;
   const pid_t program_;
   std::vector<memory::Descriptor> ended_watches_;

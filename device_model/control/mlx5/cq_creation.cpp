@@ -57,7 +57,8 @@ int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_
         .cqe_bytes = driver.cqe_size,
         .doorbells = memory[1].held.as<abi::mlx5::CompletionDoorbells>(),
         .queues = &part.completed,
-        .clock = nullptr,
+        .clock = &part.clock(),
+        .exact_times = (request.flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION) != 0,
     });
     auto held = std::make_unique<ProgramPlace>();
     for (QueueMemory& each : memory) held->pages.push_back(std::move(each.held));

@@ -60,6 +60,14 @@ int destroy_rss_qp(Command&, std::uint32_t handle);
 int create_flow(Command&);
 int destroy_flow(Command&);
 
+// Methods of ioctl(2): MethodAttributes.
+int allocate_dm(Command&);
+int free_dm(Command&);
+int query_dm(Command&);
+int register_dm_mr(Command&);
+int query_mr(Command&);
+int query_pd(Command&);
+
 // Those that the device knows of and does not do: EOPNOTSUPP.
 int not_supported(Command&);
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -98,7 +99,7 @@ int query_device(Command& command) {
   return 0;
 }
 
-// Tag matching and device memory have formats of libmlx5's own and are not there.
+// Tag matching has formats of libmlx5's own and is not there.
 int query_device_extended(Command& command) {
   const auto request = begin_of<ib_uverbs_ex_query_device>(command.core_input);
   if (request.comp_mask != 0 || request.reserved != 0) return EINVAL;
@@ -115,6 +116,9 @@ int query_device_extended(Command& command) {
   response.max_wq_type_rq = known.max_raw_ethy_qp;
   response.raw_packet_caps = IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS;
   response.device_cap_flags_ex |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
+  response.max_dm_size = known.max_dm_size;
+  response.timestamp_mask = ~std::uint64_t{0};
+  response.hca_core_clock = abi::mlx5::kTicksPerMillisecond;
   response.cq_moderation_caps.max_cq_moderation_count = std::numeric_limits<__u16>::max();
   response.cq_moderation_caps.max_cq_moderation_period = std::numeric_limits<__u16>::max();
   command.core.set(response);

@@ -1,15 +1,14 @@
-// uverbs_command, map_pages: from the message to the command's parts, and back.
+// uverbs_command: from the message to the command's parts, and back.
 #include <rdma/ib_user_verbs.h>
-#include <sys/mman.h>
 
 #include <cerrno>
 #include <optional>
 
 #include "device_model/control/mlx5/command_table.hpp"
 #include "device_model/control/mlx5/context_part.hpp"
+#include "device_model/control/mlx5/page_mapping.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/uverbs_face.hpp"
-#include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control::mlx5 {
 namespace {
@@ -64,7 +63,10 @@ int divide(Parts& parts, const CommandRow& row) {
   return 0;
 }
 
-bool is_extended(const CommandRow& row) { return (row.number & IB_USER_VERBS_CMD_FLAG_EXTENDED) != 0; }
+// As they come by write(2), only the old commands have all in one part.
+bool has_parts(const CommandRow& row) {
+  return (row.number & (IB_USER_VERBS_CMD_FLAG_EXTENDED | abi::kUverbsMethod)) != 0;
+}
 
 void encode(abi::UverbsCommandReply& head, const Command& command, std::span<std::byte> reply,
             std::size_t& length) {
@@ -90,7 +92,7 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   // finds out in this way whether there is an ioctl for commands.
   if (const int error = divide(parts, *row)) return error;
   if (is_open == row->before_context) return EINVAL;
-  if (is_extended(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
+  if (has_parts(*row) && (parts.request.flags & abi::uverbs_parts_apart) == 0) return EINVAL;
 
   const bool shared = (parts.request.flags & abi::uverbs_pages_shared) != 0;
   note_exchange(session, shared);
@@ -123,36 +125,10 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   return 0;
 }
 
-int map(Session& session, const abi::MapPagesRequest& request, abi::MapPagesReply& reply,
-        DescriptorExchange& descriptors) {
-  const ContextPart* const part = part_of(*session.context);
-  if (part == nullptr || (request.protection & PROT_EXEC) != 0) return EINVAL;
-  const auto place = part->uars.find(request.offset, request.length);
-  if (!place) return EINVAL;
-  reply.offset = *place;
-  descriptors.sent.push_back(part->uars.descriptor());
-  return 0;
-}
-
-// Only of a userfaultfd does the engine ask what it asks: another descriptor's owner could keep it waiting.
-bool is_userfaultfd(int descriptor) { return memory::target_of(descriptor) == "anon_inode:[userfaultfd]"; }
-
-int watch(Session& session, const abi::WatchPageRequest& request, abi::Empty&,
-          DescriptorExchange& descriptors) {
-  ContextPart* const part = part_of(*session.context);
-  if (part == nullptr || descriptors.received.size() != 1) return EINVAL;
-  const bool is_page = request.offset % kUarBytes == 0 && request.offset / kUarBytes < part->uars.count();
-  if (!is_page || request.address % kUarBytes != 0 || !is_userfaultfd(descriptors.received[0].get()))
-    return EINVAL;
-  part->watch(static_cast<std::uint32_t>(request.offset / kUarBytes), descriptors.received[0],
-              request.address);
-  return 0;
-}
-
 }  // namespace
 
 const KernelCommands& kernel_commands() {
-  static constexpr KernelCommands kCommands{&run, &map, &watch};
+  static constexpr KernelCommands kCommands{&run, &map_pages, &watch_page};
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/engine/doorbells/clock_pages.hpp"
 #include "device_model/engine/doorbells/doorbell_set.hpp"
 #include "device_model/engine/doorbells/uar_pages.hpp"
 
@@ -30,16 +31,24 @@ bool DoorbellTurns::look() {
   return worked;
 }
 
+bool DoorbellTurns::show_clocks() {
+  bool keeps = false;
+  for (ClockPages* const clock : clocks_) keeps |= clock->show();
+  return keeps;
+}
+
 void DoorbellTurns::going_to_sleep(transport::Time now) {
   for (UarPages* const pages : pages_) pages->going_to_sleep(now);
+  for (ClockPages* const clock : clocks_) clock->going_to_sleep(now);
 }
 
 std::optional<transport::Time> DoorbellTurns::look_again() const {
   std::optional<transport::Time> earliest;
-  for (const UarPages* const pages : pages_) {
-    const auto again = pages->look_again();
+  const auto also = [&earliest](const std::optional<transport::Time>& again) {
     if (again && (!earliest || *again < *earliest)) earliest = again;
-  }
+  };
+  for (const UarPages* const pages : pages_) also(pages->look_again());
+  for (const ClockPages* const clock : clocks_) also(clock->look_again());
   return earliest;
 }
 
@@ -49,6 +58,7 @@ bool DoorbellTurns::stores_wake() const {
 
 void DoorbellTurns::awake(transport::Time now) {
   for (UarPages* const pages : pages_) pages->awake(now);
+  for (ClockPages* const clock : clocks_) clock->awake();
 }
 
 bool DoorbellTurns::rung() const {

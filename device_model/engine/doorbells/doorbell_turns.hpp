@@ -11,6 +11,7 @@
 
 namespace urnic::engine {
 
+class ClockPages;
 class DoorbellSet;
 class UarPages;
 
@@ -26,12 +27,18 @@ class DoorbellTurns {
   void add(UarPages& pages) { pages_.push_back(&pages); }
   void remove(UarPages& pages) { std::erase(pages_, &pages); }
 
+  void add(ClockPages& clock) { clocks_.push_back(&clock); }
+  void remove(ClockPages& clock) { std::erase(clocks_, &clock); }
+
+  // ClockPages::show of all clocks. To be called before anything else of a round: later times may be in them
+  // afterwards.
+  bool show_clocks();
   // Returns whether doorbells were taken, or are still waiting.
   bool look();
   // A doorbell has rung and is not taken.
   bool rung() const;
 
-  // Around the engine's sleep: UarPages::going_to_sleep, look_again (the earliest) and awake, of all of them.
+  // Around the engine's sleep: UarPages::going_to_sleep, look_again (the earliest) and awake, of all pages.
   void going_to_sleep(transport::Time now);
   std::optional<transport::Time> look_again() const;
   void awake(transport::Time now);
@@ -41,6 +48,7 @@ class DoorbellTurns {
  private:
   std::vector<DoorbellSet*> sets_;
   std::vector<UarPages*> pages_;
+  std::vector<ClockPages*> clocks_;
   std::size_t attended_ = 0;  // counts the pages whose turn it was
   std::size_t next_ = 0;      // the next set in turn
 };

@@ -1,14 +1,12 @@
 #include "device_model/engine/doorbells/uar_pages.hpp"
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "device_model/engine/completion/completion_queue.hpp"
+#include "device_model/engine/doorbells/page_fault.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::engine {
@@ -27,12 +25,6 @@ constexpr transport::Nanoseconds kFirstStoreRest{5'000};
 constexpr transport::Nanoseconds kLongestStoreRest{1'280'000};
 // Receives have no register: so late receives of a QP in the error state are found by looking.
 constexpr transport::Nanoseconds kErrorRest{5'000'000};
-
-// Does not read the descriptor: a program may have made it one on which readers wait.
-bool has_fault(int faults) {
-  pollfd entry{.fd = faults, .events = POLLIN, .revents = 0};
-  return poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
-}
 
 }  // namespace
 
@@ -174,8 +166,7 @@ void UarPages::give_back(std::uint32_t page) {
   its.away = false;
   --away_;
   __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);  // now it is there
-  uffdio_range range{.start = its.address, .len = kPageBytes};
-  ioctl(its.faults.get(), UFFDIO_WAKE, &range);
+  end_fault(its.faults.get(), its.address, kPageBytes);
 }
 
 void UarPages::attend() {

@@ -148,7 +148,8 @@ bool CompletionRing::write(const Completion& completion, std::uint32_t shared_re
   entry.queue_pair = Big32(numbers);
   entry.wqe_counter = Big16(counter);
   entry.byte_count = Big32(completion.byte_length);
-  if (config_.clock != nullptr) entry.timestamp = Big64(config_.clock());
+  if (config_.clock != nullptr)
+    entry.timestamp = Big64(config_.exact_times ? config_.clock->now() : config_.clock->of_round());
   if (completion.receive) describe_message(completion, entry);
   if (completion.status != WorkStatus::success) describe_error(completion, entry);
   put(entry, opcode_of(completion), completion.solicited);

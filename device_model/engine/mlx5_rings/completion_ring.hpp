@@ -6,6 +6,7 @@
 
 #include "device_model/abi/mlx5/cqe.hpp"
 #include "device_model/abi/mlx5/doorbell_record.hpp"
+#include "device_model/engine/completion/completion_clock.hpp"
 #include "device_model/engine/completion/written_completions.hpp"
 #include "device_model/engine/mlx5_rings/completed_queues.hpp"
 
@@ -17,8 +18,10 @@ struct CompletionRingConfig {
   std::uint32_t cqe_bytes = 64;  // or 128
   abi::mlx5::CompletionDoorbells* doorbells = nullptr;
   const CompletedQueues* queues = nullptr;
-  // The time that CQEs have, in ticks of the clock that the device shows its programs; null: 0.
-  std::uint64_t (*clock)() = nullptr;
+  // The clock that programs read, too; null: CQEs have the time 0. With it they all have a time, as on a
+  // ConnectX, but an exact one only on demand: that costs a look at the clock for each.
+  CompletionClock* clock = nullptr;
+  bool exact_times = false;
 };
 
 // So that a consumer index, which has 24 bits, says how many CQEs are unread.

@@ -1,10 +1,14 @@
 // Commands of the kernel's uverbs ABI on a device with the mlx5 face (control/mlx5): their envelopes, their
 // sizes, and what each answers.
+#include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/command_table.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -56,7 +60,6 @@ BOOST_AUTO_TEST_CASE(opening_answers_what_libmlx5_needs) {
   BOOST_TEST(given.log_uar_size == 12u);
   BOOST_TEST(given.num_uars_per_page == 1u);
   BOOST_TEST(given.num_ports == 1);
-  BOOST_TEST(given.comp_mask == 0u);
   BOOST_TEST(given.num_dyn_bfregs == 0u);
   BOOST_TEST(given.eth_min_inline == MLX5_USER_INLINE_MODE_NONE);
   BOOST_TEST((given.cmds_supp_uhw & MLX5_USER_CMDS_SUPP_UHW_CREATE_AH) != 0);
@@ -168,14 +171,56 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_mapped_by_number, Opened) {
 }
 
 BOOST_FIXTURE_TEST_CASE(other_offsets_lead_nowhere, Opened) {
-  BOOST_TEST(map(8 * 4096) == EINVAL);                     // there are 8
-  BOOST_TEST(map((1u << 8) * 4096) == EINVAL);             // contiguous pages
-  BOOST_TEST(map(std::uint64_t{5} << 8 << 12) == EINVAL);  // the core clock
+  BOOST_TEST(map(8 * 4096) == EINVAL);           // there are 8
+  BOOST_TEST(map((1u << 8) * 4096) == EINVAL);   // contiguous pages
+  BOOST_TEST(map((1u << 16) * 4096) == EINVAL);  // number 256: the index has two parts
   BOOST_TEST(map(100) == EINVAL);
   BOOST_TEST(map(0, 8192) == EINVAL);
   BOOST_TEST(map(0, 0) == EINVAL);
   BOOST_TEST(map(~std::uint64_t{4095}) == EINVAL);
   BOOST_TEST(map(0, 4096, PROT_WRITE | PROT_EXEC) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_clock_is_mapped_for_reading, Opened) {
+  BOOST_TEST((program.ucontext.comp_mask & MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET) != 0u);
+  BOOST_TEST(program.ucontext.clock_info_versions == 1 << MLX5_IB_CLOCK_INFO_V1);
+  const std::uint64_t clock = std::uint64_t{MLX5_IB_MMAP_CORE_CLOCK} << 8 << 12;
+  const std::uint64_t info = std::uint64_t{MLX5_IB_MMAP_CLOCK_INFO} << 8 << 12;
+  BOOST_TEST(map(clock, 4096, PROT_READ) == 0);
+  BOOST_TEST(mapped.is_watched == 1u);
+  BOOST_TEST(program.ucontext.hca_core_clock_offset < 4096u);
+  const std::uint64_t clock_at = mapped.offset;
+  BOOST_TEST(map(info, 4096, PROT_READ) == 0);
+  BOOST_TEST(mapped.is_watched == 0u);
+  BOOST_TEST(mapped.offset != clock_at);
+  BOOST_TEST(program.reply().descriptors[0] == program.part().clock_pages.descriptor());
+  for (const std::uint64_t offset : {clock, info}) {
+    BOOST_TEST(map(offset, 4096, PROT_READ | PROT_WRITE) == EPERM);
+    BOOST_TEST(map(offset, 8192, PROT_READ) == EINVAL);
+    BOOST_TEST(map(offset + 4096, 4096, PROT_READ) == EINVAL);
+  }
+}
+
+// The engine asks this descriptor whether somebody waits.
+BOOST_FIXTURE_TEST_CASE(only_a_userfaultfd_watches_a_page, Opened) {
+  const std::uint64_t clock = std::uint64_t{MLX5_IB_MMAP_CORE_CLOCK} << 8 << 12;
+  const std::uint64_t info = std::uint64_t{MLX5_IB_MMAP_CLOCK_INFO} << 8 << 12;
+  abi::Empty nothing{};
+  const auto watch = [&](std::uint64_t offset, std::uint64_t address, int descriptor) {
+    std::vector<memory::Descriptor> sent;
+    sent.emplace_back(descriptor);
+    return program.call(ControlOpcode::watch_page, abi::WatchPageRequest{offset, address}, nothing,
+                        std::move(sent));
+  };
+  const auto userfaultfd = [] { return static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | 1)); };
+  BOOST_TEST(watch(clock, 0x10000, memfd_create("not", MFD_CLOEXEC)) == EINVAL);
+  const int first = userfaultfd();
+  if (first < 0) return;  // refused here
+  BOOST_TEST(watch(clock, 0x10000, first) == 0);
+  BOOST_TEST(watch(0, 0x10000, userfaultfd()) == 0);
+  BOOST_TEST(watch(clock, 0x10010, userfaultfd()) == EINVAL);
+  BOOST_TEST(watch(info, 0x10000, userfaultfd()) == EINVAL);
+  BOOST_TEST(watch(8 * 4096, 0x10000, userfaultfd()) == EINVAL);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -434,7 +479,9 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
   BOOST_TEST(program.run(extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), ib_uverbs_ex_query_device{}, known) ==
              0);
   BOOST_TEST(known.tm_caps.max_num_tags == 0u);
-  BOOST_TEST(known.max_dm_size == 0u);
+  BOOST_TEST(known.hca_core_clock == 1'000'000u);
+  BOOST_TEST(known.timestamp_mask == ~std::uint64_t{0});
+  BOOST_TEST(known.max_dm_size == limits::kMaxDeviceMemory);
   BOOST_TEST((known.base.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0u);
   BOOST_TEST(known.base.max_qp == machine.fabric.devices()[0]->settings.max_qp);
 }

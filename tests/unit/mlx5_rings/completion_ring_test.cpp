@@ -18,17 +18,23 @@ using transport::WorkStatus;
 constexpr wire::Qpn kQpn{0xABCDEF};
 constexpr std::uint32_t kUserIndex = 0x123456;
 
-std::uint64_t some_time() { return 0x1122334455667788; }
+class SomeClock final : public CompletionClock {
+ public:
+  std::uint64_t now() override { return 0x1122334455667788; }
+  std::uint64_t of_round() override { return 0x1122334455660000; }
+};
 
 struct Ends {
-  explicit Ends(std::uint32_t slots = 8, std::uint32_t entry_bytes = 64, std::uint64_t (*clock)() = nullptr)
+  explicit Ends(std::uint32_t slots = 8, std::uint32_t entry_bytes = 64, CompletionClock* clock = nullptr,
+                bool exact = false)
       : program(slots, entry_bytes),
         device({.ring = program.buffer->begin(),
                 .slots = slots,
                 .cqe_bytes = entry_bytes,
                 .doorbells = &program.doorbells,
                 .queues = &queues,
-                .clock = clock}) {
+                .clock = clock,
+                .exact_times = exact}) {
     queues.add(kQpn, {kUserIndex, nullptr});
   }
   bool write(std::uint32_t index, bool solicited = false) {
@@ -165,10 +171,14 @@ BOOST_AUTO_TEST_CASE(every_error) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_cqe_has_the_time_if_there_is_a_clock) {
-  Ends ends(8, 64, some_time);
+BOOST_AUTO_TEST_CASE(a_cqe_has_the_rounds_time_or_the_exact_one) {
+  SomeClock clock;
+  Ends ends(8, 64, &clock);
   ends.write(0);
-  BOOST_TEST(ends.poll().timestamp == 0x1122334455667788u);
+  BOOST_TEST(ends.poll().timestamp == 0x1122334455660000u);
+  Ends exact(8, 64, &clock, true);
+  exact.write(0);
+  BOOST_TEST(exact.poll().timestamp == 0x1122334455667788u);
 }
 
 // The QP of a message to an XRC SRQ may be another program's.
